@@ -1,0 +1,29 @@
+"""Gate releases of clinical language models on what they forget and contradict over a conversation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# public name -> module that holds it; resolved at first use, so that importing the plugin stays cheap
+_PUBLIC = {
+    "load_cases": "case_files",
+    "assess_retention": "evidence.retention",
+    "mention_context": "evidence.context",
+    "find_advice": "evidence.advice",
+    "judge_conflict": "evidence.conflict",
+    "compute_drift_slope": "metrics.drift",
+    "compute_entity_recall_metrics": "study_c",
+    "calculate_knowledge_conflict_rate_from_responses": "study_c",
+    "calculate_alignment_score": "evidence.alignment",
+}
+__all__ = sorted(_PUBLIC)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f".{_PUBLIC[name]}", __name__), name)
+    globals()[name] = value
+    return value

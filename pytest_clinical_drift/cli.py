@@ -1,0 +1,180 @@
+"""The command line beside pytest: `clinical-drift validate`, `clinical-drift plans`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from .errors import InputError
+
+BAD_INPUT = 4
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; bad input is one sentence on stderr and exit code 4."""
+    options = _parser().parse_args(arguments)
+    command: Callable[[argparse.Namespace], int] = options.command
+    try:
+        return command(options)
+    except InputError as error:
+        sys.stderr.write(f"clinical-drift: {error}\n")
+        return BAD_INPUT
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="clinical-drift", description="Tools around the clinical drift gate.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    validate = commands.add_parser("validate", help="check cases: schema and quality")
+    validate.add_argument("path", type=Path, help="a case file or a folder of cases")
+    validate.set_defaults(command=_validate)
+    compare = commands.add_parser("compare", help="several models or releases side by side")
+    compare.add_argument("results", type=Path, nargs="+", help="study_c_results.json files, or their folders")
+    compare.add_argument("--html", type=Path, metavar="FILE", help="write a self-contained page")
+    compare.add_argument(
+        "--markdown", type=Path, metavar="FILE", help="write markdown to a file instead of the terminal"
+    )
+    compare.set_defaults(command=_compare)
+    power = commands.add_parser("power", help="the chance of catching a drop of recall with so many cases")
+    power.add_argument("--cases", type=int, required=True, metavar="N", help="cases of the set")
+    power.add_argument(
+        "--drop", type=float, required=True, metavar="D", help="drop of Recall@T10 to be caught, such as 0.1"
+    )
+    power.add_argument("--results", type=Path, metavar="FILE", help="take the spread between cases from these results")
+    power.set_defaults(command=_power)
+    freeze = commands.add_parser("freeze", help="freeze a ranking model's predictions as a slate")
+    freeze.add_argument("predictions", type=Path, help="predictions: parquet, CSV or JSONL")
+    freeze.add_argument("--out", type=Path, required=True, metavar="DIR", help="the slate's new folder")
+    freeze.add_argument("--model-version", required=True, metavar="V", help="version of the ranking model")
+    freeze.add_argument("--param", action="append", default=[], metavar="K=V", help="a parameter to put on record")
+    freeze.add_argument(
+        "--candidates", type=Path, metavar="FILE", help="all scored candidates, for the popularity baseline"
+    )
+    freeze.add_argument("--labels", type=Path, metavar="FILE", help="pairs known at freeze")
+    freeze.add_argument("--slate-id", metavar="ID", help="default: the folder's name")
+    freeze.set_defaults(command=_freeze)
+    verify = commands.add_parser("verify", help="prove that a frozen slate has not changed")
+    verify.add_argument("folder", type=Path, help="the slate's folder")
+    verify.add_argument("--sha256", metavar="HASH", help="the hash that was printed at freezing and kept elsewhere")
+    verify.set_defaults(command=_verify)
+    plans = commands.add_parser("plans", help="write target plans for cases that lack one")
+    plans.add_argument("path", type=Path, metavar="CASES", help="a case file or a folder of cases")
+    plans.add_argument("--output", type=Path, default=Path("target_plans.json"), help="default: target_plans.json")
+    plans.add_argument("--import", type=Path, dest="imported", metavar="FILE", help="an earlier target_plans.json")
+    plans.add_argument("--linked", type=Path, metavar="JSONL", help="rows with a counsellor's `counselor_think`")
+    plans.add_argument("--nli", metavar="MODEL", help="inference model that verifies the linked plans")
+    plans.add_argument("--into-cases", action="store_true", help="also add the plans to the YAML case files")
+    plans.set_defaults(command=_plans)
+    return parser
+
+
+def _validate(options: argparse.Namespace) -> int:
+    from .lint import lint_path, render_remarks
+
+    cases, remarks, nearest = lint_path(options.path)
+    errors = sum(remark.level == "error" for remark in remarks)
+    if remarks:
+        _say(render_remarks(remarks))
+    for pair in nearest:
+        _say(f"largest similarity of two {pair.what}: {pair.similarity:.2f} ({pair.first}, {pair.second})")
+    _say(f"{len(cases)} cases, {errors} errors, {len(remarks) - errors} warnings")
+    if any(remark.place == "schema" for remark in remarks):
+        return BAD_INPUT
+    return 1 if errors else 0
+
+
+def _plans(options: argparse.Namespace) -> int:
+    from .case_files import load_cases
+    from .plans import NliVerifier, add_to_cases, links, make_plans, read_plans, read_reasoning, write_plans
+
+    cases = load_cases(options.path)
+    if options.path.is_dir() and options.output.resolve().is_relative_to(options.path.resolve()):
+        raise InputError(f"{options.output}: lies among the cases and would be read as one; choose another --output")
+    imported = read_plans(options.imported) if options.imported else {}
+    rows = read_reasoning(options.linked) if options.linked else []
+    verifier = (NliVerifier(options.nli) if options.nli else NliVerifier()) if options.linked else None
+    linked = links(options.path) if options.linked else {}
+    plans = make_plans(cases, imported=imported, reasoning=rows, linked=linked, verifier=verifier)
+    if not plans:
+        _say(f"each of {len(cases)} cases has a target plan")
+        return 0
+    write_plans(plans, options.output, verifier=verifier.name if verifier else None)
+    kinds = ("imported", "linked", "rules")
+    counts = ", ".join(f"{sum(plan.source == kind for plan in plans)} {kind}" for kind in kinds)
+    _say(f"{len(plans)} plans written to {options.output} ({counts})")
+    if options.into_cases:
+        for file in add_to_cases(options.path, {plan.case_id: plan for plan in plans}):
+            _say(f"target_plan added to {file}")
+    return 0
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from .comparison import load_results, paired_differences
+    from .report.compare import render_html, render_markdown
+
+    records = load_results(options.results)
+    differences = paired_differences(records)
+    if options.html:
+        options.html.write_text(render_html(records, differences), encoding="utf-8")
+    text = render_markdown(records, differences)
+    if options.markdown:
+        options.markdown.write_text(text, encoding="utf-8")
+    else:
+        _say(text)
+    return 0
+
+
+def _power(options: argparse.Namespace) -> int:
+    from .baseline import load_baseline, recall_sd
+    from .metrics.power import estimate_power, power_text
+    from .thresholds import load_thresholds
+
+    if options.cases < 2:
+        raise InputError(f"--cases must be at least 2, found {options.cases}")
+    if not 0 < options.drop <= 1:
+        raise InputError(f"--drop must lie between 0 and 1, found {options.drop:g}")
+    spread = recall_sd(load_baseline(options.results)) if options.results else None
+    margin = load_thresholds().baseline.margin
+    _say(power_text(estimate_power(cases=options.cases, drop=options.drop, margin=margin, sd=spread)))
+    return 0
+
+
+def _freeze(options: argparse.Namespace) -> int:
+    from .ranking.slate import freeze
+
+    parameters = {}
+    for text in options.param:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise InputError(f"--param {text}: write KEY=VALUE")
+        parameters[key] = value
+    manifest = freeze(
+        options.predictions,
+        options.out,
+        model_version=options.model_version,
+        parameters=parameters,
+        candidates=options.candidates,
+        labels=options.labels,
+        slate_id=options.slate_id,
+    )
+    _say(
+        f"frozen: {options.out}\nsha256 {manifest.sha256}\nkeep this hash elsewhere: verify --sha256 proves against it"
+    )
+    return 0
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from .ranking.slate import verify
+
+    found = verify(options.folder, options.sha256)
+    for problem in found.problems:
+        _say(problem)
+    _say(f"{'unchanged' if found.unchanged else 'CHANGED'}: {options.folder}\nsha256 {found.sha256}")
+    if found.unchanged and options.sha256 is None:
+        _say("without --sha256 this shows only that folder and manifest agree, not that both are the old ones")
+    return 0 if found.unchanged else 1
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text + "\n")

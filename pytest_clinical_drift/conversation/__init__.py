@@ -1,0 +1,1 @@
+"""Carries a case through a conversation with the subject."""

@@ -1,0 +1,76 @@
+"""One conversation in progress: what to ask next, and what was answered so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from ..cases import Case
+from ..subjects.base import Request
+from ..transcript import Exchange, Message, Reply, Transcript, first_error
+from . import prompts
+from .reasoning import never_left_reasoning, strip_reasoning
+from .repetition import clean_repetition
+
+
+@dataclass(slots=True)
+class Dialogue:
+    """The replies enter the history; the summary of a turn branches off and never does."""
+
+    case: Case
+    repeat: int
+    history: list[Message] = field(default_factory=list)
+    replies: list[Reply] = field(default_factory=list)
+    summaries: dict[int, Reply] = field(default_factory=dict)
+    cleaned: list[bool] = field(default_factory=list)
+    failed: bool = False
+    """A reply could not be had: nothing more is asked."""
+
+    def next_reply(self) -> Request | None:
+        """The request for the next turn's reply; None when there is no next turn. Ask once, then `take` the answer."""
+        done = len(self.replies)
+        if self.failed or done == len(self.case.turns):
+            return None
+        turn = self.case.turns[done]
+        content = turn.message if done else prompts.opening(self.case.patient_summary, turn.message)
+        self.history.append(Message("user", content))
+        return Request(self.case.id, self.repeat, done + 1, "dialogue", tuple(self.history))
+
+    def summary_of_last_reply(self) -> Request | None:
+        """The request for the summary after the last reply; None after a failure."""
+        done = len(self.replies)
+        if self.failed or not done or done in self.summaries:
+            return None
+        return Request(self.case.id, self.repeat, done, "summary", prompts.with_probe(self.history))
+
+    def take(self, request: Request, reply: Reply) -> None:
+        """Record an answer; a failed one ends the conversation."""
+        self.failed = self.failed or reply.error is not None
+        if request.purpose == "summary":
+            self.summaries[request.turn] = reply
+            return
+        visible, cleaned = clean_repetition(strip_reasoning(reply.text))
+        self.replies.append(reply)
+        self.cleaned.append(cleaned)
+        self.history.append(Message("assistant", visible))
+
+    def transcript(self) -> Transcript:
+        """What was said."""
+        never_asked = Reply("", error="not asked for")
+        exchanges = tuple(
+            Exchange(
+                turn=number,
+                message=self.case.turns[number - 1].message,
+                reply=reply,
+                summary=self.summaries.get(number, never_asked),
+                cleaned=self.cleaned[number - 1],
+            )
+            for number, reply in enumerate(self.replies, start=1)
+        )
+        return Transcript(self.case.id, exchanges, self.repeat, incomplete=first_error(exchanges))
+
+
+def without_lost_answer(reply: Reply) -> Reply:
+    """A reply that was cut off inside its reasoning never answered: an outage, not forgetting."""
+    if reply.error is None and reply.truncated is not False and never_left_reasoning(reply.text):
+        return replace(reply, text="", error="the reply ended inside its reasoning (token limit reached)")
+    return reply

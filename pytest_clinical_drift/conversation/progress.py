@@ -1,0 +1,133 @@
+"""How far a run is: a line that redraws itself on a terminal, plain lines in a log."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+_PATIENCE = 1.0
+"""Seconds that a test must have waited before anything is shown."""
+_REDRAW, _LINE_EVERY = 0.2, 30.0
+_BAR = 24
+
+
+class Progress:
+    """Counts on the running thread; is drawn by the waiting one, between pytest's own writes."""
+
+    def __init__(
+        self,
+        write: Callable[[str], Any],
+        *,
+        live: bool,
+        width: int = 80,
+        current_line: Callable[[], str] = lambda: "",
+        uncaptured: Callable[[], AbstractContextManager[Any]] = contextlib.nullcontext,
+    ) -> None:
+        self._write = write
+        self._live = live
+        self._width = width
+        self._current_line = current_line
+        self._uncaptured = uncaptured
+        self._counting = threading.Lock()
+        self._cases = self._turns = self._replies = self._fresh = 0
+        self._total_cases = self._total_replies = 0
+        self._started = time.monotonic()
+        self._waiting_since: float | None = None
+        self._last_drawn = 0.0
+        self._drawn = False
+
+    # -- counting
+
+    def begin(self, *, cases: int, replies: int) -> None:
+        """The run starts; so much is to do."""
+        self._total_cases, self._total_replies = cases, replies
+        self._started = time.monotonic()
+
+    def reply_received(self, *, reused: bool, ends_turn: bool) -> None:
+        """A reply or a summary came; the summary is the last of its turn."""
+        with self._counting:
+            self._replies += 1
+            self._turns += ends_turn
+            self._fresh += not reused
+
+    def case_finished(self) -> None:
+        with self._counting:
+            self._cases += 1
+
+    def text(self) -> str:
+        """Cases, turns, replies, replies per second, and the time left."""
+        seconds = max(time.monotonic() - self._started, 1e-6)
+        speed = self._fresh / seconds
+        line = f"{self._cases}/{self._total_cases} cases, {self._turns}/{self._total_replies // 2} turns, "
+        line += f"{self._replies}/{self._total_replies} replies"
+        if self._fresh:
+            line += f", {speed:.2g}/s" if speed < 10 else f", {speed:.0f}/s"
+            line += f", {_duration((self._total_replies - self._replies) / speed)} left"
+        return line
+
+    # -- drawing
+
+    def waiting(self) -> None:
+        """Called again and again by the thread that waits for a conversation."""
+        now = time.monotonic()
+        if self._waiting_since is None:
+            self._waiting_since = now
+            self._last_drawn = max(self._last_drawn, now - _LINE_EVERY + _PATIENCE) if not self._live else 0.0
+        if now - self._waiting_since < _PATIENCE or now - self._last_drawn < (_REDRAW if self._live else _LINE_EVERY):
+            return
+        self._last_drawn = now
+        with self._uncaptured():
+            if self._live:
+                # on a line of its own below the one that pytest is writing
+                self._write(("\r" if self._drawn else "\n") + self._bar() + "\x1b[K")
+                self._drawn = True
+            else:
+                line = self._current_line()
+                self._write(("\n" if line else "") + f"clinical-drift: {self.text()}\n{line}")
+
+    def arrived(self) -> None:
+        """The wait is over: leave the terminal as it was found."""
+        self._waiting_since = None
+        if self._drawn:
+            column = len(self._current_line()) % self._width
+            with self._uncaptured():
+                self._write("\r\x1b[K\x1b[A" + (f"\x1b[{column}C" if column else ""))
+            self._drawn = False
+
+    def _bar(self) -> str:
+        filled = _BAR * self._replies // max(self._total_replies, 1)
+        return f"  [{'=' * filled}{' ' * (_BAR - filled)}] {self.text()}"[: self._width - 1]
+
+
+def terminal_progress(reporter: Any, capture: Any, verbosity: int) -> Progress | None:
+    """Progress on the terminal of pytest's reporter, past its capture plugin; None with -q or without a terminal."""
+    if verbosity < 0 or reporter is None:
+        return None
+    writer = reporter._tw
+    file = writer._file
+
+    def write(text: str) -> None:
+        with contextlib.suppress(OSError, ValueError, UnicodeError):
+            file.write(text)
+            file.flush()
+
+    live = bool(getattr(file, "isatty", lambda: False)()) and os.environ.get("TERM", "") != "dumb"
+    return Progress(
+        write,
+        live=live and not os.environ.get("CI"),
+        width=int(writer.fullwidth),
+        current_line=lambda: str(getattr(writer, "_current_line", "")),
+        uncaptured=capture.global_and_fixture_disabled if capture is not None else contextlib.nullcontext,
+    )
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes / 60:.1f} h"

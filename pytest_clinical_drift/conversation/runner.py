@@ -1,0 +1,192 @@
+"""Who talks to the subject: one background thread of one process; everyone else waits for finished transcripts."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+from ..cases import Case
+from ..errors import DriftError, SubjectError
+from ..subjects.base import BatchedSubject, Subject
+from ..transcript import Transcript, write_transcript
+from .frontier import Plan, run_conversations
+from .progress import Progress
+from .store import Store, StoredRun
+
+_FAILURE = "failed"
+_POLL_SECONDS = 0.02
+_STOP_SECONDS = 10.0
+
+
+class TranscriptSource(Protocol):
+    """Where a test gets the conversation of its case from."""
+
+    def wait(self, case_id: str, repeat: int) -> Transcript:
+        """Block until that conversation is over; SubjectError when it will never come."""
+        ...
+
+    def stop(self) -> None:
+        """Nobody waits any more: end promptly."""
+        ...
+
+
+class BackgroundRunner:
+    """Runs all selected conversations in one thread of this process, started by the first who needs one."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        plan: Plan,
+        *,
+        shared: Path | None = None,
+        store: Path | None = None,
+        transcripts: Path | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        """`shared` is for other processes that wait, `store` holds replies already had, `transcripts` is for people."""
+        self._subject = subject
+        self._plan = plan
+        self._shared = shared
+        self._store = Store(store) if store is not None else None
+        self._transcripts = transcripts
+        self._progress = progress
+        self._cases: Sequence[Case] = ()
+        self._finished: dict[tuple[str, int], Transcript] = {}
+        self._news = threading.Condition()
+        self._stopping = threading.Event()
+        self._interrupted = False
+        self._thread: threading.Thread | None = None
+        self._failure: BaseException | None = None
+
+    def select(self, cases: Sequence[Case]) -> None:
+        """Say which conversations will be asked for."""
+        self._cases = cases
+
+    def start(self) -> None:
+        """Begin, if nobody has yet and it is not over."""
+        if self._thread is None and not self._stopping.is_set():
+            self._thread = threading.Thread(target=self._run, name="clinical-drift", daemon=True)
+            self._thread.start()
+
+    def wait(self, case_id: str, repeat: int) -> Transcript:
+        self.start()
+        with self._news:
+            try:
+                while (case_id, repeat) not in self._finished:
+                    if self._failure is not None:
+                        raise _as_subject_error(self._failure)
+                    if self._thread is None or not self._thread.is_alive():
+                        raise SubjectError("the conversation was stopped before its end")
+                    self._news.wait(0.2)  # a timeout, so that Ctrl-C is heard on every platform
+                    if self._progress is not None:
+                        self._progress.waiting()
+            finally:
+                if self._progress is not None:
+                    self._progress.arrived()
+            return self._finished[case_id, repeat]
+
+    def stop(self, *, interrupted: bool = False) -> None:
+        """Nobody waits any more. An interrupted run is unfinished: the next one goes on with it."""
+        self._interrupted = interrupted
+        self._stopping.set()
+        if self._thread is not None:
+            if isinstance(self._subject, BatchedSubject):
+                self._subject.cancel()
+            self._thread.join(timeout=_STOP_SECONDS)
+        self._subject.close()
+
+    def _run(self) -> None:
+        try:
+            stored = self._store.begin(self._subject.identity()) if self._store is not None else None
+            try:
+                self._converse(stored)
+            finally:
+                if stored is not None:
+                    stored.end(finished=self._is_over())
+        except BaseException as error:  # the waiting tests must hear of whatever ended this thread
+            self._failure = error
+            if self._shared is not None:
+                _write_atomically(self._shared / _FAILURE, str(_as_subject_error(error)))
+        with self._news:
+            self._news.notify_all()
+
+    def _converse(self, stored: StoredRun | None) -> None:
+        if self._progress is not None:
+            turns = sum(len(case.turns) for case in self._cases)
+            repeats = self._plan.repeats
+            self._progress.begin(cases=len(self._cases) * repeats, replies=2 * turns * repeats)
+        run_conversations(
+            self._cases,
+            self._subject,
+            self._plan,
+            on_finished=self._keep,
+            stop=self._stopping.is_set,
+            store=stored,
+            progress=self._progress,
+        )
+
+    def _is_over(self) -> bool:
+        """Whether the run reached an end that the next run should not go on from: all had, or stopped by a verdict."""
+        if any(transcript.incomplete is not None for transcript in self._finished.values()):
+            return False
+        complete = len(self._finished) == len(self._cases) * self._plan.repeats
+        return complete or (self._stopping.is_set() and not self._interrupted)
+
+    def _keep(self, transcript: Transcript) -> None:
+        if self._transcripts is not None:
+            write_transcript(transcript, self._transcripts)
+        if self._shared is not None:
+            text = json.dumps(_adapter().dump_python(transcript, mode="python"), ensure_ascii=True)
+            _write_atomically(_shared_file(self._shared, transcript.case_id, transcript.repeat), text)
+        with self._news:
+            self._finished[transcript.case_id, transcript.repeat] = transcript
+            self._news.notify_all()
+
+
+class SharedTranscripts:
+    """What a worker process sees of the controller's runner: files in a folder that they share."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def wait(self, case_id: str, repeat: int) -> Transcript:
+        file = _shared_file(self._folder, case_id, repeat)
+        while not file.exists():
+            failure = self._folder / _FAILURE
+            if failure.exists() and not file.exists():
+                raise SubjectError(failure.read_text(encoding="utf-8"))
+            time.sleep(_POLL_SECONDS)
+        transcript: Transcript = _adapter().validate_python(json.loads(file.read_text(encoding="utf-8")))
+        return transcript
+
+    def stop(self) -> None:
+        """The controller owns the runner; there is nothing to end here."""
+
+
+def _as_subject_error(failure: BaseException) -> SubjectError:
+    if isinstance(failure, DriftError):
+        return SubjectError(str(failure))
+    return SubjectError(f"{type(failure).__name__}: {failure}")
+
+
+def _shared_file(folder: Path, case_id: str, repeat: int) -> Path:
+    return folder / f"{case_id}.{repeat}.json"
+
+
+def _write_atomically(path: Path, text: str) -> None:
+    draft = path.with_name(path.name + f".{os.getpid()}.part")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)
+
+
+@cache
+def _adapter() -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Transcript)

@@ -1,0 +1,178 @@
+"""Replies already had, in one sqlite file: a killed run goes on where it was, and nothing is generated twice.
+
+The unit is one reply, found by a hash of everything it depends on. Replies of a subject whose identity is proven serve
+every later run. Those of any other subject serve only the run that generated them, as long as it has not been finished.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import datetime
+import hashlib
+import json
+import logging
+import sqlite3
+import threading
+import uuid
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+from ..subjects.base import Identity, Request
+from ..transcript import Reply, Usage
+from . import prompts
+from .run_lock import RunLock
+
+_SCHEMA = 1
+_RESUMED_WITHIN = datetime.timedelta(days=7)
+"""An unfinished run that is older was given up; whoever answers at that address now may be another model."""
+_TABLES = """
+CREATE TABLE IF NOT EXISTS replies (
+    key TEXT NOT NULL, run TEXT NOT NULL, created TEXT NOT NULL, reply TEXT NOT NULL, PRIMARY KEY (key, run)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS runs (
+    run TEXT PRIMARY KEY, subject TEXT NOT NULL, server TEXT NOT NULL, started TEXT NOT NULL, finished TEXT
+);
+"""
+
+
+class Store:
+    """The file; opened early, so that a file which cannot be used is told before anything runs."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            _make_folder(path.parent)
+            with contextlib.closing(self._connect()) as connection:
+                version = connection.execute("PRAGMA user_version").fetchone()[0]
+                if version not in (0, _SCHEMA):
+                    raise InputError(f"--drift-store {path}: written by another version; name another file")
+                connection.executescript(_TABLES)
+                connection.execute(f"PRAGMA user_version = {_SCHEMA}")
+        except (sqlite3.Error, OSError) as error:
+            raise InputError(f"--drift-store {path}: cannot be used as a store ({error})") from None
+
+    def begin(self, identity: Identity) -> StoredRun:
+        """Go on with the subject's unfinished run, or begin a new one."""
+        return StoredRun(self._connect(), identity, RunLock(self.path))
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
+        # without waiting for the disk: a killed process loses nothing, and a power cut at most the last replies
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        return connection
+
+
+class StoredRun:
+    """The stored replies as one run may use them."""
+
+    def __init__(self, connection: sqlite3.Connection, identity: Identity, lock: RunLock) -> None:
+        self._connection = connection
+        self._guard = threading.Lock()
+        self._subject = subject_hash(identity)
+        self._proven = identity.proven
+        self._lock = lock
+        self._missed: dict[tuple[object, ...], str] = {}
+        """Keys of replies that were looked for and will be put: a long conversation is not hashed twice."""
+        self.problem: str | None = None
+        """Why replies are no longer stored; the run goes on without."""
+        self._run = self._find_or_begin(json.dumps(identity.server or {}, sort_keys=True, default=str))
+
+    def get(self, request: Request) -> Reply | None:
+        """A stored reply that may be used here."""
+        query = "SELECT reply, created FROM replies WHERE key = ?"
+        key = self._key(request)
+        values = [key]
+        if not self._proven:
+            query += " AND run = ?"
+            values.append(self._run)
+        try:
+            with self._guard:
+                row = self._connection.execute(query + " ORDER BY created LIMIT 1", values).fetchone()
+            if row is not None:
+                return _read(*row)
+            self._missed[_name(request)] = key
+            return None
+        except (sqlite3.Error, ValueError, TypeError, KeyError):
+            return None  # what cannot be read was not stored: it is asked for again
+
+    def put(self, request: Request, reply: Reply) -> None:
+        """Keep a reply; errors are none."""
+        if reply.error is not None or self.problem is not None:
+            return
+        key = self._missed.pop(_name(request), None) or self._key(request)
+        row = (key, self._run, _now(), _write(reply))
+        try:
+            with self._guard:
+                self._connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?)", row)
+        except sqlite3.Error as error:
+            self.problem = f"replies are no longer stored ({error})"
+            logging.getLogger(__name__).warning(self.problem)
+
+    def end(self, *, finished: bool) -> None:
+        """Close; a finished run is not resumed any more."""
+        with self._guard, contextlib.suppress(sqlite3.Error):
+            if finished:
+                self._connection.execute("UPDATE runs SET finished = ? WHERE run = ?", (_now(), self._run))
+            self._connection.close()
+        self._lock.release()
+
+    def _find_or_begin(self, server: str) -> str:
+        # while another process is at work in this store, its run is not ours to resume
+        if self._lock.acquire():
+            oldest = (_clock() - _RESUMED_WITHIN).isoformat()
+            row = self._connection.execute(
+                "SELECT run, server FROM runs WHERE subject = ? AND finished IS NULL AND started > ? "
+                "ORDER BY started DESC LIMIT 1",
+                (self._subject, oldest),
+            ).fetchone()
+            if row is not None and (server == row[1] or "{}" in (server, row[1])):
+                return str(row[0])
+        run = uuid.uuid4().hex
+        self._connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, NULL)", (run, self._subject, server, _now()))
+        return run
+
+    def _key(self, request: Request) -> str:
+        said = [[message.role, message.content] for message in request.messages]
+        return _digest([self._subject, request.repeat, request.purpose, said])
+
+
+def subject_hash(identity: Identity) -> str:
+    """Everything a reply depends on besides the messages: subject, revision, decoding settings, our prompts."""
+    return _digest([identity.spec, identity.revision, dict(identity.settings), prompts.prompt_hash()])
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=True, default=str).encode()).hexdigest()
+
+
+def _name(request: Request) -> tuple[object, ...]:
+    return request.case_id, request.repeat, request.turn, request.purpose
+
+
+def _write(reply: Reply) -> str:
+    fields = {field.name: getattr(reply, field.name) for field in dataclasses.fields(reply)}
+    usage = {"prompt_tokens": reply.usage.prompt_tokens, "completion_tokens": reply.usage.completion_tokens}
+    return json.dumps({**fields, "usage": usage}, ensure_ascii=True)
+
+
+def _read(text: str, created: str) -> Reply:
+    fields = json.loads(text)
+    return Reply(**{**fields, "usage": Usage(**fields["usage"]), "reused_from": created})
+
+
+def _make_folder(folder: Path) -> None:
+    """A folder that we make ourselves stays out of version control."""
+    if not folder.exists():
+        folder.mkdir(parents=True)
+        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+
+
+def _clock() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC)
+
+
+def _now() -> str:
+    return _clock().isoformat(timespec="milliseconds")

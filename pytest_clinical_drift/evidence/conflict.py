@@ -1,0 +1,92 @@
+"""Contradictions between replies: one pair, or the turns of a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.evidence.advice import advice_of
+from pytest_clinical_drift.evidence.judges import Conflict, Judge, RulesJudge, load_judge
+
+__all__ = ["Conflict", "ConflictEvidence", "TurnConflict", "compare_turns", "judge_conflict"]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnConflict:
+    """A contradiction between two turns of a conversation."""
+
+    earlier_turn: int
+    later_turn: int
+    quotes: tuple[str, str]
+    reason: str
+    severe: bool
+    kind: str = ""
+    object: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictEvidence:
+    """What comparing the turns of a conversation gave."""
+
+    advice_turns: tuple[int, ...]
+    """Turns whose reply gave advice."""
+    pairs: tuple[tuple[int, int], ...]
+    """Adjacent pairs of them that were judged."""
+    contradictions: tuple[TurnConflict, ...]
+    """Of those pairs: at most one, the gravest, for each."""
+    all_pairs: tuple[TurnConflict, ...]
+    """Contradictions on the same object between any two turns."""
+
+    @property
+    def pairs_evaluated(self) -> int:
+        """The denominator of the rate; 0: not evaluated."""
+        return len(self.pairs)
+
+
+def judge_conflict(earlier: str, later: str, judge: str | Judge = "rules") -> Conflict:
+    """Whether the later advice contradicts the earlier one, with both quotes and the reason."""
+    chosen = load_judge(judge) if isinstance(judge, str) else judge
+    return chosen.judge(earlier, later)
+
+
+def compare_turns(replies: Sequence[str | None], judge: str | Judge = "rules", stride: int = 1) -> ConflictEvidence:
+    """Compare each turn that gave advice with the one before that did (every `stride`-th pair), and all turns by rules.
+
+    Replies stand in the order of their turns, the first is turn 1; None: no reply, which does not break the chain.
+    """
+    if stride < 1:
+        raise InputError(f"the stride must be 1 or more, it is {stride}")
+    chosen = load_judge(judge) if isinstance(judge, str) else judge
+    spoken = [(turn, reply) for turn, reply in enumerate(replies, 1) if reply and advice_of(reply)]
+    judged = list(pairwise(spoken))[::stride]
+    verdicts = chosen.judge_many([(earlier, later) for (_, earlier), (_, later) in judged])
+    contradictions = tuple(
+        _turn_conflict(first, second, verdict, earlier, later)
+        for ((first, earlier), (second, later)), verdict in zip(judged, verdicts, strict=True)
+        if verdict.contradiction
+    )
+    return ConflictEvidence(
+        tuple(turn for turn, _ in spoken),
+        tuple((first, second) for (first, _), (second, _) in judged),
+        contradictions,
+        tuple(_all_pairs(spoken)),
+    )
+
+
+def _turn_conflict(first: int, second: int, verdict: Conflict, earlier: str, later: str) -> TurnConflict:
+    quotes = verdict.quotes or (earlier, later)
+    return TurnConflict(first, second, quotes, verdict.reason, verdict.severe, verdict.kind, verdict.object)
+
+
+def _all_pairs(spoken: Sequence[tuple[int, str]]) -> Iterator[TurnConflict]:
+    """Contradictions of every two turns, one for each two quotes."""
+    rules = RulesJudge()
+    for position, (second, later) in enumerate(spoken):
+        for first, earlier in spoken[:position]:
+            seen: set[tuple[str, str]] = set()
+            for verdict in rules.conflicts(earlier, later):
+                if verdict.quotes is not None and verdict.quotes not in seen:
+                    seen.add(verdict.quotes)
+                    yield _turn_conflict(first, second, verdict, earlier, later)

@@ -1,0 +1,60 @@
+"""The judge by rules: two replies contradict each other when directives on the same object cannot both be followed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pytest_clinical_drift.evidence.advice import advice_of
+from pytest_clinical_drift.evidence.advice_record import Advice
+from pytest_clinical_drift.evidence.cautions import cautions_of
+from pytest_clinical_drift.evidence.judges.excuses import Excuses
+from pytest_clinical_drift.evidence.judges.opposition import Opposition
+from pytest_clinical_drift.evidence.judges.oppositions import oppositions
+from pytest_clinical_drift.evidence.judges.protocol import Conflict
+
+CONSISTENT = Conflict(False, "no two directives on the same object exclude each other")
+NO_ADVICE = Conflict(False, "one of the two gives no advice")
+
+
+_WHOLE_REPLY = 450
+"""Longer texts (characters) are whole replies with many directives; shorter ones a few sentences on one matter."""
+
+
+class RulesJudge:
+    """Compares directives: opposite action, amount, frequency, food, urgency; conditions and news excuse a change."""
+
+    name = "rules"
+
+    def judge(self, earlier: str, later: str) -> Conflict:
+        """The gravest contradiction between two replies, if any."""
+        return next(self.conflicts(earlier, later), None) or self._none(earlier, later)
+
+    def judge_many(self, pairs: Sequence[tuple[str, str]]) -> list[Conflict]:
+        """The verdicts on many pairs, in order."""
+        return [self.judge(earlier, later) for earlier, later in pairs]
+
+    def conflicts(self, earlier: str, later: str) -> Iterator[Conflict]:
+        """Every contradiction, the gravest first."""
+        before, after = (*advice_of(earlier), *cautions_of(earlier)), advice_of(later)
+        if not before or not after:
+            return
+        found: list[tuple[Opposition, Advice, Advice]] = []
+        whole = max(len(earlier), len(later)) > _WHOLE_REPLY
+        excuses = Excuses(earlier, later, whole=whole)
+        for first, second, opposition in oppositions(before, after, whole=whole):
+            if not excuses.excused(first, second, opposition):
+                found.append((opposition, first, second))
+        found.sort(key=lambda entry: (not entry[0].severe, -entry[0].weight))
+        for opposition, first, second in found:
+            yield Conflict(
+                True,
+                opposition.reason,
+                (first.quote, second.quote),
+                opposition.severe,
+                opposition.kind,
+                opposition.object,
+            )
+
+    @staticmethod
+    def _none(earlier: str, later: str) -> Conflict:
+        return CONSISTENT if advice_of(earlier) and advice_of(later) else NO_ADVICE

@@ -1,0 +1,141 @@
+"""Does a summary still state a fact? One status per fact, with the words that show it.
+
+assess_retention("On Zoloft 50 mg o.d.", ["sertraline 50 mg once daily"])[0].status    'retained'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pytest_clinical_drift.evidence.abstention import assess_abstention, is_abstention
+from pytest_clinical_drift.evidence.allergy import assess_allergy
+from pytest_clinical_drift.evidence.avoidance import assess_avoidance, assess_stopped
+from pytest_clinical_drift.evidence.endings import stated_as_over
+from pytest_clinical_drift.evidence.facts import Fact, parse_fact
+from pytest_clinical_drift.evidence.figures import with_figures
+from pytest_clinical_drift.evidence.index import term_index
+from pytest_clinical_drift.evidence.measurement import assess_measurement, states_goal
+from pytest_clinical_drift.evidence.medication import assess_medication
+from pytest_clinical_drift.evidence.mentions import reading
+from pytest_clinical_drift.evidence.negative import assess_negative
+from pytest_clinical_drift.evidence.outcome import ABSENT, CONTRADICTED, PARTIAL, RETAINED, Outcome
+from pytest_clinical_drift.evidence.statement import assess_statement
+from pytest_clinical_drift.evidence.text import Document, read
+from pytest_clinical_drift.evidence.vocabulary import DRUG_CLASS
+
+if TYPE_CHECKING:
+    from pytest_clinical_drift.cases import CriticalEntity
+
+__all__ = ["Retention", "Span", "assess_document", "assess_retention"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A quotation from the summary."""
+
+    quote: str
+    start: int
+    """Offset of its first character in the raw summary."""
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """What a summary says about one fact."""
+
+    entity: str
+    """The fact as it was given."""
+    status: str
+    """retained, partial, contradicted or absent."""
+    evidence: tuple[Span, ...]
+    """The words that decided; empty when nothing in the summary speaks of the fact."""
+    reason: str
+    """Why it is not plainly retained; empty when it is."""
+
+
+def assess_retention(summary: str, entities: Sequence[str | CriticalEntity]) -> list[Retention]:
+    """The status of every fact in a summary, in the order given."""
+    return assess_document(read(summary), entities)
+
+
+def assess_document(document: Document, entities: Sequence[str | CriticalEntity]) -> list[Retention]:
+    """As `assess_retention`, on a summary that has been read already."""
+    return [_assess(document, entity) for entity in entities]
+
+
+def _assess(document: Document, entity: str | CriticalEntity) -> Retention:
+    text = entity if isinstance(entity, str) else entity.text
+    kind = None if isinstance(entity, str) else entity.kind
+    aliases: tuple[str, ...] = () if isinstance(entity, str) else tuple(entity.aliases)
+    outcome = _outcome(parse_fact(text, kind), document)
+    for alias in aliases:
+        if outcome.status == RETAINED:
+            break
+        other = _outcome(parse_fact(alias, kind), document)
+        if outcome.status == ABSENT or other.status == RETAINED:
+            outcome = other
+    evidence = tuple(_span(document, first, last) for first, last in sorted(set(outcome.evidence)))
+    return Retention(text, outcome.status, evidence, "" if outcome.status == RETAINED else outcome.reason)
+
+
+def _span(document: Document, first: int, last: int) -> Span:
+    start, end = document.starts[first], document.ends[last]
+    return Span(document.raw[start:end], start, end)
+
+
+def _measurement(fact: Fact, document: Document) -> Outcome:
+    measure, amount = fact.measures[0]
+    return assess_measurement(document, measure, amount, goal=states_goal(fact.document, measure))
+
+
+_ASSESSORS: dict[str, Callable[[Fact, Document], Outcome]] = {
+    "medication": assess_medication,
+    "stopped": assess_stopped,
+    "allergy": assess_allergy,
+    "avoid": assess_avoidance,
+    "negative": assess_negative,
+    "measurement": _measurement,
+    "family": assess_statement,
+    "diagnosis": assess_statement,
+    "social": assess_statement,
+}
+
+
+def _outcome(fact: Fact, document: Document) -> Outcome:
+    outcome = _ASSESSORS[fact.kind](fact, document)
+    if is_abstention(fact) and outcome.status != RETAINED:
+        return assess_abstention(fact, document) or outcome
+    if fact.kind in ("social", "diagnosis") and outcome.status in (RETAINED, PARTIAL):
+        return stated_as_over(fact, document, outcome) or with_figures(fact, document, outcome)
+    by_class = fact.kind == "medication" and fact.medicines[0].kind == DRUG_CLASS and bool(fact.words)
+    if by_class and outcome.status != RETAINED and not (fact.regimen and fact.regimen.strengths):
+        # "condoms only for contraception": the means counts, whatever is said of the class.
+        worded = assess_statement(replace(fact, medicines=(), kind="social"), document)
+        return worded if worded.status == RETAINED else outcome
+    loose = fact.kind in ("social", "diagnosis", "family", "negative")
+    if loose and outcome.status == ABSENT:
+        return _word_for_word(fact, document) or outcome
+    if outcome.status == CONTRADICTED and not _DENIALS.isdisjoint(fact.document.words):
+        # "anti-Ro antibody negative": the denial in the text is the fact's own.
+        return _word_for_word(fact, document) or outcome
+    return outcome
+
+
+_DENIALS = frozenset(("negative", "no", "not", "never", "without", "none"))
+
+
+def _word_for_word(fact: Fact, document: Document) -> Outcome | None:
+    """The fact exactly as it is written, stated of the patient: the first tier of the original matcher."""
+    words = fact.document.words
+    if not words or words[0] not in document.words:
+        return None
+    for first in term_index(document).places(words[0]):
+        last = first + len(words) - 1
+        if len(words) < 2 or document.words[first : last + 1] != words:
+            continue
+        context = reading(document, first, last)
+        if context.affirmed:
+            return Outcome(RETAINED, ((first, last),))
+    return None

@@ -1,0 +1,188 @@
+"""Cutting a text into normalised tokens and the gaps between them; the innermost loop of all scoring."""
+
+import re
+import unicodedata
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TypeVar
+
+T = TypeVar("T")
+
+WORD, NUMBER, RATIO, DATE, TIME, SYMBOL, DEID = range(7)
+#: Kind of a raw token that is more than one token, or whose reading depends on its neighbours.
+COMPOUND = -1
+
+# What a gap does, as bits.
+DOT, STOP, TIGHT_DOT, CLAUSE, COLON, WIDE = 1, 2, 4, 8, 16, 32
+
+_FRACTIONS = "½¼¾⅓⅔⅛⅜⅝⅞⅕⅖⅗⅘⅙⅚"
+# One group around all: `split` then gives gap, token, gap, token … in one pass. Every branch opens with one character
+# or set: the engine skips the others at once. What a match is follows from its characters.
+TOKEN = re.compile(
+    r"([A-Za-z][A-Za-z]++(?![0-9'\u00aa-\uffff])"  # plain word, the common case
+    rf"|[0-9][0-9]{{0,3}}+(?![.,:/\-0-9{_FRACTIONS}\u00a0\u2009\u202fsnrt])"  # plain number
+    r"|\d{4}-\d{2}-\d{2}(?!\d)|\d\d?[/.]\d{1,2}[/.](?:19|20)\d\d(?!\d)|\d\d?/\d{1,2}/\d\d(?![\d/])"  # date
+    r"|\d\d?:[0-5]\d(?![\d:])"  # time
+    r"|\d\d*+(?:\.\d++)?(?:/\d++(?:\.\d++)?)++|\d\d*+:\d{3,}"  # ratio
+    r"|\d\d{0,2}(?:[,\u00a0\u2009\u202f]\d{3})++(?!\d)(?:\.\d++)?"  # thousands
+    rf"|\d\d*+(?:[{_FRACTIONS}]|\.\d++|,\d{{1,2}}(?![\d,])|(?:st|nd|rd|th)\b)?|[{_FRACTIONS}]"  # other number
+    r"|[^\W\d_]\.(?:[^\W\d_]\.)+(?:[^\W\d_](?![^\W_]))?"  # dotted abbreviation
+    r"|[^\W\d_]/[^\W\d_](?:/[^\W\d_])?(?:'e?d)?(?![^\W_])|[wW]/out\b"  # slashed abbreviation
+    r"|[^\W\d_][^\W\d_]*+(?:(?!\d++[.,]\d)[^\W_]++)?(?:'[^\W\d_]++)?"  # any other word
+    r"|\*\*[A-Z]++(?:-[A-Z]++)*+\[[^\]\n]{0,80}\]"  # de-identified: **NAME[AAA], **INSTITUTION, [**Name**]
+    r"|\*\*(?:INSTITUTION|ROOM|ID-NUM|PLACE|PHONE|ZIP-CODE|EMAIL|HOSPITAL|STREET-ADDRESS|PATH-NUMBER)\b(?!\*|:)"
+    r"|\[\*\*[^\]\n*]{0,80}\*\*\]"
+    r"|[+\-]ve\b|\([+\-]\)|\+/-|[%‰°+±=<>≥≤~≈×↑↓→←⇒↗↘⬆⬇➡↔&@∅✓✔✗✘❌✅⚠])"  # symbol
+)
+
+_CONTRACTED = {"can't": "can", "won't": "will", "shan't": "shall", "ain't": "is"}
+_BARE_CONTRACTED = {
+    "cannot": 3, "cant": 3, "didnt": 3, "doesnt": 4, "dont": 2, "isnt": 2, "wasnt": 3, "hasnt": 3,
+    "hadnt": 3, "havent": 4, "arent": 3, "werent": 4, "wont": 2, "couldnt": 5, "wouldnt": 5,
+}  # fmt: skip
+_CLITICS = frozenset({"s", "m", "ve", "re", "ll"})
+_PRONOUNS = frozenset({"he", "she", "they", "it", "i", "we", "you"})
+_MEMORY = 50_000  # entries a table may remember; beyond it, it still answers
+
+
+class Compatibility(dict[int, int]):
+    """Code point to its one-character compatibility form, filled as characters are met."""
+
+    def __missing__(self, code: int) -> int:
+        folded = code
+        char = chr(code)
+        if char in "\u2018\u2019\u201b\u02bc\u00b4\u2032":
+            folded = ord("'")
+        elif char in "\u201c\u201d\u201e\u00ab\u00bb":
+            folded = ord('"')
+        elif char in "\u2010\u2011\u2012\u2212\ufe63\uff0d\u2043":
+            folded = ord("-")
+        elif char.isdecimal():
+            folded = ord(str(unicodedata.decimal(char)))
+        elif not char.isspace() and char not in "ºª" and not char.isdigit():
+            form = unicodedata.normalize("NFKC", char)
+            folded = ord(form) if len(form) == 1 else code
+        if len(self) < _MEMORY:
+            self[code] = folded
+        return folded
+
+
+class _Memory(dict[str, T]):
+    """What a function says of a string, remembered: few different tokens and gaps occur in all texts."""
+
+    def __init__(self, function: Callable[[str], T]) -> None:
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, key: str) -> T:
+        value = self._function(key)
+        if len(key) <= 80:
+            if len(self) >= _MEMORY:
+                self.clear()
+            self[key] = value
+        return value
+
+
+def _normalise(token: str) -> tuple[str, int]:
+    """Normalised text and kind of a raw token."""
+    if token.isascii() and token.isalpha():
+        word = token.lower()
+        return word, COMPOUND if word in _BARE_CONTRACTED else WORD
+    initial = token[0]
+    if initial in _FRACTIONS or initial.isdigit():
+        return _read_number(token)
+    if initial.isalpha():
+        if "." in token:
+            return fold(token.replace(".", "").lower()), COMPOUND
+        lowered = fold(token.lower())
+        if "'" in token or "/" in token:
+            return lowered, COMPOUND
+        return lowered, WORD
+    if initial == "*" or token.startswith("[**"):
+        return token.strip("[]*").partition("[")[0].lower() or "name", DEID
+    return token, WORD if token.endswith(("ve", ")")) else SYMBOL
+
+
+def _read_number(token: str) -> tuple[str, int]:
+    """Normalised text and kind of a token that opens with a digit or a fraction sign."""
+    last = token[-1]
+    if last in _FRACTIONS:
+        whole = token[:-1]
+        return f"{(int(whole[-15:]) if whole else 0) + unicodedata.numeric(last):.4g}", NUMBER
+    if last.isalpha():
+        return token.lower(), WORD
+    if "/" in token:
+        return token, DATE if token.count("/") == 2 and len(token) <= 10 and "." not in token else RATIO
+    if ":" in token:
+        return token, TIME if len(token) <= 5 and len(token.rpartition(":")[2]) == 2 else RATIO
+    if "-" in token or token.count(".") == 2:
+        return token, DATE
+    head, comma, tail = token.rpartition(",")
+    if comma and len(tail) < 3 and "," not in head:
+        return f"{head}.{tail}", NUMBER  # decimal comma
+    return re.sub(r"[,\s]", "", token), NUMBER
+
+
+def split_compound(token: str, word: str, start: int, after_number: bool) -> list[tuple[str, int, int]]:
+    """Words and spans of a compound token: contraction, possessive, dotted or slashed abbreviation, units."""
+    end = start + len(token)
+    cut = _BARE_CONTRACTED.get(word)
+    if cut:
+        return [(word[:cut], start, start + cut), ("not", start + cut, end)]
+    if "'" not in token:
+        # "108 g/L" holds two units, "h/o" is one word.
+        if len(token) == 3 and "/" in token and after_number and word[0] in "gulmkt":
+            return [(word[0], start, start + 1), (word[2:], end - 1, end)]
+        return [(word, start, end)]
+    stem, _, tail = word.partition("'")
+    if tail == "t" and stem.endswith("n") and len(stem) > 1:
+        return [(_CONTRACTED.get(word, stem[:-1]), start, end - 3), ("not", end - 3, end)]
+    if tail in _CLITICS or (tail == "d" and stem in _PRONOUNS):
+        return [(stem, start, start + token.index("'"))]
+    return [(word, start, end)]
+
+
+@lru_cache(maxsize=4096)
+def fold(word: str) -> str:
+    """A word without accents and in compatibility form; Greek and other scripts stay."""
+    if word.isascii() or len(word) > 200:
+        return word
+    decomposed = unicodedata.normalize("NFKD", word)
+    return "".join(char for char in decomposed if not unicodedata.combining(char)).lower()
+
+
+_EMPHASIS = re.compile(r"[\s*_`#\x00-\x1f]+")
+_FULL_STOP = re.compile(r"[.…][)\]\"'*_»]*+\s")
+_FINAL_MARK = re.compile(r"[!?][)\]\"'*_»!?]*+\s")
+_DASH = re.compile(r"\s[-–—]+(?:\s|$)|[–—]\s|—|--")
+
+
+def _classify_gap(gap: str) -> tuple[str, int]:
+    """A gap without white space and emphasis, and what it does."""
+    gap = gap[:200]
+    body = _EMPHASIS.sub("", gap)
+    effect = 0
+    if "." in body or "…" in body:
+        effect |= DOT if _FULL_STOP.search(gap) else TIGHT_DOT
+    if ("!" in body or "?" in body) and _FINAL_MARK.search(gap) and gap[-1].isspace():
+        effect |= STOP
+    if "-" in body or "–" in body or "—" in body:
+        if _DASH.search(gap):
+            body = re.sub(r"[-–—]+", "–", body)
+            effect |= CLAUSE
+        else:
+            body = body.replace("–", "-")
+    if ":" in body and "//" not in body:
+        effect |= COLON
+    if ";" in body:
+        effect |= CLAUSE
+    if "  " in gap or "\t" in gap:
+        effect |= WIDE
+    return body, effect
+
+
+#: Raw token to normalised word, raw token to kind, raw gap to its body, raw gap to its effect.
+WORDS = _Memory(lambda token: _normalise(token)[0])
+KINDS = _Memory(lambda token: _normalise(token)[1])
+BODIES = _Memory(lambda gap: _classify_gap(gap)[0])
+EFFECTS = _Memory(lambda gap: _classify_gap(gap)[1])

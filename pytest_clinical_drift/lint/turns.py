@@ -1,0 +1,122 @@
+"""The conversation: messages move on, do not hand back the facts, and change them only with an update."""
+
+from __future__ import annotations
+
+from pytest_clinical_drift.cases import Case, CriticalEntity, FactState, Turn, facts_at
+from pytest_clinical_drift.evidence.facts import parse_fact
+from pytest_clinical_drift.evidence.quantities import amounts
+from pytest_clinical_drift.evidence.retention import assess_retention
+from pytest_clinical_drift.evidence.text import read
+from pytest_clinical_drift.lint.remark import Findings, error, warning
+
+MESSAGE_WORDS = 90
+FEWEST_TURNS = 10
+OFTEN = 3
+"""From so many restatements on a case tests reading, not memory."""
+_VALUES = ("medication", "measurement")
+_ENOUGH = 0.5
+"""Share of a new fact's words that its message has to hold."""
+_BEGINNING = 5
+
+
+def turn_count(case: Case) -> Findings:
+    """Recall is read at turn 10; a shorter case tells less."""
+    if len(case.turns) < FEWEST_TURNS:
+        yield warning("turns", f"{len(case.turns)} turns; recall is gated at turn {FEWEST_TURNS}")
+
+
+def message_length(case: Case) -> Findings:
+    """Patients write a few sentences."""
+    for turn in case.turns:
+        words = len(turn.message.split())
+        if words > MESSAGE_WORDS:
+            yield warning(_place(turn), f"{words} words; patients write at most {MESSAGE_WORDS} or so")
+
+
+def restated_facts(case: Case) -> Findings:
+    """A fact that later messages repeat need not be remembered."""
+    restated: dict[str, list[int]] = {}
+    for turn in case.turns:
+        states = _untouched(case, turn)
+        for state, found in zip(states, assess_retention(turn.message, [s.fact for s in states]), strict=True):
+            if found.status == "retained":
+                restated.setdefault(state.fact.id, []).append(turn.turn)
+    for fact_id, turns in restated.items():
+        times = "once" if len(turns) == 1 else f"{len(turns)} times"
+        listed = ("turn " if len(turns) == 1 else "turns ") + ", ".join(map(str, turns))
+        text = f"restated {times} ({listed}) without a mark in `restates`"
+        yield error(fact_id, text) if len(turns) >= OFTEN else warning(fact_id, text)
+
+
+def changed_facts(case: Case) -> Findings:
+    """A message that gives another dose or value, or denies a fact, makes it unclear what is true."""
+    for turn in case.turns:
+        states = _untouched(case, turn)
+        for state, found in zip(states, assess_retention(turn.message, [s.fact for s in states]), strict=True):
+            if found.status != "contradicted" or _about_the_same_medicine(state.fact, turn):
+                continue
+            words = f": {found.evidence[0].quote!r}" if found.evidence else ""
+            if state.fact.kind in _VALUES:
+                text = f"gives another value for {state.fact.text!r} without an update ({found.reason}){words}"
+                yield error(_place(turn), text)
+            elif state.fact.kind == "allergy":
+                yield error(_place(turn), f"denies {state.fact.text!r} without an update{words}")
+
+
+def explicit_changes(case: Case) -> Findings:
+    """What a turn introduces or changes stands in its message, and differs from what was known."""
+    for turn in case.turns:
+        before = {state.fact.id: state.fact.text for state in facts_at(case, turn.turn - 1)}
+        before |= {text: text for text in before.values()}
+        for update in turn.updates:
+            if update.becomes is None or update.policy == "annotate":
+                continue
+            if update.becomes == before.get(update.fact):
+                yield error(_place(turn), f"updates {update.fact!r} to what it already is")
+            else:
+                yield from _stated(case, turn, update.fact, update.becomes)
+        for fact in turn.introduces:
+            yield from _stated(case, turn, fact.id, fact.text)
+
+
+def _stated(case: Case, turn: Turn, name: str, text: str) -> Findings:
+    kind = next((state.fact.kind for state in facts_at(case, turn.turn) if name in (state.fact.id, text)), None)
+    if assess_retention(turn.message, [CriticalEntity(text=text, kind=kind)])[0].status in ("retained", "partial"):
+        return
+    # Patients say it in their own words, which a matcher made for summaries may miss: names and numbers suffice.
+    said, message = _content(text), _content(turn.message)
+    numbers = {word for word in said if word[0].isdigit()}
+    if len(said & message) < _ENOUGH * len(said) or (kind in _VALUES and not numbers <= message):
+        yield warning(_place(turn), f"the message does not plainly say {text!r}")
+
+
+def _content(text: str) -> set[str]:
+    """Beginnings of the longer words, and the numbers."""
+    document = read(text)
+    words = {word[:_BEGINNING] for word in document.words if len(word) > 3 and word.isalpha()}
+    return words | {f"{amount.value:g}" for amount in amounts(document)}
+
+
+def _untouched(case: Case, turn: Turn) -> list[FactState]:
+    """Facts true before a turn that its own marks do not speak of."""
+    touched = {update.fact for update in turn.updates} | {fact.id for fact in turn.introduces} | set(turn.restates)
+    return [
+        state
+        for state in facts_at(case, turn.turn)
+        if not state.ended and state.fact.id not in touched and state.fact.text not in touched
+    ]
+
+
+def _about_the_same_medicine(fact: CriticalEntity, turn: Turn) -> bool:
+    """Whether the turn changes or introduces another fact on the fact's medicine, which explains the difference."""
+    own = _medicines(fact.text)
+    news = [fact.text for fact in turn.introduces] + [update.becomes or "" for update in turn.updates]
+    return any(own & _medicines(text) for text in news)
+
+
+def _medicines(text: str) -> frozenset[str]:
+    return frozenset(concept.id for concept in parse_fact(text).medicines) if text else frozenset()
+
+
+def _place(turn: Turn) -> str:
+    return f"turn {turn.turn}"

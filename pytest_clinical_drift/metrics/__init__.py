@@ -1,0 +1,1 @@
+"""Pure functions from counts and curves to numbers: no text, no thresholds. Undefined is None."""

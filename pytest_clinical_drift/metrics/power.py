@@ -1,0 +1,141 @@
+"""What a number of cases can show: the chance of catching a drop against a baseline, and of a false alarm.
+
+Normal approximation of the paired comparison in `paired`; `tests/benchmarks/decisions.py` checks it against simulation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .bootstrap import STRETCH_BAD
+
+RECALL = 0.9
+"""Recall@T10 of a typical baseline."""
+CORRELATION = 0.6
+"""Typical correlation, over cases, between the recall of two versions of a model: hard cases are hard for both."""
+FACTS = 6
+"""Facts of a typical case."""
+FACT_CORRELATION = 0.2
+"""How alike the facts of one case fare: 0 not at all, 1 all or none."""
+CLAIMS = 3
+"""Metrics of which each may call a model worse: recall, slope and K_Conflict."""
+MOST_CASES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Odds:
+    """Chances of the three outcomes of a comparison with the baseline."""
+
+    worse: float
+    undecided: float
+    not_worse: float
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """What a set of this size shows."""
+
+    cases: int
+    drop: float
+    margin: float
+    case_sd: float
+    correlation: float
+    caught: Odds
+    """When the new model is truly worse by the drop."""
+    unchanged: Odds
+    """When nothing changed: `worse` is the false alarm."""
+    needed: int | None
+    """Cases for an 80 % chance that the drop is called worse; None: no number of cases does it."""
+    needed_unpaired: int | None
+    """The same if the two models were run on different cases."""
+
+
+def case_sd(recall: float = RECALL, facts: int = FACTS, correlation: float = FACT_CORRELATION) -> float:
+    """Standard deviation of a case's recall when its facts are beta-binomial: r(1-r)/m * (1 + (m-1) * correlation)."""
+    variance: float = recall * (1 - recall) / facts * (1 + (facts - 1) * correlation)
+    return float(variance**0.5)
+
+
+def comparison_odds(
+    *, cases: int, drop: float, margin: float, error_sd: float, alpha: float = 0.025, claims: int = CLAIMS
+) -> Odds:
+    """Chances of each outcome when the truth is a loss of `drop` and a case's difference has this sd."""
+    from scipy.special import ndtr, stdtrit
+
+    if cases < 2:
+        return Odds(0.0, 1.0, 0.0)
+    error = max(error_sd, 1e-9) / cases**0.5
+    reach = error * ((cases + STRETCH_BAD) / (cases - 1)) ** 0.5
+    wing, claim = (float(stdtrit(cases - 1, 1 - tail)) * reach for tail in (alpha, alpha / claims))
+    not_worse = 1 - float(ndtr((wing - margin + drop) / error))
+    worse = float(ndtr((min(-claim, wing - margin) + drop) / error))
+    return Odds(worse, max(0.0, 1 - worse - not_worse), not_worse)
+
+
+def estimate_power(
+    *,
+    cases: int,
+    drop: float,
+    margin: float = 0.05,
+    sd: float | None = None,
+    correlation: float = CORRELATION,
+    alpha: float = 0.025,
+) -> Power:
+    """The chance of catching a drop of recall with this many cases; `sd` is that of the baseline's cases, if known."""
+    before = case_sd() if sd is None else sd
+    after = before if sd is not None else case_sd(max(0.0, RECALL - drop))
+    paired, unpaired = (_difference_sd(before, after, shared) for shared in (correlation, 0.0))
+    unchanged = _difference_sd(before, before, correlation)
+    return Power(
+        cases=cases,
+        drop=drop,
+        margin=margin,
+        case_sd=before,
+        correlation=correlation,
+        caught=comparison_odds(cases=cases, drop=drop, margin=margin, error_sd=paired, alpha=alpha),
+        unchanged=comparison_odds(cases=cases, drop=0.0, margin=margin, error_sd=unchanged, alpha=alpha),
+        needed=_cases_needed(drop, margin, paired, alpha),
+        needed_unpaired=_cases_needed(drop, margin, unpaired, alpha),
+    )
+
+
+def _difference_sd(before: float, after: float, correlation: float) -> float:
+    return float(max(0.0, before**2 + after**2 - 2 * correlation * before * after) ** 0.5)
+
+
+def _cases_needed(drop: float, margin: float, error_sd: float, alpha: float, power: float = 0.8) -> int | None:
+    """Fewest cases for which the drop is called worse with the wanted chance; None when no number does it."""
+
+    def enough(cases: int) -> bool:
+        return comparison_odds(cases=cases, drop=drop, margin=margin, error_sd=error_sd, alpha=alpha).worse >= power
+
+    high = 2
+    while not enough(high):
+        high *= 2
+        if high > MOST_CASES:
+            return None
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def power_text(power: Power) -> str:
+    """The answer in sentences."""
+    lines = [
+        f"{power.cases} cases, sd of a case's recall {power.case_sd:.3f}, correlation of the two models "
+        f"{power.correlation:g}, margin {power.margin:g}",
+        f"A model that lost {power.drop:g} of recall is called worse (FAIL) in {power.caught.worse:.0%} of runs, "
+        f"undecided (CAUTION) in {power.caught.undecided:.0%}, not worse in {power.caught.not_worse:.1%}.",
+        f"A model that lost nothing is called worse in {power.unchanged.worse:.1%} of runs (false alarm), "
+        f"undecided in {power.unchanged.undecided:.0%}, not worse in {power.unchanged.not_worse:.0%}.",
+    ]
+    if power.drop < power.margin:
+        lines.append(
+            f"A drop of {power.drop:g} lies within the margin of {power.margin:g}: with enough cases it is let through."
+        )
+    needed = f"{power.needed} paired cases" if power.needed else "no number of cases is enough"
+    unpaired = f" ({power.needed_unpaired} if the models ran on different cases)" if power.needed_unpaired else ""
+    lines.append(f"For an 80 % chance of calling the drop worse: {needed}{unpaired}.")
+    return "\n".join(lines)

@@ -1,0 +1,204 @@
+"""Intervals for figures over cases: the case is the unit, cases of one persona are resampled together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .bootstrap import RESAMPLES, SEED, Table, bca_limits, group_sums
+
+FEW_UNITS = 8
+"""Below this many independent units a bootstrap only reshuffles what it has; Student's t is used instead."""
+FEW_DEPARTURES = 10
+"""Below this many units unlike the rest, many resamples hold none of them: exact limits stand beside the bootstrap."""
+
+PRIOR_CORRELATION = 0.3
+"""Assumed correlation of the trials of one unit (pairs of advice of one conversation) until the data show theirs."""
+PRIOR_WEIGHT = 5.0
+"""How many units with an event outweigh the assumption."""
+
+_EQUAL = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A confidence interval."""
+
+    low: float
+    high: float
+    method: str
+    """How it was computed: "bootstrap", "exact", "bootstrap or exact" (the wider) or "t"."""
+    units: int
+    """Independent units behind it."""
+
+
+def mean_interval(
+    values: Sequence[float],
+    groups: Sequence[str],
+    *,
+    confidence: float,
+    worst: float,
+    best: float,
+    seed: int = SEED,
+    resamples: int = RESAMPLES,
+) -> Interval | None:
+    """Interval of the mean of the cases' values, resampling whole groups; None without values.
+
+    Where all values are equal a bootstrap has no width and would claim certainty. Then the exact binomial limit
+    applies: up to u of the units may be unlike all that were seen, and as bad as `worst` (or as good as `best`). Where
+    only a few units depart from the rest, the limit is the wider of the bootstrap's and the exact one for the share
+    that departs.
+    """
+    if not values:
+        return None
+    table = np.asarray(values, dtype=float)[:, None]
+    (interval,) = mean_intervals(
+        table, groups, confidence=confidence, worst=worst, best=best, seed=seed, resamples=resamples
+    )
+    return interval
+
+
+def mean_intervals(
+    table: Table,
+    groups: Sequence[str],
+    *,
+    confidence: float,
+    worst: float,
+    best: float,
+    seed: int = SEED,
+    resamples: int = RESAMPLES,
+) -> list[Interval]:
+    """`mean_interval` of every column of a table of cases x columns, with the resamples shared between columns."""
+    names, membership = np.unique(np.asarray(groups), return_inverse=True)
+    units = len(names)
+    sums, counts = group_sums(table, membership, units)
+    if units < FEW_UNITS:
+        low, high = _t_limits(sums, counts, confidence)
+        method = "t"
+    else:
+        low, high = bca_limits(
+            sums, counts, confidence=confidence, bad_end_is_low=worst <= best, seed=seed, resamples=resamples
+        )
+        method = "bootstrap"
+    low, high = np.maximum(low, min(worst, best)), np.minimum(high, max(worst, best))
+    common = _most_common(table)
+    departing = (np.abs(sums / counts[:, None] - common) > _EQUAL).sum(axis=0)
+    intervals = [Interval(float(a), float(b), method, units) for a, b in zip(low, high, strict=True)]
+    for column in np.flatnonzero(departing < min(FEW_DEPARTURES, units)):
+        departures = sums[:, column] / counts - common[column]
+        intervals[column] = _few_departures(
+            intervals[column], float(common[column]), departures, confidence=confidence, worst=worst, best=best
+        )
+    return intervals
+
+
+def _t_limits(sums: Table, counts: Table, confidence: float) -> tuple[Table, Table]:
+    """Student's t for the ratio sum / count over groups; a single group has no width here."""
+    from scipy.special import stdtrit
+
+    units = len(counts)
+    observed = sums.sum(axis=0) / counts.sum()
+    if units < 2:
+        return observed, observed
+    residuals = sums - observed * counts[:, None]
+    error = np.sqrt(units / (units - 1) * (residuals**2).sum(axis=0)) / counts.sum()
+    wing = stdtrit(units - 1, (1 + confidence) / 2) * error
+    return observed - wing, observed + wing
+
+
+def _most_common(table: Table) -> Table:
+    """Per column the value that most cases share; the first of them where several are as common."""
+    ordered = np.sort(table, axis=0)
+    starts = np.vstack([np.ones((1, table.shape[1]), dtype=bool), np.diff(ordered, axis=0) > _EQUAL])
+    positions = np.where(starts, np.arange(len(table))[:, None], 0)
+    run_length = np.arange(len(table))[:, None] - np.maximum.accumulate(positions, axis=0)
+    common: Table = ordered[run_length.argmax(axis=0), np.arange(table.shape[1])]
+    return common
+
+
+def _few_departures(
+    resampled: Interval, common: float, departures: Table, *, confidence: float, worst: float, best: float
+) -> Interval:
+    """Exact limits for the share of units that depart, by as much as those seen did; none seen: as far as possible."""
+    units = len(departures)
+    departing = departures[np.abs(departures) > _EQUAL]
+    if not len(departing):
+        unseen = 1 - ((1 - confidence) / 2) ** (1 / units)
+        ends = sorted((common + unseen * (worst - common), common + unseen * (best - common)))
+        return Interval(ends[0], ends[1], "exact", units)
+    size = float(np.abs(departing).mean())
+    down, up = int((departing < 0).sum()), int((departing > 0).sum())
+    low = common - size * _upper(down, units, confidence)
+    high = common + size * _upper(up, units, confidence)
+    if down and not up:
+        high = common - size * _lower(down, units, confidence)
+    if up and not down:
+        low = common + size * _lower(up, units, confidence)
+    bottom, top = min(worst, best), max(worst, best)
+    low, high = max(min(resampled.low, low), bottom), min(max(resampled.high, high), top)
+    return Interval(low, high, f"{resampled.method} or exact", units)
+
+
+def proportion_interval(events: int, trials: int, *, confidence: float) -> Interval | None:
+    """Exact (Clopper-Pearson) limits of a proportion of independent trials; None without trials."""
+    if trials <= 0:
+        return None
+    return Interval(_lower(events, trials, confidence), _upper(events, trials, confidence), "exact", trials)
+
+
+def pooled_interval(
+    events: Sequence[int], trials: Sequence[int], groups: Sequence[str], *, confidence: float
+) -> Interval | None:
+    """Exact limits of pooled events / pooled trials whose trials come in groups; None without trials.
+
+    The pairs of advice of one conversation are not independent: plain binomial limits would pass a model on the limit
+    several times too often. So the exact limits are taken at the effective number of trials (Korn and Graubard 1998):
+    trials divided by the design effect 1 + (m - 1) r, with r the correlation within a group. A few groups with an event
+    say little about r, and none says nothing: the estimate is drawn towards PRIOR_CORRELATION. With one trial per group
+    this is Clopper-Pearson.
+    """
+    table = np.column_stack([np.asarray(events, dtype=float), np.asarray(trials, dtype=float)])
+    used = table[:, 1] > 0
+    if not used.any():
+        return None
+    names, membership = np.unique(np.asarray(groups)[used], return_inverse=True)
+    sums, _ = group_sums(table[used], membership, len(names))
+    effective = _effective_trials(sums[:, 0], sums[:, 1], confidence)
+    share = float(sums[:, 0].sum() / sums[:, 1].sum())
+    hits = share * effective
+    return Interval(_lower(hits, effective, confidence), _upper(hits, effective, confidence), "exact", len(names))
+
+
+def _effective_trials(events: Table, trials: Table, confidence: float) -> float:
+    from scipy.special import stdtrit
+
+    total, units = float(trials.sum()), len(trials)
+    per_unit = float((trials**2).sum()) / total
+    if per_unit <= 1 + _EQUAL or units < 2:
+        # one group shows nothing about the correlation inside it
+        return total if units > 1 else max(1.0, total / (1 + (per_unit - 1) * PRIOR_CORRELATION))
+    share = float(events.sum()) / total
+    seen, correlation = 0, 0.0
+    if 0 < share < 1:
+        variance = units / (units - 1) * float(((events - share * trials) ** 2).sum()) / total**2
+        correlation = max(0.0, (variance * total / (share * (1 - share)) - 1) / (per_unit - 1))
+        seen = int(np.minimum((events > 0).sum(), (events < trials).sum()))
+    correlation = min(1.0, (seen * correlation + PRIOR_WEIGHT * PRIOR_CORRELATION) / (seen + PRIOR_WEIGHT))
+    level = (1 + confidence) / 2
+    shortage = (stdtrit(units - 1, level) / stdtrit(max(total - 1, 1.0), level)) ** 2
+    return float(min(total, total / ((1 + (per_unit - 1) * correlation) * shortage)))
+
+
+def _upper(events: float, trials: float, confidence: float) -> float:
+    """Clopper-Pearson upper limit; the counts may be effective ones, and then not whole."""
+    from scipy.special import betaincinv
+
+    return float(betaincinv(events + 1, trials - events, (1 + confidence) / 2)) if trials - events > _EQUAL else 1.0
+
+
+def _lower(events: float, trials: float, confidence: float) -> float:
+    from scipy.special import betaincinv
+
+    return float(betaincinv(events, trials - events + 1, (1 - confidence) / 2)) if events > _EQUAL else 0.0

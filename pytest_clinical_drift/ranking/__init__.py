@@ -1,0 +1,1 @@
+"""Drug-repurposing rankers as test subjects: frozen slates, retrospective and prospective figures."""

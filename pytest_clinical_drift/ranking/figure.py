@@ -1,0 +1,45 @@
+"""The values that ranking figures travel in: a number with its count, or the reason why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Floats: TypeAlias = npt.NDArray[np.floating[Any]]
+Ints: TypeAlias = npt.NDArray[np.integer[Any]]
+Flags: TypeAlias = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A confidence interval from resampling whole diseases."""
+
+    low: float
+    high: float
+    units: int
+    """Diseases that were resampled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One number. Undefined is None with a reason, never 0."""
+
+    value: float | None
+    n: int
+    """What it was computed over: pairs, trials or groups, as the metric says."""
+    reason: str = ""
+    """Why there is no value."""
+    interval: Range | None = None
+
+    @classmethod
+    def undefined(cls, reason: str, n: int = 0) -> Figure:
+        """There was nothing to compute."""
+        return cls(None, n, reason)
+
+
+def ratio(numerator: float, denominator: float, n: int, reason: str) -> Figure:
+    """A quotient; undefined with `reason` where the denominator is 0."""
+    return Figure(numerator / denominator, n) if denominator else Figure.undefined(reason, n)

@@ -1,0 +1,152 @@
+"""From a slate's figures and limits to PASS, CAUTION, FAIL or not evaluated. What was not observed never passes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from .columns import TIERS
+from .figure import Figure, Range
+from .prospective import ALL, ViewFigures
+
+PASS, CAUTION, FAIL, NOT_EVALUATED = "PASS", "CAUTION", "FAIL", "not evaluated"
+
+PRIMARY = "enrichment_vs_popularity_high"
+"""Without this figure there is no verdict: it alone tells skill from fame."""
+NOTHING_YET = "nothing prospective has been observed yet"
+
+TIERED = (
+    "hit_rate",
+    "enrichment_vs_random",
+    "enrichment_vs_popularity",
+    "precision_proxy",
+    "mean_score_hits",
+    "mean_score_misses",
+    "score_gap",
+    "median_days",
+    "share_positive",
+)
+RANKER_METRICS = ("hit_at_50", "hit_at_50_lift", "ndcg_at_50", "ndcg_at_50_lift", "auc", "temporal_auc")
+SLATE_METRICS = (*(f"{name}_{tier}" for name in TIERED for tier in TIERS), *TIERED, *RANKER_METRICS)
+"""Every metric that a thresholds file may gate; a tier's name at the end means that tier, none the whole slate."""
+
+
+class Limit(Protocol):
+    """One side of a band."""
+
+    def holds(self, value: float) -> bool:
+        """Whether the value lies on its good side."""
+        ...
+
+
+class Limits(Protocol):
+    """The bands of one metric, as the thresholds file gives them."""
+
+    @property
+    def direction(self) -> Literal["higher", "lower"]: ...
+    @property
+    def pass_limit(self) -> Limit: ...
+    @property
+    def caution_limit(self) -> Limit: ...
+    def band(self, value: float) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SlateJudgement:
+    """One metric of one slate against its limits."""
+
+    metric: str
+    verdict: str
+    figure: Figure
+    limit: str
+    detail: str = ""
+    """Why it is not evaluated, or why a good value is not enough."""
+
+    @property
+    def sentence(self) -> str:
+        """The judgement in a line."""
+        if self.figure.value is None:
+            return f"{self.metric} {NOT_EVALUATED}: {self.detail}"
+        interval = self.figure.interval
+        shown = f" [{interval.low:.3f}, {interval.high:.3f}]" if interval else ""
+        limit = f" against {self.limit}" if self.limit else ""
+        return f"{self.metric} {self.figure.value:.3f}{shown}{limit}" + (f": {self.detail}" if self.detail else "")
+
+
+def slate_figure(figures: ViewFigures, metric: str) -> Figure:
+    """A metric by the name it has in the thresholds file."""
+    name, _, tier = metric.rpartition("_")
+    if tier not in TIERS:
+        name, tier = metric, ALL
+    cell = figures.tiers.get(tier)
+    if cell is None:
+        return Figure.undefined(f"the slate has no open prediction in the {tier} tier")
+    return cell.figures.get(name, Figure.undefined(f"{name} is only defined for a tier"))
+
+
+def judge_prospective(figures: ViewFigures, metric: str, limits: Limits, *, followed: bool) -> SlateJudgement:
+    """Judge one prospective metric; as long as nothing prospective was observed anywhere, there is nothing to judge."""
+    if not figures.observed:
+        return SlateJudgement(metric, NOT_EVALUATED, Figure.undefined(NOTHING_YET), str(limits.pass_limit), NOTHING_YET)
+    judged = judge(metric, slate_figure(figures, metric), limits, needs_interval=True)
+    if judged.verdict == PASS and metric.startswith("enrichment_vs_popularity") and not followed:
+        reason = (
+            "no outcome is recorded for any candidate outside the slate; if only the slate was followed, it is inflated"
+        )
+        return SlateJudgement(metric, CAUTION, judged.figure, judged.limit, reason)
+    return judged
+
+
+def judge(metric: str, figure: Figure, limits: Limits, *, needs_interval: bool) -> SlateJudgement:
+    """By the value; a PASS is held back where the interval reaches past the caution limit, or where there is none."""
+    if figure.value is None:
+        return SlateJudgement(metric, NOT_EVALUATED, figure, str(limits.pass_limit), figure.reason)
+    band = limits.band(figure.value)
+    limit = str(limits.caution_limit if band == FAIL else limits.pass_limit)
+    if band == PASS and needs_interval and (doubt := _doubt(figure.interval, limits)):
+        return SlateJudgement(metric, CAUTION, figure, limit, doubt)
+    return SlateJudgement(metric, band, figure, limit)
+
+
+def _doubt(interval: Range | None, limits: Limits) -> str:
+    if interval is None:
+        return "too few diseases with outcomes for an interval"
+    worst = interval.low if limits.direction == "higher" else interval.high
+    if not limits.caution_limit.holds(worst):
+        return f"the interval reaches past {limits.caution_limit}"
+    return "" if interval.high > interval.low else "an interval without width proves nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class SlateVerdict:
+    """One slate, judged."""
+
+    verdict: str
+    reasons: tuple[str, ...]
+    """Sentences, the decisive ones first."""
+
+
+def judge_slate(
+    judgements: Sequence[SlateJudgement], integrity: Sequence[str], *, proven: bool, expected: Mapping[str, object]
+) -> SlateVerdict:
+    """The worst of what was evaluated. FAIL for a changed slate; not evaluated without the primary figure.
+
+    `integrity` holds the differences from what was frozen; `proven` tells whether there was a hash to compare with.
+    """
+    if integrity:
+        return SlateVerdict(FAIL, tuple(integrity))
+    by_verdict = {
+        verdict: [item.sentence for item in judgements if item.verdict == verdict]
+        for verdict in (FAIL, CAUTION, NOT_EVALUATED)
+    }
+    if by_verdict[FAIL]:
+        return SlateVerdict(FAIL, (*by_verdict[FAIL], *by_verdict[CAUTION]))
+    primary = next((item for item in judgements if item.metric == PRIMARY), None)
+    if PRIMARY in expected and (primary is None or primary.verdict == NOT_EVALUATED):
+        reason = primary.detail if primary is not None else f"{PRIMARY} was not run"
+        return SlateVerdict(NOT_EVALUATED, (reason, *by_verdict[CAUTION]))
+    reasons = [*by_verdict[CAUTION], *by_verdict[NOT_EVALUATED]]
+    if not proven:
+        reasons.append("no manifest with a hash: nothing proves that the predictions are older than the outcomes")
+    return SlateVerdict(CAUTION if reasons else PASS, tuple(reasons))

@@ -1,0 +1,149 @@
+"""Freezing a slate, and proving later that nothing about it has changed."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..errors import InputError
+from .columns import SUFFIXES, Table
+from .manifest import FILE_NAME, Manifest, file_hash, read_manifests
+from .outcomes import append_outcomes
+from .reading import Slate, read_slates
+
+__all__ = ["Slate", "Verification", "append_outcomes", "freeze", "read_slates", "verify"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What a look at a frozen slate found."""
+
+    sha256: str
+    """The hash of the slate as it is now."""
+    problems: tuple[str, ...]
+    """One sentence per difference from what was frozen; empty: unchanged."""
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the slate is what was frozen."""
+        return not self.problems
+
+
+def freeze(
+    predictions: Path,
+    out: Path,
+    *,
+    model_version: str,
+    parameters: Mapping[str, str] | None = None,
+    candidates: Path | None = None,
+    labels: Path | None = None,
+    slate_id: str | None = None,
+    created_at: datetime.datetime | None = None,
+) -> Manifest:
+    """Copy the predictions, and what their baseline needs, into a new folder with a manifest whose hash covers it all.
+
+    The manifest's `sha256` is what to keep somewhere else. A folder that holds anything is never written to.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InputError(f"{out}: is not an empty folder; a frozen slate is never overwritten")
+    if not model_version.strip():
+        raise InputError("a slate needs a model version; without it nobody knows what was frozen")
+    moment = created_at or datetime.datetime.now(datetime.UTC).replace(microsecond=0)
+    sources = {"predictions": predictions, "candidates": candidates, "labels": labels}
+    named = {f"{name}{_suffix(file)}": file for name, file in sources.items() if file is not None}
+    table = Table(predictions)
+    for column in ("slate_id", "created_at"):
+        if column in table:
+            raise InputError(f"{predictions}: has a column {column}; freezing sets it, so take it out first")
+    digests = {name: file_hash(file) for name, file in named.items()}
+    first = next(iter(digests.values()))
+    manifest = Manifest(
+        file=out / FILE_NAME,
+        slate_id=slate_id or f"{_slug(model_version)}-{moment:%Y%m%d}-{first[:8]}",
+        created_at=moment.astimezone(datetime.UTC),
+        model_version=model_version,
+        parameters=dict(parameters or {}),
+        files=digests,
+        predictions=len(table),
+    )
+    manifest = replace(manifest, sha256=manifest.content_hash())
+    _write_checked(manifest, named, out)
+    return manifest
+
+
+def verify(folder: Path, sha256: str | None = None) -> Verification:
+    """Compare a frozen slate with its manifest and, where given, with a hash that was kept elsewhere.
+
+    Only the kept hash proves anything against someone who could also rewrite the manifest.
+    """
+    if sha256 is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", sha256):
+        raise InputError(f"--sha256 {sha256[:70]}: expected the 64 hexadecimal digits that freezing printed")
+    if not (folder / FILE_NAME).is_file():
+        raise InputError(
+            f"{folder}: has no {FILE_NAME}; only a slate frozen with `clinical-drift freeze` can be verified"
+        )
+    found = list(read_manifests(folder).values())
+    if len(found) != 1:
+        raise InputError(f"{folder / FILE_NAME}: expected the record of one slate, found {len(found)}")
+    manifest = found[0]
+    problems = [problem for name, digest in manifest.files.items() if (problem := _difference(folder, name, digest))]
+    if not any(name.startswith("predictions.") for name in manifest.files):
+        problems.append(f"{FILE_NAME} names no predictions")
+    present = {name: file_hash(folder / name) for name in manifest.files if _is_here(folder, name)}
+    now = replace(manifest, files=present).content_hash()
+    if manifest.content_hash() != manifest.sha256:
+        problems.append(f"{FILE_NAME} was changed after freezing: its hash does not fit its content")
+    if sha256 is not None and now != sha256.lower():
+        problems.append(f"the slate's hash is {now}, not the one that was kept: {sha256.lower()}")
+    return Verification(now, tuple(problems))
+
+
+def _difference(folder: Path, name: str, digest: str) -> str | None:
+    file = folder / name
+    if Path(name).name != name:
+        return f"{FILE_NAME} names the file {name!r} outside the folder"
+    if not _is_here(folder, name):
+        return f"{name} is missing"
+    return None if file_hash(file) == digest else f"{name} was changed after freezing"
+
+
+def _is_here(folder: Path, name: str) -> bool:
+    return Path(name).name == name and (folder / name).is_file()
+
+
+def _write_checked(manifest: Manifest, files: Mapping[str, Path], out: Path) -> None:
+    """Put the slate together beside its place, read it as the gate will, and only then move it there."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".freeze-") as draft:
+        folder = Path(draft) / "slate"
+        folder.mkdir()
+        for name, file in files.items():
+            shutil.copyfile(file, folder / name)
+        text = json.dumps(manifest.as_json(), indent=1, ensure_ascii=True) + "\n"
+        (folder / FILE_NAME).write_text(text, encoding="utf-8")
+        try:
+            read_slates(folder)
+        except InputError as error:
+            message = str(error)
+            for name, file in files.items():
+                message = message.replace(str(folder / name), str(file))
+            raise InputError(message) from None
+        if out.exists():
+            out.rmdir()
+        folder.replace(out)
+
+
+def _suffix(file: Path) -> str:
+    if file.suffix not in SUFFIXES:
+        raise InputError(f"{file}: expected a file that ends in {', '.join(SUFFIXES)}")
+    return file.suffix
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.")[:60] or "slate"

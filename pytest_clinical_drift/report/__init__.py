@@ -1,0 +1,1 @@
+"""Turns results into something people and machines read; computes nothing."""

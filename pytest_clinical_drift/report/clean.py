@@ -1,0 +1,21 @@
+"""Model text is hostile: made harmless before it reaches a terminal, an XML file or a line of a log."""
+
+from __future__ import annotations
+
+import re
+
+# C0 and C1 controls except tab and newline, bidirectional overrides, lone surrogates, non-characters
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+
+
+def printable(text: str) -> str:
+    """The text with every character that could steer a terminal or break a parser shown as an escape."""
+    return _UNSAFE.sub(lambda match: f"\\x{ord(match.group()):02x}", text)
+
+
+def one_line(text: str, width: int = 160) -> str:
+    """Printable, on one line, cut to `width` characters."""
+    flat = " ".join(printable(text).split())
+    return flat if len(flat) <= width else flat[: width - 1] + "…"

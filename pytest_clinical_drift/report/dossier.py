@@ -1,0 +1,68 @@
+"""What the dossier shows beside the results: limits in force, sign-off sheet, and the scoring's own accuracy."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ..case_files import parse_data, read_text
+from ..errors import InputError
+from ..thresholds import MetricLimits, Thresholds, load_thresholds
+from ..verdict import label
+
+SHEET = "dossier.yaml"
+FIELDS = ("intended_use", "hazard_ids", "clinical_safety_officer", "reviewed_on", "decision", "signature")
+"""Fields of the sign-off sheet that are shown even when they are empty."""
+
+
+def gate_rows(thresholds: Thresholds) -> list[dict[str, str]]:
+    """One row per limit, saying how it differs from the bundled one."""
+    bundled = load_thresholds().metrics
+    rows = [_row(name, limits, bundled.get(name)) for name, limits in thresholds.metrics.items()]
+    missing = [name for name in bundled if name not in thresholds.metrics]
+    blank = {"pass_limit": "", "caution_limit": "", "why": ""}
+    return rows + [
+        {"label": label(name), **blank, "change": "not gated here, gated by the bundled file"} for name in missing
+    ]
+
+
+def _row(name: str, limits: MetricLimits, bundled: MetricLimits | None) -> dict[str, str]:
+    change = "as bundled"
+    if bundled is None:
+        change = "not in the bundled file"
+    elif (bundled.pass_limit, bundled.caution_limit, bundled.worst) != (
+        limits.pass_limit,
+        limits.caution_limit,
+        limits.worst,
+    ):
+        change = f"differs: bundled PASS {bundled.pass_limit}, CAUTION {bundled.caution_limit}"
+    return {
+        "label": label(name),
+        "pass_limit": str(limits.pass_limit),
+        "caution_limit": str(limits.caution_limit) + ("" if limits.worst == "fail" else " (never fails alone)"),
+        "why": limits.why,
+        "change": change,
+    }
+
+
+def read_dossier(root: Path) -> dict[str, Any] | None:
+    """The project's sign-off sheet with every field, empty ones included; None when there is no sheet."""
+    file = root / SHEET
+    if not file.is_file():
+        return None
+    data = parse_data(file, read_text(file))
+    if not isinstance(data, dict):
+        raise InputError(f"{file}: expected fields such as {', '.join(FIELDS[:3])}, found {type(data).__name__}")
+    return {**{field: data.get(field) for field in FIELDS}, **{str(key): value for key, value in data.items()}}
+
+
+@cache
+def scoring_accuracy() -> tuple[str, ...]:
+    """Sentences on how well the scoring itself did on labelled data, as last measured."""
+    text = (resources.files("pytest_clinical_drift") / "data" / "accuracy.yaml").read_text(encoding="utf-8")
+    lines: list[str] = yaml.safe_load(text)["measured"]
+    return tuple(lines)

@@ -1,0 +1,137 @@
+"""`study_c_results.json`: every figure with its evidence, and a manifest of what produced it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import platform
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from ..assessment import CaseAssessment
+from ..metrics.recall import mean, mean_curve
+from ..verdict import CaseVerdict, Judgement, SetVerdict
+
+SCHEMA = 1
+FILE_NAME = "study_c_results.json"
+
+
+def results(
+    cases: Sequence[tuple[Sequence[CaseAssessment], CaseVerdict]],
+    verdict: SetVerdict,
+    manifest: dict[str, Any],
+    meaning: str,
+) -> dict[str, Any]:
+    """The whole content of the file, from plain values."""
+    complete = [run for repeats, _ in cases for run in repeats if run.incomplete is None]
+    by_metric = {item.metric: item for item in verdict.judgements}
+    record: dict[str, Any] = {
+        "schema": SCHEMA,
+        "verdict": verdict.verdict,
+        "headline": verdict.headline,
+        "reasons": list(verdict.reasons),
+        "diagnosis": verdict.diagnosis,
+        "cases_total": verdict.total,
+        "cases_selected": verdict.selected,
+        "cases_complete": verdict.complete,
+        "failing_cases": list(verdict.failing),
+        "entity_recall_at_t10": _value(by_metric, "recall_at_t10"),
+        "entity_recall_at_t10_extended": mean(_extended_at_horizon(run) for run in complete),
+        "strict_recall_at_t10": _value(by_metric, "strict_recall_at_t10"),
+        "knowledge_conflict_rate": _value(by_metric, "k_conflict"),
+        "knowledge_conflict_pairs": sum(run.conflict.pairs for run in complete),
+        "drift_slope_critical": _value(by_metric, "drift_slope"),
+        "drift_slope_extended": mean(run.slope_extended.slope if run.slope_extended else None for run in complete),
+        "r_squared": mean(run.slope.r_squared if run.slope else None for run in complete),
+        **_curves(complete),
+        "confidence_intervals": {
+            item.metric: {"low": item.interval.low, "high": item.interval.high, "method": item.interval.method}
+            for item in verdict.judgements
+            if item.interval is not None
+        },
+        "judgements": [_judgement(item) for item in verdict.judgements],
+        "waivers": [{**waiver.model_dump(mode="json")} for waiver in verdict.waivers],
+        "cases": [_case(repeats, judged) for repeats, judged in cases],
+        "what_this_means": meaning,
+        "manifest": manifest,
+    }
+    continuity = mean(run.alignment for run in complete)
+    if continuity is not None:
+        record["continuity_score"] = continuity
+    else:
+        record["continuity_not_evaluated"] = next(
+            (run.alignment_reason for run in complete if run.alignment_reason), ""
+        )
+    return record
+
+
+def write_results(record: dict[str, Any], folder: Path) -> Path:
+    """Write `study_c_results.json`."""
+    return write_atomically(folder / FILE_NAME, json.dumps(record, indent=1, ensure_ascii=True, allow_nan=False) + "\n")
+
+
+def write_atomically(path: Path, text: str) -> Path:
+    """Write a file in one step, so that nobody ever reads half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)
+    return path
+
+
+def package_versions() -> dict[str, str]:
+    """Versions of everything that a figure may depend on."""
+    found = {"python": platform.python_version()}
+    for name in ("pytest-clinical-drift", "pytest", "numpy", "scipy", "pydantic", "torch", "transformers", "spacy"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _curves(complete: Sequence[CaseAssessment]) -> dict[str, Any]:
+    curves: dict[str, Any] = {}
+    for gold in ("critical", "extended"):
+        for figure in ("recall", "precision", "f1", "hallucinated_rate"):
+            per_case = [[getattr(getattr(turn, gold), figure) for turn in run.turns] for run in complete]
+            curves[f"average_{figure}_curve_{gold}"] = mean_curve(per_case)
+    curves["average_strict_recall_curve_critical"] = mean_curve([run.strict_curve for run in complete])
+    lengths = [len(run.turns) for run in complete]
+    curves["cases_per_turn"] = [sum(length > turn for length in lengths) for turn in range(max(lengths, default=0))]
+    return curves
+
+
+def _case(repeats: Sequence[CaseAssessment], verdict: CaseVerdict) -> dict[str, Any]:
+    return {
+        "case_id": verdict.case_id,
+        "verdict": verdict.verdict,
+        "diagnosis": verdict.diagnosis,
+        "judgements": [_judgement(item) for item in verdict.judgements],
+        "waiver": verdict.waiver.model_dump(mode="json") if verdict.waiver else None,
+        "repeats": [_run(run) for run in repeats],
+    }
+
+
+def _run(run: CaseAssessment) -> dict[str, Any]:
+    plain = dataclasses.asdict(run)
+    # wall time differs between two equal runs; everything else in the file must not
+    plain.pop("generation_seconds")
+    return {**plain, "recall_curve": list(run.recall_curve), "strict_recall_curve": list(run.strict_curve)}
+
+
+def _judgement(item: Judgement) -> dict[str, Any]:
+    plain = dataclasses.asdict(item)
+    return {key: value for key, value in plain.items() if value not in (None, "")} | {"value": item.value}
+
+
+def _value(by_metric: dict[str, Judgement], name: str) -> float | None:
+    item = by_metric.get(name)
+    return item.value if item else None
+
+
+def _extended_at_horizon(run: CaseAssessment) -> float | None:
+    return run.turns[run.horizon - 1].extended.recall if run.horizon <= len(run.turns) else None

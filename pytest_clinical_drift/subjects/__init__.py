@@ -1,0 +1,1 @@
+"""The model under test, behind one small interface."""

@@ -1,0 +1,133 @@
+"""The interface every subject shares, the two faster ones a subject may offer, and the settings they understand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from ..cases import Case
+from ..errors import InputError, SubjectError
+from ..transcript import Message, Purpose, Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One thing to ask the subject."""
+
+    case_id: str
+    """For bookkeeping and replay; a model never sees it."""
+    repeat: int
+    turn: int
+    purpose: Purpose
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What exactly was tested."""
+
+    spec: str
+    revision: str | None
+    """Commit, weight hash or version; None when it cannot be told."""
+    proven: bool
+    """Whether the revision identifies the model beyond doubt, so that stored replies may be reused across runs."""
+    settings: Mapping[str, Any]
+    """Decoding settings in force, without secrets: two runs that differ here may differ in every reply."""
+    server: Mapping[str, Any] | None = None
+    """What a server tells about itself and its flags; for the record, it does not select stored replies."""
+
+
+class RunStopped(SubjectError):
+    """The subject was told to stop in the middle of a reply; nothing was answered."""
+
+
+class Subject(Protocol):
+    """A model under test, asked one request after the other unless it offers more (see below)."""
+
+    spec: str
+    exclusive: bool
+    """Holds weights in this process, so that several worker processes would load several copies."""
+
+    def check(self, cases: Sequence[Case]) -> list[str]:
+        """Cheap look before anything runs: InputError for what cannot work, remarks for the header otherwise."""
+        ...
+
+    def identity(self) -> Identity:
+        """What is being tested; may load the model."""
+        ...
+
+    def respond(self, requests: Sequence[Request]) -> list[Reply]:
+        """Answer all requests, in order; a request that fails yields a Reply with an error, never an exception."""
+        ...
+
+    def close(self) -> None:
+        """Give up connections, threads and memory."""
+        ...
+
+
+@runtime_checkable
+class ConcurrentSubject(Protocol):
+    """A subject that takes many requests at once and schedules them itself; all calls come from one event loop."""
+
+    async def ask(self, request: Request) -> Reply:
+        """Answer one request; cancelling the call gives it up."""
+        ...
+
+    async def disconnect(self) -> None:
+        """The last request was answered: give up connections that belong to the event loop."""
+        ...
+
+
+@runtime_checkable
+class BatchedSubject(Protocol):
+    """A subject that is fastest when many conversations advance together."""
+
+    batch_size: int
+    """How many conversations it wants at a time; may shrink while it runs."""
+
+    def answer(self, requests: Sequence[Request], deliver: Callable[[Request, Reply], Sequence[Request]]) -> None:
+        """Answer the requests and all that follow from them.
+
+        Each reply is handed over as soon as it is whole; `deliver` returns the requests that can be asked now.
+        RunStopped after `cancel`.
+        """
+        ...
+
+    def cancel(self) -> None:
+        """End a running `answer` promptly; called from another thread."""
+        ...
+
+
+def read_settings(spec: str, given: Mapping[str, str], known: Mapping[str, type]) -> dict[str, Any]:
+    """Turn `--drift-set KEY=VALUE` texts into typed values; an unknown key names the valid ones."""
+    settings: dict[str, Any] = {}
+    for key, text in given.items():
+        if key not in known:
+            valid = ", ".join(sorted(known)) or "none"
+            raise InputError(f"--drift-set {key}: {spec} knows no such setting; valid ones: {valid}")
+        settings[key] = _convert(key, text, known[key])
+    return settings
+
+
+def require_at_least(settings: Mapping[str, Any], limits: Mapping[str, float]) -> None:
+    """Refuse settings below their smallest sensible value."""
+    for key, least in limits.items():
+        value = settings.get(key)
+        if value is not None and not value >= least:  # `not >=` also catches nan
+            raise InputError(f"--drift-set {key}: expected at least {least:g}, found {value}")
+
+
+def _convert(key: str, text: str, kind: type) -> Any:
+    if kind is bool:
+        lowered = text.lower()
+        if lowered in ("1", "true", "yes", "on"):
+            return True
+        if lowered in ("0", "false", "no", "off"):
+            return False
+        raise InputError(f"--drift-set {key}: expected true or false, found {text!r}")
+    try:
+        return kind(text)
+    except ValueError:
+        expected = {int: "a whole number", float: "a number"}.get(kind, kind.__name__)
+        raise InputError(f"--drift-set {key}: expected {expected}, found {text!r}") from None

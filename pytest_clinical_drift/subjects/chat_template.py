@@ -1,0 +1,90 @@
+"""From chat messages to the tokens a local model sees, and from its tokens back to text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..errors import InputError
+from ..transcript import Message
+
+_OPEN_REASONING = re.compile(r"(<think(?:ing)?>|\[THINK\]|<\|begin_of_thought\|>)\s*$")
+_REASONING_MARKS = ("think", "thought", "reason", "channel", "message")
+
+
+class ChatTemplate:
+    """`tokenize(template(messages))` defines the prompt; everything else only accelerates it."""
+
+    def __init__(self, tokenizer: Any, config: Any, thinking: bool | None) -> None:
+        self._tokenizer = tokenizer
+        self.config = config
+        self._options = {} if thinking is None else {"enable_thinking": thinking}
+        special = set(tokenizer.all_special_ids)
+        # reasoning stays visible to those who strip it; turn markers and padding are not part of a reply
+        self._hidden = {token for token in special if not _marks_reasoning(tokenizer.convert_ids_to_tokens(token))}
+        self._openings: dict[tuple[int, ...], str] = {}
+
+    @classmethod
+    def load(cls, target: str, spec: str, options: Mapping[str, Any], thinking: bool | None) -> ChatTemplate:
+        """Read tokenizer and configuration, which are small; the weights come later."""
+        from transformers import AutoConfig, AutoTokenizer
+
+        try:
+            config = AutoConfig.from_pretrained(target, **options)
+            tokenizer = AutoTokenizer.from_pretrained(target, **options)
+        except Exception as error:  # missing, gated, unreadable, remote code: all of them are the user's to mend
+            cause = " ".join(str(error).split())[:250]
+            raise InputError(f"--model {spec}: cannot be loaded ({type(error).__name__}: {cause})") from None
+        if not tokenizer.chat_template:
+            raise InputError(f"--model {spec}: its tokenizer has no chat template, it cannot converse")
+        return cls(tokenizer, config, thinking)
+
+    def tokens(self, messages: Sequence[Message]) -> tuple[int, ...]:
+        """The prompt."""
+        rendered = self._render([message.as_dict() for message in messages])
+        tokens = tuple(self._tokenizer(rendered, add_special_tokens=False)["input_ids"])
+        if opening := _OPEN_REASONING.search(rendered):
+            self._openings[tokens[-32:]] = opening.group()
+        return tokens
+
+    def _render(self, messages: list[dict[str, str]]) -> str:
+        from jinja2.exceptions import TemplateError
+
+        try:
+            return self._apply(messages)
+        except TemplateError:
+            if len(messages) < 2 or messages[0]["role"] != "system":
+                raise
+            # some templates know no system role: its words go before the first message, as their authors advise
+            merged = f"{messages[0]['content']}\n\n{messages[1]['content']}"
+            return self._apply([{"role": "user", "content": merged}, *messages[2:]])
+
+    def _apply(self, messages: list[dict[str, str]]) -> str:
+        text: str = self._tokenizer.apply_chat_template(
+            messages, tokenize=False, add_generation_prompt=True, **self._options
+        )
+        return text
+
+    def text(self, tokens: Sequence[int], prompt: Sequence[int]) -> str:
+        """The reply; a reasoning block that the prompt opened is opened here too, to tell it from the answer."""
+        visible = [token for token in tokens if token not in self._hidden]
+        text: str = self._tokenizer.decode(visible, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+        return self._openings.get(tuple(prompt[-32:]), "") + text
+
+    @property
+    def pad(self) -> int:
+        """Fills rows up; it is masked, so that any token would do."""
+        pad = self._tokenizer.pad_token_id
+        return int(pad if pad is not None else 0)
+
+    def stop_tokens(self, model: Any) -> list[int]:
+        """Whatever model and tokenizer call an end."""
+        found: set[int] = set()
+        for ids in (getattr(model.generation_config, "eos_token_id", None), self._tokenizer.eos_token_id):
+            found.update(ids if isinstance(ids, list | tuple) else [ids] if ids is not None else [])
+        return sorted(found)
+
+
+def _marks_reasoning(token: str) -> bool:
+    return any(mark in token.lower() for mark in _REASONING_MARKS)

@@ -1,0 +1,289 @@
+"""`hf:REPO_OR_PATH`: a transformers model in this process, all conversations in lockstep batches."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..cases import Case
+from ..errors import InputError, MissingDependency, SubjectError
+from ..transcript import Reply, Usage
+from .base import Identity, Request, read_settings, require_at_least
+from .chat_template import ChatTemplate
+from .jobs import Generated, Job
+
+if TYPE_CHECKING:
+    from .generation import BatchGenerator
+
+_KNOWN: dict[str, type] = {
+    "max_tokens": int,
+    "temperature": float,
+    "top_p": float,
+    "top_k": int,
+    "repetition_penalty": float,
+    "seed": int,
+    "dtype": str,
+    "device": str,
+    "device_map": str,
+    "trust_remote_code": bool,
+    "revision": str,
+    "thinking": bool,
+    "batch_size": int,
+    "attn_implementation": str,
+}
+_DEFAULTS: dict[str, Any] = {
+    "max_tokens": 1024,
+    "temperature": 0.0,
+    "seed": 0,
+    "dtype": "auto",
+    "trust_remote_code": False,
+}
+_DECODING = ("max_tokens", "temperature", "top_p", "top_k", "repetition_penalty", "seed", "thinking")
+_DTYPES = ("auto", "float32", "bfloat16", "float16")
+_WEIGHTS = ("*.safetensors", "*.bin", "*.json", "*.jinja", "*.model", "*.txt", "*.py")
+_INSTALL = "pip install 'pytest-clinical-drift[hf]'"
+
+
+class HuggingFaceSubject:
+    """Loads the model at the first request; cases advance together, each on top of its own cached conversation."""
+
+    exclusive = True
+
+    def __init__(self, target: str, settings: Mapping[str, str]) -> None:
+        self.spec = f"hf:{target}"
+        self._target = target
+        self._settings = {**_DEFAULTS, **read_settings(self.spec, settings, _KNOWN)}
+        require_at_least(self._settings, {"max_tokens": 1, "temperature": 0, "top_k": 1, "batch_size": 1})
+        if (dtype := self._settings["dtype"]) not in _DTYPES:
+            raise InputError(f"--drift-set dtype: expected one of {', '.join(_DTYPES)}, found {dtype!r}")
+        self.batch_size: int = self._settings.get("batch_size") or 16
+        self.rows_at_once = 2 * self.batch_size
+        """A summary and a reply per conversation; halves when memory runs out."""
+        self._too_large = False
+        """Not even a single conversation fits into memory."""
+        self._cancelled = threading.Event()
+        self._template: ChatTemplate | None = None
+        self._generator: BatchGenerator | None = None
+        self._room = 0
+        self._found: dict[str, Any] = {}
+        self._revision: str | None = None
+
+    # -- before the first case
+
+    def check(self, cases: Sequence[Case]) -> list[str]:
+        for module in ("torch", "transformers"):
+            if importlib.util.find_spec(module) is None:
+                raise MissingDependency(f"--model {self.spec}: needs {module}; install it with {_INSTALL}")
+        path = Path(self._target).expanduser()
+        if self._target.startswith((".", "/", "~")) and not path.is_dir():
+            raise InputError(f"--model {self.spec}: there is no such folder")
+        self._load_template()
+        return []
+
+    def identity(self) -> Identity:
+        if self._revision is None:
+            self._revision = self._find_revision()
+        decoding = {key: self._settings[key] for key in _DECODING if self._settings.get(key) is not None}
+        decoding["dtype"] = self._settings["dtype"]
+        proven = self._revision is not None
+        return Identity(self.spec, self._revision, proven, decoding, server=self._found or None)
+
+    def _find_revision(self) -> str | None:
+        """The hub's commit, or a hash over every file of a local model."""
+        folder = Path(self._target).expanduser()
+        if not folder.is_dir():
+            commit = getattr(self._load_template().config, "_commit_hash", None)
+            return commit if isinstance(commit, str) else None
+        digest = hashlib.sha256()
+        for file in sorted({file for pattern in _WEIGHTS for file in folder.glob(pattern)}):
+            with file.open("rb") as stream:
+                digest.update(f"{file.name} {hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
+        return digest.hexdigest()
+
+    def _load_template(self) -> ChatTemplate:
+        if self._template is None:
+            self._template = ChatTemplate.load(
+                str(Path(self._target).expanduser()), self.spec, self._hub_options(), self._settings.get("thinking")
+            )
+        return self._template
+
+    def _hub_options(self) -> dict[str, Any]:
+        options = {"trust_remote_code": self._settings["trust_remote_code"]}
+        return options | ({"revision": self._settings["revision"]} if "revision" in self._settings else {})
+
+    # -- during the run
+
+    def respond(self, requests: Sequence[Request]) -> list[Reply]:
+        replies: dict[Request, Reply] = {}
+
+        def keep(request: Request, reply: Reply) -> Sequence[Request]:
+            replies[request] = reply
+            return ()
+
+        self.answer(requests, keep)
+        return [replies[request] for request in requests]
+
+    def answer(self, requests: Sequence[Request], deliver: Callable[[Request, Reply], Sequence[Request]]) -> None:
+        generator = self._load()
+        waiting: dict[Job, tuple[Request, float]] = {}
+
+        def accept(asked: Sequence[Request]) -> list[Job]:
+            """Jobs for these requests; what cannot be asked is delivered at once, with the reason."""
+            jobs, pending = [], list(asked)
+            while pending:
+                job = self._job(request := pending.pop(0))
+                if isinstance(job, Reply):
+                    pending += deliver(request, job)
+                else:
+                    waiting[job] = (request, time.monotonic())
+                    jobs.append(job)
+            return jobs
+
+        def hand_over(job: Job, made: Generated) -> list[Job]:
+            request, since = waiting.pop(job)
+            return accept(deliver(request, self._reply(job, made, time.monotonic() - since)))
+
+        accept(requests)
+        while waiting:
+            self._generate(generator, list(waiting), hand_over)
+            if self._too_large:
+                request, _ = waiting.pop(next(iter(waiting)))
+                accept(deliver(request, Reply("", error="out of memory with a single conversation")))
+
+    def _generate(
+        self, generator: BatchGenerator, jobs: Sequence[Job], hand_over: Callable[[Job, Generated], Sequence[Job]]
+    ) -> None:
+        """Generate; when memory runs out, everything cached is given up and the next batch is half as large."""
+        self._too_large = False
+        try:
+            generator.generate(jobs, hand_over, self.rows_at_once, self._cancelled.is_set)
+            return
+        except RuntimeError as error:
+            if not _is_out_of_memory(error):
+                raise
+        # outside of the handler, which would keep the tensors of the failed attempt alive
+        held_more = generator.forget()
+        _release_memory()
+        self._too_large = self.rows_at_once == 1 and not held_more
+        self.rows_at_once = max(1, min(self.rows_at_once, len(jobs)) // 2)
+        self.batch_size = max(1, self.rows_at_once // 2)
+
+    def cancel(self) -> None:
+        self._cancelled.set()
+
+    def close(self) -> None:
+        if self._generator is not None:
+            self._generator.forget()
+            self._generator = None
+            _release_memory()
+
+    def _job(self, request: Request) -> Job | Reply:
+        try:
+            prompt = self._load_template().tokens(request.messages)
+        except Exception as error:  # a template is a program of the model's author and may raise anything
+            return Reply("", error=f"the chat template failed ({type(error).__name__}: {error})"[:300])
+        room = self._room - len(prompt)
+        if room < 1:
+            cause = f"context length exceeded ({len(prompt)} tokens of {self._room})"
+            return Reply("", error=cause, usage=Usage(len(prompt), None))
+        name = f"{self._settings['seed']} {request.case_id} {request.repeat} {request.turn} {request.purpose}"
+        return Job(
+            prompt=prompt,
+            conversation=(request.case_id, request.repeat),
+            keeps=request.purpose == "dialogue",
+            limit=min(self._settings["max_tokens"], room),
+            # of its own for every reply, so that it does not depend on what else is in the batch
+            seed=int.from_bytes(hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()[:7], "big"),
+        )
+
+    def _reply(self, job: Job, made: Generated, seconds: float) -> Reply:
+        text = self._load_template().text(made.tokens, job.prompt)
+        usage = Usage(len(job.prompt), len(made.tokens))
+        return Reply(text, usage=usage, truncated=made.truncated, seconds=seconds)
+
+    def _load(self) -> BatchGenerator:
+        if self._generator is None:
+            from .generation import BatchGenerator
+            from .sampling import Decoding
+
+            template = self._load_template()
+            model = self._load_model()
+            chosen = {key: self._settings.get(key) for key in ("top_p", "top_k", "repetition_penalty")}
+            if chosen["repetition_penalty"] is None:
+                chosen["repetition_penalty"] = getattr(model.generation_config, "repetition_penalty", None)
+            decoding = Decoding(temperature=self._settings["temperature"], **chosen)
+            self._generator = BatchGenerator(model, template.stop_tokens(model), template.pad, decoding)
+            self._room = _context_length(model.config)
+            self._found = {
+                "dtype": str(model.dtype).removeprefix("torch."),
+                "device": str(model.device),
+                "repetition_penalty": decoding.repetition_penalty,
+                "reuses_prefixes": self._generator.reuses,
+            }
+        return self._generator
+
+    def _load_model(self) -> Any:
+        from transformers import AutoModelForCausalLM
+
+        options = self._hub_options() | {"dtype": self._settings["dtype"]}
+        for name in ("device_map", "attn_implementation"):
+            if name in self._settings:
+                options[name] = self._settings[name]
+        try:
+            with _without_bars():
+                model = AutoModelForCausalLM.from_pretrained(str(Path(self._target).expanduser()), **options)
+            if "device_map" not in options:
+                model = model.to(self._settings.get("device") or _best_device())
+        except Exception as error:  # every format of weights has errors of its own
+            cause = "out of memory" if _is_out_of_memory(error) else f"{type(error).__name__}: {error}"
+            raise SubjectError(f"the model could not be loaded ({' '.join(cause.split())[:250]})") from None
+        return model.eval()
+
+
+@contextlib.contextmanager
+def _without_bars() -> Iterator[None]:
+    """Loading bars would be drawn across pytest's own output."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
+
+
+def _best_device() -> str:
+    import torch
+
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _context_length(config: Any) -> int:
+    """Most tokens of prompt and reply together; a model that does not say so has no limit."""
+    found = getattr(config.get_text_config(), "max_position_embeddings", None)
+    return found if isinstance(found, int) and found > 0 else 1 << 30
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    text = str(error).lower()
+    return type(error).__name__ == "OutOfMemoryError" or "out of memory" in text or "can't allocate memory" in text
+
+
+def _release_memory() -> None:
+    import gc
+
+    import torch
+
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()

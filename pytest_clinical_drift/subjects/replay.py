@@ -1,0 +1,219 @@
+"""`replay:PATH`: recorded replies, ours or the original system's generation files, scored without any model."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..cases import Case
+from ..errors import InputError
+from ..transcript import Purpose, Reply, Usage
+from .base import Identity, Request, read_settings
+
+_OK = frozenset({"ok", "success", "complete", "completed", "done", ""})
+# Some recordings hold the text of an error where the reply should be. A model does not talk like this.
+_MACHINE_ERROR = re.compile(
+    r"\s*(?:\[?error\]?:|traceback \(most recent call last\)|cuda (?:error|out of memory)"
+    r"|(?:torch\S*\.)?outofmemoryerror\b|(?:runtime|connection|timeout|http|value|api)error\b|generation failed\b)",
+    re.IGNORECASE,
+)
+_Key = tuple[str, int, int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    key: _Key
+    reply: Reply
+
+
+class ReplaySubject:
+    """Answers from a recording; what was not recorded cannot be asked."""
+
+    exclusive = False
+
+    def __init__(self, target: str, settings: Mapping[str, str]) -> None:
+        self.spec = f"replay:{target}"
+        self._path = Path(target)
+        self._settings = read_settings(self.spec, settings, {})
+        self._replies: dict[_Key, Reply] | None = None
+
+    def check(self, cases: Sequence[Case]) -> list[str]:
+        replies = self._load()
+        recorded = {key[0] for key in replies}
+        known = {case.id: case for case in cases}
+        if not recorded & known.keys():
+            examples = ", ".join(sorted(recorded)[:3])
+            raise InputError(
+                f"{self._path}: none of its {len(recorded)} recorded cases ({examples}, …) is among the cases to test"
+            )
+        for case_id in sorted(recorded & known.keys()):
+            self._check_turns(known[case_id], replies)
+        remarks = []
+        if unknown := sorted(recorded - known.keys()):
+            remarks.append(f"{len(unknown)} recorded cases are not among the cases and were left out: {_some(unknown)}")
+        if missing := sorted(known.keys() - recorded):
+            remarks.append(f"{len(missing)} cases have no recording and will be INCOMPLETE: {_some(missing)}")
+        return remarks
+
+    def identity(self) -> Identity:
+        digest = hashlib.sha256()
+        for key, reply in sorted(self._load().items()):
+            digest.update(repr((key, reply.text, reply.error)).encode("utf-8", "surrogatepass"))
+        return Identity(self.spec, digest.hexdigest(), proven=True, settings={})
+
+    def respond(self, requests: Sequence[Request]) -> list[Reply]:
+        return [self._answer(request) for request in requests]
+
+    def close(self) -> None:
+        self._replies = None
+
+    def _answer(self, request: Request) -> Reply:
+        replies = self._load()
+        found = replies.get((request.case_id, request.repeat, request.turn, request.purpose))
+        if found is not None:
+            return found
+        recorded = [key for key in replies if key[:2] == (request.case_id, request.repeat)]
+        if not recorded:
+            return Reply("", error=f"{self._path} has no recording of this case")
+        if request.purpose == "dialogue" and not any(key[3] == "dialogue" for key in recorded):
+            return Reply("", recorded=False)
+        return Reply("", error=f"{self._path} has no {request.purpose} for turn {request.turn}")
+
+    def _check_turns(self, case: Case, replies: Mapping[_Key, Reply]) -> None:
+        recorded = {key: reply for key, reply in replies.items() if key[0] == case.id and key[1] == 0}
+        # a recorded failure ends the conversation: what comes after it need not be there
+        end = min((key[2] for key, reply in recorded.items() if reply.error), default=len(case.turns) + 1)
+        for purpose in ("summary", "dialogue"):
+            present = {key[2] for key in recorded if key[3] == purpose}
+            if purpose == "dialogue" and not present:
+                continue
+            if missing := [turn for turn in range(1, min(end, len(case.turns) + 1)) if turn not in present]:
+                raise InputError(
+                    f"{self._path}: case {case.id} has no {purpose} for turn {_ranges(missing)} of {len(case.turns)}; "
+                    "the recording is not whole"
+                )
+
+    def _load(self) -> dict[_Key, Reply]:
+        if self._replies is None:
+            self._replies = _read_recording(self._path)
+        return self._replies
+
+
+def _read_recording(path: Path) -> dict[_Key, Reply]:
+    if not path.exists():
+        raise InputError(f"replay:{path}: there is no such file or folder")
+    files = sorted(path.rglob("*.jsonl")) + sorted(path.rglob("*.json")) if path.is_dir() else [path]
+    rows = [(file, place, row) for file in files for place, row in _rows(file)]
+    shift = _turn_shift([row for _, _, row in rows])
+    replies: dict[_Key, Reply] = {}
+    for file, place, row in rows:
+        record = _record(file, place, row, shift)
+        earlier = replies.get(record.key)
+        if (
+            earlier is not None
+            and earlier.error is None
+            and earlier.text != record.reply.text
+            and record.reply.error is None
+        ):
+            case_id, _, turn, purpose = record.key
+            raise InputError(f"{file}, line {place}: a second, different {purpose} of case {case_id}, turn {turn}")
+        if earlier is None or earlier.error is not None:
+            replies[record.key] = record.reply
+    if not replies:
+        raise InputError(f"{path}: the recording is empty, no reply was found in it")
+    return replies
+
+
+def _rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: cannot be read ({error})") from None
+    if file.suffix == ".json":
+        data = _parse(file, 1, text) if text.strip() else []
+        listed = data if isinstance(data, list) else [data]
+        entries = [(index, row) for index, row in enumerate(listed, start=1)]
+    else:
+        entries = [(n, _parse(file, n, line)) for n, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    for place, row in entries:
+        if not isinstance(row, dict):
+            raise InputError(
+                f"{file}, line {place}: expected an object with case_id, turn_num, variant and response_text"
+            )
+        yield place, row
+
+
+def _parse(file: Path, line: int, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise InputError(
+            f"{file}, line {line}: not valid JSON ({getattr(error, 'msg', 'nested too deeply')})"
+        ) from None
+
+
+def _turn_shift(rows: Sequence[Mapping[str, Any]]) -> int:
+    """The original's `turn_idx` may count from 0, its `turn_num` from 1."""
+    indices = [row["turn_idx"] for row in rows if "turn_num" not in row and isinstance(row.get("turn_idx"), int)]
+    return 1 if indices and min(indices) == 0 else 0
+
+
+def _record(file: Path, place: int, row: Mapping[str, Any], shift: int) -> _Record:
+    where = f"{file}, line {place}"
+    case_id = row.get("case_id")
+    if not isinstance(case_id, str | int):
+        raise InputError(f"{where}: case_id is missing")
+    turn = row["turn_num"] if "turn_num" in row else row.get("turn_idx")
+    if not isinstance(turn, int) or isinstance(turn, bool):
+        raise InputError(f"{where}: turn_num (or turn_idx) must be a whole number, found {turn!r}")
+    turn += 0 if "turn_num" in row else shift
+    variant = row.get("variant")
+    if variant not in ("summary", "dialogue"):
+        raise InputError(f"{where}: variant must be 'summary' or 'dialogue', found {variant!r}")
+    repeat = row.get("repeat", 0)
+    purpose: Purpose = "summary" if variant == "summary" else "dialogue"
+    key = (str(case_id), repeat if isinstance(repeat, int) else 0, turn, purpose)
+    return _Record(key, _reply(where, row))
+
+
+def _reply(where: str, row: Mapping[str, Any]) -> Reply:
+    status = str(row.get("status") or "").lower()
+    text = row.get("response_text", row.get("output_text"))
+    if status not in _OK or row.get("error"):
+        cause = row.get("error") or row.get("error_message") or f"recorded with status {status!r}"
+        return Reply("", error=str(cause)[:300])
+    if not isinstance(text, str):
+        raise InputError(f"{where}: response_text (or output_text) must be text, found {type(text).__name__}")
+    if _MACHINE_ERROR.match(text) or "CUDA out of memory" in text[:500]:
+        return Reply("", error=f"recorded instead of a reply: {' '.join(text.split())[:200]}")
+    usage = Usage(_count(row.get("prompt_tokens")), _count(row.get("completion_tokens")))
+    truncated = row.get("truncated")
+    return Reply(
+        text,
+        reasoning=str(row.get("reasoning") or ""),
+        usage=usage,
+        truncated=truncated if isinstance(truncated, bool) else None,
+    )
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+
+
+def _ranges(turns: Sequence[int]) -> str:
+    spans: list[list[int]] = []
+    for turn in turns:
+        if spans and spans[-1][1] == turn - 1:
+            spans[-1][1] = turn
+        else:
+            spans.append([turn, turn])
+    return ", ".join(str(low) if low == high else f"{low}–{high}" for low, high in spans)

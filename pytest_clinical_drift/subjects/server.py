@@ -1,0 +1,256 @@
+"""`server:MODEL@URL`: any OpenAI-compatible chat server, with many requests in flight."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import httpx2
+
+from ..cases import Case
+from ..errors import InputError
+from ..transcript import Message, Reply
+from .base import Identity, Request, read_settings, require_at_least
+from .pacing import AdaptiveLimiter, CaseClock, Ticket
+from .server_http import ServerFault, parse_address, read_answer, request_body
+from .server_info import ask_about_itself, served_models
+from .server_key import ApiKey
+from .server_retry import try_again
+
+_DECODING: dict[str, type] = {
+    "max_tokens": int,
+    "temperature": float,
+    "seed": int,
+    "top_p": float,
+    "top_k": int,
+    "min_p": float,
+    "frequency_penalty": float,
+    "presence_penalty": float,
+    "repetition_penalty": float,
+    "reasoning_effort": str,
+    "thinking": bool,
+}
+_CONNECTION: dict[str, type] = {"timeout": float, "deadline": float, "concurrency": int, "retries": int, "key_env": str}
+_DEFAULTS: dict[str, Any] = {
+    "max_tokens": 1024,
+    "temperature": 0.0,
+    "timeout": 180.0,
+    "deadline": 1800.0,
+    "retries": 12,
+}
+_LEAST: dict[str, float] = {
+    "max_tokens": 1,
+    "temperature": 0,
+    "timeout": 0.01,
+    "deadline": 0.01,
+    "concurrency": 1,
+    "retries": 1,
+}
+_PREFLIGHT_ATTEMPTS = 6
+_OTHER_LENGTH_OPTION = "max_completion_tokens"
+"""What newer hosted models call max_tokens."""
+_HELLO = (Message("user", "Please answer with the word ready."),)
+_HELLO_TOKENS = 16
+
+
+class ServerSubject:
+    """Asks a server; outages are retried within bounds and never counted as forgetting."""
+
+    exclusive = False
+
+    def __init__(self, target: str, settings: Mapping[str, str]) -> None:
+        self.address = parse_address(target)
+        self._chat = httpx2.URL(self.address.chat)
+        self.spec = f"server:{target}"
+        given = read_settings(self.spec, settings, {**_DECODING, **_CONNECTION, "revision": str})
+        self._settings = {**_DEFAULTS, **given}
+        require_at_least(self._settings, _LEAST)
+        self._key = ApiKey(self._settings.get("key_env"))
+        self._length_option = "max_tokens"
+        self._server: dict[str, Any] = {}
+        self.transport: httpx2.AsyncBaseTransport | None = None
+        """Stands in for the network."""
+        self.limiter = AdaptiveLimiter(self._settings.get("concurrency"))
+        self._client: httpx2.AsyncClient | None = None
+        self._clocks: dict[tuple[str, int], CaseClock] = {}
+        self._last_sign_of_life: float | None = None
+
+    # -- before the first case
+
+    def check(self, cases: Sequence[Case]) -> list[str]:
+        self._key.read()
+        return asyncio.run(self._preflight())
+
+    async def _preflight(self) -> list[str]:
+        """One small request tells whether address, key and model name are right."""
+        try:
+            await self._say_hello()
+            self._server = await ask_about_itself(self._connect(), self.address)
+        except ServerFault as fault:
+            raise InputError(await self._explain(fault)) from None
+        finally:
+            await self.disconnect()
+        return []
+
+    async def _say_hello(self) -> None:
+        for failures in range(1, _PREFLIGHT_ATTEMPTS + 1):
+            try:
+                await self._attempt(_HELLO, {**self._options(0), self._length_option: _HELLO_TOKENS}, patience=60.0)
+            except ServerFault as fault:
+                if fault.status == 400 and self._length_option != _OTHER_LENGTH_OPTION in fault.cause:
+                    self._length_option = _OTHER_LENGTH_OPTION
+                elif not fault.again and "token limit" in fault.cause:
+                    return
+                elif not fault.again or failures == _PREFLIGHT_ATTEMPTS or fault.cause.startswith(_NO_SERVER):
+                    raise
+                else:
+                    await asyncio.sleep(min(fault.after or 0.3 * failures, 10.0))
+            else:
+                return
+
+    async def _explain(self, fault: ServerFault) -> str:
+        start = f"--model server:{self.address.model}"
+        if fault.status in (401, 403):
+            return f"{start}: {self.address.base} refuses access ({fault.cause}); {self._key.advice}"
+        if fault.status == 404:
+            others = await served_models(self._connect(), self.address)
+            known = f"; it serves {', '.join(others[:5])}" if others else ""
+            return f"{start}: {self.address.chat} does not know this model or address ({fault.cause}){known}"
+        return f"{start}: {self.address.base} cannot be used: {fault.cause}"
+
+    def identity(self) -> Identity:
+        decoding = {key: value for key, value in self._settings.items() if key in _DECODING}
+        revision = self._settings.get("revision")
+        return Identity(self.spec, revision, revision is not None, decoding, server=self._server or None)
+
+    # -- during the run
+
+    def respond(self, requests: Sequence[Request]) -> list[Reply]:
+        async def all_of_them() -> list[Reply]:
+            try:
+                return list(await asyncio.gather(*(self.ask(request) for request in requests)))
+            finally:
+                await self.disconnect()
+
+        return asyncio.run(all_of_them())
+
+    async def ask(self, request: Request) -> Reply:
+        """Answer one request, with as many attempts as the bounds allow."""
+        clock = self._clocks.setdefault((request.case_id, request.repeat), CaseClock(self._settings["deadline"]))
+        clock.start()
+        try:
+            return await self._in_turn(request, clock)
+        except ServerFault as fault:
+            return await try_again(
+                lambda: self._in_turn(request, clock),
+                fault,
+                attempts=self._settings["retries"],
+                time_left=lambda: self._time_left(clock),
+            )
+        finally:
+            clock.pause()
+
+    async def _in_turn(self, request: Request, clock: CaseClock) -> Reply:
+        """Wait for a free place, then make one attempt."""
+        ticket = self.limiter.acquire_now() or await self._place(request, clock)
+        try:
+            started = time.monotonic()
+            if self._last_sign_of_life is None:
+                self._last_sign_of_life = started
+            patience = min(self._settings["timeout"], self._time_left(clock))
+            if patience <= 0:
+                raise ServerFault(f"the case's deadline of {self._settings['deadline']:g} s passed", again=False)
+            reply = await self._attempt(request.messages, self._options(request.repeat), patience)
+        except ServerFault as fault:
+            if fault.throttled or fault.cause.startswith(_TOO_SLOW):
+                self.limiter.complained(ticket, fault.after)
+            raise
+        finally:
+            self.limiter.release()
+        seconds = time.monotonic() - started
+        self._last_sign_of_life = time.monotonic()
+        self.limiter.answered(slowly=seconds > self._settings["timeout"] / 3)
+        return replace(reply, seconds=seconds)
+
+    async def _place(self, request: Request, clock: CaseClock) -> Ticket:
+        """A ticket from the limiter; not for ever: a server that is silent for a whole deadline is down."""
+        probe = request.purpose == "summary"
+        # conversations advance together; a reply goes before the summary that runs beside it
+        waiting = asyncio.ensure_future(self.limiter.acquire((request.turn + probe, int(probe))))
+        clock.pause()
+        try:
+            while not waiting.done():
+                if (silence := self._silence_left()) <= 0:
+                    cause = f"the server gave no answer for {self._settings['deadline']:g} s"
+                    raise ServerFault(cause, again=False)
+                await asyncio.wait({waiting}, timeout=silence)
+        except BaseException:
+            if waiting.done() and not waiting.cancelled():
+                self.limiter.release()
+            waiting.cancel()
+            raise
+        finally:
+            clock.start()
+        return waiting.result()
+
+    def _silence_left(self) -> float:
+        return (self._last_sign_of_life or time.monotonic()) + float(self._settings["deadline"]) - time.monotonic()
+
+    def _time_left(self, clock: CaseClock) -> float:
+        return min(clock.left(), self._silence_left())
+
+    async def _attempt(self, messages: Sequence[Message], options: Mapping[str, Any], patience: float) -> Reply:
+        body = request_body(self.address.model, messages, options)
+        try:
+            async with asyncio.timeout(patience):
+                response = await self._connect().post(self._chat, content=body)
+        except TimeoutError:
+            raise ServerFault(f"{_TOO_SLOW} {patience:.3g} s") from None
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            raise ServerFault(self._key.scrub(f"{_NO_SERVER} {self.address.root} ({_reason(error)})")) from None
+        except (httpx2.HTTPError, httpx2.StreamError) as error:
+            raise ServerFault(self._key.scrub(f"the connection broke ({_reason(error)})")) from None
+        try:
+            return read_answer(response.status_code, response.headers, response.content)
+        except ServerFault as fault:
+            fault.cause = self._key.scrub(fault.cause)
+            raise
+
+    def _options(self, repeat: int) -> dict[str, Any]:
+        """Decoding settings as the server wants them; each repeat gets a seed of its own."""
+        chosen = {key: self._settings[key] for key in _DECODING if self._settings.get(key) is not None}
+        chosen[self._length_option] = chosen.pop("max_tokens")
+        if "seed" in chosen:
+            chosen["seed"] += repeat
+        if (thinking := chosen.pop("thinking", None)) is not None:
+            chosen["chat_template_kwargs"] = {"enable_thinking": thinking}
+        return chosen
+
+    def _connect(self) -> httpx2.AsyncClient:
+        if self._client is None:
+            self._client = httpx2.AsyncClient(
+                headers={"content-type": "application/json", **self._key.headers()},
+                timeout=httpx2.Timeout(None, connect=15.0),  # the patience of each attempt bounds the rest
+                limits=httpx2.Limits(),
+                transport=self.transport,
+            )
+        return self._client
+
+    async def disconnect(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    def close(self) -> None:
+        """Connections belong to the event loop and were given up with it."""
+
+
+_NO_SERVER = "no server answers at"
+_TOO_SLOW = "no answer within"
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(str(error).split())[:160] or type(error).__name__

@@ -1,0 +1,197 @@
+"""The wire to an OpenAI-compatible server: addresses, request bodies, and what its answers mean."""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from ..errors import InputError
+from ..transcript import Message, Reply, Usage
+
+_LONGEST_PAUSE = 600.0
+"""Seconds; a server that asks for more is treated as asking for this much."""
+_RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 507, 520, 521, 522, 523, 524, 529})
+_THROTTLING = frozenset({429, 503, 529})
+_TOO_LONG = re.compile(
+    r"context[ _-]?(?:length|size|window)|maximum context|prompt is too long|too many tokens|max_model_len"
+    r"|(?:input|prompt)[^.]{0,60}(?:longer than|exceeds)",
+    re.IGNORECASE,
+)
+_SECRET_PARAMETERS = ("key", "token", "secret", "password", "sig")
+
+
+class ServerFault(Exception):
+    """One attempt failed; says whether another may succeed."""
+
+    def __init__(
+        self, cause: str, *, status: int | None = None, again: bool = True, after: float | None = None
+    ) -> None:
+        super().__init__(cause)
+        self.cause = cause
+        self.status = status
+        self.again = again
+        """Worth another attempt."""
+        self.after = after
+        """Seconds the server asked us to wait."""
+
+    @property
+    def throttled(self) -> bool:
+        """The server has too much to do: fewer requests at a time would help."""
+        return self.status in _THROTTLING
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where the model is served."""
+
+    model: str
+    base: str
+    """Up to and including `/v1`."""
+
+    @property
+    def chat(self) -> str:
+        return f"{self.base}/chat/completions"
+
+    @property
+    def root(self) -> str:
+        """Scheme and host, where servers tell about themselves."""
+        parts = urlsplit(self.base)
+        return f"{parts.scheme}://{parts.netloc}"
+
+
+def parse_address(target: str) -> Address:
+    """Read `MODEL@URL`, split at the last `@http`; secrets in the URL are refused and not repeated in the message."""
+    model, at, rest = target.rpartition("@http")
+    if not at or not model:
+        raise InputError("--model server: write server:MODEL@URL, for example server:my-model@http://localhost:8000/v1")
+    try:
+        parts = urlsplit("http" + rest)
+        port = parts.port
+    except ValueError as error:
+        raise InputError(f"--model server:{model}: the URL cannot be read ({error})") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
+        raise InputError(f"--model server:{model}: the URL must look like http://host:port/v1")
+    if parts.username or parts.password or _names_secret(parts.query):
+        raise InputError(
+            f"--model server:{model}: the URL holds a secret; put it into an environment variable "
+            "and name that with --drift-set key_env=NAME"
+        )
+    path = parts.path.rstrip("/").removesuffix("/chat/completions")
+    return Address(model, f"{parts.scheme}://{parts.netloc}{path or '/v1'}")
+
+
+def _names_secret(query: str) -> bool:
+    return any(word in name.lower() for name in parse_qs(query, keep_blank_values=True) for word in _SECRET_PARAMETERS)
+
+
+def request_body(model: str, messages: Sequence[Message], options: Mapping[str, Any]) -> bytes:
+    """A chat completion request; ASCII escapes keep lone surrogates representable."""
+    body = {"model": model, "messages": [message.as_dict() for message in messages], "stream": False, **options}
+    return json.dumps(body, ensure_ascii=True).encode("ascii")
+
+
+def read_answer(status: int, headers: Mapping[str, str], body: bytes) -> Reply:
+    """The reply in a server's answer; ServerFault for everything that is none."""
+    if status != 200:
+        raise _refusal(status, headers, body)
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError):
+        raise ServerFault("malformed answer: not valid JSON") from None
+    if not isinstance(data, dict):
+        raise ServerFault("malformed answer: not an object")
+    if data.get("error"):
+        raise ServerFault(f"the server reported: {_error_text(body)}")
+    try:
+        choice = data["choices"][0]
+        message = choice["message"]
+        content = _content(message)
+    except (KeyError, IndexError, TypeError):
+        raise ServerFault("malformed answer: no reply in it") from None
+    finish = choice.get("finish_reason")
+    if finish in ("error", "abort", "cancelled"):
+        raise ServerFault(f"the server gave the reply up (finish_reason {finish})")
+    reasoning = message.get("reasoning_content") or message.get("reasoning")
+    truncated = finish == "length"
+    reply = Reply(
+        content,
+        reasoning=reasoning if isinstance(reasoning, str) else "",
+        usage=_usage(data.get("usage")),
+        truncated=truncated,
+    )
+    if truncated and reply.reasoning and not content.strip():
+        raise ServerFault("the reply ended inside its reasoning (token limit reached)", again=False)
+    return reply
+
+
+def _content(message: Mapping[str, Any]) -> str:
+    """The visible text; null stands for nothing said, unless a refusal says it; parts are joined."""
+    content = message["content"] if "content" in message else message["refusal"]
+    if content is None:
+        refusal = message.get("refusal")
+        return refusal if isinstance(refusal, str) else ""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "".join(part["text"] for part in content if part.get("type", "text") == "text")
+    raise TypeError
+
+
+def _usage(found: Any) -> Usage:
+    if not isinstance(found, Mapping):
+        return Usage()
+    counts = [found.get(name) for name in ("prompt_tokens", "completion_tokens")]
+    prompt, completion = (n if isinstance(n, int) and not isinstance(n, bool) and n >= 0 else None for n in counts)
+    return Usage(prompt, completion)
+
+
+def _refusal(status: int, headers: Mapping[str, str], body: bytes) -> ServerFault:
+    text = _error_text(body)
+    if status in (400, 413, 422) and _TOO_LONG.search(text):
+        return ServerFault(f"context length exceeded ({status}: {text})", status=status, again=False)
+    cause = f"the server answered {status}" + (f": {text}" if text else "")
+    return ServerFault(cause, status=status, again=status in _RETRIED, after=retry_after(headers))
+
+
+def _error_text(body: bytes) -> str:
+    """The server's own words on what went wrong, as one line."""
+    text = body[:4000].decode("utf-8", "replace")
+    try:
+        found: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        found = None
+    for _ in range(3):
+        if not isinstance(found, Mapping):
+            break
+        found = next((found[name] for name in ("error", "message", "detail") if found.get(name)), None)
+    if isinstance(found, str):
+        text = found
+    elif found is not None:
+        text = json.dumps(found, ensure_ascii=True)
+    elif text.lstrip().startswith("<"):
+        text = ""  # an HTML error page says nothing that its status does not
+    return " ".join(text.split())[:200]
+
+
+def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
+    """Seconds the server asks us to wait: a number, milliseconds, or a date."""
+    milliseconds, text = headers.get("retry-after-ms"), headers.get("retry-after")
+    try:
+        if milliseconds is not None:
+            seconds = float(milliseconds) / 1000
+        elif text is None:
+            return None
+        elif text.strip().replace(".", "", 1).isdigit():
+            seconds = float(text)
+        else:
+            when = email.utils.parsedate_to_datetime(text)
+            seconds = when.timestamp() - (time.time() if now is None else now)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return min(max(seconds, 0.0), _LONGEST_PAUSE) if seconds == seconds else None

@@ -1,0 +1,74 @@
+"""Reads `--model SPEC` and builds the subject it names; nothing is loaded or contacted here."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from ..errors import InputError
+from .base import Subject
+
+# kind -> (module, class); imported only when chosen
+_SUBJECTS = {
+    "control": ("control", "ControlSubject"),
+    "replay": ("replay", "ReplaySubject"),
+    "server": ("server", "ServerSubject"),
+    "hf": ("huggingface", "HuggingFaceSubject"),
+    "python": ("python", "PythonSubject"),
+}
+
+
+class Spec(NamedTuple):
+    """A parsed SPEC."""
+
+    kind: str
+    target: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.target}"
+
+
+def parse_spec(text: str) -> Spec:
+    """Split a SPEC; an unknown `word:` prefix is an error, never a hub look-up."""
+    text = text.strip()
+    if not text:
+        raise InputError("--model is empty; write for example control:steady or server:MODEL@URL")
+    prefix, colon, rest = text.partition(":")
+    if colon and prefix in _SUBJECTS:
+        if not rest:
+            raise InputError(f"--model {text}: nothing stands after {prefix}:")
+        return Spec(prefix, rest)
+    if colon and not _is_path(text):
+        kinds = ", ".join(f"{kind}:" for kind in _SUBJECTS)
+        raise InputError(f"--model {text}: unknown prefix {prefix + ':'!r}; known ones: {kinds}")
+    return Spec("hf", text)
+
+
+def build_subject(spec: Spec, settings: Mapping[str, str]) -> Subject:
+    """The subject that `spec` names, not yet loaded."""
+    module_name, class_name = _SUBJECTS[spec.kind]
+    module = importlib.import_module(f".{module_name}", package=__package__)
+    subject: Subject = getattr(module, class_name)(spec.target, settings)
+    return subject
+
+
+def model_slug(spec: Spec) -> str:
+    """A name for folders and test ids: `control:steady` gives `control-steady`."""
+    target = spec.target
+    if spec.kind == "server":
+        target = target.rpartition("@http")[0] or target
+    if spec.kind in ("replay", "hf") and _is_path(target):
+        path = Path(target)
+        # every run's recording lies in a folder of this name; the one above it tells which run
+        named = path.parent if path.name == "transcripts" and path.parent.name else path
+        target = named.stem or target
+    slug = re.sub(r"[^A-Za-z0-9._]+", "-", f"{spec.kind}-{target}").strip("-.")
+    return slug[:100]
+
+
+def _is_path(text: str) -> bool:
+    windows_drive = re.match(r"^[A-Za-z]:[\\/]", text) is not None
+    return windows_drive or text.startswith((".", "/", "~")) or Path(text).exists()

@@ -1,0 +1,125 @@
+"""What was said: messages, replies, and whole conversations as JSONL that `replay:` reads again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+Role = Literal["system", "user", "assistant"]
+Purpose = Literal["dialogue", "summary"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message as the model sees it."""
+
+    role: Role
+    content: str
+
+    def as_dict(self) -> dict[str, str]:
+        return {"role": self.role, "content": self.content}
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one reply, as the server or tokenizer counted them."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer to one request, or the reason why there is none."""
+
+    text: str
+    """Raw text, hidden reasoning included; empty when there is an error."""
+    error: str | None = None
+    """Why no answer could be had; None for every well-formed answer, an empty one too."""
+    reasoning: str = ""
+    """Reasoning that the server delivered apart from the text."""
+    usage: Usage = Usage()
+    truncated: bool | None = None
+    """Whether the token limit cut it off; None when the source cannot tell."""
+    seconds: float | None = None
+    """Time spent on generating it."""
+    recorded: bool = True
+    """False where a recording holds summaries only: there was a reply once, it is not known."""
+    reused_from: str | None = None
+    """When a stored reply was first generated, if this is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One turn: the patient's message, the reply, and the summary that was asked for after it."""
+
+    turn: int
+    message: str
+    reply: Reply | None
+    """None when the source recorded no dialogue reply."""
+    summary: Reply
+    cleaned: bool = False
+    """Repetition was cut from the reply before it went into the history."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """One conversation on one case."""
+
+    case_id: str
+    exchanges: tuple[Exchange, ...]
+    repeat: int = 0
+    incomplete: str | None = None
+    """Why the conversation could not be carried to its end; None when it was."""
+    notes: tuple[str, ...] = field(default=())
+
+
+def transcript_lines(transcript: Transcript) -> Iterator[str]:
+    """The transcript as JSON lines, one per reply, in the order in which they were asked for."""
+    for exchange in transcript.exchanges:
+        if exchange.reply is not None:
+            yield _line(transcript, exchange, "dialogue", exchange.reply)
+        yield _line(transcript, exchange, "summary", exchange.summary)
+
+
+def write_transcript(transcript: Transcript, folder: Path) -> Path:
+    """Write `<folder>/<case-id>.jsonl` (with the repeat's number from the second one on)."""
+    folder.mkdir(parents=True, exist_ok=True)
+    suffix = f".{transcript.repeat}" if transcript.repeat else ""
+    path = folder / f"{transcript.case_id}{suffix}.jsonl"
+    path.write_text("".join(line + "\n" for line in transcript_lines(transcript)), encoding="utf-8")
+    return path
+
+
+def _line(transcript: Transcript, exchange: Exchange, variant: Purpose, reply: Reply) -> str:
+    record: dict[str, Any] = {
+        "case_id": transcript.case_id,
+        "turn_num": exchange.turn,
+        "variant": variant,
+        "response_text": reply.text,
+        "status": "ok" if reply.error is None else "error",
+    }
+    optional = {
+        "repeat": transcript.repeat or None,
+        "error": reply.error,
+        "reasoning": reply.reasoning or None,
+        "truncated": reply.truncated,
+        "message": exchange.message if variant == "dialogue" else None,
+        "prompt_tokens": reply.usage.prompt_tokens,
+        "completion_tokens": reply.usage.completion_tokens,
+    }
+    record.update({key: value for key, value in optional.items() if value is not None})
+    # ASCII escapes keep lone surrogates and control characters representable
+    return json.dumps(record, ensure_ascii=True)
+
+
+def first_error(exchanges: Iterable[Exchange]) -> str | None:
+    """Why the first failed reply failed, with its turn; None when all were had."""
+    for exchange in exchanges:
+        for what, reply in (("reply", exchange.reply), ("summary", exchange.summary)):
+            if reply is not None and reply.error is not None:
+                return f"turn {exchange.turn}, {what}: {reply.error}"
+    return None

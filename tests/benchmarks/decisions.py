@@ -1,0 +1,292 @@
+"""Do the decisions hold? Releases with known truth go through the gate's own rules, thousands of times.
+
+python tests/benchmarks/decisions.py [RUNS]; prints the figures, exits 0 only where every goal holds.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+import releases
+from releases import Array, Design
+from scipy.special import stdtrit
+
+from pytest_clinical_drift.metrics.line import steepest_slope
+from pytest_clinical_drift.metrics.power import CLAIMS, case_sd, comparison_odds
+from pytest_clinical_drift.metrics.shape import fit_shape
+from pytest_clinical_drift.metrics.stats import Interval, mean_intervals, pooled_interval
+from pytest_clinical_drift.thresholds import MetricLimits, Thresholds, load_thresholds
+
+RUNS = 5_000
+SEED = 7
+BATCH = 250
+DESIGN = Design()
+
+
+@dataclass(slots=True)
+class Goals:
+    """Collects what must hold and says at the end what did not."""
+
+    missed: list[str] = field(default_factory=list)
+
+    def check(self, name: str, holds: bool) -> str:
+        if not holds:
+            self.missed.append(name)
+        return "ok" if holds else "MISSED"
+
+
+def intervals(
+    table: Array, design: Design, *, worst: float = 0.0, best: float = 1.0, confidence: float = 0.95
+) -> list[Interval]:
+    """The gate's interval for every run (column)."""
+    found: list[Interval] = []
+    for start in range(0, table.shape[1], BATCH):
+        part = table[:, start : start + BATCH]
+        found += mean_intervals(part, design.groups, confidence=confidence, worst=worst, best=best)
+    return found
+
+
+def conflict_intervals(found: np.ndarray, design: Design) -> list[Interval]:
+    pairs, groups = design.pairs_of_cases().tolist(), design.groups
+    limits = [pooled_interval(column.tolist(), pairs, groups, confidence=0.95) for column in found.T]
+    return [limit for limit in limits if limit is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How often each rule said PASS and FAIL."""
+
+    passed: float
+    failed: float
+    point_passed: float
+    any_case_failed: float
+    many_cases_failed: float
+
+
+def outcome(
+    points: Array, found: Iterable[Interval], cases: Array, limits: MetricLimits, thresholds: Thresholds
+) -> Outcome:
+    """The set rule on one metric: interval rule, point rule, and what the cases past their fail line do."""
+    bands = np.array([limits.band(float(point)) for point in points])
+    bad_ends = [item.low if limits.direction == "higher" else item.high for item in found]
+    passes = np.array([limits.pass_limit.holds(end) for end in bad_ends]) & (bands != "FAIL")
+    edge = limits.caution_limit.value
+    past = (cases < edge - 1e-9 if limits.direction == "higher" else cases > edge + 1e-9).sum(axis=0)
+    failed = bands == "FAIL"
+    return Outcome(
+        passed=float(passes.mean()),
+        failed=float(failed.mean()),
+        point_passed=float((bands == "PASS").mean()),
+        any_case_failed=float((failed | (past > 0)).mean()),
+        many_cases_failed=float((failed | (past > thresholds.set.max_failing_cases)).mean()),
+    )
+
+
+def simulate(metric: str, truth: float, runs: int, thresholds: Thresholds, seed: int) -> Outcome:
+    generator = np.random.default_rng([SEED, seed])
+    limits = thresholds.metrics[metric]
+    if metric == "k_conflict":
+        found = releases.conflicts(generator, DESIGN, truth, runs)
+        pairs = DESIGN.pairs_of_cases()
+        pooled, rates = found.sum(axis=0) / pairs.sum(), found / pairs[:, None]
+        return outcome(pooled, conflict_intervals(found, DESIGN), rates, limits, thresholds)
+    if metric == "drift_slope":
+        start = 1.0 if truth < -0.03 else 0.95
+        parts = [
+            releases.slopes_of(releases.curves(generator, DESIGN, start, truth, min(BATCH, runs - done)))
+            for done in range(0, runs, BATCH)
+        ]
+        table = np.concatenate(parts, axis=1)
+        steep = steepest_slope(releases.TURNS)
+        limits_of_runs = intervals(table, DESIGN, worst=steep, best=-steep)
+        return outcome(table.mean(axis=0), limits_of_runs, table, limits, thresholds)
+    table = releases.recalls(generator, DESIGN, truth, runs)
+    return outcome(table.mean(axis=0), intervals(table, DESIGN), table, limits, thresholds)
+
+
+def lines_of_the_gate(runs: int, thresholds: Thresholds, goals: Goals) -> None:
+    print(f"\n{DESIGN.cases} cases of {DESIGN.personas} personas, {runs} releases per line; chance of PASS / FAIL")
+    print(f"{'':44} {'PASS':>7} {'FAIL':>7}   point rule PASS   FAIL with cases counted (each-case, set)")
+
+    def show(text: str, item: Outcome, mark: str) -> None:
+        counted = f"{item.any_case_failed:>10.3f} {item.many_cases_failed:>8.3f}"
+        print(f"{text:44} {item.passed:7.4f} {item.failed:7.3f} {item.point_passed:12.3f}       {counted}   {mark}")
+
+    on_pass = {"recall_at_t10": 0.80, "strict_recall_at_t10": 0.80, "drift_slope": -0.01, "k_conflict": 0.05}
+    for number, (metric, truth) in enumerate(on_pass.items()):
+        item = simulate(metric, truth, runs, thresholds, number)
+        mark = goals.check(f"false PASS of {metric}", item.passed <= 0.025)
+        show(f"{metric} {truth:g} (on the pass line)", item, mark)
+    at_fail = {"recall_at_t10": 0.70, "drift_slope": -0.05, "k_conflict": 0.10}
+    for number, (metric, truth) in enumerate(at_fail.items()):
+        item = simulate(metric, truth, runs, thresholds, 10 + number)
+        holds = item.many_cases_failed >= 0.5 and item.any_case_failed >= 0.5 and item.passed == 0
+        show(f"{metric} {truth:g} (at the fail line)", item, goals.check(f"FAIL of {metric} at its line", holds))
+    past_fail = {"recall_at_t10": 0.66, "drift_slope": -0.06, "k_conflict": 0.13}
+    for number, (metric, truth) in enumerate(past_fail.items()):
+        item = simulate(metric, truth, runs, thresholds, 20 + number)
+        mark = goals.check(f"PASS of {metric} past its fail line", item.passed == 0)
+        show(f"{metric} {truth:g} (past the fail line)", item, mark)
+
+
+def coverage(runs: int, goals: Goals) -> None:
+    print(
+        "\ncoverage of the 95 % interval of Recall@T10 (too high / too low: how often the truth lies beyond each end)"
+    )
+    for number, truth in enumerate((0.65, 0.75, 0.90, 0.95, 0.98)):
+        generator = np.random.default_rng([SEED, 100 + number])
+        found = intervals(releases.recalls(generator, DESIGN, truth, runs), DESIGN)
+        above = float(np.mean([item.low > truth + 1e-12 for item in found]))
+        below = float(np.mean([item.high < truth - 1e-12 for item in found]))
+        inside = 1 - above - below
+        width = float(np.mean([item.high - item.low for item in found]))
+        mark = goals.check(f"coverage at {truth:g}", 0.93 <= inside <= 0.97) if truth <= 0.9 else "reported"
+        print(f"  true recall {truth:.2f}: {inside:.4f}  ({above:.4f} / {below:.4f}), width {width:.3f}   {mark}")
+
+
+def good_model(runs: int, thresholds: Thresholds) -> None:
+    """What a good model gets: Recall@T10 0.95, loss of 0.2 % a turn, one contradiction in a hundred pairs."""
+    design = Design(personas=DESIGN.cases, persona_correlation=0.05, case_correlation=0.1, facts=(5, 6, 6), pairs=(9,))
+    generator = np.random.default_rng([SEED, 200])
+    past, caution, passed, points = [], [], [], []
+    steep = steepest_slope(releases.TURNS)
+    limits = thresholds.metrics
+    for done in range(0, runs, BATCH):
+        count = min(BATCH, runs - done)
+        curve = releases.level_curves(generator, design, 0.95, 0.002, count)
+        last, slope = curve[..., -1], releases.slopes_of(curve)
+        found = releases.conflicts(generator, design, 0.01, count)
+        rate = found / design.pairs_of_cases()[:, None]
+        past.append(((last < 0.70 - 1e-9) | (slope < -0.05 - 1e-9) | (rate > 0.10 + 1e-9)).sum(axis=0))
+        caution.append(((last <= 0.80 + 1e-9) | (slope < -0.01 - 1e-9) | (rate >= 0.05)).sum(axis=0))
+        whole = {
+            "recall_at_t10": (last.mean(axis=0), intervals(last, design)),
+            "drift_slope": (slope.mean(axis=0), intervals(slope, design, worst=steep, best=-steep)),
+            "k_conflict": (rate.mean(axis=0), conflict_intervals(found, design)),
+        }
+        ends = np.ones(count, dtype=bool)
+        point = np.ones(count, dtype=bool)
+        for name, (value, limit) in whole.items():
+            higher = limits[name].direction == "higher"
+            ends &= np.array([limits[name].pass_limit.holds(item.low if higher else item.high) for item in limit])
+            point &= np.array([limits[name].pass_limit.holds(float(item)) for item in value])
+        passed.append(ends)
+        points.append(point)
+    failing, watched = np.concatenate(past), np.concatenate(caution)
+    print("\na good model (recall 0.95, slope -0.002, K 0.01, no hard stop), 60 cases of 60 personas")
+    print(f"  cases past a fail line: mean {failing.mean():.1f}, 95th percentile {np.quantile(failing, 0.95):.0f}; "
+          f"not a plain PASS: {watched.mean():.1f}")  # fmt: skip
+    print(f"  goes red under each-case: {np.mean(failing > 0):.3f}")
+    for limit in (0, 3, 6, 9, 12, 15):
+        print(f"  goes red under set with max_failing_cases {limit:2}: {np.mean(failing > limit):.3f}")
+    print(f"  the figures of the whole set PASS: by interval {np.concatenate(passed).mean():.3f}, "
+          f"by point {np.concatenate(points).mean():.3f}")  # fmt: skip
+
+
+def draw_pair(
+    generator: np.random.Generator, cases: int, runs: int, drop: float, *, shared: bool = True
+) -> tuple[Array, Array]:
+    """Recall of a new and an old model; on shared cases both find the same cases hard, and often the same fact."""
+    facts, recall, alike, strength = 6, 0.9, 0.35, 1 / 0.2 - 1
+    level = generator.beta(recall * strength, (1 - recall) * strength, (2, cases, runs))
+    old, new = level[0], level[0] if shared else level[1]
+    after, before = np.zeros((cases, runs)), np.zeros((cases, runs))
+    for _ in range(facts):
+        luck = generator.random((2, cases, runs))
+        same = shared & (generator.random((cases, runs)) < alike)
+        before += luck[0] < old
+        after += np.where(same, luck[0], luck[1]) < new * (1 - drop / recall)
+    return after / facts, before / facts
+
+
+def paired_power(cases: int, runs: int, drop: float, shared: bool) -> float:
+    """How often the drop is shown, by the gate's paired interval or, on different cases, by Welch's."""
+    after, before = draw_pair(np.random.default_rng([SEED, 300, cases, shared]), cases, runs, drop, shared=shared)
+    if shared:
+        found = intervals(after - before, Design(cases=cases, personas=cases), worst=1, best=-1)
+        return float(np.mean([item.high < 0 for item in found]))
+    error = ((after.var(axis=0, ddof=1) + before.var(axis=0, ddof=1)) / cases) ** 0.5
+    return float(np.mean(after.mean(axis=0) - before.mean(axis=0) + stdtrit(2 * cases - 2, 0.975) * error < 0))
+
+
+def against_baseline(runs: int, thresholds: Thresholds, goals: Goals) -> None:
+    """Errors of the comparison on 60 cases, and the cases it needs, paired and unpaired."""
+    margin, design = thresholds.baseline.margin, Design(personas=60)
+    after, before = draw_pair(np.random.default_rng([SEED, 301]), 60, runs, margin)
+    let_through = np.mean([item.low > -margin for item in intervals(after - before, design, worst=-1, best=1)])
+    mark = goals.check("a loss of the margin let through", let_through <= 0.025)
+    print("\nagainst a baseline, 60 cases")
+    print(f"  a loss of exactly the margin ({margin:g}) called not worse: {let_through:.4f}   {mark}")
+    after, before = draw_pair(np.random.default_rng([SEED, 302]), 60, runs, 0.0)
+    level = 1 - 2 * thresholds.baseline.alpha / CLAIMS
+    claims = intervals(after - before, design, worst=1, best=-1, confidence=level)
+    alarm = CLAIMS * np.mean([item.high < 0 for item in claims])
+    mark = goals.check("false alarm", alarm <= 0.04)
+    print(f"  no loss, called worse by any of {CLAIMS} metrics: at most {alarm:.4f}   {mark}")
+    drop, few = 0.08, min(runs, 500)
+    after, before = draw_pair(np.random.default_rng([SEED, 303]), 200, few, drop)
+    correlation = float(np.mean([np.corrcoef(a, b)[0, 1] for a, b in zip(after.T, before.T, strict=True)]))
+    paired, unpaired = (
+        next(cases for cases in range(10, 400, 2) if paired_power(cases, few, drop, shared) >= 0.8)
+        for shared in (True, False)
+    )
+    old, new = case_sd(0.9), case_sd(0.9 - drop)
+    error = (old**2 + new**2 - 2 * correlation * old * new) ** 0.5
+    odds = {n: comparison_odds(cases=n, drop=drop, margin=drop, error_sd=error, claims=1).worse for n in range(4, 400)}
+    expected = next(cases for cases, odd in odds.items() if odd >= 0.8)
+    mark = goals.check("paired cases at most half", paired <= unpaired / 2 and abs(correlation - 0.6) < 0.03)
+    print(f"  a drop of {drop} shown with power 0.8 at correlation {correlation:.2f}: {paired} paired cases, "
+          f"{unpaired} unpaired (normal formula: {expected} paired)   {mark}")  # fmt: skip
+
+
+def shapes(runs: int, goals: Goals) -> None:
+    generator = np.random.default_rng([SEED, 400])
+    turn = np.arange(releases.TURNS)
+
+    def falling() -> Array:
+        return generator.uniform(0.9, 1.0) - generator.uniform(0.03, 0.09) * turn
+
+    def fading() -> Array:
+        floor = generator.uniform(0.1, 0.5)
+        return floor + (1 - floor) * 2.0 ** (-turn / generator.uniform(0.75, 3.0))
+
+    def cliff() -> Array:
+        before = generator.uniform(0.85, 1.0)
+        return np.where(turn < generator.integers(1, 10), before, before - generator.uniform(0.3, 0.8))
+
+    stories: dict[str, tuple[str, Callable[[], Array], float]] = {
+        "flat": ("none", lambda: np.full(releases.TURNS, generator.uniform(0.3, 1.0)), 0.95),
+        "linear, 0.03 to 0.09 a turn": ("linear", falling, 0.90),
+        "linear, 0.03 a turn": ("linear", lambda: 0.98 - 0.03 * turn, 0.90),
+        "exponential, half-life 0.75 to 3": ("exponential", fading, 0.90),
+        "exponential, half-life 3, floor 0.5": ("exponential", lambda: 0.5 + 0.5 * 2.0 ** (-turn / 3), 0.90),
+        "cliff of 0.3 to 0.8": ("step", cliff, 0.90),
+        "cliff of 0.3 at turn 2": ("step", lambda: np.where(turn < 1, 0.95, 0.65), 0.90),
+        "cliff of 0.3 at turn 6": ("step", lambda: np.where(turn < 5, 0.95, 0.65), 0.90),
+    }
+    print("\nshape of forgetting, noise of sd 0.03: named rightly")
+    for name, (kind, make, goal) in stories.items():
+        noisy = [np.clip(make() + generator.normal(0, 0.03, releases.TURNS), 0, 1) for _ in range(runs)]
+        share = float(np.mean([fit_shape(curve.tolist()).kind == kind for curve in noisy]))
+        print(f"  {name:36} {share:.3f}   {goals.check(f'shape: {name}', share >= goal)}")
+
+
+def main() -> int:
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
+    started = time.perf_counter()
+    thresholds, goals = load_thresholds(), Goals()
+    lines_of_the_gate(runs, thresholds, goals)
+    coverage(runs, goals)
+    good_model(runs, thresholds)
+    against_baseline(runs, thresholds, goals)
+    shapes(min(runs, 1000), goals)
+    print(f"\n{time.perf_counter() - started:.0f} s; goals missed: {', '.join(goals.missed) or 'none'}")
+    return 1 if goals.missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

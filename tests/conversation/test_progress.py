@@ -1,0 +1,110 @@
+"""Progress: a line that leaves the terminal as it found it, plain lines in logs, nothing when nothing takes time."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+
+from pytest_clinical_drift.conversation import progress as module
+from pytest_clinical_drift.conversation.progress import Progress, terminal_progress
+
+
+class Clock:
+    """Time that passes when told to."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    stand_in = Clock()
+    monkeypatch.setattr(module, "time", stand_in)
+    return stand_in
+
+
+def started(written: list[str], *, live: bool, line: str = "") -> Progress:
+    shown = Progress(written.append, live=live, width=100, current_line=lambda: line)
+    shown.begin(cases=4, replies=80)
+    return shown
+
+
+def wait(shown: Progress, clock: Clock, seconds: float) -> None:
+    for _ in range(round(seconds / 0.1)):
+        shown.waiting()
+        clock.now += 0.1
+
+
+def test_figures_are_cases_turns_replies_speed_and_time_left(clock: Clock) -> None:
+    """20 fresh replies in 10 s are 2/s, the 50 that are left take 25 s; reused ones do not count as speed."""
+    shown = started([], live=True)
+    for number in range(30):
+        shown.reply_received(reused=number < 10, ends_turn=number % 2 == 1)
+    shown.case_finished()
+    clock.now += 10
+    assert shown.text() == "1/4 cases, 15/40 turns, 30/80 replies, 2/s, 25 s left"
+
+
+def test_nothing_is_shown_for_a_short_wait(clock: Clock) -> None:
+    """A run that takes no time draws nothing."""
+    written: list[str] = []
+    for live in (True, False):
+        shown = started(written, live=live)
+        wait(shown, clock, 0.8)
+        shown.arrived()
+    assert written == []
+
+
+def test_the_line_on_a_terminal_is_redrawn_and_removed(clock: Clock) -> None:
+    """It stands below the line that pytest is writing; afterwards the cursor is back where it was."""
+    written: list[str] = []
+    shown = started(written, live=True, line="study_c/case ")
+    wait(shown, clock, 2)
+    shown.arrived()
+    assert written[0].startswith("\n  [")
+    assert all(text.startswith("\r  [") for text in written[1:-1])
+    assert written[-1] == "\r\x1b[K\x1b[A\x1b[13C"
+
+
+def test_a_log_gets_a_line_every_half_minute(clock: Clock) -> None:
+    """After one second, then every 30; what pytest had written of its line is written again."""
+    written: list[str] = []
+    shown = started(written, live=False, line="study_c/case ")
+    wait(shown, clock, 65)
+    assert written == ["\nclinical-drift: 0/4 cases, 0/40 turns, 0/80 replies\nstudy_c/case "] * 3
+
+
+def test_many_short_waits_do_not_flood_a_log(clock: Clock) -> None:
+    """The half minute counts across tests."""
+    written: list[str] = []
+    shown = started(written, live=False)
+    for _ in range(15):
+        wait(shown, clock, 2)
+        shown.arrived()
+    assert len(written) == 1
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(5, "5 s"), (89, "89 s"), (600, "10 min"), (7200, "2.0 h")])
+def test_durations_are_told_in_words_a_person_would_use(seconds: float, text: str) -> None:
+    """Seconds, minutes, hours."""
+    assert module._duration(seconds) == text
+
+
+def test_quiet_runs_show_nothing() -> None:
+    """-q means none at all."""
+
+    class Writer:
+        _file: Any = io.StringIO()
+        fullwidth = 80
+
+    class Reporter:
+        _tw = Writer()
+
+    assert terminal_progress(Reporter(), None, -1) is None
+    assert terminal_progress(None, None, 0) is None
+    assert terminal_progress(Reporter(), None, 0) is not None

@@ -1,0 +1,233 @@
+"""The background runner: faults, outages, kills, interrupts; whatever happens, no reply is lost or asked for twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from engine_cases import make_cases
+from engine_server import ChatServer, as_json, wait_until
+
+from pytest_clinical_drift.conversation.frontier import Plan
+from pytest_clinical_drift.conversation.runner import BackgroundRunner, SharedTranscripts
+from pytest_clinical_drift.errors import SubjectError
+from pytest_clinical_drift.subjects.replay import ReplaySubject
+from pytest_clinical_drift.subjects.server import ServerSubject
+from pytest_clinical_drift.transcript import Transcript
+
+ROOT = Path(__file__).parents[2]
+
+
+def start(
+    server: ChatServer, count: int = 4, turns: int = 3, folder: Path | None = None, **settings: object
+) -> BackgroundRunner:
+    subject = ServerSubject(f"m@{server.url}", {key: str(value) for key, value in settings.items()})
+    runner = BackgroundRunner(
+        subject,
+        Plan(),
+        store=folder / "store.sqlite" if folder else None,
+        transcripts=folder / "transcripts" if folder else None,
+    )
+    runner.select(make_cases(count, turns))
+    return runner
+
+
+def all_of(runner: BackgroundRunner, count: int = 4) -> list[Transcript]:
+    transcripts = [runner.wait(case.id, 0) for case in make_cases(count)]
+    runner.stop()
+    return transcripts
+
+
+def said(transcripts: list[Transcript]) -> list[list[tuple[str | None, str]]]:
+    return [[(e.reply.text if e.reply else None, e.summary.text) for e in t.exchanges] for t in transcripts]
+
+
+def files(folder: Path) -> dict[str, str]:
+    return {file.name: file.read_text() for file in sorted((folder / "transcripts").iterdir())}
+
+
+def test_faults_on_a_third_of_all_requests_change_nothing(tmp_path: Path) -> None:
+    """429, 500, hanging, resets, truncated and garbled answers: same transcripts, nothing lost or counted twice."""
+    with ChatServer() as calm:
+        expected = all_of(start(calm, 6, 5, tmp_path / "calm"), 6)
+    with ChatServer(fault_rate=0.3, seed=7) as server:
+        runner = start(server, 6, 5, tmp_path / "faulty", timeout=0.5)
+        transcripts = all_of(runner, 6)
+    assert said(transcripts) == said(expected)
+    assert [t.incomplete for t in transcripts] == [None] * 6
+    assert files(tmp_path / "faulty") == files(tmp_path / "calm")
+    assert max(Counter(server.answered).values()) == 1
+    assert len(server.answered) == 6 * 5 * 2
+    assert len(server.requests) > len(server.answered) + 10
+
+
+def test_a_server_that_goes_down_for_good_ends_every_case_within_the_deadline() -> None:
+    """Each case is INCOMPLETE with its cause."""
+    server = ChatServer(delay=0.05)
+    with server:
+        runner = start(server, deadline=1.5, retries=1000)
+        runner.start()
+        assert wait_until(lambda: len(server.answered) >= 6)
+    started = time.monotonic()
+    transcripts = all_of(runner)
+    assert time.monotonic() - started < 4
+    assert all(t.incomplete for t in transcripts), [t.incomplete for t in transcripts]
+
+
+def test_stored_replies_are_used_after_an_interrupt(tmp_path: Path) -> None:
+    """Ctrl-C leaves the run unfinished: the next one asks only for the rest and tells what it reused."""
+    with ChatServer(delay=0.05) as server:
+        first = start(server, folder=tmp_path)
+        first.start()
+        assert wait_until(lambda: len(server.answered) >= 10)
+        first.stop(interrupted=True)
+        kept, before = marks_in(tmp_path / "store.sqlite"), len(server.requests)
+        assert 0 < len(kept) < 24
+        transcripts = all_of(start(server, folder=tmp_path))
+        assert not kept & {mark[:12] for mark in server.requests[before:]}
+        assert len(server.requests) - before == 24 - len(kept)
+    replies = [reply for t in transcripts for e in t.exchanges for reply in (e.reply, e.summary) if reply]
+    assert sum(reply.reused_from is not None for reply in replies) == len(kept)
+
+
+def test_a_finished_run_is_not_reused_without_a_proven_identity(tmp_path: Path) -> None:
+    """A verdict on tomorrow's model needs tomorrow's replies; with a named revision it does not."""
+    with ChatServer() as server:
+        all_of(start(server, folder=tmp_path))
+        all_of(start(server, folder=tmp_path))
+        assert len(server.answered) == 48
+        all_of(start(server, folder=tmp_path, revision="r1"))
+        all_of(start(server, folder=tmp_path, revision="r1"))
+        assert len(server.answered) == 72
+
+
+def test_a_run_stopped_by_a_failing_test_is_over(tmp_path: Path) -> None:
+    """-x gave its verdict: the model may be replaced before the next run."""
+    with ChatServer(delay=0.05) as server:
+        first = start(server, folder=tmp_path)
+        first.start()
+        assert wait_until(lambda: len(server.answered) >= 6)
+        first.stop()
+        before = len(server.requests)
+        all_of(start(server, folder=tmp_path))
+        assert len(server.requests) - before == 24
+
+
+def test_an_outage_leaves_the_run_unfinished(tmp_path: Path) -> None:
+    """What was answered before the outage is not asked for again."""
+    with ChatServer() as server:
+        server.answer = lambda body: as_json({}, 400) if "patient 2" in str(body) else None
+        transcripts = all_of(start(server, folder=tmp_path))
+        assert [bool(t.incomplete) for t in transcripts] == [False, True, False, False]
+        server.answer = None
+        before = len(server.requests)
+        assert [t.incomplete for t in all_of(start(server, folder=tmp_path))] == [None] * 4
+        assert len(server.requests) - before == 6
+
+
+def test_transcripts_on_disk_replay_to_the_same_conversation(tmp_path: Path) -> None:
+    """`replay:` of the written transcripts says the same, errors included, and writes the same files."""
+    with ChatServer() as server:
+        server.answer = lambda body: as_json({}, 400) if "Question 2 of patient 3" in str(body) else None
+        expected = all_of(start(server, folder=tmp_path))
+    subject = ReplaySubject(str(tmp_path / "transcripts"), {})
+    runner = BackgroundRunner(subject, Plan(), transcripts=tmp_path / "again" / "transcripts")
+    runner.select(make_cases(4))
+    subject.check(make_cases(4))
+    again = all_of(runner)
+    assert said(again) == said(expected)
+    assert [t.incomplete for t in again] == [t.incomplete for t in expected]
+    assert files(tmp_path / "again") == files(tmp_path)
+
+
+def test_other_processes_wait_for_shared_transcripts(tmp_path: Path) -> None:
+    """A worker gets what the one generating process writes, and hears of its failure."""
+    with ChatServer() as server:
+        subject = ServerSubject(f"m@{server.url}", {})
+        runner = BackgroundRunner(subject, Plan(), shared=tmp_path)
+        runner.select(make_cases(2))
+        runner.start()
+        assert SharedTranscripts(tmp_path).wait("case-002", 0) == runner.wait("case-002", 0)
+        runner.stop()
+
+
+def test_whatever_ends_the_thread_reaches_those_who_wait(tmp_path: Path) -> None:
+    """An unexpected exception is told as the reason, here and in other processes."""
+
+    class Broken(ServerSubject):
+        async def ask(self, request: object) -> None:  # type: ignore[override]
+            raise ZeroDivisionError("division by zero")
+
+    runner = BackgroundRunner(Broken("m@http://127.0.0.1:9/v1", {}), Plan(), shared=tmp_path)
+    runner.select(make_cases(2))
+    with pytest.raises(SubjectError, match="ZeroDivisionError: division by zero"):
+        runner.wait("case-001", 0)
+    with pytest.raises(SubjectError, match="ZeroDivisionError"):
+        SharedTranscripts(tmp_path).wait("case-001", 0)
+
+
+SCRIPT = """
+    import sys
+    from pathlib import Path
+    sys.path[:0] = [{root!r}, {tests!r}]
+    from engine_cases import make_cases
+    from pytest_clinical_drift.conversation.frontier import Plan
+    from pytest_clinical_drift.conversation.runner import BackgroundRunner
+    from pytest_clinical_drift.subjects.server import ServerSubject
+
+    cases, folder = make_cases(10, 10), Path({folder!r})
+    subject = ServerSubject("m@" + {url!r}, {{}})
+    runner = BackgroundRunner(subject, Plan(), store=folder / "store.sqlite", transcripts=folder / "transcripts")
+    runner.select(cases)
+    for case in cases:
+        runner.wait(case.id, 0)
+    runner.stop()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no kill -9")
+def test_a_run_killed_ten_times_asks_for_no_finished_reply_again(tmp_path: Path) -> None:
+    """kill -9 at random moments: what the store had then is never requested again; the end equals a calm run."""
+    with ChatServer(delay=0.06) as server:
+        script = textwrap.dedent(
+            SCRIPT.format(root=str(ROOT), tests=str(ROOT / "tests"), folder=str(tmp_path), url=server.url)
+        )
+        chance = random.Random(3)
+        kept: set[str] = set()
+        for _ in range(10):
+            before = len(server.requests)
+            process = subprocess.Popen([sys.executable, "-c", script])
+            assert wait_until(lambda before=before: len(server.requests) > before, 20)
+            time.sleep(chance.uniform(0, 0.15))
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+            time.sleep(0.02)  # requests that were on their way arrive
+            assert not kept & {mark[:12] for mark in server.requests[before:]}
+            kept = marks_in(tmp_path / "store.sqlite")
+        asked_so_far = len(server.requests)
+        assert 10 < len(kept) < 200, "the kills did not fall into the run"
+        subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+        assert not kept & {mark[:12] for mark in server.requests[asked_so_far:]}
+        assert len(marks_in(tmp_path / "store.sqlite")) == 200
+    with ChatServer() as calm:
+        all_of(start(calm, 10, 10, tmp_path / "calm"), 10)
+    assert files(tmp_path) == files(tmp_path / "calm")
+
+
+def marks_in(store: Path) -> set[str]:
+    """Which conversations the stored replies answer; our server's replies name them."""
+    if not store.exists():
+        return set()
+    with sqlite3.connect(store) as connection:
+        rows = connection.execute("SELECT reply FROM replies").fetchall()
+    return {json.loads(row[0])["text"].split()[1].rstrip(".") for row in rows}

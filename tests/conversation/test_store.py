@@ -1,0 +1,163 @@
+"""Stored replies: what is found again, by whom, and what a killed process leaves behind."""
+
+from __future__ import annotations
+
+import dataclasses
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from pytest_clinical_drift.conversation.store import Store
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.subjects.base import Identity, Request
+from pytest_clinical_drift.transcript import Message, Reply, Usage
+
+UNPROVEN = Identity("server:m@http://h/v1", None, False, {"temperature": 0.0})
+PROVEN = Identity("server:m@http://h/v1", "abc", True, {"temperature": 0.0})
+REQUEST = Request("case-001", 0, 1, "dialogue", (Message("user", "Hello"),))
+REPLY = Reply("Hi \ud800", reasoning="why", usage=Usage(3, 4), truncated=False, seconds=0.5)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "kept" / "store.sqlite"
+
+
+def test_a_reply_is_found_again_with_everything_it_carried(path: Path) -> None:
+    """All fields survive, lone surrogates too; the time of generation is told."""
+    run = Store(path).begin(UNPROVEN)
+    assert run.get(REQUEST) is None
+    run.put(REQUEST, REPLY)
+    found = run.get(REQUEST)
+    assert found is not None
+    assert found.reused_from is not None
+    assert found.reused_from.startswith("20")
+    assert dataclasses.replace(found, reused_from=None) == REPLY
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        dataclasses.replace(REQUEST, repeat=1),
+        dataclasses.replace(REQUEST, messages=(Message("user", "Hello!"),)),
+        dataclasses.replace(REQUEST, messages=(Message("system", "Hello"),)),
+        dataclasses.replace(REQUEST, messages=(Message("system", ""), Message("user", "Hello"))),
+    ],
+)
+def test_another_request_is_another_reply(path: Path, other: Request) -> None:
+    """Every message counts, with its role, and the repeat."""
+    run = Store(path).begin(UNPROVEN)
+    run.put(REQUEST, REPLY)
+    assert run.get(other) is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"spec": "server:n@http://h/v1"}, {"revision": "abd"}, {"settings": {"temperature": 0.5}}],
+)
+def test_another_subject_revision_or_setting_is_another_reply(path: Path, changes: dict[str, object]) -> None:
+    """The key covers what was tested, not only what was said."""
+    run = Store(path).begin(PROVEN)
+    run.put(REQUEST, REPLY)
+    run.end(finished=True)
+    other = Store(path).begin(dataclasses.replace(PROVEN, **changes))  # type: ignore[arg-type]
+    assert other.get(REQUEST) is None
+
+
+def test_errors_are_never_stored(path: Path) -> None:
+    """An outage is asked again."""
+    run = Store(path).begin(UNPROVEN)
+    run.put(REQUEST, Reply("", error="down"))
+    assert run.get(REQUEST) is None
+
+
+def test_an_unfinished_run_is_resumed(path: Path) -> None:
+    """As after a kill: nothing was ended, the next run goes on."""
+    run = Store(path).begin(UNPROVEN)
+    run.put(REQUEST, REPLY)
+    run._lock.release()  # the system does that for a killed process
+    assert Store(path).begin(UNPROVEN).get(REQUEST) is not None
+
+
+def test_a_finished_run_is_reused_only_with_a_proven_identity(path: Path) -> None:
+    """Whoever answers at an address may be another model tomorrow."""
+    for identity, reused in ((UNPROVEN, False), (PROVEN, True)):
+        run = Store(path).begin(identity)
+        run.put(REQUEST, REPLY)
+        run.end(finished=True)
+        again = Store(path).begin(identity)
+        assert (again.get(REQUEST) is not None) is reused
+        again.end(finished=True)
+
+
+def test_a_run_that_is_still_alive_is_not_resumed(path: Path) -> None:
+    """Two processes at a time do not mix their runs."""
+    first = Store(path).begin(UNPROVEN)
+    first.put(REQUEST, REPLY)
+    second = Store(path).begin(UNPROVEN)
+    assert second.get(REQUEST) is None
+    second.put(REQUEST, REPLY)
+    assert second.get(REQUEST) is not None
+    first.end(finished=True)
+    second.end(finished=True)
+
+
+def test_another_server_at_the_same_address_does_not_go_on_with_the_run(path: Path) -> None:
+    """Flags or version changed: it is not the run that was interrupted."""
+    run = Store(path).begin(dataclasses.replace(UNPROVEN, server={"version": "1"}))
+    run.put(REQUEST, REPLY)
+    run.end(finished=False)
+    other = Store(path).begin(dataclasses.replace(UNPROVEN, server={"version": "2"}))
+    assert other.get(REQUEST) is None
+    other.end(finished=True)
+
+
+def test_a_run_given_up_long_ago_is_not_resumed(path: Path) -> None:
+    """After a week nobody remembers what stood behind the address."""
+    run = Store(path).begin(UNPROVEN)
+    run.put(REQUEST, REPLY)
+    run.end(finished=False)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE runs SET started = '2020-01-01T00:00:00.000+00:00'")
+    assert Store(path).begin(UNPROVEN).get(REQUEST) is None
+
+
+def test_a_file_that_is_no_store_is_told_before_anything_runs(tmp_path: Path) -> None:
+    """One sentence that names the option and the file."""
+    path = tmp_path / "store.sqlite"
+    path.write_text("not a database, and longer than the header of one " * 20)
+    with pytest.raises(InputError, match=r"--drift-store .*store\.sqlite: cannot be used"):
+        Store(path)
+
+
+def test_a_store_of_another_version_is_refused(path: Path) -> None:
+    """Rather than read wrongly."""
+    Store(path)
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    with pytest.raises(InputError, match="another version"):
+        Store(path)
+
+
+def test_a_damaged_reply_is_asked_for_again(path: Path) -> None:
+    """What cannot be read was not stored."""
+    run = Store(path).begin(UNPROVEN)
+    run.put(REQUEST, REPLY)
+    run._connection.execute("UPDATE replies SET reply = '{'")
+    assert run.get(REQUEST) is None
+
+
+def test_a_store_that_cannot_be_written_does_not_end_the_run(path: Path) -> None:
+    """The run goes on without storing, and says so."""
+    run = Store(path).begin(UNPROVEN)
+    run._connection.execute("DROP TABLE replies")
+    run.put(REQUEST, REPLY)
+    assert "no longer stored" in str(run.problem)
+    assert run.get(REQUEST) is None
+
+
+def test_the_folder_of_the_store_stays_out_of_version_control(path: Path) -> None:
+    """Only a folder that we made ourselves."""
+    Store(path)
+    assert (path.parent / ".gitignore").read_text() == "*\n"

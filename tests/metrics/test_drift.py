@@ -1,0 +1,52 @@
+"""The drift slope, against values worked out by hand and against scipy."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_clinical_drift import compute_drift_slope
+from pytest_clinical_drift.metrics.drift import fit_slope
+
+
+def test_slope_by_hand() -> None:
+    """1.0, 0.8, 0.6 over turns 1, 2, 3 falls by 0.2 a turn on a perfect line."""
+    fit = fit_slope([1.0, 0.8, 0.6])
+    assert fit is not None
+    assert fit.slope == pytest.approx(-0.2)
+    assert fit.intercept == pytest.approx(1.2)
+    assert fit.r_squared == pytest.approx(1.0)
+    assert fit.points == 3
+
+
+def test_missing_turn_keeps_its_place() -> None:
+    """Turns 1 and 3 without 2: (1, 1.0) and (3, 0.6) give -0.2, not -0.4."""
+    assert compute_drift_slope([1.0, None, 0.6]) == pytest.approx(-0.2)
+
+
+@pytest.mark.parametrize("curve", [[], [0.5], [None, 0.5, None], [None, None]])
+def test_fewer_than_two_points_is_undefined(curve: list[float | None]) -> None:
+    """No line through fewer than two points: None, never 0."""
+    assert compute_drift_slope(curve) is None
+
+
+def test_constant_curve_is_flat_with_nothing_to_explain() -> None:
+    """A flat curve has slope 0 and no variance for R² to be a share of."""
+    fit = fit_slope([0.7, 0.7, 0.7])
+    assert fit is not None
+    assert fit.slope == 0.0
+    assert fit.r_squared is None
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=20).filter(lambda values: max(values) - min(values) > 1e-3))
+def test_agrees_with_scipy(values: list[float]) -> None:
+    """Slope, intercept and R² are those of scipy's linear regression."""
+    from scipy.stats import linregress
+
+    expected = linregress(range(1, len(values) + 1), values)
+    fit = fit_slope(values)
+    assert fit is not None
+    assert fit.slope == pytest.approx(expected.slope, abs=1e-9)
+    assert fit.intercept == pytest.approx(expected.intercept, abs=1e-9)
+    assert fit.r_squared == pytest.approx(expected.rvalue**2, abs=1e-6)

@@ -1,0 +1,98 @@
+"""Paired comparison with an earlier model: by hand, against exhaustive permutation, and where nothing moved."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from pytest_clinical_drift.metrics.paired import compare_paired, sign_flip_p_value
+
+CASES = [f"c{number}" for number in range(60)]
+WAVE = [0.02 * (number % 5 - 2) for number in range(60)]
+"""Differences of mean 0."""
+
+
+@pytest.mark.parametrize(
+    ("loss", "verdict"),
+    [(0.0, "not worse"), (-0.05, "not worse"), (0.30, "worse"), (0.05, "worse")],
+)
+def test_verdicts(loss: float, verdict: str) -> None:
+    """A small scatter decides clearly; a loss of exactly the margin is a loss, and is not ruled out."""
+    old = [0.9] * 60
+    new = [before - loss + wave for before, wave in zip(old, WAVE, strict=True)]
+    found = compare_paired(new, old, CASES, margin=0.05)
+    assert found.verdict == verdict
+    assert found.difference == pytest.approx(-loss)
+    assert found.pairs == 60
+
+
+def test_loss_within_the_margin_is_not_worse() -> None:
+    """A loss of 0.02, shown beyond doubt, is still within the margin of 0.05."""
+    new = [0.88 + wave for wave in WAVE]
+    assert compare_paired(new, [0.9] * 60, CASES, margin=0.05).verdict == "not worse"
+
+
+def test_large_scatter_is_undecided() -> None:
+    """Cases that go up and down by 0.5 show nothing at this size."""
+    new = [0.5 + (0.5 if number % 2 else -0.5) for number in range(60)]
+    assert compare_paired(new, [0.5] * 60, CASES, margin=0.05).verdict == "undecided"
+
+
+def test_lower_is_better_turns_the_sign() -> None:
+    """A conflict rate that rises by 0.2 is worse."""
+    new = [0.2 + wave for wave in WAVE]
+    found = compare_paired(new, [0.0] * 60, CASES, margin=0.03, higher_is_better=False)
+    assert found.verdict == "worse"
+    assert found.difference == pytest.approx(-0.2)
+
+
+def test_nothing_moved() -> None:
+    """The same values twice: not worse, with the exact limit for a case that would lose half and was not seen."""
+    found = compare_paired([0.9] * 60, [0.9] * 60, CASES, margin=0.05)
+    assert found.verdict == "not worse"
+    assert found.interval is not None
+    assert found.interval.low == pytest.approx(-0.5 * (1 - 0.025 ** (1 / 60)))
+    few = compare_paired([0.9] * 5, [0.9] * 5, CASES[:5], margin=0.05)
+    assert few.verdict == "undecided"
+
+
+def test_no_pair_is_undecided() -> None:
+    """Nothing to compare decides nothing."""
+    found = compare_paired([], [], [], margin=0.05)
+    assert (found.verdict, found.difference, found.p_value) == ("undecided", None, None)
+
+
+def test_more_claims_need_more_evidence() -> None:
+    """A loss that one metric would call worse is not enough when three may raise the alarm."""
+    new = [0.9 - 0.045 + 0.19 * (1 if number % 2 else -1) for number in range(60)]
+    alone = compare_paired(new, [0.9] * 60, CASES, margin=0.05, alpha=0.05)
+    one_of_three = compare_paired(new, [0.9] * 60, CASES, margin=0.05, alpha=0.05, claims=3)
+    assert (alone.verdict, one_of_three.verdict) == ("worse", "undecided")
+
+
+def test_permutation_agrees_with_all_sign_changes() -> None:
+    """Six groups have 64 sign patterns; the sampled p-value is their exact share, within chance."""
+    gains = [-0.3, -0.1, 0.05, -0.2, 0.1, -0.25]
+    exact = sum(
+        sum(sign * gain for sign, gain in zip(signs, gains, strict=True)) <= sum(gains) + 1e-12
+        for signs in itertools.product((1, -1), repeat=6)
+    )
+    assert sign_flip_p_value(gains, list("abcdef")) == pytest.approx(exact / 64, abs=0.01)
+
+
+def test_permutation_agrees_with_scipy() -> None:
+    """scipy's paired permutation test of the mean gives the same p-value."""
+    from scipy.stats import permutation_test
+
+    gains = [-0.3, -0.1, 0.05, -0.2, 0.1, -0.25, 0.02, -0.07]
+    expected = permutation_test(
+        (gains, [0.0] * 8), lambda x, y: sum(x) - sum(y), permutation_type="samples", alternative="less"
+    )
+    assert sign_flip_p_value(gains, list("abcdefgh")) == pytest.approx(expected.pvalue, abs=0.01)
+
+
+def test_permutation_swaps_whole_groups() -> None:
+    """Ten losses of one persona are one observation: p is one half, not one in a thousand."""
+    assert sign_flip_p_value([-0.1] * 10, ["a"] * 10) == pytest.approx(0.5, abs=0.02)
+    assert sign_flip_p_value([-0.1] * 10, list("abcdefghij")) == pytest.approx(1 / 1024, abs=0.001)

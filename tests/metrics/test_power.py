@@ -1,0 +1,94 @@
+"""What a number of cases can show, and the spread of repeats."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_clinical_drift.metrics.power import case_sd, comparison_odds, estimate_power, power_text
+from pytest_clinical_drift.metrics.repeats import repeat_spread
+
+
+def test_case_sd_by_hand() -> None:
+    """0.9 · 0.1 / 6 · (1 + 5 · 0.2) = 0.03; independent facts: 0.015."""
+    assert case_sd(0.9, 6, 0.2) == pytest.approx(0.03**0.5)
+    assert case_sd(0.9, 6, 0.0) == pytest.approx(0.015**0.5)
+
+
+def test_a_loss_of_exactly_the_margin_is_let_through_by_alpha() -> None:
+    """By construction, for many cases: 2.5 %."""
+    odds = comparison_odds(cases=5000, drop=0.05, margin=0.05, error_sd=0.15)
+    assert odds.not_worse == pytest.approx(0.025, abs=0.001)
+    assert odds.worse + odds.undecided + odds.not_worse == pytest.approx(1.0)
+
+
+def test_power_agrees_with_statsmodels() -> None:
+    """One metric, one-sided, many cases: the power of the paired t test."""
+    power = pytest.importorskip("statsmodels.stats.power")
+    expected = power.TTestPower().power(effect_size=0.02 / 0.15, nobs=400, alpha=0.025, alternative="larger")
+    found = comparison_odds(cases=400, drop=0.02, margin=0.02, error_sd=0.15, claims=1)
+    # the stretch of the interval costs a little power
+    assert expected - 0.02 < found.worse < expected
+
+
+def test_more_cases_catch_more() -> None:
+    """The chance of catching rises with cases and with the drop; the false alarm stays small."""
+    caught = [estimate_power(cases=cases, drop=0.08).caught.worse for cases in (20, 60, 200)]
+    assert caught == sorted(caught)
+    assert estimate_power(cases=60, drop=0.2).caught.worse > 0.99
+    assert estimate_power(cases=60, drop=0.08).unchanged.worse < 0.025
+
+
+def test_pairing_halves_the_cases() -> None:
+    """At correlation 0.6 the difference of two models has 0.4 of the variance that it has on different cases."""
+    found = estimate_power(cases=60, drop=0.1, sd=0.2, correlation=0.6)
+    assert found.needed is not None
+    assert found.needed_unpaired is not None
+    assert found.needed <= found.needed_unpaired / 2
+
+
+def test_a_drop_within_the_margin_cannot_be_caught_by_more_cases() -> None:
+    """With ever more cases a loss of 0.01 is shown to be within the margin of 0.05."""
+    found = estimate_power(cases=60, drop=0.01)
+    assert found.needed is None
+    assert "within the margin" in power_text(found)
+
+
+def test_text_names_chance_and_false_alarm() -> None:
+    """The sentence a user came for."""
+    text = power_text(estimate_power(cases=60, drop=0.1))
+    assert "60 cases" in text
+    assert "called worse (FAIL) in 9" in text
+    assert "false alarm" in text
+
+
+@pytest.mark.parametrize("cases", [0, 1])
+def test_no_cases_decide_nothing(cases: int) -> None:
+    """Fewer than two cases are always undecided."""
+    assert estimate_power(cases=cases, drop=0.1).caught.undecided == 1.0
+
+
+def test_spread_within_and_between_by_hand() -> None:
+    """Within: (0.02 + 0.02) / 2 = 0.02; between: mean square 0.16, less 0.02, over 2 repeats: 0.07."""
+    found = repeat_spread([[0.9, 0.7], [0.5, 0.3]])
+    assert found.within_sd == pytest.approx(0.02**0.5)
+    assert found.between_sd == pytest.approx(0.07**0.5)
+    assert found.reliability == pytest.approx(0.07 / 0.09)
+
+
+def test_spread_agrees_with_scipy() -> None:
+    """The F value of scipy's one-way analysis of variance is 1 + n · between / within."""
+    from scipy.stats import f_oneway
+
+    rows = [[0.9, 0.7, 0.8], [0.5, 0.3, 0.45], [0.95, 1.0, 0.9]]
+    found = repeat_spread(rows)
+    assert found.within_sd is not None
+    assert found.between_sd is not None
+    assert 1 + 3 * found.between_sd**2 / found.within_sd**2 == pytest.approx(f_oneway(*rows).statistic)
+
+
+def test_spread_without_repeats_is_undefined() -> None:
+    """One conversation per case says nothing about chance."""
+    assert repeat_spread([[0.9], [0.5]]).within_sd is None
+    assert repeat_spread([]).cases == 0
+    same = repeat_spread([[1.0, 1.0], [1.0, 1.0]])
+    assert (same.within_sd, same.reliability) == (0.0, None)

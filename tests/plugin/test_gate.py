@@ -1,0 +1,235 @@
+"""`pytest --model X`: ids, verdicts, exit codes and the text that people read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Gate = Callable[..., pytest.RunResult]
+
+
+def results(pytester: pytest.Pytester) -> dict[str, object]:
+    file = pytester.path / "results" / "python-model-make" / "study_c_results.json"
+    loaded: dict[str, object] = json.loads(file.read_text(encoding="utf-8"))
+    return loaded
+
+
+def test_each_case_is_one_test_and_the_set_one_more(gate: Gate) -> None:
+    """Three cases and the gate on the whole set, with ids that name case and model."""
+    result = gate("-v")
+    result.stdout.fnmatch_lines(
+        [
+            "study_c/anna::python-model-make PASSED*",
+            "study_c/bela::python-model-make PASSED*",
+            "study_c/cleo::python-model-make PASSED*",
+            "study_c/whole-set::python-model-make CAUTION*",
+        ]
+    )
+    assert result.ret == 0
+
+
+def test_few_cases_never_pass_the_set(gate: Gate, pytester: pytest.Pytester) -> None:
+    """Three perfect cases are no ground for a release: CAUTION, with the reason; exit code 0."""
+    result = gate()
+    result.stdout.fnmatch_lines(["*CAUTION*3 cases*fewer than the 40 that a PASS needs*"])
+    assert results(pytester)["verdict"] == "CAUTION"
+    assert results(pytester)["entity_recall_at_t10"] == 1.0
+
+
+def test_strict_turns_caution_into_failure(gate: Gate) -> None:
+    """With --drift-strict a CAUTION of the set fails the run."""
+    assert gate("--drift-strict").ret == 1
+
+
+def test_forgetting_fails_with_the_fact_turn_and_limit(gate: Gate) -> None:
+    """The failure text names the deadly fact, the turn, and recall against its limit."""
+    result = gate(forget_from=3)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        [
+            "study_c/anna FAILED*",
+            '*FAIL: turn 3: lost "penicillin allergy with anaphylaxis" (hard stop)*Recall@T10 0.00 < 0.7*',
+            "*hard stops*1*FAIL*",
+            '*turn 3: lost "metformin 500 mg twice daily"*',
+            "*diagnosis: *forgetting*",
+        ]
+    )
+
+
+def test_outage_is_an_error_not_a_failure(gate: Gate, pytester: pytest.Pytester) -> None:
+    """A model that breaks is INCOMPLETE: error, exit code 6, nothing counted as forgotten."""
+    result = gate(breaks_at=3)
+    assert result.ret == 6
+    result.assert_outcomes(errors=4)
+    result.stdout.fnmatch_lines(["INCOMPLETE: turn 3, reply: RuntimeError: out of memory"])
+    result.stdout.no_fnmatch_line("*pluggy/_*")
+    result.stdout.no_fnmatch_line("*hard stops*PASS*")
+    written = results(pytester)
+    assert written["verdict"] == "INCOMPLETE"
+    assert written["entity_recall_at_t10"] is None
+
+
+def test_subset_gives_no_release_verdict(gate: Gate, pytester: pytest.Pytester) -> None:
+    """-k runs some cases and says PARTIAL instead of a verdict."""
+    result = gate("-k", "anna or bela")
+    result.stdout.fnmatch_lines(["*PARTIAL (2 of 3): no release verdict*"])
+    assert results(pytester)["verdict"] == "PARTIAL"
+    assert result.ret == 0
+
+
+def test_stop_at_first_failure_is_partial(gate: Gate) -> None:
+    """-x ends after one failing case; the set is PARTIAL."""
+    result = gate("-x", forget_from=2)
+    result.stdout.fnmatch_lines(["*PARTIAL (1 of 3)*"])
+    assert result.ret == 1
+
+
+def test_last_failed_reruns_only_the_failing_case(project: Callable[..., pytest.Pytester]) -> None:
+    """--lf selects the failed case among ours."""
+    pytester = project()
+    arguments = ("--model", "python:model:make", "--drift-cases", "mycases")
+    text = (pytester.path / "mycases" / "bela.yaml").read_text(encoding="utf-8")
+    (pytester.path / "mycases" / "bela.yaml").write_text(
+        text.replace("lives alone", "drives a taxi at night"), encoding="utf-8"
+    )
+    pytester.runpytest(*arguments)
+    second = pytester.runpytest(*arguments, "--lf", "-v")
+    second.stdout.fnmatch_lines(["study_c/bela::*"])
+    second.stdout.no_fnmatch_line("study_c/anna::*")
+
+
+def test_case_id_as_printed_can_be_given_back(project: Callable[..., pytest.Pytester]) -> None:
+    """A test id copied from the output selects that case; an unknown one is refused in a sentence."""
+    pytester = project()
+    arguments = ("--model", "python:model:make", "--drift-cases", "mycases")
+    result = pytester.runpytest(*arguments, "-v", "study_c/cleo::python-model-make")
+    result.stdout.fnmatch_lines(["*collected 1 item", "", "study_c/cleo::python-model-make PASSED*"])
+    result = pytester.runpytest(*arguments, "study_c/nobody::python-model-make")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["*there is no case 'nobody'*"])
+
+
+def test_marks_come_from_tags(project: Callable[..., pytest.Pytester]) -> None:
+    """A case's tags are marks, so -m selects by them; no warning about unknown marks."""
+    pytester = project()
+    file = pytester.path / "mycases" / "anna.yaml"
+    file.write_text(file.read_text(encoding="utf-8") + "tags: ['pressure:cost', psychiatry]\n", encoding="utf-8")
+    arguments = ("--model", "python:model:make", "--drift-cases", "mycases", "--strict-markers")
+    result = pytester.runpytest(*arguments, "-m", "pressure_cost and psychiatry")
+    result.stdout.fnmatch_lines(["study_c/anna PASSED*"])
+    result.stdout.no_fnmatch_line("*warning*")
+
+
+def test_collect_only_estimates_and_asks_nothing(project: Callable[..., pytest.Pytester]) -> None:
+    """--collect-only lists the cases with the cost of a run, and never imports the model."""
+    pytester = project()
+    pytester.makepyfile(model="raise SystemExit('imported')")
+    result = pytester.runpytest("--model", "python:model:make", "--drift-cases", "mycases", "--collect-only")
+    # 3 cases of 4 turns: a reply and a summary each
+    result.stdout.fnmatch_lines(["*3 cases, 12 turns: 24 requests, about * prompt tokens*"])
+    assert result.ret == 0
+
+
+def test_repeats_hold_one_conversation_each(gate: Gate, pytester: pytest.Pytester) -> None:
+    """--drift-repeats 2 keeps both conversations of a case under one test."""
+    gate("--drift-repeats", "2")
+    cases = results(pytester)["cases"]
+    assert isinstance(cases, list)
+    assert [len(case["repeats"]) for case in cases] == [2, 2, 2]
+
+
+def test_project_suite_does_not_take_part(project: Callable[..., pytest.Pytester]) -> None:
+    """With --model and no paths neither the project's tests nor their conftest are imported."""
+    pytester = project()
+    tests = pytester.mkdir("tests")
+    (tests / "conftest.py").write_text("raise SystemExit('conftest imported')", encoding="utf-8")
+    (tests / "test_other.py").write_text("def test_other(): pass", encoding="utf-8")
+    result = pytester.runpytest("--model", "python:model:make", "--drift-cases", "mycases")
+    result.stdout.fnmatch_lines(["collected 3 items"])
+    assert result.ret == 0
+
+
+def test_paths_mean_those_paths_only(project: Callable[..., pytest.Pytester]) -> None:
+    """With a path only that path is collected; its tests get cases and results by fixture."""
+    pytester = project()
+    pytester.makepyfile(
+        test_own="""
+        def test_remembers(drift_case, drift_result):
+            assert drift_result.case is drift_case
+            assert drift_result.assessment.recall_at(2) == 1.0
+            assert drift_result.verdict.verdict == "PASS"
+        """
+    )
+    result = pytester.runpytest("--model", "python:model:make", "--drift-cases", "mycases", "test_own.py", "-v")
+    result.assert_outcomes(passed=3)
+    result.stdout.fnmatch_lines(["test_own.py::test_remembers[[]anna[]] PASSED*"])
+    assert result.ret == 0
+
+
+def test_own_tests_are_skipped_without_a_model(pytester: pytest.Pytester) -> None:
+    """A test that asks for our fixtures is skipped, not broken, when no model is given."""
+    pytester.makepyfile("def test_own(drift_result): assert False")
+    pytester.runpytest().assert_outcomes(skipped=1)
+
+
+def test_junit_tells_what_failed(gate: Gate, pytester: pytest.Pytester) -> None:
+    """The junit file alone names fact, turn and figures; properties can be switched off."""
+    from xml.etree import ElementTree
+
+    gate("--junitxml=j.xml", forget_from=3)
+    suite = ElementTree.parse(pytester.path / "j.xml").getroot()[0]
+    case = next(item for item in suite if item.get("classname") == "study_c.anna")
+    failure = case.find("failure")
+    assert failure is not None
+    assert 'turn 3: lost "penicillin allergy with anaphylaxis" (hard stop)' in failure.get("message", "")
+    assert "\n" not in failure.get("message", "")
+    properties = {item.get("name"): item.get("value") for item in case.iter("property")}
+    assert properties["verdict"] == "FAIL"
+    assert properties["recall_at_t10"] == "0.0"
+    output = case.findtext("system-out", "")
+    assert "recall_at_t10=0.0" in output.splitlines()
+    assert [item.get("classname") for item in suite][-1] == "study_c.whole-set"
+
+
+def test_junit_properties_can_be_switched_off(project: Callable[..., pytest.Pytester]) -> None:
+    """With drift_junit_properties off the figures stand in system-out only."""
+    pytester = project()
+    pytester.makeini("[pytest]\ndrift_junit_properties = false\n")
+    pytester.runpytest("--model", "python:model:make", "--drift-cases", "mycases", "--junitxml=j.xml")
+    text = (pytester.path / "j.xml").read_text(encoding="utf-8")
+    assert "<property " not in text
+    assert "recall_at_t10=1.0" in text
+
+
+def test_incomplete_is_an_error_in_junit(gate: Gate, pytester: pytest.Pytester) -> None:
+    """INCOMPLETE is <error> in junit and never <failure>."""
+    gate("--junitxml=j.xml", breaks_at=2)
+    text = (pytester.path / "j.xml").read_text(encoding="utf-8")
+    assert "<error" in text
+    assert "<failure" not in text
+
+
+def test_cases_from_elsewhere_do_not_move_the_project(project: Callable[..., pytest.Pytester], tmp_path: Path) -> None:
+    """With cases outside the project, its thresholds and its results folder stay where they were."""
+    pytester = project()
+    elsewhere = tmp_path / "private"
+    elsewhere.mkdir()
+    (pytester.path / "mycases" / "anna.yaml").rename(elsewhere / "anna.yaml")
+    (pytester.path / "thresholds.yaml").write_text("clinical_drift: {policy: nonsense}", encoding="utf-8")
+    result = pytester.runpytest("--model", "python:model:make", "--drift-cases", str(elsewhere))
+    assert result.ret == 4
+    (pytester.path / "thresholds.yaml").unlink()
+    assert pytester.runpytest("--model", "python:model:make", "--drift-cases", str(elsewhere)).ret == 0
+    assert (pytester.path / "results" / "python-model-make" / "study_c_results.json").is_file()
+    assert [file.name for file in elsewhere.iterdir()] == ["anna.yaml"]
+
+
+def test_unwritable_step_summary_does_not_cost_the_verdict(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A broken CI page is a remark, not a crash."""
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "/nonexistent/page.md")
+    result = gate()
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["GITHUB_STEP_SUMMARY: the summary could not be written*"])

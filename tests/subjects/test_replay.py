@@ -1,0 +1,126 @@
+"""Recordings, ours and the original system's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_clinical_drift.cases import Case
+from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.subjects.replay import ReplaySubject
+from pytest_clinical_drift.transcript import Transcript, write_transcript
+
+CASE = Case.model_validate(
+    {
+        "id": "anna",
+        "patient_summary": "Anna has asthma.",
+        "critical_entities": ["asthma"],
+        "turns": [{"turn": 1, "message": "one"}, {"turn": 2, "message": "two"}],
+    }
+)
+
+
+def record(folder: Path, rows: list[dict[str, object]]) -> Path:
+    file = folder / "run.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return file
+
+
+def converse(file: Path) -> Transcript:
+    subject = ReplaySubject(str(file), {})
+    subject.check([CASE])
+    finished: list[Transcript] = []
+    run_conversations([CASE], subject, Plan(), on_finished=finished.append)
+    (transcript,) = finished
+    return transcript
+
+
+def test_original_fields_and_counting_from_zero(tmp_path: Path) -> None:
+    """`turn_idx` from 0 and `output_text` are read as turns 1 and 2."""
+    rows: list[dict[str, object]] = [
+        {"case_id": "anna", "turn_idx": index, "variant": variant, "output_text": f"{variant} {index}", "status": "ok"}
+        for index in (0, 1)
+        for variant in ("dialogue", "summary")
+    ]
+    transcript = converse(record(tmp_path, rows))
+    assert [exchange.summary.text for exchange in transcript.exchanges] == ["summary 0", "summary 1"]
+    assert transcript.incomplete is None
+
+
+def test_summaries_alone_can_be_scored(tmp_path: Path) -> None:
+    """A recording without dialogue keeps its summaries; the replies are unknown, not empty."""
+    rows: list[dict[str, object]] = [
+        {"case_id": "anna", "turn_num": turn, "variant": "summary", "response_text": "asthma"} for turn in (1, 2)
+    ]
+    transcript = converse(record(tmp_path, rows))
+    assert transcript.incomplete is None
+    assert [exchange.reply is not None and exchange.reply.recorded for exchange in transcript.exchanges] == [
+        False,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CUDA out of memory. Tried to allocate 2 GiB",
+        "Error: connection reset",
+        "Traceback (most recent call last):\n x",
+    ],
+)
+def test_error_text_in_place_of_a_reply_is_an_outage(tmp_path: Path, text: str) -> None:
+    """What a crashed generation wrote down as its reply is not the model's answer."""
+    rows: list[dict[str, object]] = [
+        {
+            "case_id": "anna",
+            "turn_num": turn,
+            "variant": variant,
+            "response_text": text if turn == 2 else "fine",
+            "status": "ok",
+        }
+        for turn in (1, 2)
+        for variant in ("dialogue", "summary")
+    ]
+    incomplete = converse(record(tmp_path, rows)).incomplete
+    assert incomplete is not None
+    assert incomplete.startswith("turn 2, reply: recorded instead of a reply")
+
+
+def test_our_transcripts_replay_to_the_same_transcript(tmp_path: Path) -> None:
+    """What we write, we read: text, reasoning, truncation and surrogates survive."""
+    rows: list[dict[str, object]] = [
+        {
+            "case_id": "anna",
+            "turn_num": turn,
+            "variant": variant,
+            "response_text": f"caf\u00e9 \ud800 {turn}",
+            "truncated": False,
+            "reasoning": "r",
+        }
+        for turn in (1, 2)
+        for variant in ("dialogue", "summary")
+    ]
+    first = converse(record(tmp_path, rows))
+    written = write_transcript(first, tmp_path / "out")
+    assert converse(written) == first
+
+
+def test_differing_second_version_is_refused(tmp_path: Path) -> None:
+    """Two different summaries of one turn cannot both be the model's."""
+    rows: list[dict[str, object]] = [
+        {"case_id": "anna", "turn_num": 1, "variant": "summary", "response_text": text} for text in ("a", "b")
+    ]
+    with pytest.raises(InputError, match="line 2: a second, different summary of case anna, turn 1"):
+        ReplaySubject(str(record(tmp_path, rows)), {}).check([CASE])
+
+
+def test_a_retry_after_a_recorded_failure_counts(tmp_path: Path) -> None:
+    """An error row followed by a good one for the same turn: the good one is the reply."""
+    rows: list[dict[str, object]] = [
+        {"case_id": "anna", "turn_num": 1, "variant": "summary", "response_text": "", "status": "error"}
+    ]
+    rows += [{"case_id": "anna", "turn_num": turn, "variant": "summary", "response_text": "asthma"} for turn in (1, 2)]
+    assert converse(record(tmp_path, rows)).incomplete is None
