@@ -232,16 +232,17 @@ class ActivePlugin:
         return told
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        if self.outcome.verdict is None:
+        """The whole table; with -v every fact lost, with -q the verdict alone."""
+        verdict = self.outcome.verdict
+        if verdict is None:
             return
-        colour = {PASS: "green", CAUTION: "yellow", PARTIAL: "yellow"}.get(self.outcome.verdict.verdict, "red")
-        terminalreporter.section(f"clinical drift: {self.run.slug}", **{colour: True})
-        for line in self.outcome.summary(terminalreporter._tw.fullwidth):
-            terminalreporter.write_line(
-                line, **({colour: True} if line.startswith(self.outcome.verdict.headline) else {})
-            )
-        for file in self._written:
-            terminalreporter.write_line(f"written: {_shown(file)}")
+        colour = {PASS: "green", CAUTION: "yellow", PARTIAL: "yellow"}.get(verdict.verdict, "red")
+        lines = self.outcome.summary(terminalreporter._tw.fullwidth, self.config.get_verbosity())
+        if self.config.get_verbosity() >= 0:
+            terminalreporter.section(f"clinical drift: {self.run.slug}", **{colour: True})
+            lines += [f"written: {_shown(file)}" for file in self._written]
+        for line in lines:
+            terminalreporter.write_line(line, **({colour: True} if line.startswith(verdict.headline) else {}))
         for command in self.outcome.annotations:
             terminalreporter.write_line(command)
 

@@ -16,7 +16,7 @@ from .report.html import FILE_NAME as REPORT_NAME
 from .report.html import render_report
 from .report.json_file import package_versions, results, write_atomically, write_results
 from .report.meaning import what_it_means
-from .report.terminal import summary_lines, wrapped
+from .report.terminal import losses, summary_lines, wrapped
 from .run import GateRun
 from .subjects.base import Identity
 from .supplement import Supplement, supplement
@@ -108,17 +108,20 @@ class RunOutcome:
         """What a PASS of this run would mean."""
         return what_it_means(self.runs, self.run.thresholds.set.confidence)
 
-    def summary(self, width: int) -> list[str]:
-        """Lines for the terminal."""
+    def summary(self, width: int, verbosity: int = 0) -> list[str]:
+        """Lines for the terminal: below 0 the verdict alone, above 0 with every fact lost."""
         if self.verdict is None:
             return []
         reused = sum(run.replies_reused for run in self.runs)
         lines = summary_lines(self.run.slug, self.verdict, self.cases, reused=reused, width=width)
+        if verbosity < 0:
+            return lines[-1:]
+        lost = losses(self.cases) if verbosity > 0 else []
         beside = [f"  {line}" for line in self.supplement.lines()] if self.supplement else []
         attempt = [f"  {self.attempt}"] if self.attempt else []
         if self.reused_since:
             attempt.insert(0, f"  the oldest reused reply was generated at {self.reused_since}")
-        return [*lines[:-1], *beside, *attempt, "", lines[-1], "", wrapped(self.meaning, width)]
+        return [*lines[:-1], *lost, *beside, *attempt, "", lines[-1], "", wrapped(self.meaning, width)]
 
     def gate_properties(self) -> list[Property]:
         """The set's figures for junit."""

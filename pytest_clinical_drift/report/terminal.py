@@ -10,7 +10,7 @@ from tabulate import tabulate
 from ..assessment import CaseAssessment
 from ..metrics.recall import mean
 from ..verdict import NOT_EVALUATED, CaseVerdict, Judgement, SetVerdict, label, number
-from .case_text import headline
+from .case_text import facts_lost, headline
 from .clean import one_line
 
 Cases = Sequence[tuple[Sequence[CaseAssessment], CaseVerdict]]
@@ -101,6 +101,15 @@ def worst_cases(cases: Cases, width: int, limit: int = 10) -> list[str]:
     if len(shown) > limit:
         lines.append(f"  … and {len(shown) - limit} more")
     return lines
+
+
+def losses(cases: Cases) -> list[str]:
+    """Every fact lost or contradicted, by case and turn."""
+    lines: list[str] = []
+    for repeats, verdict in cases:
+        found = [line for run in repeats for line in facts_lost(run)]
+        lines += [f"  {verdict.case_id}", *(f"    {line}" for line in found)] if found else []
+    return ["  facts lost by turn", *lines, ""] if lines else []
 
 
 def sparkline(curve: Sequence[float | None]) -> str:

@@ -198,7 +198,7 @@ class _Batch:
         """Neighbouring lines with about as much to read; one group where nothing is cached yet."""
         starts = [0]
         for row in range(1, len(self._lines) if self._prefix else 0):
-            if self._lines[row].unread > 1.5 * self._lines[starts[-1]].unread + 8:
+            if self._lines[row].unread > 1.25 * self._lines[starts[-1]].unread + 8:
                 starts.append(row)
         return [slice(first, last) for first, last in zip(starts, [*starts[1:], len(self._lines)], strict=True)]
 

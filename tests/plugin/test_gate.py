@@ -233,3 +233,14 @@ def test_unwritable_step_summary_does_not_cost_the_verdict(gate: Gate, monkeypat
     result = gate()
     assert result.ret == 0
     result.stdout.fnmatch_lines(["GITHUB_STEP_SUMMARY: the summary could not be written*"])
+
+
+def test_quiet_shows_the_verdict_and_verbose_the_facts_lost(project: Callable[..., pytest.Pytester]) -> None:
+    """-q ends with the verdict alone; -v lists every fact lost with its turn."""
+    pytester = project(forget_from=3)
+    arguments = ("--model", "python:model:make", "--drift-cases", "mycases", "--tb=no")
+    quiet = pytester.runpytest(*arguments, "-q")
+    quiet.stdout.fnmatch_lines(["FAIL: 3 of 3 cases failed*"])
+    quiet.stdout.no_fnmatch_line("*sanity band*")
+    loud = pytester.runpytest(*arguments, "-v")
+    loud.stdout.fnmatch_lines(["  facts lost by turn", "  anna", '    turn 3: lost "metformin 500 mg twice daily"'])

@@ -34,7 +34,7 @@ def test_page_is_self_contained_and_shows_the_verdict(hostile_run: Any, browser:
     assert console == []
     assert requests == [file.as_uri()]
     assert page.locator(".banner").inner_text().startswith("FAIL")
-    assert "penicillin allergy with anaphylaxis" in page.locator("#first + ul").inner_text()
+    assert "penicillin allergy with anaphylaxis" in page.locator("section:has(#first) > ul").first.inner_text()
     assert page.locator("details.case").count() == 1
 
 
