@@ -441,7 +441,7 @@ def test_cost_is_linear(unit: str) -> None:
         return time.process_time() - begun
 
     cost(1_000)
-    small, large = min(cost(6_000) for _ in range(3)), cost(24_000)
+    small, large = (min(cost(size) for _ in range(3)) for size in (6_000, 24_000))
     assert large < 14 * small + 0.3  # quadratic growth would be 16 times
 
 
