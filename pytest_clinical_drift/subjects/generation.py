@@ -13,12 +13,12 @@ from transformers.cache_utils import Cache, DynamicCache
 from .base import RunStopped
 from .grouped_attention import use_grouped_attention
 from .jobs import Generated, Job, Line
-from .kv_batch import Row, Tensor, buffers_of, cache_of, can_reuse, shared_prefix, some_rows
+from .kv_batch import Memory, Row, Tensor, buffers_of, cache_of, can_reuse, shared_prefix, some_rows
 from .sampling import Choice, Decoding, choose
 
 _ROOM = 96
 """Free columns that a new cache gets for the replies."""
-_TIE = 2e-5
+_TIE = 1e-5
 """In float32, two candidates closer than this (relative to the largest logit) may swap with the shape of the batch."""
 _LEAVERS = 0.25
 """Share of finished rows at which a batch is put together anew."""
@@ -35,6 +35,7 @@ class BatchGenerator:
         self._stop_tokens = frozenset(stop_tokens)
         self._decoding = decoding
         self._rows: dict[Hashable, Row] = {}
+        self._memory = Memory()
         self._accepted = set(inspect.signature(model.forward).parameters)
         self.pad = pad
         self.reuses = can_reuse(model.config) and "position_ids" in self._accepted
@@ -48,6 +49,8 @@ class BatchGenerator:
     def forget(self, *, except_for: Collection[Hashable] = ()) -> bool:
         """Drop what is cached of all conversations but these; whether there was anything."""
         before = len(self._rows)
+        if not except_for:
+            self._memory.clear()
         self._rows = {conversation: row for conversation, row in self._rows.items() if conversation in except_for}
         return len(self._rows) < before
 
@@ -126,7 +129,8 @@ class BatchGenerator:
                 self.prefilled += line.unread
         lines.sort(key=lambda line: line.unread)
         prefixes, room = [line.prefix for line in lines], lines[-1].unread + _ROOM
-        cache = cache_of([rows[id(line)] for line in lines], prefixes, room, self._layers)
+        self._memory.change_over(still_used=bool(wanted))
+        cache = cache_of([rows[id(line)] for line in lines], prefixes, room, self._layers, self._memory)
         self.forget(except_for=wanted)  # every line has its own copy now; finished replies leave a new row behind
         return cache
 

@@ -111,7 +111,39 @@ def shared_prefix(row: Row | None, prompt: Sequence[int]) -> int:
     return limit
 
 
-def cache_of(rows: Sequence[Row | None], lengths: Sequence[int], room: int, layers: int) -> Cache:
+class Memory:
+    """Two sets of buffers that take turns: a batch is copied from one into the other, without asking the system anew."""
+
+    def __init__(self) -> None:
+        self._sets: tuple[dict[object, Tensor], dict[object, Tensor]] = ({}, {})
+        self._turn = 0
+
+    def change_over(self, *, still_used: bool) -> None:
+        """A new cache is about to be built; where both sets are still looked at, it gets a fresh one."""
+        self._turn = 1 - self._turn
+        if still_used:
+            self._sets[self._turn].clear()
+
+    def take(self, name: object, shape: tuple[int, ...], like: Tensor) -> Tensor:
+        """A buffer with whatever was in it before."""
+        size = 1
+        for extent in shape:
+            size *= extent
+        found = self._sets[self._turn].get(name)
+        if found is None or found.numel() < size:
+            found = torch.empty(size + size // 4, dtype=like.dtype, device=like.device)
+            self._sets[self._turn][name] = found
+        return found[:size].view(shape)
+
+    def clear(self) -> None:
+        """Give everything back."""
+        for buffers in self._sets:
+            buffers.clear()
+
+
+def cache_of(
+    rows: Sequence[Row | None], lengths: Sequence[int], room: int, layers: int, memory: Memory
+) -> Cache:
     """A cache whose row i starts with the first `lengths[i]` tokens of `rows[i]`, left-aligned, with room to grow."""
     cache = Cache(layers=[GrowingLayer() for _ in range(layers)])
     width = max(lengths)
@@ -119,24 +151,25 @@ def cache_of(rows: Sequence[Row | None], lengths: Sequence[int], room: int, laye
     if not filled:
         return cache
     for number, layer in enumerate(cache.layers):
-        layer.start_with(*(_gather(filled, number, which, len(rows), width, room) for which in (0, 1)))
+        pair = []
+        for which in (0, 1):
+            example = filled[0][1].buffers[number][which]
+            shape = (len(rows), example.shape[1], width + room, example.shape[3])
+            pair.append(memory.take((number, which), shape, example))
+            _fill(pair[-1][..., :width, :], filled, number, which)
+        layer.start_with(*pair)
         layer.length = width
     return cache
 
 
-def _gather(
-    filled: Sequence[tuple[int, Row, int]], layer: int, which: int, count: int, width: int, room: int
-) -> Tensor:
-    example = filled[0][1].buffers[layer][which]
-    shape = (count, example.shape[1], width + room, example.shape[3])
-    target = torch.empty(shape, dtype=example.dtype, device=example.device)
-    # hidden columns are multiplied by zero: they must not hold whatever was in memory before
-    target[..., :width, :] = 0
+def _fill(target: Tensor, filled: Sequence[tuple[int, Row, int]], layer: int, which: int) -> None:
+    """Copy the cached tokens; the columns beside them are multiplied by zero and must not hold what was there before."""
+    lengths = {i: length for i, _, length in filled}
+    for i in range(len(target)):
+        target[i, :, lengths.get(i, 0) :] = 0
     for i, row, length in filled:
         source = row.buffers[layer][which][row.index]
-        columns = row.columns[:length].to(source.device)
-        torch.index_select(source, 1, columns, out=target[i, :, :length])
-    return target
+        torch.index_select(source, 1, row.columns[:length].to(source.device), out=target[i, :, :length])
 
 
 def buffers_of(cache: Cache) -> list[tuple[Tensor, Tensor]]:
