@@ -46,13 +46,12 @@ class BatchGenerator:
         self.prefilled = self.reused = self.redone = 0
         """Prompt tokens computed, prompt tokens found in the cache; replies generated a second time, alone."""
 
-    def forget(self, *, except_for: Collection[Hashable] = ()) -> bool:
-        """Drop what is cached of all conversations but these; whether there was anything."""
-        before = len(self._rows)
-        if not except_for:
-            self._memory.clear()
-        self._rows = {conversation: row for conversation, row in self._rows.items() if conversation in except_for}
-        return len(self._rows) < before
+    def forget(self) -> bool:
+        """Drop everything cached and give the memory back; whether there was anything."""
+        held = bool(self._rows)
+        self._rows.clear()
+        self._memory.clear()
+        return held
 
     def generate(self, jobs: Sequence[Job], deliver: Deliver, rows: int, cancelled: Callable[[], bool]) -> None:
         """Generate all jobs and those that follow from them, at most so many rows at a time."""
@@ -129,9 +128,10 @@ class BatchGenerator:
                 self.prefilled += line.unread
         lines.sort(key=lambda line: line.unread)
         prefixes, room = [line.prefix for line in lines], lines[-1].unread + _ROOM
-        self._memory.change_over(still_used=bool(wanted))
+        self._memory.change_over(self._rows.values())
         cache = cache_of([rows[id(line)] for line in lines], prefixes, room, self._layers, self._memory)
-        self.forget(except_for=wanted)  # every line has its own copy now; finished replies leave a new row behind
+        # every line has its own copy now; finished replies leave a new row behind
+        self._rows = {name: row for name, row in self._rows.items() if name in wanted}
         return cache
 
     def remember(self, line: Line, cache: Cache, index: int, columns: Sequence[int]) -> None:

@@ -6,7 +6,7 @@ attention mask hides, while every token keeps the position it has in its own pro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -112,16 +112,17 @@ def shared_prefix(row: Row | None, prompt: Sequence[int]) -> int:
 
 
 class Memory:
-    """Two sets of buffers that take turns: a batch is copied from one into the other, without asking the system anew."""
+    """Two sets of buffers that take turns: a batch is copied from one into the other; no memory is asked for anew."""
 
     def __init__(self) -> None:
         self._sets: tuple[dict[object, Tensor], dict[object, Tensor]] = ({}, {})
         self._turn = 0
 
-    def change_over(self, *, still_used: bool) -> None:
-        """A new cache is about to be built; where both sets are still looked at, it gets a fresh one."""
+    def change_over(self, rows: Iterable[Row]) -> None:
+        """A new cache is about to be built, in the set that no row looks at; in a fresh one if they look at both."""
         self._turn = 1 - self._turn
-        if still_used:
+        looked_at = {row.buffers[0][0].untyped_storage().data_ptr() for row in rows}
+        if any(buffer.untyped_storage().data_ptr() in looked_at for buffer in self._sets[self._turn].values()):
             self._sets[self._turn].clear()
 
     def take(self, name: object, shape: tuple[int, ...], like: Tensor) -> Tensor:
@@ -141,9 +142,7 @@ class Memory:
             buffers.clear()
 
 
-def cache_of(
-    rows: Sequence[Row | None], lengths: Sequence[int], room: int, layers: int, memory: Memory
-) -> Cache:
+def cache_of(rows: Sequence[Row | None], lengths: Sequence[int], room: int, layers: int, memory: Memory) -> Cache:
     """A cache whose row i starts with the first `lengths[i]` tokens of `rows[i]`, left-aligned, with room to grow."""
     cache = Cache(layers=[GrowingLayer() for _ in range(layers)])
     width = max(lengths)
@@ -163,7 +162,7 @@ def cache_of(
 
 
 def _fill(target: Tensor, filled: Sequence[tuple[int, Row, int]], layer: int, which: int) -> None:
-    """Copy the cached tokens; the columns beside them are multiplied by zero and must not hold what was there before."""
+    """Copy the cached tokens; columns beside them are multiplied by zero: they must not hold what was there before."""
     lengths = {i: length for i, _, length in filled}
     for i in range(len(target)):
         target[i, :, lengths.get(i, 0) :] = 0
