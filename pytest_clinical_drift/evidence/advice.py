@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from pytest_clinical_drift.evidence.advice_record import Advice
-from pytest_clinical_drift.evidence.directives import read_advice
+from pytest_clinical_drift.evidence.guidance.directives import read_advice
+from pytest_clinical_drift.evidence.guidance.record import Advice
 from pytest_clinical_drift.evidence.text import Document, read
 
 __all__ = ["Advice", "advice_of", "document_of", "find_advice"]

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from pytest_clinical_drift.evidence.advice import advice_of, document_of
-from pytest_clinical_drift.evidence.advice_record import Advice
-from pytest_clinical_drift.evidence.forbidden import forbidden_act, forbidden_by_fact
-from pytest_clinical_drift.evidence.wanted import states
+from pytest_clinical_drift.evidence.guidance.forbidden import forbidden_act, forbidden_by_fact
+from pytest_clinical_drift.evidence.guidance.record import Advice
+from pytest_clinical_drift.evidence.guidance.wanted import states
 
 
 class Fact(Protocol):

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
 
-from pytest_clinical_drift.evidence.cue_scopes import Scope, ScopeBuilder
-from pytest_clinical_drift.evidence.cues import HISTORICAL, HYPOTHETICAL, NEGATED, OTHER_PERSON, cue_table
-from pytest_clinical_drift.evidence.scopes import LIMIT
+from pytest_clinical_drift.evidence.contexts.cue_scopes import Scope, ScopeBuilder
+from pytest_clinical_drift.evidence.contexts.cues import HISTORICAL, HYPOTHETICAL, NEGATED, OTHER_PERSON, cue_table
+from pytest_clinical_drift.evidence.contexts.scopes import LIMIT
 from pytest_clinical_drift.evidence.text import Document, read
 
 _CACHE_KEY = "context"

@@ -1,7 +1,7 @@
 """Entities for the extended set: extractors, the scorer of a case's summaries, and invented statements."""
 
-from pytest_clinical_drift.evidence.entity_scores import EntityScorer, ScoredEntities
-from pytest_clinical_drift.evidence.extractors import (
+from pytest_clinical_drift.evidence.extraction.entity_scores import EntityScorer, ScoredEntities
+from pytest_clinical_drift.evidence.extraction.extractors import (
     Entity,
     Extractor,
     is_supported,
@@ -9,7 +9,7 @@ from pytest_clinical_drift.evidence.extractors import (
     matches_any_fact,
     unsupported,
 )
-from pytest_clinical_drift.evidence.fabrication import Fabrication, find_fabrications
+from pytest_clinical_drift.evidence.extraction.fabrication import Fabrication, find_fabrications
 
 __all__ = [
     "Entity",

@@ -13,9 +13,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple, cast
 
-from pytest_clinical_drift.evidence.text import Document, read, tokenise
-from pytest_clinical_drift.evidence.typos import TypoIndex
-from pytest_clinical_drift.evidence.vocabulary import (
+from pytest_clinical_drift.evidence.reading.typos import TypoIndex
+from pytest_clinical_drift.evidence.terms.vocabulary import (
     CONDITION,
     DRUG,
     DRUG_CLASS,
@@ -29,6 +28,7 @@ from pytest_clinical_drift.evidence.vocabulary import (
     load_data,
     word_set,
 )
+from pytest_clinical_drift.evidence.text import Document, read, tokenise
 
 __all__ = ["Concept", "Lexicon", "Term", "find_terms", "fold", "lexicon"]
 

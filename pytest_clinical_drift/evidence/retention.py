@@ -9,21 +9,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pytest_clinical_drift.evidence.abstention import assess_abstention, is_abstention
-from pytest_clinical_drift.evidence.allergy import assess_allergy
-from pytest_clinical_drift.evidence.avoidance import assess_avoidance, assess_stopped
-from pytest_clinical_drift.evidence.endings import stated_as_over
-from pytest_clinical_drift.evidence.facts import Fact, parse_fact
-from pytest_clinical_drift.evidence.figures import with_figures
-from pytest_clinical_drift.evidence.index import term_index
-from pytest_clinical_drift.evidence.measurement import assess_measurement, states_goal
-from pytest_clinical_drift.evidence.medication import assess_medication
-from pytest_clinical_drift.evidence.mentions import reading
-from pytest_clinical_drift.evidence.negative import assess_negative
-from pytest_clinical_drift.evidence.outcome import ABSENT, CONTRADICTED, PARTIAL, RETAINED, Outcome
-from pytest_clinical_drift.evidence.statement import assess_statement
+from pytest_clinical_drift.evidence.contexts.mentions import reading
+from pytest_clinical_drift.evidence.facts.abstention import assess_abstention, is_abstention
+from pytest_clinical_drift.evidence.facts.allergy import assess_allergy
+from pytest_clinical_drift.evidence.facts.avoidance import assess_avoidance, assess_stopped
+from pytest_clinical_drift.evidence.facts.endings import stated_as_over
+from pytest_clinical_drift.evidence.facts.fact import Fact, parse_fact
+from pytest_clinical_drift.evidence.facts.figures import with_figures
+from pytest_clinical_drift.evidence.facts.measurement import assess_measurement, states_goal
+from pytest_clinical_drift.evidence.facts.medication import assess_medication
+from pytest_clinical_drift.evidence.facts.negative import assess_negative
+from pytest_clinical_drift.evidence.facts.outcome import ABSENT, CONTRADICTED, PARTIAL, RETAINED, Outcome
+from pytest_clinical_drift.evidence.facts.statement import assess_statement
+from pytest_clinical_drift.evidence.terms.index import term_index
+from pytest_clinical_drift.evidence.terms.vocabulary import DRUG_CLASS
 from pytest_clinical_drift.evidence.text import Document, read
-from pytest_clinical_drift.evidence.vocabulary import DRUG_CLASS
 
 if TYPE_CHECKING:
     from pytest_clinical_drift.cases import CriticalEntity

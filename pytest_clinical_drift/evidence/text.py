@@ -31,11 +31,11 @@ from bisect import bisect_right
 from functools import lru_cache
 from itertools import accumulate, compress
 
-from pytest_clinical_drift.evidence.document import Document
-from pytest_clinical_drift.evidence.hidden import blank_hidden
-from pytest_clinical_drift.evidence.layout import CELL, HEADING, LABEL, PROSE, LayoutReader
-from pytest_clinical_drift.evidence.structure import Structure, place_segments
-from pytest_clinical_drift.evidence.tokens import (
+from pytest_clinical_drift.evidence.reading.document import Document
+from pytest_clinical_drift.evidence.reading.hidden import blank_hidden
+from pytest_clinical_drift.evidence.reading.layout import CELL, HEADING, LABEL, PROSE, LayoutReader
+from pytest_clinical_drift.evidence.reading.structure import Structure, place_segments
+from pytest_clinical_drift.evidence.reading.tokens import (
     BODIES,
     COMPOUND,
     DATE,

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pytest_clinical_drift.cases import Case, CriticalEntity
-from pytest_clinical_drift.evidence.facts import parse_fact
+from pytest_clinical_drift.evidence.facts.fact import parse_fact
+from pytest_clinical_drift.evidence.facts.regimen import Regimen
 from pytest_clinical_drift.evidence.lexicon import lexicon
-from pytest_clinical_drift.evidence.quantities import Amount, amounts
-from pytest_clinical_drift.evidence.regimen import Regimen
+from pytest_clinical_drift.evidence.reading.quantities import Amount, amounts
 from pytest_clinical_drift.evidence.text import read
 from pytest_clinical_drift.lint.remark import Finding, Findings, error, warning
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pytest_clinical_drift.cases import Case, CriticalEntity, FactState, Turn, facts_at
-from pytest_clinical_drift.evidence.facts import parse_fact
-from pytest_clinical_drift.evidence.quantities import amounts
+from pytest_clinical_drift.evidence.facts.fact import parse_fact
+from pytest_clinical_drift.evidence.reading.quantities import amounts
 from pytest_clinical_drift.evidence.retention import assess_retention
 from pytest_clinical_drift.evidence.text import read
 from pytest_clinical_drift.lint.remark import Findings, error, warning

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_clinical_drift.cases import Case, CriticalEntity, facts_at
-from pytest_clinical_drift.evidence.facts import Fact, parse_fact
+from pytest_clinical_drift.evidence.facts.fact import Fact, parse_fact
 from pytest_clinical_drift.evidence.lexicon import lexicon
 from pytest_clinical_drift.evidence.retention import assess_retention
-from pytest_clinical_drift.evidence.vocabulary import CONDITION, DRUG_CLASS
+from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG_CLASS
 from pytest_clinical_drift.plans.plan import Component, Plan
 from pytest_clinical_drift.plans.vocabulary import RuleComponent, plan_words
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pytest_clinical_drift.evidence.vocabulary import load_data
+from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from pytest_clinical_drift.evidence.facts import parse_fact
+from pytest_clinical_drift.evidence.facts.fact import parse_fact
 from pytest_clinical_drift.evidence.retention import assess_retention
 
 STATED = {"retained", "partial"}

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_clinical_drift.evidence.advice import find_advice
-from pytest_clinical_drift.evidence.advice_amounts import read_amounts
+from pytest_clinical_drift.evidence.guidance.amounts import read_amounts
 
 
 def only(text: str):

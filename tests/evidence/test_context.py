@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_clinical_drift.evidence.context import MentionContext, context_at, mention_context
+from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.evidence.text import read, tokenise
-from pytest_clinical_drift.evidence.vocabulary import load_data
 
 # Roles: n negated, h hypothetical, p past (historical), o other person, "." stated of the patient now.
 NEGATION = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_clinical_drift.evidence.facts import parse_fact
+from pytest_clinical_drift.evidence.facts.fact import parse_fact
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_clinical_drift.evidence.index import term_index
 from pytest_clinical_drift.evidence.lexicon import find_terms, fold, lexicon
+from pytest_clinical_drift.evidence.reading.typos import TypoIndex, distance
+from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.text import read
-from pytest_clinical_drift.evidence.typos import TypoIndex, distance
 
 
 def ids(text: str) -> set[str]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_clinical_drift.evidence.dates import dates
-from pytest_clinical_drift.evidence.frequencies import divisions, frequencies
-from pytest_clinical_drift.evidence.index import term_index
-from pytest_clinical_drift.evidence.quantities import amounts, duration_hours, same
-from pytest_clinical_drift.evidence.regimen import Regimen, read_regimen
+from pytest_clinical_drift.evidence.facts.regimen import Regimen, read_regimen
+from pytest_clinical_drift.evidence.reading.dates import dates
+from pytest_clinical_drift.evidence.reading.frequencies import divisions, frequencies
+from pytest_clinical_drift.evidence.reading.quantities import amounts, duration_hours, same
+from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.text import read
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from pytest_clinical_drift.evidence.advice_record import Advice
-from pytest_clinical_drift.evidence.advice_words import listed
+from pytest_clinical_drift.evidence.guidance.record import Advice
+from pytest_clinical_drift.evidence.guidance.words import listed
 from pytest_clinical_drift.evidence.judges.opposition import Opposition
 
 _OTHER_LENGTH = 1.9

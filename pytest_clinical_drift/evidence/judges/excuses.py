@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pytest_clinical_drift.evidence.advice import document_of
-from pytest_clinical_drift.evidence.advice_record import Advice
-from pytest_clinical_drift.evidence.advice_words import view_of
+from pytest_clinical_drift.evidence.guidance.record import Advice
+from pytest_clinical_drift.evidence.guidance.words import view_of
 from pytest_clinical_drift.evidence.judges.news import has_news
 from pytest_clinical_drift.evidence.judges.opposition import Opposition
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_clinical_drift.evidence.advice_quantity import Amounts, Span
-from pytest_clinical_drift.evidence.advice_record import Advice
+from pytest_clinical_drift.evidence.guidance.quantity import Amounts, Span
+from pytest_clinical_drift.evidence.guidance.record import Advice
 from pytest_clinical_drift.evidence.judges.opposition import Opposition
 
 _HOURS = frozenset(("morning", "evening", "night"))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pytest_clinical_drift.evidence.advice_words import Hit, View, view_of
+from pytest_clinical_drift.evidence.guidance.objects import stems
+from pytest_clinical_drift.evidence.guidance.words import Hit, View, view_of
 from pytest_clinical_drift.evidence.lexicon import find_terms
-from pytest_clinical_drift.evidence.objects import stems
+from pytest_clinical_drift.evidence.terms.vocabulary import MEASURE
 from pytest_clinical_drift.evidence.text import NUMBER, Document
-from pytest_clinical_drift.evidence.vocabulary import MEASURE
 
 _EVIDENCE = frozenset(("test", "result", "scan", "level", "culture", "pregnant", "diagnosed"))
 _ACT_WITHIN = 4

@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_clinical_drift.errors import InputError, MissingDependency
 from pytest_clinical_drift.evidence.advice import advice_of
-from pytest_clinical_drift.evidence.advice_record import Advice
+from pytest_clinical_drift.evidence.guidance.record import Advice
 from pytest_clinical_drift.evidence.judges.excuses import Excuses
 from pytest_clinical_drift.evidence.judges.opposition import Opposition
 from pytest_clinical_drift.evidence.judges.oppositions import shared_object

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pytest_clinical_drift.evidence.advice_amounts import number
-from pytest_clinical_drift.evidence.advice_record import Advice
-from pytest_clinical_drift.evidence.advice_words import listed
+from pytest_clinical_drift.evidence.guidance.amounts import number
+from pytest_clinical_drift.evidence.guidance.objects import covers, related, stems
+from pytest_clinical_drift.evidence.guidance.record import Advice
+from pytest_clinical_drift.evidence.guidance.words import listed
 from pytest_clinical_drift.evidence.judges.attributes import attributes_opposed, mixture_opposed
 from pytest_clinical_drift.evidence.judges.measures import (
     amounts_opposed,
@@ -17,7 +18,6 @@ from pytest_clinical_drift.evidence.judges.measures import (
 )
 from pytest_clinical_drift.evidence.judges.opposition import Opposition
 from pytest_clinical_drift.evidence.judges.urgencies import contact_opposed, urgency_opposed
-from pytest_clinical_drift.evidence.objects import covers, related, stems
 
 # What two directives must have in common to be compared by their words: in whole replies chance overlaps are likely.
 _SAID, _SAID_SHARE = 4, 0.6

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pytest_clinical_drift.evidence.advice import advice_of
-from pytest_clinical_drift.evidence.advice_record import Advice
-from pytest_clinical_drift.evidence.cautions import cautions_of
+from pytest_clinical_drift.evidence.guidance.cautions import cautions_of
+from pytest_clinical_drift.evidence.guidance.record import Advice
 from pytest_clinical_drift.evidence.judges.excuses import Excuses
 from pytest_clinical_drift.evidence.judges.opposition import Opposition
 from pytest_clinical_drift.evidence.judges.oppositions import oppositions

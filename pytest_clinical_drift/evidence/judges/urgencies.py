@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_clinical_drift.evidence.advice_record import Advice
+from pytest_clinical_drift.evidence.guidance.record import Advice
 from pytest_clinical_drift.evidence.judges.opposition import Opposition
 
 _CONDITION_SHARED = 2

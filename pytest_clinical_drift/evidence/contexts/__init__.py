@@ -1,0 +1,1 @@
+"""How a mention is meant: cues, how far they reach, whose the finding is."""

@@ -1,0 +1,286 @@
+"""Every cue of a document with the tokens it affects."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pytest_clinical_drift.evidence.contexts.cues import (
+    HISTORICAL,
+    HYPOTHETICAL,
+    NEGATED,
+    OTHER_PERSON,
+    PSEUDO,
+    CueTable,
+    Found,
+    Rule,
+)
+from pytest_clinical_drift.evidence.contexts.people import PersonFinder
+from pytest_clinical_drift.evidence.contexts.scopes import LIMIT, ScopeFinder
+from pytest_clinical_drift.evidence.text import CELL, HEADING, NUMBER, Document
+
+
+class Scope(NamedTuple):
+    """Tokens affected by a cue: a mention that begins (or, backward, ends) among them has the role."""
+
+    first: int
+    last: int
+    #: Tokens of the cue; for a question mark the token beside it that is not affected, or one that does not exist.
+    cue_first: int
+    cue_last: int
+    role: str
+    #: Raw offset of a cue that is a mark and not a token.
+    mark: int = -1
+
+
+class ScopeBuilder:
+    """Works out every scope of a document once."""
+
+    __slots__ = ("_document", "_finder", "_scopes", "_table")
+
+    def __init__(self, document: Document, table: CueTable) -> None:
+        self._document = document
+        self._table = table
+        self._finder = ScopeFinder(document, table)
+        self._scopes: list[Scope] = []
+
+    def build(self) -> list[Scope]:
+        """All scopes, in no particular order."""
+        document, table = self._document, self._table
+        for found in table.find(document):
+            for rule in found.rules:
+                if rule.roles[0] != PSEUDO:
+                    self._apply(found, rule)
+        for person in PersonFinder(document, table, self._finder).scopes():
+            self._scopes.append(Scope(person.first, person.last, person.person, person.person, OTHER_PERSON))
+        for index, (word, gap) in enumerate(zip(document.words, document.gaps, strict=True)):
+            if gap:
+                self._at_gap(index, word, gap)
+            elif word == "in" and index + 1 < len(document) and document.kinds[index + 1] == NUMBER:
+                self._at_year(index)
+        self._at_end()
+        return self._without_denied_cues()
+
+    def _without_denied_cues(self) -> list[Scope]:
+        """ "no history of X", "no X planned": a cue that is itself denied says nothing more."""
+        denied: set[int] = set()
+        for scope in self._scopes:
+            if scope.role == NEGATED and scope.cue_last < scope.first:
+                denied.update(range(scope.first, scope.last + 1))
+        if not denied:
+            return self._scopes
+        return [
+            scope
+            for scope in self._scopes
+            if scope.role not in (HISTORICAL, HYPOTHETICAL) or scope.mark >= 0 or scope.cue_first not in denied
+        ]
+
+    def _add(self, span: tuple[int, int] | None, cue_first: int, cue_last: int, roles: tuple[str, ...]) -> None:
+        if span is not None:
+            for role in roles:
+                self._scopes.append(Scope(span[0], span[1], cue_first, cue_last, role))
+
+    def _apply(self, found: Found, rule: Rule) -> None:
+        first, last = found.first, found.last
+        if HISTORICAL in rule.roles and NEGATED not in rule.roles and self._is_unreal(first):
+            return
+        direction = rule.direction
+        if direction in ("auto", "object", "subject"):
+            has_object = self._has_object(first, last)
+            if direction == "object" and not has_object:
+                if first and self._document.words[first - 1] in self._table.offers:  # "X offered, declined"
+                    self._add(self._finder.backward(first - 2, "phrase"), first, last, rule.roles)
+                return
+            if direction == "subject" and has_object:
+                return
+            direction = "forward" if has_object else "backward"
+        if direction in ("forward", "both"):
+            after = last + 1
+            if rule.verb:
+                span = self._verb_scope(after)
+            elif self._document.words[last] == "without" and self._is_cancelled(first, after):
+                span = None
+            else:
+                span = self._finder.forward(after, rule.reach)
+            self._add(span, first, last, rule.roles)
+        if direction in ("backward", "both"):
+            span = self._finder.backward(first - 1, rule.reach)
+            if span and HISTORICAL in rule.roles and (self._is_beginning(span[0], first) or self._is_same(last)):
+                return
+            if span and span[0] > 0 and self._document.words[span[0] - 1] in self._table.not_yet:
+                return  # "once the rash has resolved"
+            self._add(span, first, last, rule.roles)
+
+    def _has_object(self, first: int, last: int) -> bool:
+        """Whether a participle acts on what follows ("stopped X") and not on what stands before ("X was stopped")."""
+        document, table = self._document, self._table
+        if first > 0 and document.words[first - 1] in table.be and document.gaps[first] == "":
+            sentence_starts = document.sentences[first - 1] == document.sentences[first]
+            if sentence_starts and document.words[first - 1] not in (
+                "has",
+                "have",
+                "had",
+                "also",
+                "then",
+                "now",
+            ):
+                return False
+        after = last + 1
+        if after >= len(document) or document.gaps[after] not in ("", "/"):
+            return False
+        word = document.words[after]
+        return not (
+            word in table.prepositions
+            or word in table.conjunctions
+            or word in table.end_words
+            or word in table.finite
+            or word in table.adverbs
+            or word in table.answer_tails
+            or document.kinds[after] == NUMBER
+        )
+
+    def _is_unreal(self, first: int) -> bool:
+        """ "will be stopped", "not stopped", "if stopped": nothing has ended."""
+        document = self._document
+        for index in range(first - 1, max(-1, first - 4), -1):
+            if document.sentences[index] != document.sentences[first] or document.gaps[index + 1] not in (
+                "",
+                "-",
+            ):
+                return False
+            if document.words[index] in self._table.not_yet:
+                return True
+            if document.words[index] not in self._table.be:
+                return False
+        return False
+
+    def _is_beginning(self, start: int, stop: int) -> bool:
+        """ "diagnosed with X in 2019", "started X two years ago": the past is when it began."""
+        clause_first = self._document.clause_span(start)[0]
+        words = self._document.words[max(clause_first, start - 6) : stop]
+        return any(word in self._table.beginnings for word in words)
+
+    def _is_same(self, last: int) -> bool:
+        """ "changed to 40 mg by mouth": the drug goes on."""
+        document = self._document
+        after = last + 1
+        if document.words[last] not in ("to", "for", "by", "with") or after >= len(document):
+            return False
+        return document.kinds[after] == NUMBER or document.words[after] in self._table.same_still
+
+    def _is_cancelled(self, first: int, after: int) -> bool:
+        """ "without her inhaler" presupposes it, "never goes out without" affirms it."""
+        words, table = self._document.words, self._table
+        if after < len(words) and words[after] in table.possessives:
+            return True
+        before = words[max(self._document.clause_span(first)[0], first - 5) : first]
+        return "never" in before or "not" in before
+
+    def _verb_scope(self, after: int) -> tuple[int, int] | None:
+        """What "not" and "never" deny: it depends on the verb."""
+        document, table = self._document, self._table
+        words, gaps = document.words, document.gaps
+        if after >= len(words):
+            return None
+        stop = document.sentence_span(after - 1)[1]
+        verb = after
+        while verb + 1 < stop and words[verb] in table.adverbs and gaps[verb + 1] == "":
+            if words[verb + 1] in table.definite or words[verb + 1] == "any":
+                break
+            verb += 1
+        if verb >= stop or gaps[verb] not in ("", "-"):
+            return None
+        word = words[verb]
+        if word in table.neutral:
+            return None
+        if word not in table.denying and verb + 1 < stop and words[verb + 1] in table.definite:
+            return verb, verb
+        return self._finder.forward(verb, "list")
+
+    def _at_gap(self, index: int, word: str, gap: str) -> None:
+        """Cues that are punctuation or stand right after it: "?PE", "Fever: no", "Fever | none"."""
+        document, table = self._document, self._table
+        if "?" in document.raw[document.starts[index] - 1 : document.starts[index]]:
+            first, last = self._own_phrase(index)
+            self._scopes.append(Scope(first, last, -1, -1, HYPOTHETICAL, document.starts[index] - 1))
+        if "?" in gap and index and document.sentences[index] != document.sentences[index - 1]:
+            self._question(index - 1)
+        if word in table.answer_heads and (gap in ("\n", ":", "–") or gap.endswith((":", '"'))):
+            self._answer(index)
+
+    def _own_phrase(self, index: int) -> tuple[int, int]:
+        scope = self._finder.forward(index + 1, "phrase")
+        return index, scope[1] if scope else index
+
+    def _question(self, last: int) -> None:
+        """A whole sentence that ends in a question mark."""
+        document = self._document
+        first = document.sentence_span(last)[0]
+        mark = document.raw.find("?", document.ends[last], document.ends[last] + 20)
+        if mark >= 0 and last - first < LIMIT:
+            self._scopes.append(Scope(first, last, -1, -1, HYPOTHETICAL, mark))
+
+    def _at_end(self) -> None:
+        """The last sentence has no gap after it."""
+        if self._document.words:
+            self._question(len(self._document) - 1)
+
+    def _at_year(self, index: int) -> None:
+        """ "in 2019": what it dates is past, unless it began then."""
+        document = self._document
+        year = document.words[index + 1]
+        if len(year) != 4 or year[:2] not in ("19", "20"):
+            return
+        first, stop = document.sentence_span(index)
+        if index == first:
+            span = self._finder.forward(index + 2, "sentence") if index + 2 < stop else None
+        else:
+            span = self._finder.backward(index - 1, "list")
+        if span and not self._is_beginning(span[0], span[1] + 1):
+            self._add(span, index, index + 1, (HISTORICAL,))
+
+    def _answer(self, index: int) -> None:
+        """An answer of one or two words to the label, key or row label before it."""
+        document, table = self._document, self._table
+        words, gaps = document.words, document.gaps
+        for length in (3, 2, 1):
+            answer = tuple(words[index : index + length])
+            role = table.answers.get(answer)
+            if role is not None:
+                break
+        else:
+            return
+        after = index + len(answer)
+        same = after < len(words) and document.sentences[after] == document.sentences[index]
+        if same and gaps[after] in ("", "-", "/") and words[after] not in table.answer_tails:
+            return
+        span = self._answered(index)
+        if span is not None:
+            self._scopes.append(Scope(*span, index, after - 1, role))
+
+    def _answered(self, index: int) -> tuple[int, int] | None:
+        """The tokens of the label, or of the first cell of the row, that token `index` answers."""
+        document = self._document
+        if index == 0 or document.lines[index - 1] != document.lines[index]:
+            return None
+        if document.segment_kinds[document.segments[index]] == CELL and document.gaps[index] == "\n":
+            first = index - 1
+            while first > 0 and document.lines[first - 1] == document.lines[index]:
+                first -= 1
+                if index - first > LIMIT:
+                    return None
+            last = first
+            while document.segments[last + 1] == document.segments[first]:
+                last += 1
+            return first, last
+        first = document.sentence_span(index)[0]
+        if document.segment_kinds[document.segments[index - 1]] == HEADING or index - first > LIMIT:
+            return None
+        return max(first, self._fragment_start(index, first)), index - 1
+
+    def _fragment_start(self, index: int, first: int) -> int:
+        """Start of what an answer after a mark refers to: not across ";" or a further mark."""
+        gaps = self._document.gaps
+        for position in range(index - 1, first, -1):
+            if ";" in gaps[position] or ":" in gaps[position] or "–" in gaps[position]:
+                return position
+        return first

@@ -1,0 +1,254 @@
+"""How a mention is meant: affirmed or denied, only possible, in the past, of someone else, or left open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from pytest_clinical_drift.evidence.context import context_at
+from pytest_clinical_drift.evidence.contexts.owners import (
+    after_aside,
+    belongs_to_another,
+    describes_another,
+    is_of_another,
+)
+from pytest_clinical_drift.evidence.facts.dose_roles import STATUS_FILE
+from pytest_clinical_drift.evidence.reading.phrases import cues_of
+from pytest_clinical_drift.evidence.terms.index import places_in, term_index
+from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, load_data, word_set
+from pytest_clinical_drift.evidence.text import Document
+
+_OPEN_REACH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The context of one mention."""
+
+    negated: bool
+    hypothetical: bool
+    historical: bool
+    other_person: bool
+    dated: bool
+    """Past only by a date or "last year", which need not mean that it is over."""
+    ended: bool
+    """Stated to be over: resolved, cured, gone."""
+    arranged: bool
+    """Uncertain only because it lies ahead: planned, booked, due."""
+    hedged: bool
+    """Uncertain only because it is called likely: asserted with less than full weight."""
+    feared: bool
+    """Uncertain only because it is worried about, which for circumstances says that they weigh on the patient."""
+    open: bool
+    """The text says that it does not know: not asked, not recorded, result awaited."""
+
+    @property
+    def affirmed(self) -> bool:
+        """Stated of the patient, now or in the past."""
+        return not (self.negated or self.hypothetical or self.other_person or self.open)
+
+    @property
+    def denied(self) -> bool:
+        """Stated not to be so, of the patient."""
+        return self.negated and not (self.hypothetical or self.other_person or self.open)
+
+
+def reading(document: Document, first: int, last: int) -> Reading:
+    """The context of the mention from token `first` to `last`."""
+    known = cast("dict[tuple[int, int], Reading]", document.cache.setdefault("readings", {}))
+    found = known.get((first, last))
+    if found is None:
+        found = _read(document, first, last)
+        known[(first, last)] = found
+    return found
+
+
+# Cues that a plain rule of scope reads wrongly beside a fact: (role, words of the cue) with what must stand around it.
+_SINCE = "since"
+_UNSTATED = word_set("mentions", "unstated")
+_FOREIGN_NO = word_set("mentions", "foreign_no")
+_KEEPS = word_set("mentions", "keeps")
+
+
+def _read(document: Document, first: int, last: int) -> Reading:
+    context = context_at(document, first, last)
+    negated, hypothetical = context.negated, context.hypothetical
+    words = document.words
+    if negated or hypothetical:
+        cues = [(cue.role, cue.quote.lower(), document.token_at(cue.end - 1)) for cue in context.cues if cue.start >= 0]
+        labelled = len(cues) < len(context.cues)
+        against = [c for c in cues if c[0] == "negated" and not _void_denial(document, c[1], c[2], first)]
+        unsure = [c for c in cues if c[0] == "hypothetical" and not _void_doubt(document, c[1], c[2], negated)]
+        if any(c[1] in _CAUSE_SOUGHT for c in unsure) and _is_symptom(document, first):
+            unsure = [c for c in unsure if c[1] not in _CAUSE_SOUGHT]
+        if not labelled:
+            negated, hypothetical = bool(against), bool(unsure)
+    if not negated:
+        negated = _plainly_denied(document, first)
+    if not hypothetical:
+        hypothetical = _looked_for(document, first) or any(
+            label.startswith(_STILL_TO_ASK) for label in document.labels_of(first)
+        )
+    following = words[last + 1] if last + 1 < len(words) and document.gaps[last + 1] in ("", "-") else ""
+    if following == "awareness" and not _IMPAIRED.isdisjoint(words[max(0, first - 3) : first]):
+        following = ""  # "has lost his hypo awareness" is a finding
+    is_open = _left_open(document, last) or following in _UNSTATED or document.sentences[first] in _refusals(document)
+    if negated and first > 1 and words[first - 2] == "no" and words[first - 1] in ("other", "further", "additional"):
+        negated, is_open = False, True  # "no other contraception" says nothing about the one named before
+    other_person = (context.other_person or is_of_another(document, first)) and not after_aside(document, first)
+    other_person = other_person or belongs_to_another(document, last) or describes_another(document, first, last)
+    past = [cue.quote.lower() for cue in context.cues if cue.role == "historical"]
+    dated = bool(past) and all(_is_time(quote) for quote in past)
+    doubts = [cue.quote.lower() for cue in context.cues if cue.role == "hypothetical"]
+    unsure_only = hypothetical and bool(doubts) and not (negated or other_person)
+    feared = unsure_only and all(
+        d.startswith(("worr", "concern", "fear", "afraid", "scared", "anxious")) for d in doubts
+    )
+    arranged = unsure_only and all(d.startswith(_AHEAD) for d in doubts)
+    hedged = unsure_only and all(_LIKELY & set(d.split()) for d in doubts)
+    ended = any(root in quote for quote in past for root in ("resolv", "cured", "cleared", "settled", "recovered"))
+    return Reading(
+        negated, hypothetical, context.historical, other_person, dated, ended, arranged, hedged, feared, is_open
+    )
+
+
+_TIME_WORDS = word_set("mentions", "time_words")
+
+
+def _is_time(quote: str) -> bool:
+    return any(word in _TIME_WORDS or word.isdigit() for word in quote.split())
+
+
+_LIKELY = frozenset(("likely", "probable", "probably", "presumed", "presumably", "apparent", "appears", "seems"))
+_AHEAD = (
+    "plan",
+    "is plan",
+    "book",
+    "due",
+    "schedul",
+    "list",
+    "arrang",
+    "await",
+    "will",
+    "to ",
+    "for ",
+    "set for",
+    "waiting",
+    "waitlist",
+    "refer",
+)
+
+
+def _void_denial(document: Document, quote: str, cue_last: int, first: int) -> bool:
+    """ "none since 2021" after an event; refusing something is not lacking it."""
+    after = document.words[cue_last + 1 : cue_last + 2]
+    return (quote == "none" and after == [_SINCE]) or (cue_last < first and quote.startswith(("refus", "declin")))
+
+
+def _void_doubt(document: Document, quote: str, cue_last: int, negated: bool) -> bool:
+    """ "no change to her sertraline"; "does not meet criteria for" is a denial, not a doubt."""
+    before = document.words[max(0, cue_last - len(quote.split()) - 2) : cue_last]
+    if quote.startswith("criteria"):
+        return negated or any(word.startswith(("meet", "met", "fulfil")) for word in before)
+    return quote.startswith("change") and "no" in before
+
+
+# What is looked for is the cause of a symptom, not the symptom.
+_CAUSE_SOUGHT = frozenset(("investigated for", "under investigation", "being investigated"))
+_STILL_TO_ASK = (
+    "to ask",
+    "to be asked",
+    "to check",
+    "to clarify",
+    "to explore",
+    "to find out",
+    "ask about",
+    "questions",
+)
+_SEARCHES = frozenset(("look", "check", "screen", "screened", "tested"))
+
+
+_IMPAIRED = frozenset(("lost", "loss", "impaired", "reduced", "poor", "no", "without", "little"))
+
+
+def _is_symptom(document: Document, first: int) -> bool:
+    terms = term_index(document).between(CONDITION, first, first + 1)
+    return any(term.concept.group == "symptom" for term in terms)
+
+
+def _looked_for(document: Document, first: int) -> bool:
+    """ "to see whether he has …", "a scan to look for …" shortly before, in the same clause."""
+    before = document.words[max(document.clause_span(first)[0], first - 6) : first]
+    if "whether" in before:
+        return True
+    if "for" in before:
+        return before[before.index("for") - 1] in _SEARCHES
+    return "if" in before and before[before.index("if") - 1] == "see"
+
+
+def _plainly_denied(document: Document, first: int) -> bool:
+    """ "nothing suggests …", "has never taken …", "pas de …" shortly before, in the same clause."""
+    start = max(document.clause_span(first)[0], first - 7)
+    before = document.words[start:first]
+    for back, word in enumerate(reversed(before), start=1):
+        if word in _FOREIGN_NO and back <= 5:
+            return True
+        if word == "nothing" and "suggest" in " ".join(before[-back:]):
+            return True
+        if word == "never" and back <= 4 and _KEEPS.isdisjoint(before[-back:]):
+            return True
+    return False
+
+
+def happened_before(document: Document, last: int) -> bool:
+    """ "no seizures since the winter": the denial says that there was one before."""
+    return _SINCE in document.words[last + 1 : last + 4]
+
+
+def _left_open(document: Document, last: int) -> bool:
+    """Whether "not asked", "pending" or the like follows with nothing but light words in between."""
+    line = document.lines[last]
+    stop = min(len(document), last + _OPEN_REACH)
+    for cue in cues_of(document, STATUS_FILE).between("unknown", last + 1, stop):
+        if document.lines[cue.first] != line:
+            break
+        between = document.words[last + 1 : cue.first]
+        if document.words[cue.last + 1 : cue.last + 2] == ["to"]:
+            continue  # "not mentioned to the dentist"
+        if all(word in _light() for word in between) and not any(
+            "." in gap or ";" in gap for gap in document.gaps[last + 1 : cue.first + 1]
+        ):
+            return True
+    return False
+
+
+_REFUSED_ACTS = word_set("mentions", "refused_acts")
+
+
+def _refusals(document: Document) -> frozenset[int]:
+    """Sentences in which the writer declines to answer ("I'm not able to summarise …"): they state nothing."""
+    known = cast("frozenset[int] | None", document.cache.get("refusals"))
+    if known is None:
+        found = set()
+        for position in places_in(document.words, "i"):
+            if document.spelled(position) == "I":
+                following = document.words[position + 1 : position + 9]
+                unable = "unable" in following or "not" in following
+                if unable and {"can", "able", "unable", "will"} & set(following) and _REFUSED_ACTS & set(following):
+                    found.add(document.sentences[position])
+        known = frozenset(found)
+        document.cache["refusals"] = known
+    return known
+
+
+def _light() -> frozenset[str]:
+    return _LIGHT or _load_light()
+
+
+_LIGHT: frozenset[str] = frozenset()
+
+
+def _load_light() -> frozenset[str]:
+    global _LIGHT
+    _LIGHT = frozenset(str(word) for word in (load_data("fact_words") or {}).get("light", ()))
+    return _LIGHT

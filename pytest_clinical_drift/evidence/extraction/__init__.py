@@ -1,0 +1,1 @@
+"""Entities of a text for the extended set, and statements that nobody told."""

@@ -1,0 +1,93 @@
+"""Statements that cannot hold together with a fact about the patient's circumstances: other hours, another home."""
+
+from __future__ import annotations
+
+from pytest_clinical_drift.evidence.contexts.mentions import reading
+from pytest_clinical_drift.evidence.facts.fact import Fact
+from pytest_clinical_drift.evidence.facts.outcome import CONTRADICTED, Outcome
+from pytest_clinical_drift.evidence.lexicon import Term
+from pytest_clinical_drift.evidence.terms.index import term_index
+from pytest_clinical_drift.evidence.terms.vocabulary import QUALIFIER, WORD
+from pytest_clinical_drift.evidence.text import Document
+
+__all__ = ["PEOPLE", "find_alternative", "find_other_home"]
+
+#: Clusters that name persons around the patient.
+PEOPLE = frozenset(
+    f"word:{name}"
+    for name in [
+        "parents",
+        "mother",
+        "father",
+        "grandmother",
+        "grandfather",
+        "grandparents",
+        "sister",
+        "brother",
+        "sibling",
+        "daughter",
+        "son",
+        "children",
+        "toddler",
+        "baby",
+        "wife",
+        "husband",
+        "partner",
+        "girlfriend",
+        "boyfriend",
+        "family",
+        "friends",
+        "roommate",
+    ]
+)
+
+
+def find_alternative(fact: Fact, document: Document) -> Outcome | None:
+    """A statement that cannot hold together with the fact: an excluded cluster, another value, another home."""
+    index = term_index(document)
+    for part in fact.words:
+        for other in part.excludes:
+            for term in index.exact.get(other, ()):
+                if reading(document, term.first, term.last).affirmed:
+                    return Outcome(CONTRADICTED, ((term.first, term.last),), f"{term.concept.name} is stated")
+    for qualifier in fact.qualifiers:
+        for term in index.by_kind.get(QUALIFIER, ()):
+            rival = term.concept.group == qualifier.group == "hours" and term.concept is not qualifier
+            if rival and not term.weak and reading(document, term.first, term.last).affirmed:
+                return Outcome(CONTRADICTED, ((term.first, term.last),), f"{term.concept.name} is stated")
+    return None
+
+
+_HOMES = frozenset((*PEOPLE, "word:alone", "word:care home", "word:homeless"))
+_DWELLING = ("lives", "living", "live", "resides", "moved")
+
+
+def find_other_home(fact: Fact, document: Document) -> Outcome | None:
+    """Another home than the fact's: "lives with dad now" against "lives with his grandmother"."""
+    wanted = {c for part in fact.words for c in part.ids}
+    if "word:live" not in wanted or not wanted & _HOMES:
+        return None
+    vaguer = {c for part in fact.words for c in part.broader}
+    index = term_index(document)
+    for verb in _DWELLING:
+        for token in index.places(verb):
+            named = _home_beside(document, token)
+            # The fact's own home, a kind of it ("mother" of "parents") or a vaguer word for it ("family") agrees.
+            agreeing = [t for t in named if t.concept.id in wanted | vaguer or t.concept.ancestors & wanted]
+            if not named or agreeing:
+                continue
+            context = reading(document, token, token)
+            if context.affirmed and not context.historical:
+                return Outcome(CONTRADICTED, ((token, named[0].last),), f"lives: {named[0].concept.name}")
+    return None
+
+
+def _home_beside(document: Document, token: int) -> list[Term]:
+    """Whom or what a verb of dwelling names: up to the next comma, or before it after "with whom"."""
+    start, stop = document.sentence_span(token)
+    stop = min(stop, token + 8)
+    breaks = [i for i in range(token + 3, stop) if document.gaps[i][:1] in (",", ";", "–", "(")]
+    stop = breaks[0] if breaks else stop
+    first = max(start, token - 7) if "whom" in document.words[max(start, token - 4) : token] else token + 1
+    around = term_index(document).between(WORD, first, stop)
+    return [t for t in around if not t.weak and t.concept.id in _HOMES]

@@ -1,0 +1,202 @@
+"""Details of a stated condition: qualifiers, dates, numbers and words that stand around its mentions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_clinical_drift.evidence.facts.fact import Fact
+from pytest_clinical_drift.evidence.facts.measurement import assess_measurement, states_goal
+from pytest_clinical_drift.evidence.facts.outcome import CONTRADICTED, RETAINED
+from pytest_clinical_drift.evidence.lexicon import Term
+from pytest_clinical_drift.evidence.reading.dates import dates
+from pytest_clinical_drift.evidence.reading.quantities import Amount, amounts, same
+from pytest_clinical_drift.evidence.reading.wording import WordPart
+from pytest_clinical_drift.evidence.terms.index import term_index
+from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, QUALIFIER, Concept
+from pytest_clinical_drift.evidence.text import CELL, Document
+
+_BESIDE = 6  # tokens around a mention in which another value of a qualifier belongs to it
+_MOST = 100  # mentions that are looked at, so that endless repetition stays linear
+_STATED, _MISSING = "", "missing"
+_EYE = ("optic", "retin", "macul", "catar", "glauc", "uveitis", "iritis", "eye")
+_COMPLETE = frozenset(("both", "complete", "completed", "date", "full", "fully"))
+
+
+class Surroundings:
+    """The mentions of a condition, and what stands with them: their sentences, the next ones, their table rows."""
+
+    def __init__(self, document: Document, anchors: Sequence[Term]) -> None:
+        self.document = document
+        self.anchors = anchors[:_MOST]
+        self.sentences = {document.sentences[a.first] for a in self.anchors}
+        self.rows = {
+            document.lines[a.first] for a in self.anchors if document.segment_kinds[document.segments[a.first]] == CELL
+        }
+        self.evidence: list[tuple[int, int]] = []
+        self.missing: list[str] = []
+
+    def near(self, token: int) -> bool:
+        """In the sentence of a mention, one beside it, or the same row."""
+        sentence = self.document.sentences[token]
+        return not self.sentences.isdisjoint((sentence - 1, sentence, sentence + 1)) or self.in_row(token)
+
+    def in_row(self, token: int) -> bool:
+        """In the table row of a mention."""
+        return bool(self.rows) and self.document.lines[token] in self.rows
+
+    def check(self, fact: Fact) -> str:
+        """A detail that conflicts with the fact, or ""; what is not stated is added to `missing`."""
+        for qualifier in fact.qualifiers:
+            state = self.qualifier(qualifier)
+            if state not in (_STATED, _MISSING):
+                return state
+            if state == _MISSING:
+                self.missing.append(qualifier.name)
+        for check in (self._measures, self._dates, self._numbers, self._words):
+            conflict = check(fact)
+            if conflict:
+                return conflict
+        return ""
+
+    def qualifier(self, wanted: Concept) -> str:
+        """ "" when the qualifier is stated, "missing", or the conflict."""
+        others = []
+        for term in term_index(self.document).by_kind.get(QUALIFIER, ()):
+            if term.concept.group != wanted.group or not self.near(term.first):
+                continue
+            if term.weak and not self.document.spelled(term.first).isupper():
+                continue
+            if term.concept is wanted or wanted.name in term.concept.name.split("-"):
+                if self._of_a_mention(term):
+                    self.evidence.append((term.first, term.last))
+                    return _STATED
+            elif self._beside(term):
+                others.append(term)
+        # A condition that carries the qualifier in its own name ("severe asthma") states it too.
+        if any(wanted.name in a.concept.name for a in self.anchors):
+            return _STATED
+        if others:
+            self.evidence.append((others[0].first, others[0].last))
+            return f"{others[0].concept.name} instead of {wanted.name}"
+        return _MISSING
+
+    def _of_a_mention(self, term: Term) -> bool:
+        """In the sentence or row of a mention, or in a sentence beside it that names no other condition."""
+        sentence = self.document.sentences[term.first]
+        if sentence in self.sentences or self.in_row(term.first):
+            return True
+        first, stop = self.document.sentence_span(term.first)
+        return not term_index(self.document).between(CONDITION, first, stop)
+
+    def _beside(self, term: Term) -> bool:
+        """Within a few words of a mention, in its sentence or row, with no other condition in between."""
+        document = self.document
+        for anchor in self.anchors:
+            same_sentence = document.sentences[anchor.first] == document.sentences[term.first]
+            same_row = self.in_row(term.first) and document.lines[anchor.first] == document.lines[term.first]
+            before = term.last < anchor.first
+            low, high = (term.last + 1, anchor.first) if before else (anchor.last + 1, term.first)
+            if not (same_sentence or same_row) or high - low > _BESIDE:
+                continue
+            conditions = term_index(document).between(CONDITION, low, high)
+            between = any(t.concept is not anchor.concept for t in conditions)
+            if not between and not any(";" in gap for gap in document.gaps[low : high + 1]):
+                return True
+        return False
+
+    def _measures(self, fact: Fact) -> str:
+        for measure, amount in dict(fact.measures).items():
+            outcome = assess_measurement(self.document, measure, amount, goal=states_goal(fact.document, measure))
+            if outcome.status == CONTRADICTED:
+                self.evidence += outcome.evidence
+                return outcome.reason
+            if outcome.status == RETAINED:
+                self.evidence += outcome.evidence
+            else:
+                self.missing.append(measure.name)
+        return ""
+
+    def _dates(self, fact: Fact) -> str:
+        for date in fact.dates:
+            agreeing = [d for d in dates(self.document) if date.agrees(d) and self.near(d.first)]
+            if agreeing:
+                self.evidence.append((agreeing[0].first, agreeing[0].last))
+            else:
+                self.missing.append("date")
+        return ""
+
+    def _numbers(self, fact: Fact) -> str:
+        for wanted in fact.numbers:
+            near = [a for a in amounts(self.document) if self.near(a.first)]
+            alike = [a for a in near if same(a.value, wanted.value) and _comparable(a, wanted)]
+            rivals = [a for a in near if a.dimension == wanted.dimension and wanted.dimension not in ("", "time")]
+            if alike and rivals and alike[0] not in rivals:
+                alike = []
+            current = [a for a in alike if not self._superseded(a, rivals)]
+            if current:
+                self.evidence.append((current[0].first, current[0].last))
+                continue
+            others = [a for a in rivals if a not in alike]
+            if others:
+                self.evidence.append((others[0].first, others[0].last))
+                return f"{others[0].value:g} instead of {wanted.value:g}"
+            self.missing.append(f"{wanted.value:g}")
+        return ""
+
+    def _superseded(self, amount: Amount, rivals: list[Amount]) -> bool:
+        """ "down from 40 units a day": an earlier amount beside the present one."""
+        before = self.document.words[max(0, amount.first - 2) : amount.first]
+        return "from" in before and len(rivals) > 1
+
+    def _words(self, fact: Fact) -> str:
+        for part in fact.words:
+            stated = any(
+                self.near(place) for place in (*part.places(self.document), *_spelled_out(self.document, part))
+            )
+            if stated or _implied(part, fact):
+                continue
+            if "word:missed" in part.ids and self._is_complete():
+                return "stated as complete"
+            self.missing.append(part.text)
+        return ""
+
+    def nothing_specific(self, fact: Fact) -> bool:
+        """A general symptom without any of the words that make it this one ("anxiety" of "job interview anxiety")."""
+        general = all(c.group == "symptom" for c in fact.conditions) and (
+            fact.conditions[0].name in ("anxiety", "stress", "pain")
+            or not any(a.concept is fact.conditions[0] for a in self.anchors)
+        )
+        return general and len(fact.words) >= 2 and all(part.text in self.missing for part in fact.words)
+
+    def _is_complete(self) -> bool:
+        """ "both doses", "up to date" beside a mention."""
+        spans = {self.document.sentence_span(a.first) for a in self.anchors}
+        return any(not _COMPLETE.isdisjoint(self.document.words[first:stop]) for first, stop in spans)
+
+
+def _comparable(stated: Amount, wanted: Amount) -> bool:
+    """The same dimension, none stated, or "28/40" for weeks of pregnancy."""
+    if wanted.dimension == "time" and stated.ratio.endswith("/40"):
+        return True
+    return not stated.dimension or not wanted.dimension or stated.dimension == wanted.dimension
+
+
+def _implied(part: WordPart, fact: Fact) -> bool:
+    """The organ that the condition is in anyway: "optic neuritis in the left eye"."""
+    return part.text.lower() == "eye" and any(root in c.name for c in fact.conditions for root in _EYE)
+
+
+def _spelled_out(document: Document, part: WordPart) -> list[int]:
+    """An abbreviation of the fact by the first letters of words in the text: "ER" / "oestrogen receptor"."""
+    letters = part.text.lower()
+    if not part.text.isupper() or not 2 <= len(letters) <= 5:
+        return []
+    words = document.words
+    found = []
+    for position in range(len(words) - len(letters) + 1):
+        initials = [word[:1] for word in words[position : position + len(letters)]]
+        # British "oe-" for American "e-": "oestrogen receptor" is ER as well.
+        opens = initials[0] == letters[0] or words[position].startswith("o" + letters[0])
+        if opens and initials[1:] == list(letters[1:]):
+            found.append(position)
+    return found

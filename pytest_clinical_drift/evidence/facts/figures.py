@@ -1,0 +1,88 @@
+"""Numbers of facts about a patient's life: another count, amount or interval than the fact's contradicts it."""
+
+from __future__ import annotations
+
+from pytest_clinical_drift.evidence.contexts.mentions import reading
+from pytest_clinical_drift.evidence.facts.endings import whole_statements
+from pytest_clinical_drift.evidence.facts.fact import Fact
+from pytest_clinical_drift.evidence.facts.outcome import CONTRADICTED, PARTIAL, RETAINED, Outcome
+from pytest_clinical_drift.evidence.reading.frequencies import Frequency, frequencies, frequencies_between
+from pytest_clinical_drift.evidence.reading.quantities import Amount, amounts, same
+from pytest_clinical_drift.evidence.reading.wording import loose_stem
+from pytest_clinical_drift.evidence.text import Document
+
+_NEAR = 8  # tokens from the words that state the fact within which an interval is its own
+
+
+def with_figures(fact: Fact, document: Document, outcome: Outcome) -> Outcome:
+    """The outcome once the fact's own numbers and intervals have been compared with those beside its statement."""
+    for wanted in fact.numbers:
+        other = _other_amount(fact, document, outcome, wanted)
+        if other is not None:
+            return Outcome(CONTRADICTED, ((other.first, other.last),), f"{other.value:g} instead of {wanted.value:g}")
+    rates = [f for f in frequencies(fact.document) if f.per_day > 0 and not _in_amount(fact, f)]
+    if len(rates) != 1:
+        return outcome
+    places = [*outcome.evidence, *((token, token) for token in whole_statements(fact, document))]
+    stated = _rates_beside(document, places)
+    if any(same(f.per_day, rates[0].per_day, 0.02 * rates[0].per_day) for f in stated):
+        return outcome
+    if stated:
+        return Outcome(CONTRADICTED, ((stated[0].first, stated[0].last),), "another interval")
+    if outcome.status == RETAINED:
+        return Outcome(PARTIAL, outcome.evidence, "missing: how often")
+    return outcome
+
+
+def _in_amount(fact: Fact, rate: Frequency) -> bool:
+    """ "4 units a week": the interval belongs to an amount and is compared with it."""
+    return any(0 <= rate.first - number.last <= 3 for number in fact.numbers) or bool(fact.medicines)
+
+
+def _rates_beside(document: Document, places: list[tuple[int, int]]) -> list[Frequency]:
+    found: list[Frequency] = []
+    for first, last in places:
+        start, stop = document.sentence_span(first)
+        for rate in frequencies_between(document, max(start, first - _NEAR), min(max(stop, last + 1), last + _NEAR)):
+            context = reading(document, rate.first, rate.last)
+            if not (context.negated or context.hypothetical) and rate.per_day > 0:
+                found.append(rate)
+    return found
+
+
+def _other_amount(fact: Fact, document: Document, outcome: Outcome, wanted: Amount) -> Amount | None:
+    """Another number of the same thing ("three children" for "two children"), where the fact's own is not given."""
+    sentences = {document.sentences[first] for first, _ in outcome.evidence}
+    alike = [a for a in amounts(document) if _of_same_thing(fact, document, wanted, a)]
+    if not alike or any(same(a.base, wanted.base) or a.value <= wanted.value <= a.high for a in alike):
+        return None
+    others = [a for a in alike if document.sentences[a.first] in sentences]
+    if not others:
+        return None
+    context = reading(document, others[0].first, others[0].last)
+    return others[0] if not (context.negated or context.hypothetical or context.other_person) else None
+
+
+def _of_same_thing(fact: Fact, document: Document, wanted: Amount, stated: Amount) -> bool:
+    if wanted.dimension == "time":
+        return stated.dimension == "time" and _same_stretch(fact, document, wanted, stated)
+    if wanted.unit is not None:
+        return stated.dimension == wanted.dimension
+    if stated.unit is not None or stated.ratio or wanted.ratio:
+        return False
+    own = fact.document.words[wanted.last + 1 : wanted.last + 2]
+    its = document.words[stated.last + 1 : stated.last + 2]
+    return bool(own and its) and own[0].isalpha() and loose_stem(own[0]) == loose_stem(its[0])
+
+
+_STRETCHES = frozenset(("ago", "pregnant", "gestation", "old", "sober", "clean", "abstinent"))
+
+
+def _same_stretch(fact: Fact, document: Document, wanted: Amount, stated: Amount) -> bool:
+    """Both say how long ago, how old, or how far a pregnancy is."""
+    own = fact.document.words[wanted.last + 1 : wanted.last + 2]
+    its = document.words[stated.last + 1 : stated.last + 2]
+    if own and own == its and own[0] in _STRETCHES:
+        return True
+    weeks = wanted.unit is stated.unit and wanted.unit is not None and wanted.unit.name.startswith("week")
+    return weeks and any(c.name == "pregnancy" for c in fact.conditions) and its != ["ago"]

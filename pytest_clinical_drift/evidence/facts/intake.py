@@ -1,0 +1,276 @@
+"""Whether a medicine that a text names is taken now: stopped, switched, declined, only possible, or someone else's."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import cast
+
+from pytest_clinical_drift.evidence.contexts.mentions import reading
+from pytest_clinical_drift.evidence.facts.dose_roles import STATUS_FILE
+from pytest_clinical_drift.evidence.lexicon import Term
+from pytest_clinical_drift.evidence.reading.phrases import Cue, cues_of
+from pytest_clinical_drift.evidence.terms.index import term_index
+from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, word_set
+from pytest_clinical_drift.evidence.text import CELL, Document
+
+_REACH = 25
+_BE = word_set("intake", "be")
+_SKIPPED = word_set("intake", "skipped")
+_JOINS = frozenset(["and", "or", "plus", "with"])
+
+
+class Taking(Enum):
+    """What a mention says about taking the medicine."""
+
+    NOW = "taken"
+    STOPPED = "stopped or replaced"
+    DENIED = "not taken"
+    POSSIBLE = "only possible or asked about"
+    OTHER_PERSON = "of another person"
+    ALLERGY = "as a cause of a reaction"
+    OPEN = "not known"
+
+
+def taking(document: Document, mention: Term) -> Taking:
+    """What a mention of a medicine says about taking it."""
+    known = cast("dict[tuple[int, int], Taking]", document.cache.setdefault("takings", {}))
+    key = (mention.first, mention.last)
+    state = known.get(key)
+    if state is None:
+        state = _decide(document, mention)
+        known[key] = state
+    return state
+
+
+def _decide(document: Document, mention: Term) -> Taking:
+    context = reading(document, mention.first, mention.last)
+    if context.other_person:
+        return Taking.OTHER_PERSON
+    if context.open:
+        return Taking.OPEN
+    if "allerg" in " ".join(document.labels_of(mention.first)[:2]):
+        return Taking.ALLERGY
+    declined = _targets(document, mention, "declined")
+    if declined:
+        return Taking.DENIED
+    if _switched_from(document, mention):
+        return Taking.POSSIBLE if context.hypothetical or _planned(document, mention) else Taking.STOPPED
+    if _switched_to(document, mention):
+        return Taking.NOW
+    stopped = _targets(document, mention, "stopped")
+    if stopped and not context.hypothetical:
+        return Taking.STOPPED
+    if context.hypothetical or _planned(document, mention):
+        return Taking.POSSIBLE
+    if context.negated and not _lacks_only_effects(document, mention):
+        return Taking.DENIED
+    if context.historical and not context.dated and not _continued(document, mention):
+        return Taking.STOPPED
+    return Taking.NOW
+
+
+_EFFECTS = word_set("intake", "effects")
+
+
+def _lacks_only_effects(document: Document, mention: Term) -> bool:
+    """ "no side effects from X": what is denied is not X."""
+    before = [w for w in document.words[max(0, mention.first - 5) : mention.first] if w not in _SKIPPED - {"of"}]
+    return len(before) >= 2 and before[-1] in ("of", "from", "with", "to", "on", "in") and before[-2] in _EFFECTS
+
+
+def _span(document: Document, mention: Term) -> tuple[int, int]:
+    """The mention's clause; in a table its row."""
+    first, stop = document.sentence_span(mention.first)
+    if document.segment_kinds[document.segments[mention.first]] == CELL:
+        line = document.lines[mention.first]
+        while stop < len(document) and document.lines[stop] == line and stop < mention.last + _REACH:
+            stop += 1
+    return max(first, mention.first - _REACH), min(stop, mention.last + 1 + _REACH)
+
+
+def _targets(document: Document, mention: Term, label: str) -> bool:
+    """Whether a cue ("stopped") is about this medicine: the next one after it, else the nearest before it."""
+    first, stop = _span(document, mention)
+    clause = document.clauses[mention.first]
+    for cue in cues_of(document, STATUS_FILE).between(label, first, stop):
+        if mention.first <= cue.first <= mention.last:
+            continue
+        if _void(document, cue) or (cue.first > mention.last and document.words[cue.first] == "off"):
+            continue  # "takes the edge off her evenings" ends nothing that stands before it
+        if cue.first > mention.last:
+            if _passive_target(document, mention, cue, clause):
+                return True
+        elif document.clauses[cue.first] == clause and _active_target(document, mention, cue):
+            return True
+    return False
+
+
+_UNREAL = word_set("intake", "unreal")
+
+
+def _void(document: Document, cue: Cue) -> bool:
+    """ "not stopped", "to be stopped", "wants to come off": no stop has happened; "had to be stopped" is one."""
+    before = document.words[max(0, cue.first - 3) : cue.first]
+    after = document.words[cue.last + 1] if cue.last + 1 < len(document) else ""
+    if after.endswith("ing") and after not in ("taking", "using", "having"):
+        return True  # "stopped breathing after methadone"
+    return bool(before) and before[-1] in _UNREAL and not {"had", "needed"} & set(before)
+
+
+def _passive_target(document: Document, mention: Term, cue: Cue, clause: int) -> bool:
+    """The cue follows the medicine: "X was stopped", "X – stopped"; not when it is about a later medicine."""
+    index = term_index(document)
+    between = index.medicines_between(mention.last + 1, cue.first)
+    words, gaps = document.words, document.gaps
+    others = [t for t in between if t.concept is not mention.concept and t.concept.kind == DRUG]
+    if any(not _coordinated(document, mention.last, other.first) for other in others[:1]):
+        return False
+    if any(gaps[i].startswith(";") for i in range(mention.last + 1, cue.first + 1)):
+        return False
+    following = index.next_medicine(cue.last)
+    active = words[cue.first - 1] not in _BE and _leads_to(document, cue, following)
+    if active and following is not None and following.concept is not mention.concept:
+        # "on sertraline and stopped mirtazapine": the cue takes the medicine after it …
+        # … unless it says what replaced ours: "X was swapped for Y".
+        return words[cue.last] in ("for", "to", "with", "by")
+    if document.clauses[cue.first] != clause:
+        # A new clause with its own subject is about something else, unless it opens with the cue.
+        opening = document.clause_span(cue.first)[0]
+        return cue.first - opening <= 3 and not term_index(document).medicines_between(opening, cue.first)
+    return True
+
+
+def _coordinated(document: Document, first: int, second: int) -> bool:
+    between = document.words[first + 1 : second]
+    return not between or (len(between) <= 3 and bool(_JOINS & set(between)))
+
+
+def _leads_to(document: Document, cue: Cue, following: Term | None) -> bool:
+    if following is None or document.sentences[following.first] != document.sentences[cue.last]:
+        return False
+    between = document.words[cue.last + 1 : following.first]
+    return len(between) <= 4 and all(word in _SKIPPED or word[:1].isdigit() or len(word) < 4 for word in between)
+
+
+def _active_target(document: Document, mention: Term, cue: Cue) -> bool:
+    """The cue stands before the medicine: "stopped X", "came off X and Y", "no longer takes X"."""
+    index = term_index(document)
+    between = document.words[cue.last + 1 : mention.first]
+    if any(gap[:1] in ";:(" for gap in document.gaps[cue.last + 1 : mention.first + 1] if gap):
+        return False
+    if document.words[cue.last] in ("to", "for", "with", "by"):
+        return False  # "was switched to X": X is the new one
+    others = index.medicines_between(cue.last + 1, mention.first)
+    if others and not all(
+        _coordinated(document, a.last, b.first) for a, b in zip(others, [*others[1:], mention], strict=True)
+    ):
+        return False
+    if others:
+        return bool(_leads_to(document, cue, others[0])) and not _restarts(document, others[-1].last, mention.first)
+    if (
+        document.words[cue.first - 1 : cue.first]
+        and document.words[cue.first - 1] in _BE
+        and not _leads_to(document, cue, mention)
+    ):
+        return False
+    return len(between) <= 5 and not _restarts(document, cue.last, mention.first)
+
+
+def _restarts(document: Document, first: int, stop: int) -> bool:
+    begun = cues_of(document, STATUS_FILE).between("started", first + 1, stop)
+    return any(
+        cue.first > first + 1 or document.words[cue.first] not in ("taking", "using", "on", "has") for cue in begun
+    )
+
+
+def _switched_from(document: Document, mention: Term) -> bool:
+    first = max(document.sentence_span(mention.first)[0], mention.first - 6)
+    for cue in cues_of(document, STATUS_FILE).between("switch_from", first, mention.first):
+        between = document.words[cue.last + 1 : mention.first]
+        if (
+            all(word in _SKIPPED or word[:1].isdigit() or len(word) < 4 for word in between)
+            and cue.last < mention.first
+        ):
+            before = document.words[cue.first - 1] if cue.first else ""
+            # "was replaced by X" is another cue; "replaced X" and "instead of X" end X.
+            if document.words[cue.last] in ("replaced", "replaces", "replacing") and before in _BE:
+                continue
+            return True
+    return False
+
+
+def _switched_to(document: Document, mention: Term) -> bool:
+    """ "changed from X to Y": Y is the new one."""
+    first = max(document.sentence_span(mention.first)[0], mention.first - 14)
+    before = document.words[max(first, mention.first - 3) : mention.first]
+    if not {"to", "onto"} & set(before):
+        return False
+    for cue in cues_of(document, STATUS_FILE).between("switch_from", first, mention.first):
+        if document.words[cue.last] == "from" and term_index(document).medicines_between(cue.last + 1, mention.first):
+            return document.words[max(0, cue.first - 1)] not in ("to", "be", "could", "may", "might")
+    return False
+
+
+def _planned(document: Document, mention: Term) -> bool:
+    """A wish, plan or offer, not a prescription: "consider X", "X was offered", "change to X under consideration"."""
+    clause_first, clause_stop = document.clause_span(mention.first)
+    first = max(clause_first, mention.first - 8)
+    cues = cues_of(document, STATUS_FILE)
+    own_now = cues.between("started", max(clause_first, mention.first - 3), mention.first)
+    for cue in cues.between("planned", first, min(clause_stop, mention.last + 12)):
+        if cue.first and document.words[cue.first - 1] in ("no", "not", "without"):
+            continue
+        leads = cue.first < mention.first
+        if leads and any(started.first > cue.last for started in own_now):
+            continue
+        if _plan_before(document, cue, mention) if leads else _plan_after(document, cue, mention):
+            return True
+    return False
+
+
+def _plan_before(document: Document, cue: Cue, mention: Term) -> bool:
+    """ "consider X"; not "consider Y and X", nor a plan about the amount only."""
+    if term_index(document).medicines_between(cue.last + 1, mention.first):
+        return False
+    return mention.first - cue.last <= 5 and _DOSE_PLANS.isdisjoint(document.words[cue.first : cue.last + 1])
+
+
+_AFTERWARDS = frozenset(
+    ("under", "considered", "offered", "discussed", "proposed", "suggested", "planned", "being", "recommended")
+)
+
+
+def _plan_after(document: Document, cue: Cue, mention: Term) -> bool:
+    """ "X was offered", "X 5 mg under consideration"."""
+    if document.words[cue.first] not in _AFTERWARDS or cue.first - mention.last > 9:
+        return False
+    if term_index(document).medicines_between(mention.last + 1, cue.first):
+        return False
+    if "as" in document.words[max(mention.last, cue.first - 2) : cue.first]:
+        return False  # "takes it, as was recommended"
+    return not any(gap[:1] in (";", "(") for gap in document.gaps[mention.last + 1 : cue.first + 1])
+
+
+# Plans about the amount leave the medicine as it is: "increase sertraline to 100 mg".
+_DOSE_PLANS = word_set("intake", "dose_plans")
+
+
+def _continued(document: Document, mention: Term) -> bool:
+    first, stop = document.clause_span(mention.first)
+    words = set(document.words[max(first, mention.first - 10) : min(stop, mention.last + 12)])
+    return bool(
+        words
+        & {
+            "continues",
+            "continued",
+            "continue",
+            "remains",
+            "still",
+            "currently",
+            "ongoing",
+            "now",
+            "takes",
+            "taking",
+            "daily",
+        }
+    )

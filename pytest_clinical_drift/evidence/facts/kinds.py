@@ -1,0 +1,94 @@
+"""What sort of fact a string is, from the concepts and words that were found in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+from pytest_clinical_drift.evidence.facts.regimen import Regimen
+from pytest_clinical_drift.evidence.lexicon import Term
+from pytest_clinical_drift.evidence.terms.vocabulary import load_data, word_set
+
+_ALLERGY_WORDS = word_set("facts", "allergy_words")
+_CAUSING = word_set("facts", "causing")
+_AVOIDING = frozenset(("avoid", "avoids", "avoiding", "contraindicated", "avoided", "avoidance"))
+RELATIVES = word_set("facts", "relatives")
+_FAMILY_EVENTS = frozenset(("parental separation", "bereavement", "family conflict", "parental pressure"))
+_REACTION_GROUPS = ("reaction", "symptom", "respiratory", "dermatological")
+
+
+@lru_cache(maxsize=1)
+def word_lists() -> dict[str, frozenset[str]]:
+    """Words that shape a fact's wording, by what they do."""
+    return {label: frozenset(str(word) for word in words) for label, words in (load_data("fact_words") or {}).items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found in a fact's text."""
+
+    words: list[str]
+    medicines: list[Term]
+    conditions: list[Term]
+    measured: bool
+    regimen: Regimen | None
+    negative: bool
+
+    @property
+    def dosed(self) -> bool:
+        """Whether the text says how a medicine is taken."""
+        taken = self.regimen
+        return taken is not None and bool(taken.strengths or taken.ratios or taken.counts or taken.times)
+
+    @property
+    def named_intolerance(self) -> bool:
+        """A condition of its own, such as lactose intolerance."""
+        return not self.medicines and any(
+            "intoleran" in t.concept.name and t.concept.group != "reaction" for t in self.conditions
+        )
+
+
+def infer_kind(found: Found, given: str | None) -> str:
+    """The kind of a fact; what the case says decides where the text leaves room ("penicillin", an allergy)."""
+    words = set(found.words)
+    medicines, conditions = found.medicines, found.conditions
+    if found.negative and not (medicines and conditions):
+        return "negative"
+    of_relative = bool(found.words) and found.words[0] in RELATIVES and bool(conditions)
+    of_relative = of_relative and conditions[0].concept.name not in _FAMILY_EVENTS
+    if {"family", "history"} <= words or of_relative:
+        return "family"
+    if given in ("allergy", "intolerance") and (medicines or conditions) and not found.dosed:
+        return "allergy"
+    if not _ALLERGY_WORDS.isdisjoint(words) and not found.named_intolerance:
+        return "allergy"
+    if medicines:
+        kind = _kind_of_medicine(found, words)
+        if kind:
+            return kind
+    reactions = [t for t in conditions if t.concept.group in _REACTION_GROUPS]
+    if "latex" in words and reactions and not _CAUSING.isdisjoint(words):
+        return "allergy"
+    if found.measured and not conditions:
+        return "measurement"
+    if conditions and not all(t.concept.group == "social-risk" for t in conditions):
+        return "diagnosis"
+    return "social"
+
+
+def _stopped_doing(words: list[str]) -> bool:
+    """ "stopped breathing after methadone": not the medicine was stopped."""
+    return any(word == "stopped" and after.endswith("ing") for word, after in pairwise(words))
+
+
+def _kind_of_medicine(found: Found, words: set[str]) -> str:
+    """The kind of a fact that names a medicine; empty when the medicine is not its point."""
+    reactions = [t for t in found.conditions if t.concept.group in _REACTION_GROUPS]
+    if word_lists()["stopped"] & words and "taking" not in words and not _stopped_doing(found.words):
+        return "stopped"
+    if reactions and not _CAUSING.isdisjoint(words) and not found.dosed:
+        return "allergy"
+    if not _AVOIDING.isdisjoint(words):
+        return "avoid"
+    return "medication" if found.dosed or not found.conditions else ""

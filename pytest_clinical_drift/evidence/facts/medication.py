@@ -1,0 +1,213 @@
+"""Medicines: is it taken now, and at the amount, frequency and time of day that the fact states?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_clinical_drift.evidence.contexts.mentions import reading
+from pytest_clinical_drift.evidence.facts.fact import Fact
+from pytest_clinical_drift.evidence.facts.intake import Taking, taking
+from pytest_clinical_drift.evidence.facts.outcome import (
+    ABSENT,
+    CONTRADICTED,
+    NOTHING,
+    PARTIAL,
+    RETAINED,
+    Outcome,
+)
+from pytest_clinical_drift.evidence.facts.regimen import Regimen, read_regimen, scope_of
+from pytest_clinical_drift.evidence.facts.regimen_comparison import compare
+from pytest_clinical_drift.evidence.lexicon import Term
+from pytest_clinical_drift.evidence.terms.index import term_index
+from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, MEASURE, Concept, word_set
+from pytest_clinical_drift.evidence.text import Document
+
+_FOLLOW = 3  # sentences after a mention in which "it" may still be that medicine
+
+
+def mentions_of(document: Document, medicine: Concept) -> list[Term]:
+    """Where a medicine is named: itself, a combination or brand, a member of the class, or a clipped name."""
+    index = term_index(document)
+    found = [*index.exact.get(medicine.id, ()), *index.within.get(medicine.id, ())]
+    found = [t for t in found if not any(m.last > t.last for m in index.between(MEASURE, t.first, t.first + 1))]
+    if medicine.kind == DRUG and not found:
+        found += _clipped(document, medicine)
+    return found
+
+
+def _clipped(document: Document, medicine: Concept) -> Iterator[Term]:
+    """ "Bisop 5 mg": at least four letters of the name, followed by a number; or an unknown name as written."""
+    names = [medicine.name, *map(str, medicine.data.get("synonyms", ())), *map(str, medicine.data.get("brands", ()))]
+    openings = {name[:3] for name in names}
+    for position, word in enumerate(document.words):
+        if word[:3] not in openings:
+            continue
+        if word == medicine.name:
+            yield Term(medicine, position, position)
+        elif 3 <= len(word) < 9 and any(_clips(word, name) for name in names):
+            following = document.words[position + 1 : position + 2]
+            if following and following[0][:1].isdigit():
+                yield Term(medicine, position, position)
+
+
+def _clips(word: str, name: str) -> bool:
+    """Four letters or more of a name, or the first word of one ("MST" of "MST Continus")."""
+    return (len(word) >= 4 and len(name) > len(word) + 1 and name.startswith(word)) or name.startswith(word + " ")
+
+
+def assess_medication(fact: Fact, document: Document) -> Outcome:
+    """Status of "this medicine is taken like this"."""
+    medicine = fact.medicines[0]
+    kit = _is_kit(fact)
+    mentions = [
+        m for m in mentions_of(document, medicine) if _in_kit(document, m) == kit or (kit and _names_kit(document, m))
+    ]
+    outcomes = [_assess_mention(fact, document, mention) for mention in mentions]
+    decided = _combine(outcomes)
+    if decided.status != ABSENT:
+        return decided
+    if kit:
+        return _kit_alone(document) or decided
+    by_class = _class_only(fact, document, medicine)
+    return by_class if by_class.status != ABSENT else decided
+
+
+_KIT_WORDS = word_set("medication", "kit_words")
+_KIT_IDS = frozenset({"word:carry", "word:emergency kit", "word:autoinjector"})
+
+
+def _is_kit(fact: Fact) -> bool:
+    """Whether the fact is about a rescue medicine that is carried, not about one taken regularly."""
+    return any(part.ids & _KIT_IDS for part in fact.words) or not _KIT_WORDS.isdisjoint(fact.document.words)
+
+
+def _names_kit(document: Document, mention: Term) -> bool:
+    """A name that is a device by itself ("EpiPen")."""
+    return "pen" in document.words[mention.first] or document.words[mention.first] in ("jext", "emerade", "anapen")
+
+
+def _in_kit(document: Document, mention: Term) -> bool:
+    first, stop = document.clause_span(mention.first)
+    near = document.words[max(first, mention.first - 5) : min(stop, mention.last + 7)]
+    return not _KIT_WORDS.isdisjoint(near)
+
+
+def _kit_alone(document: Document) -> Outcome | None:
+    """The kit without the name of the medicine."""
+    for term in term_index(document).exact.get("word:emergency kit", ()):
+        context = reading(document, term.first, term.last)
+        if context.denied:
+            return Outcome(CONTRADICTED, ((term.first, term.last),), "stated as not there")
+        if context.affirmed:
+            return Outcome(PARTIAL, ((term.first, term.last),), "missing: the medicine and its dose")
+    return None
+
+
+def _combine(outcomes: list[Outcome]) -> Outcome:
+    """One conflict decides, unless it only says that the medicine was not taken at some other time."""
+    conflicts = [o for o in outcomes if o.status == CONTRADICTED]
+    stated = [o for o in outcomes if o.status in (RETAINED, PARTIAL)]
+    full = [o for o in stated if o.status == RETAINED]
+    if conflicts:
+        return conflicts[0]
+    if full:
+        return full[0]
+    if stated:
+        # A dose in one place and the frequency in another make a whole only within one mention; the first stands.
+        return stated[0]
+    return outcomes[0] if outcomes else NOTHING
+
+
+def _assess_mention(fact: Fact, document: Document, mention: Term) -> Outcome:
+    state = taking(document, mention)
+    place = ((mention.first, mention.last),)
+    if state in (Taking.OTHER_PERSON, Taking.POSSIBLE, Taking.ALLERGY, Taking.OPEN):
+        return Outcome(ABSENT, place, f"named, but {state.value}")
+    if state in (Taking.STOPPED, Taking.DENIED):
+        return Outcome(CONTRADICTED, place, f"stated as {state.value}")
+    regimen = _regimen(document, mention)
+    evidence = ((min(mention.first, regimen.first), max(mention.last, regimen.last)),)
+    wanted = fact.regimen
+    missing: list[str] = []
+    if wanted is not None:
+        conflict = compare(wanted, regimen, missing)
+        if conflict:
+            return Outcome(CONTRADICTED, evidence, conflict)
+    medicine = fact.medicines[0]
+    if (
+        mention.concept is not medicine
+        and mention.concept.kind == DRUG
+        and medicine.kind == DRUG
+        and medicine.id not in mention.concept.contains
+    ):
+        missing.append("the medicine itself")
+    for part in fact.words:
+        if "word:autoinjector" in part.ids and _names_kit(document, mention):
+            continue
+        if "word:carry" in part.ids and _carries_none(document, mention):
+            return Outcome(CONTRADICTED, evidence, "not carried")
+        if part.ids or part.stems:
+            near = [
+                p for p in part.places(document) if abs(document.sentences[p] - document.sentences[mention.first]) <= 1
+            ]
+            if not near:
+                missing.append(part.text)
+    if missing:
+        return Outcome(PARTIAL, evidence, "missing: " + ", ".join(missing))
+    return Outcome(RETAINED, evidence)
+
+
+def _carries_none(document: Document, mention: Term) -> bool:
+    """ "carries none at the moment", in the sentence of the mention or the next."""
+    index = term_index(document)
+    return any(
+        abs(document.sentences[t.first] - document.sentences[mention.first]) <= 1
+        and document.words[t.last + 1 : t.last + 2] in (["none"], ["neither"], ["no"])
+        for t in index.exact.get("word:carry", ())
+    )
+
+
+def _regimen(document: Document, mention: Term) -> Regimen:
+    """The regimen beside a mention; where none stands there, that of the next sentences up to another medicine."""
+    regimen = read_regimen(document, mention)
+    if regimen.strengths or regimen.ratios or regimen.earlier or regimen.planned:
+        return regimen
+    sentence = document.sentences[mention.first]
+    starts = document.sentence_starts
+    stop = starts[sentence + 1 + _FOLLOW] if sentence + 1 + _FOLLOW < len(starts) else len(document)
+    stop = _same_item(document, mention.last, min(stop, mention.last + 60))
+    further = read_regimen(document, mention, stop=stop)
+    return further if further.strengths or further.times else regimen
+
+
+_REGIMEN_LABELS = word_set("medication", "regimen_labels")
+
+
+def _same_item(document: Document, last: int, stop: int) -> int:
+    """Where the text stops speaking of the medicine: at the next line, unless that is about its dose."""
+    line = document.lines[last]
+    for token in range(last + 1, stop):
+        if document.lines[token] == line:
+            continue
+        line = document.lines[token]
+        opening = document.words[token : token + 3]
+        if _REGIMEN_LABELS.isdisjoint(opening) and not document.words[token][:1].isdigit():
+            return token
+    return stop
+
+
+def _class_only(fact: Fact, document: Document, medicine: Concept) -> Outcome:
+    """Only the class of the medicine is named: a partial statement, if it is taken now."""
+    index = term_index(document)
+    for class_id in medicine.ancestors:
+        for mention in index.exact.get(class_id, ()):
+            if not mention.weak and taking(document, mention) is Taking.NOW and not _drug_beside(document, mention):
+                return Outcome(PARTIAL, ((mention.first, mention.last),), "only the class is named")
+    return NOTHING
+
+
+def _drug_beside(document: Document, mention: Term) -> bool:
+    """A class word that goes with another drug of that class ("the SSRI fluoxetine") does not stand for ours."""
+    first, stop = scope_of(document, mention)
+    others = term_index(document).medicines_between(max(first, mention.first - 12), min(stop, mention.last + 12))
+    return any(t.concept.kind == DRUG and mention.concept.id in t.concept.ancestors for t in others)

@@ -1,0 +1,1 @@
+"""How a text is cut up: tokens, lines, sentences, dates, amounts and phrases."""

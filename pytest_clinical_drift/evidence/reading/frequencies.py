@@ -1,0 +1,132 @@
+"""How often something is taken: "b.d.", "every 28 days", "morning and evening", "in three divided doses".
+
+frequencies(document)  every statement of how often, as doses per day, with the part of the day where it is fixed
+divisions(document)    into how many parts a daily amount is divided
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import cast
+
+from pytest_clinical_drift.evidence.reading.quantities import Amount, amounts
+from pytest_clinical_drift.evidence.terms.index import term_index
+from pytest_clinical_drift.evidence.terms.vocabulary import FREQUENCY, word_set
+from pytest_clinical_drift.evidence.text import Document
+
+_PERIODS = {
+    "day": 1.0, "days": 1.0, "d": 1.0, "daily": 1.0, "24h": 1.0, "24": 1.0, "week": 1 / 7, "weeks": 1 / 7, "wk": 1 / 7,
+    "weekly": 1 / 7, "month": 12 / 365.25, "months": 12 / 365.25, "monthly": 12 / 365.25, "hour": 24.0, "hours": 24.0,
+    "h": 24.0, "hr": 24.0, "hrs": 24.0, "hourly": 24.0, "year": 1 / 365.25, "years": 1 / 365.25, "yearly": 1 / 365.25,
+}  # fmt: skip
+# "for a week", "within a day" are stretches of time, not frequencies.
+_LASTING = word_set("quantities", "lasting")
+
+
+@dataclass(frozen=True, slots=True)
+class Frequency:
+    """A statement of how often."""
+
+    per_day: float
+    """Doses per day; 0: as needed."""
+    time: str
+    """Part of the day that the wording fixes, else empty."""
+    first: int
+    last: int
+
+
+def frequencies(document: Document) -> list[Frequency]:
+    """Every statement of how often, by position."""
+    known = cast("list[Frequency] | None", document.cache.get("frequencies"))
+    if known is not None:
+        return known
+    numbers = amounts(document)
+    after_amount = {amount.last + 1 for amount in numbers}
+    found: dict[int, Frequency] = {}
+    for term in term_index(document).by_kind.get(FREQUENCY, ()):
+        if term.weak and not _follows_amount(document, term.first, after_amount):
+            continue
+        before = document.words[term.first - 1] if term.first else ""
+        if document.words[term.first] == "a" and before in _LASTING:
+            continue
+        entry = term.concept.data
+        per_day, time = float(entry["per_day"]), str(entry.get("time", ""))
+        known_here = found.get(term.first)
+        if known_here is None or known_here.last < term.last:
+            found[term.first] = Frequency(per_day, time, term.first, term.last)
+    for amount in numbers:
+        frequency = _by_rule(document, amount)
+        if frequency is not None:
+            covered = [first for first in found if frequency.first <= first <= frequency.last]
+            for first in covered:
+                del found[first]
+            found[frequency.first] = frequency
+    ordered = sorted(found.values(), key=lambda frequency: frequency.first)
+    document.cache["frequencies"] = ordered
+    return ordered
+
+
+def frequencies_between(document: Document, first: int, stop: int) -> list[Frequency]:
+    """Statements of how often that begin from token `first` up to before `stop`."""
+    known = frequencies(document)
+    starts = cast("list[int] | None", document.cache.get("frequency starts"))
+    if starts is None:
+        starts = [frequency.first for frequency in known]
+        document.cache["frequency starts"] = starts
+    return known[bisect_left(starts, first) : bisect_left(starts, stop)]
+
+
+def _follows_amount(document: Document, first: int, after_amount: set[int]) -> bool:
+    """Whether a short form ("od") stands where a frequency is due: after an amount, "each", or alone in its cell."""
+    if document.words[first] == "on" and document.spelled(first) != "ON":
+        return False
+    if first in after_amount:
+        return True
+    if first and document.words[first - 1] == "each":
+        return True
+    segment = document.segments[first]
+    alone_before = first == 0 or document.segments[first - 1] != segment
+    alone_after = first + 1 == len(document) or document.segments[first + 1] != segment
+    return alone_before and alone_after and document.spelled(first).isupper()
+
+
+def _by_rule(document: Document, amount: Amount) -> Frequency | None:
+    """ "50 mg/day", "3 times a day", "every 5 hours", "6-weekly"."""
+    words, gaps = document.words, document.gaps
+    total = len(words)
+    after = amount.last + 1
+    if after < total and gaps[after] == "/" and words[after] in _PERIODS and amount.unit is not None:
+        last = after + 1 if after + 1 < total and words[after] == "24" and words[after + 1] == "h" else after
+        return Frequency(_PERIODS[words[after]], "", after, last)
+    if amount.value <= 0:
+        return None
+    before = words[amount.first - 1] if amount.first else ""
+    if before in ("every", "each") and amount.unit is not None and amount.dimension == "time":
+        return Frequency(24.0 / max(amount.base, 1e-9), "", amount.first - 1, amount.last)
+    if amount.unit is None and after < total and not document.gaps[after].strip("-"):
+        word = words[after]
+        if word in ("hourly", "weekly", "monthly") and not amount.ratio:
+            return Frequency(_PERIODS[word] / amount.value, "", amount.first, after)
+        if word in ("times", "time", "x", "×") and after + 1 < total:
+            position = after + 1
+            if words[position] in ("a", "per", "each", "every") and position + 1 < total:
+                position += 1
+            if words[position] in _PERIODS:
+                return Frequency(amount.value * _PERIODS[words[position]], "", amount.first, position)
+    return None
+
+
+def divisions(document: Document) -> list[tuple[int, int]]:
+    """(token, number of parts) for "in three divided doses", "split into two equal doses"."""
+    known = cast("list[tuple[int, int]] | None", document.cache.get("divisions"))
+    if known is None:
+        words = document.words
+        known = []
+        for amount in amounts(document):
+            before = words[amount.first - 1] if amount.first else ""
+            following = words[amount.last + 1 : amount.last + 3]
+            if before in ("in", "into") and any(word in ("doses", "dose", "portions") for word in following):
+                known.append((amount.first, int(min(amount.value, 1000))))
+        document.cache["divisions"] = known
+    return known

@@ -1,0 +1,1 @@
+"""The vocabulary files, and the terms of one document."""

@@ -1,0 +1,143 @@
+"""The terms of one document, arranged for looking up; built once and kept with the document."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from typing import cast
+
+from pytest_clinical_drift.evidence.lexicon import Term, find_terms
+from pytest_clinical_drift.evidence.terms.ambiguity import resolve_ambiguous
+from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, UNIT
+from pytest_clinical_drift.evidence.text import Document
+
+
+def places_in(keys: list[str], key: str) -> list[int]:
+    """Positions of a key in a list, found at the speed of `list.index`."""
+    found: list[int] = []
+    start = 0
+    try:
+        while True:
+            start = keys.index(key, start)
+            found.append(start)
+            start += 1
+    except ValueError:
+        return found
+
+
+class _Within(dict[str, list[Term]]):
+    """Terms that name something narrower than a concept (a drug of a class), found when asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.terms: list[Term] = []
+
+    def get(self, concept_id: str, default: object = None) -> list[Term]:
+        """Terms within a concept."""
+        known = super().get(concept_id)
+        if known is None:
+            known = [
+                t
+                for t in self.terms
+                if concept_id in t.concept.ancestors
+                or concept_id in t.concept.implies
+                or concept_id in t.concept.contains
+            ]
+            self[concept_id] = known
+        return known
+
+
+class TermIndex:
+    """Terms by concept, by what they are a kind of, and by position."""
+
+    __slots__ = (
+        "_nested",
+        "_starts",
+        "by_kind",
+        "document",
+        "exact",
+        "medicine_starts",
+        "medicines",
+        "units",
+        "within",
+    )
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        #: Terms that name a concept itself.
+        self.exact: dict[str, list[Term]] = {}
+        self.within = _Within()
+        self._nested = self.within.terms
+        self.by_kind: dict[str, list[Term]] = {}
+        self.units: dict[int, Term] = {}
+        self._starts: dict[str, list[int]] = {}
+        terms = find_terms(document, weak=True)
+        if any(term.weak for term in terms):
+            terms = list(resolve_ambiguous(document, terms))
+        if "(" in document.raw:
+            terms = list(_merged(document, terms))
+        for term in terms:
+            concept = term.concept
+            self.by_kind.setdefault(concept.kind, []).append(term)
+            if concept.kind == UNIT:
+                known = self.units.get(term.first)
+                if known is None or known.last < term.last:
+                    self.units[term.first] = term
+                continue
+            self.exact.setdefault(concept.id, []).append(term)
+            if not term.weak and (concept.ancestors or concept.implies or concept.contains):
+                self._nested.append(term)
+        self.medicines = sorted(
+            (t for kind in (DRUG, DRUG_CLASS) for t in self.by_kind.get(kind, ()) if not t.weak),
+            key=lambda term: (term.first, term.last),
+        )
+        self.medicine_starts = [term.first for term in self.medicines]
+
+    def between(self, kind: str, first: int, stop: int) -> list[Term]:
+        """Terms of a kind that start from token `first` up to before `stop`."""
+        terms = self.by_kind.get(kind, [])
+        starts = self._starts.get(kind)
+        if starts is None:
+            starts = self._starts[kind] = [term.first for term in terms]
+        return terms[bisect_left(starts, first) : bisect_left(starts, stop)]
+
+    def medicines_between(self, first: int, stop: int) -> list[Term]:
+        """Drugs and classes named from token `first` up to before `stop`."""
+        starts = self.medicine_starts
+        return self.medicines[bisect_left(starts, first) : bisect_left(starts, stop)]
+
+    def next_medicine(self, after: int) -> Term | None:
+        """The first drug or class that starts after a token."""
+        place = bisect_right(self.medicine_starts, after)
+        return self.medicines[place] if place < len(self.medicines) else None
+
+    def places(self, word: str) -> list[int]:
+        """Tokens at which a normalised word stands."""
+        return places_in(self.document.words, word)
+
+
+def _merged(document: Document, terms: Iterable[Term]) -> Iterator[Term]:
+    """Terms with a second name in brackets taken in: "generalised anxiety disorder (GAD)" is one mention."""
+    last_of: dict[str, Term] = {}
+    kept: list[Term] = []
+    places: dict[str, int] = {}
+    for term in terms:
+        before = last_of.get(term.concept.id)
+        if before is not None and before.last + 1 == term.first and document.gaps[term.first][:1] == "(":
+            joined = before._replace(last=term.last, weak=before.weak and term.weak)
+            kept[places[term.concept.id]] = joined
+            last_of[term.concept.id] = joined
+        else:
+            places[term.concept.id] = len(kept)
+            kept.append(term)
+            last_of[term.concept.id] = term
+    return iter(kept)
+
+
+def term_index(document: Document) -> TermIndex:
+    """The index of a document."""
+    index = cast("TermIndex | None", document.cache.get("index"))
+    if index is None:
+        index = TermIndex(document)
+        document.cache["index"] = index
+    return index
