@@ -38,6 +38,7 @@ class _Hashes(_Record):
 class _Manifest(_Record):
     judge: str
     stride: int = 1
+    tier: str = "none"
     hashes: _Hashes
     model: str = ""
     revision: str | None = None
@@ -71,6 +72,7 @@ class Baseline:
     """Version of this package that scored it."""
     judge: str
     stride: int
+    tier: str
     cases_hash: str
     prompts_hash: str
     cases: Mapping[str, BaselineCase]
@@ -95,6 +97,7 @@ def load_baseline(path: Path) -> Baseline:
         version=manifest.versions.get("pytest-clinical-drift"),
         judge=manifest.judge,
         stride=manifest.stride,
+        tier=manifest.tier,
         cases_hash=manifest.hashes.cases,
         prompts_hash=manifest.hashes.prompts,
         cases={case.case_id: _read_case(case) for case in complete},
@@ -120,7 +123,7 @@ def recall_sd(baseline: Baseline) -> float | None:
 def check_comparable(baseline: Baseline, manifest: Mapping[str, Any]) -> tuple[str, ...]:
     """Refuse a baseline with other cases, prompts or judge, saying which; return remarks on what else differs.
 
-    `manifest` is this run's, as written into the results file: `judge`, `stride`, `hashes` and `versions` are read.
+    `manifest` is this run's, as written into the results file; what decides on its figures is read.
     """
     hashes = manifest["hashes"]
     different = []
@@ -131,6 +134,8 @@ def check_comparable(baseline: Baseline, manifest: Mapping[str, Any]) -> tuple[s
     if (baseline.judge, baseline.stride) != (manifest["judge"], manifest["stride"]):
         before, now = f"{baseline.judge}, stride {baseline.stride}", f"{manifest['judge']}, stride {manifest['stride']}"
         different.append(f"the judge ({before}; now {now})")
+    if baseline.tier != manifest["tier"]:
+        different.append(f"the second look at facts ({baseline.tier}; now {manifest['tier']})")
     if different:
         named = " and ".join(different)
         raise InputError(f"--drift-baseline {baseline.path}: cannot be compared with this run, because {named} differ")

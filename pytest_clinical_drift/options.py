@@ -33,6 +33,7 @@ def read_settings(config: Any, root: Path) -> RunSettings:
         thresholds=_path(given, "drift_thresholds"),
         judge=_text(given, "drift_judge") or "rules",
         ner=_text(given, "drift_ner") or "lexicon",
+        tier=_text(given, "drift_tier") or "none",
         embedder=given.getini("drift_embedder") or None,
         stride=_number(given, "drift_nli_stride"),
         results=Path(_text(given, "drift_results") or "results"),

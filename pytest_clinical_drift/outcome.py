@@ -160,6 +160,7 @@ class RunOutcome:
             "server": dict(identity.server) if identity.server else None,
             "judge": settings.judge,
             "ner": settings.ner,
+            "tier": settings.tier,
             "stride": self.run.stride,
             "repeats": settings.repeats,
             "seed": SEED,

@@ -35,6 +35,11 @@ _OPTIONS: tuple[tuple[str, dict[str, Any], bool], ...] = (
     ),
     ("--drift-judge", {"metavar": "JUDGE", "help": "contradiction judge: rules (default) or nli[:MODEL]"}, True),
     ("--drift-ner", {"metavar": "NER", "help": "entity extractor: lexicon (default) or scispacy[:MODEL]"}, True),
+    (
+        "--drift-tier",
+        {"metavar": "TIER", "help": "second look at long facts: none (default), nli[:MODEL], embedding[:MODEL]"},
+        True,
+    ),
     ("--drift-nli-stride", {"metavar": "N", "help": "judge every Nth adjacent pair of advice (1; 2 with nli)"}, True),
     ("--drift-results", {"metavar": "DIR", "help": "where results go, from rootdir (default: results/)"}, True),
     ("--drift-store", {"metavar": "FILE", "help": "replies already had (default: .clinical-drift/store.sqlite)"}, True),

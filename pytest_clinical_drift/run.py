@@ -20,6 +20,7 @@ from .errors import InputError
 from .evidence.alignment import find_embedder
 from .evidence.entities import load_extractor
 from .evidence.judges import load_judge
+from .evidence.tiers import load_tier
 from .report.json_file import package_versions
 from .scoring import Scorer
 from .subjects.base import Subject
@@ -42,6 +43,8 @@ class RunSettings:
     thresholds: Path | None = None
     judge: str = "rules"
     ner: str = "lexicon"
+    tier: str = "none"
+    """A model that looks again for long facts that the rules did not find."""
     embedder: str | None = None
     """Model or folder for session goal alignment; None: the default one, where its weights are at hand."""
     stride: int | None = None
@@ -93,9 +96,10 @@ class GateRun:
 
     def check(self) -> list[str]:
         """Everything that can be told before the first case runs: bad input raises, remarks are returned."""
-        prepare = getattr(self.scorer.judge, "prepare", None)
-        if prepare is not None:
-            prepare()
+        for model in (self.scorer.judge, self.scorer.tier):
+            prepare = getattr(model, "prepare", None)
+            if prepare is not None:
+                prepare()
         return [*self._unknown_waivers(), *self.subject.check(list(self.cases.values()))]
 
     def _unknown_waivers(self) -> list[str]:
@@ -111,7 +115,8 @@ class GateRun:
         if self._scorer is None:
             judge, extractor = load_judge(self.settings.judge), load_extractor(self.settings.ner)
             embedder, reason = find_embedder(self.settings.embedder)
-            self._scorer = Scorer(judge, self.stride, extractor, embedder, reason)
+            tier = load_tier(self.settings.tier)
+            self._scorer = Scorer(judge, self.stride, extractor, embedder, reason, tier)
         return self._scorer
 
     def transcripts(self, case_id: str) -> list[Transcript]:
@@ -140,6 +145,7 @@ class GateRun:
         return {
             "versions": package_versions(),
             "judge": self.settings.judge,
+            "tier": self.settings.tier,
             "stride": self.stride,
             "hashes": hashes,
         }

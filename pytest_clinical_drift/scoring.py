@@ -23,6 +23,7 @@ from .evidence.breach import find_breaches
 from .evidence.conflict import compare_turns
 from .evidence.entities import EntityScorer, ScoredEntities
 from .evidence.retention import assess_retention
+from .evidence.tiers import ask_tier
 from .metrics.conflict import conflict_rate
 from .metrics.drift import fit_slope
 from .metrics.recall import f1, hallucinated_rate, precision, recall, strict_recall
@@ -46,6 +47,8 @@ class Scorer:
     """A sentence embedder for session goal alignment; None: not evaluated."""
     no_embedder: str = "no embedder was given"
     """Why there is none."""
+    tier: Any = field(default=None)
+    """A model that looks again for long facts; None: the rules alone."""
 
     def score(self, case: Case, transcript: Transcript) -> CaseAssessment:
         """Assess one conversation; an incomplete one keeps what was said, without gated figures."""
@@ -87,7 +90,7 @@ class Scorer:
         if exchange.summary.error is not None:
             return _unheard(exchange.turn)
         summary = exchange.summary.text
-        findings = assess_facts(summary, facts_at(case, exchange.turn))
+        findings = assess_facts(summary, facts_at(case, exchange.turn), self.tier)
         scored = entities.score(summary, exchange.turn)
         critical, extended, strict = score_entities(findings, scored)
         return TurnAssessment(
@@ -163,10 +166,12 @@ def _unheard(turn: int) -> TurnAssessment:
     return TurnAssessment(turn, (), None, None, nothing, nothing)
 
 
-def assess_facts(summary: str, states: Sequence[FactState]) -> tuple[FactFinding, ...]:
+def assess_facts(summary: str, states: Sequence[FactState], tier: Any = None) -> tuple[FactFinding, ...]:
     """Judge a summary against what is true by now; an old value stated as current is contradicted (stale)."""
     findings: list[FactFinding] = []
     retained = assess_retention(summary, [state.fact for state in states])
+    if tier is not None:
+        retained = ask_tier(tier, summary, retained)
     for state, found in zip(states, retained, strict=True):
         stale = None
         if state.superseded and (state.ended or found.status != "retained"):

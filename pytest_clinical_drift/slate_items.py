@@ -19,7 +19,7 @@ from .slate_run import PARTIAL, SlateRun, SlateSettings, TestResult, exit_code, 
 
 PREFIX = "slate"
 GATE = "verdict"
-_MEANINGLESS = ("cases", "system", "judge", "ner", "nli_stride", "store", "baseline", "repeats", "set")
+_MEANINGLESS = ("cases", "system", "judge", "ner", "tier", "nli_stride", "store", "baseline", "repeats", "set")
 """Options of the conversation gate that say nothing about a slate."""
 
 Property = tuple[str, object]

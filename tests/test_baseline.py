@@ -31,6 +31,7 @@ MANIFEST: dict[str, Any] = {
     "revision": None,
     "judge": "rules",
     "stride": 1,
+    "tier": "none",
     "versions": {"pytest-clinical-drift": "0.1.0"},
     "hashes": {"cases": "c", "prompts": "p", "thresholds": "t", "system_prompt": None},
 }
@@ -143,6 +144,7 @@ def test_subset_stays_partial(tmp_path: Path) -> None:
         ({"hashes": {"cases": "x", "prompts": "y"}}, "the cases and the prompts differ"),
         ({"judge": "nli"}, "the judge (rules, stride 1; now nli, stride 1)"),
         ({"stride": 2}, "stride 2"),
+        ({"tier": "nli"}, "the second look at facts (none; now nli) differ"),
     ],
 )
 def test_refuses_what_cannot_be_compared_and_says_which(tmp_path: Path, change: dict[str, Any], named: str) -> None:

@@ -14,9 +14,10 @@ from pytest_clinical_drift.case_files import load_cases
 from pytest_clinical_drift.cases import Case
 from pytest_clinical_drift.cli import main
 from pytest_clinical_drift.errors import InputError, MissingDependency
+from pytest_clinical_drift.evidence.judges.cross_encoder import label_index
 from pytest_clinical_drift.plans import Plan, Reasoning, make_plans, read_plans, read_reasoning, synthesise, write_plans
 from pytest_clinical_drift.plans.linked import classify, links, reasoning_of
-from pytest_clinical_drift.plans.verifier import NliVerifier, entailment_label
+from pytest_clinical_drift.plans.verifier import NliVerifier
 from pytest_clinical_drift.plans.vocabulary import plan_words
 
 CASE: dict[str, Any] = {
@@ -308,10 +309,10 @@ def test_command_without_the_weights(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 def test_label_of_entailment() -> None:
     """Found by name; models without one, or with two, are refused."""
-    assert entailment_label({0: "CONTRADICTION", 1: "Entailment", 2: "neutral"}, "m") == 1
-    assert entailment_label({0: "entailment", 1: "not_entailment"}, "m") == 0
+    assert label_index({0: "CONTRADICTION", 1: "Entailment", 2: "neutral"}, "entailment", "m") == 1
+    assert label_index({0: "entailment", 1: "not_entailment"}, "entailment", "m") == 0
     with pytest.raises(InputError, match="no single label for entailment"):
-        entailment_label({0: "positive", 1: "negative"}, "m")
+        label_index({0: "positive", 1: "negative"}, "entailment", "m")
 
 
 def test_verifier_needs_a_model(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ import pytest
 from pytest_clinical_drift.errors import InputError, MissingDependency
 from pytest_clinical_drift.evidence.conflict import compare_turns
 from pytest_clinical_drift.evidence.judges import Judge, RulesJudge, load_judge
-from pytest_clinical_drift.evidence.judges.nli import NliJudge, contradiction_label, same_topic
+from pytest_clinical_drift.evidence.judges.cross_encoder import label_index
+from pytest_clinical_drift.evidence.judges.nli import NliJudge, same_topic
 
 EARLIER = "Avoid ibuprofen from now on. Drink plenty of water."
 LATER = "Take ibuprofen for the pain. Rest the ankle."
@@ -140,7 +141,7 @@ def test_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -
 def test_model_without_such_a_label_is_refused() -> None:
     """A sentiment classifier is no judge."""
     with pytest.raises(InputError, match="LABEL_0, LABEL_1"):
-        contradiction_label({0: "LABEL_0", 1: "LABEL_1"}, "some/model")
+        label_index({0: "LABEL_0", 1: "LABEL_1"}, "contradiction", "some/model")
 
 
 def test_judges_share_the_protocol() -> None:

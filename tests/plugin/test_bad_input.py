@@ -93,6 +93,7 @@ def test_thresholds(project: Project) -> None:
         (("--drift-nli-stride", "-1"), "at least 1"),
         (("--drift-judge", "oracle"), "there is no judge 'oracle'"),
         (("--drift-ner", "oracle"), "oracle"),
+        (("--drift-tier", "oracle"), "there is no tier 'oracle'"),
         (("--drift-system", "nowhere.txt"), "cannot be read"),
         (("--drift-thresholds", "nowhere.yaml"), "cannot be read"),
     ],

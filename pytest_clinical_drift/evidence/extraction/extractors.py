@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Protocol
 
 from pytest_clinical_drift.errors import InputError, MissingDependency
@@ -24,6 +25,9 @@ __all__ = ["Entity", "Extractor", "is_generic", "is_supported", "load_extractor"
 
 _DEFAULT_MODEL = "en_core_sci_sm"
 _ARCHIVE = "en_core_sci_sm-0.5.4.tar.gz"
+_LOOK_ALIKES = (
+    "not from a public index, where look-alike names such as en_core_sci_md 999.9.9 are not the AI2 models"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,17 +136,30 @@ def _load_pipeline(model: str) -> Any:
         import spacy
     except ImportError as error:
         raise MissingDependency("the scispacy extractor needs spaCy: pip install scispacy") from error
+    _refuse_look_alike(model)
     try:
         pipeline = spacy.load(model)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise MissingDependency(
-            f"the spaCy pipeline {model!r} is not installed: install its archive from the scispacy releases page "
-            f"({_ARCHIVE} for the default), not from a public index, where look-alike names such as "
-            "en_core_sci_md 999.9.9 are not the AI2 models"
+            f"the spaCy pipeline {model!r} could not be loaded: install its archive from the scispacy releases page "
+            f"({_ARCHIVE} for the default), {_LOOK_ALIKES}"
         ) from error
     if "ner" not in pipeline.pipe_names:
         raise InputError(f"the spaCy pipeline {model!r} has no entity recogniser ('ner')")
     return pipeline
+
+
+def _refuse_look_alike(model: str) -> None:
+    """A package of that name from a public index is not what was trained; loading it would run its code."""
+    try:
+        found = version(model)
+    except (PackageNotFoundError, ValueError):
+        return
+    if found.startswith("999."):
+        raise InputError(
+            f"the installed package {model!r} {found} is no spaCy model but a look-alike name: uninstall it and "
+            f"install the archive from the scispacy releases page, {_LOOK_ALIKES}"
+        )
 
 
 @lru_cache(maxsize=8192)

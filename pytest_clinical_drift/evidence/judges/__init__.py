@@ -15,7 +15,8 @@ def load_judge(spec: str) -> Judge:
     if name == "rules" and not model:
         return RulesJudge()
     if name == "nli":
-        from pytest_clinical_drift.evidence.judges.nli import DEFAULT_MODEL, NliJudge
+        from pytest_clinical_drift.evidence.judges.cross_encoder import DEFAULT_MODEL
+        from pytest_clinical_drift.evidence.judges.nli import NliJudge
 
         return NliJudge(model or DEFAULT_MODEL)
     raise InputError(f"there is no judge {spec!r}; write 'rules', 'nli' or 'nli:MODEL'")
