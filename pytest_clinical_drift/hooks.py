@@ -14,7 +14,7 @@ from _pytest.config.findpaths import determine_setup
 from .assessment import assessment_from_json, assessment_to_json
 from .case_files import bundled_cases
 from .cases import Case
-from .conversation.progress import terminal_progress
+from .conversation.progress import Progress, terminal_progress
 from .conversation.runner import BackgroundRunner, SharedTranscripts
 from .errors import InputError, SubjectError
 from .gate_report import name_suite, report_gate, write_figures
@@ -22,6 +22,7 @@ from .items import CaseGroup, CaseItem, DriftResult, mark_name
 from .outcome import RunOutcome, case_properties
 from .run import GateRun
 from .selection import names_case, take_selection
+from .subjects.base import RunStopped
 from .transcript import Transcript
 from .verdict import CAUTION, FAIL, PARTIAL, PASS, CaseVerdict, fails_run
 
@@ -41,6 +42,7 @@ class ActivePlugin:
         self._runner: BackgroundRunner | None = None
         self.outcome = RunOutcome(run)
         self._written: list[Path] = []
+        self._failed = 0
 
     @classmethod
     def from_config(cls, config: pytest.Config) -> ActivePlugin:
@@ -69,25 +71,29 @@ class ActivePlugin:
         try:
             if self._distributed() and self.run.subject.exclusive:
                 raise InputError(f"{self.run.spec} loads the model into each process: run it without -n")
-            self.remarks = self.run.check()
-            self._runner = self._make_runner()
+            progress = self._progress()
+            self.remarks = self.run.check(progress.say if progress else None)
+            self._runner = self._make_runner(progress)
         except InputError as error:
             raise pytest.UsageError(str(error)) from None
         self.run.source = self._runner
 
-    def _make_runner(self) -> BackgroundRunner:
+    def _progress(self) -> Progress | None:
+        capture, terminal = (self.config.pluginmanager.get_plugin(n) for n in ("capturemanager", "terminalreporter"))
+        return terminal_progress(terminal, capture, self.config.get_verbosity(), workers=self._distributed())
+
+    def _make_runner(self, progress: Progress | None) -> BackgroundRunner:
         folder: Path | None = None
         if self._distributed():
             self._shared = tempfile.TemporaryDirectory(prefix="clinical-drift-")
             folder = Path(self._shared.name)
-        capture, terminal = (self.config.pluginmanager.get_plugin(n) for n in ("capturemanager", "terminalreporter"))
         return BackgroundRunner(
             self.run.subject,
             self.run.plan,
             shared=folder,
             store=self.run.store_path,
             transcripts=self.run.results_folder / "transcripts",
-            progress=terminal_progress(terminal, capture, self.config.get_verbosity()),
+            progress=progress,
         )
 
     def _distributed(self) -> bool:
@@ -153,6 +159,8 @@ class ActivePlugin:
             case = self.run.cases[case_id]
             try:
                 transcripts, assessments = self.run.assess(case_id)
+            except RunStopped as stopped:
+                pytest.skip(str(stopped))  # with workers, a test may wait when another process has given up
             except SubjectError as error:
                 transcripts = [Transcript(case_id, (), incomplete=str(error))]
                 assessments = [self.run.scorer.score(case, transcripts[0])]
@@ -204,6 +212,9 @@ class ActivePlugin:
                 write_figures(self.config, report)
             elif report.failed and not getattr(report, "drift_gate", False):
                 self.outcome.foreign_failures += 1
+            self._failed += report.failed
+            if self._runner is not None and 0 < (self.config.option.maxfail or 0) <= self._failed:
+                self._runner.give_up()  # workers finish the test they are at: it must not wait for its conversation
 
     # -- the gate on the set
 

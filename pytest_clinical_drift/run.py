@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from .evidence.judges import load_judge
 from .evidence.tiers import load_tier
 from .report.json_file import package_versions
 from .scoring import Scorer
-from .subjects.base import Subject
+from .subjects.base import Subject, TalkativeSubject
 from .subjects.spec import Spec, build_subject, model_slug, parse_spec
 from .thresholds import Thresholds, load_thresholds, project_thresholds
 from .transcript import Transcript
@@ -94,8 +94,13 @@ class GateRun:
         """Every how manyth adjacent advice pair is judged: all by rules, every second by a model, unless said."""
         return self.settings.stride or (1 if self.settings.judge == "rules" else 2)
 
-    def check(self) -> list[str]:
-        """Everything that can be told before the first case runs: bad input raises, remarks are returned."""
+    def check(self, say: Callable[[str], object] | None = None) -> list[str]:
+        """Everything that can be told before the first case runs: bad input raises, remarks are returned.
+
+        `say` is told what a look that takes long is waiting for.
+        """
+        if say is not None and isinstance(self.subject, TalkativeSubject):
+            self.subject.say = say
         for model in (self.scorer.judge, self.scorer.tier):
             prepare = getattr(model, "prepare", None)
             if prepare is not None:

@@ -48,6 +48,10 @@ class ChatServer:
     hang_seconds: float = 30.0
     answer: Callable[[dict[str, Any]], Answer | None] | None = None
     """Overrides single answers; gets the request body."""
+    tells: dict[str, Any] = field(default_factory=dict)
+    """What stands at other addresses: JSON by path."""
+    faults: list[str] = field(default_factory=list)
+    """How it misbehaved."""
     requests: list[str] = field(default_factory=list)
     """A hash per chat request that arrived, faults included; the preflight is left out."""
     answered: list[str] = field(default_factory=list)
@@ -108,7 +112,10 @@ class ChatServer:
 
     async def _serve(self, path: str, headers: dict[str, str], body: bytes, writer: asyncio.StreamWriter) -> bool:
         if not path.endswith("/chat/completions"):
-            return await _send(writer, as_json({"detail": "Not Found"}, 404))
+            found = self.tells.get(path)
+            return await _send(
+                writer, as_json({"detail": "Not Found"} if found is None else found, 200 if found else 404)
+            )
         request = json.loads(body)
         preflight = len(request["messages"]) == 1 and "ready" in request["messages"][0]["content"]
         mark = hashlib.sha256(json.dumps(request["messages"]).encode()).hexdigest()[:16]
@@ -143,6 +150,7 @@ class ChatServer:
         return False, await self._misbehave(self._random.choice(FAULTS), whole, writer)
 
     async def _misbehave(self, fault: str, whole: Answer, writer: asyncio.StreamWriter) -> bool:
+        self.faults.append(fault)
         if fault == "429":
             return await _send(writer, as_json({"error": "rate"}, 429, {"retry-after": "0.05"}))
         if fault == "500":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..cases import Case
@@ -16,6 +16,9 @@ from .progress import Progress
 from .store import StoredRun
 
 _STOP_POLL_SECONDS = 0.05
+
+Question = tuple[int, tuple[Message, ...]]
+"""All that a reply depends on within one run: the repeat and the message list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +56,15 @@ def _open(case: Case, repeat: int, plan: Plan) -> Dialogue:
     return Dialogue(case, repeat, history)
 
 
+def _question(request: Request) -> Question:
+    return request.repeat, request.messages
+
+
 class _Desk:
-    """What all ways of running share: stored replies come first, new ones are stored before anything else happens."""
+    """What all ways of running share: stored replies come first, new ones are stored before anything else happens.
+
+    Where replies are kept, they depend on the messages alone: two cases that say the same share one reply.
+    """
 
     def __init__(
         self,
@@ -67,18 +77,28 @@ class _Desk:
         self._on_finished = on_finished
         self._store = store
         self._progress = progress
+        self._had: dict[Question, Reply] = {}
+        """Replies of this very run: they are not reused ones."""
 
-    def stored(self, request: Request) -> Reply | None:
-        reply = self._store.get(request) if self._store else None
+    @property
+    def shares(self) -> bool:
+        """Whether a reply serves every request with the same messages."""
+        return self._store is not None
+
+    def known(self, request: Request) -> Reply | None:
+        if self._store is None:
+            return None
+        reply = self._had.get(_question(request)) or self._store.get(request)
         if reply is not None:
-            self._count(request, reply)
+            self.count(request, reply)
         return reply
 
     def received(self, request: Request, reply: Reply) -> Reply:
         reply = without_lost_answer(reply)
         if self._store is not None and reply.error is None:
             self._store.put(request, reply)
-        self._count(request, reply)
+            self._had[_question(request)] = reply
+        self.count(request, reply)
         return reply
 
     def finished(self, dialogue: Dialogue) -> None:
@@ -86,7 +106,7 @@ class _Desk:
         if self._progress is not None:
             self._progress.case_finished()
 
-    def _count(self, request: Request, reply: Reply) -> None:
+    def count(self, request: Request, reply: Reply) -> None:
         if self._progress is not None:
             ends_turn = request.purpose == "summary"
             self._progress.reply_received(reused=reply.reused_from is not None, ends_turn=ends_turn)
@@ -96,7 +116,29 @@ class _Desk:
 
 
 async def _run_concurrently(dialogues: Sequence[Dialogue], subject: ConcurrentSubject, desk: _Desk) -> None:
-    everything = asyncio.gather(*(_converse(dialogue, subject, desk) for dialogue in dialogues))
+    in_flight: dict[Question, asyncio.Future[Reply]] = {}
+
+    async def answer(request: Request) -> Reply:
+        """What is known, what somebody else is asking for right now, or what the subject says."""
+        if (reply := desk.known(request)) is not None:
+            return reply
+        if not desk.shares:
+            return desk.received(request, await subject.ask(request))
+        question = _question(request)
+        if (asked := in_flight.get(question)) is not None:
+            reply = await asyncio.shield(asked)
+            desk.count(request, reply)
+            return reply
+        asked = in_flight[question] = asyncio.get_running_loop().create_future()
+        try:
+            reply = desk.received(request, await subject.ask(request))
+            asked.set_result(reply)
+            return reply
+        finally:
+            asked.cancel()  # without effect on a result
+            del in_flight[question]
+
+    everything = asyncio.gather(*(_converse(dialogue, answer, desk) for dialogue in dialogues))
     try:
         while not everything.done() and not desk.stop():
             await asyncio.wait({everything}, timeout=_STOP_POLL_SECONDS)
@@ -109,14 +151,11 @@ async def _run_concurrently(dialogues: Sequence[Dialogue], subject: ConcurrentSu
         await subject.disconnect()
 
 
-async def _converse(dialogue: Dialogue, subject: ConcurrentSubject, desk: _Desk) -> None:
+async def _converse(dialogue: Dialogue, answer: Callable[[Request], Awaitable[Reply]], desk: _Desk) -> None:
     """The replies one after the other; each summary on the side as soon as its turn is known."""
 
     async def ask(request: Request) -> None:
-        reply = desk.stored(request)
-        if reply is None:
-            reply = desk.received(request, await subject.ask(request))
-        dialogue.take(request, reply)
+        dialogue.take(request, await answer(request))
 
     summaries: list[asyncio.Task[None]] = []
     try:
@@ -138,14 +177,23 @@ def _run_in_batches(dialogues: Sequence[Dialogue], subject: BatchedSubject, desk
     """So many conversations at a time; what a reply makes possible joins while the others run on."""
     waiting = deque(dialogues)
     owners: dict[Request, Dialogue] = {}
+    twins: dict[Question, list[Request]] = {}
+    """For everything that is being asked, who waits for the answer; the first of them asks."""
 
     def due(dialogue: Dialogue) -> list[Request]:
-        """What the conversation can ask now, if it is not over."""
+        """What has to be asked now for the conversation to go on, if it is not over."""
         requests = list(_due(dialogue, desk))
         owners.update((request, dialogue) for request in requests)
         if not any(owner is dialogue for owner in owners.values()):
             desk.finished(dialogue)
-        return requests
+        return [request for request in requests if not asked_by_another(request)]
+
+    def asked_by_another(request: Request) -> bool:
+        if not desk.shares:
+            return False
+        alike = twins.setdefault(_question(request), [])
+        alike.append(request)
+        return alike[0] is not request
 
     def admit() -> list[Request]:
         """Conversations that begin, as many as there is place for."""
@@ -155,11 +203,16 @@ def _run_in_batches(dialogues: Sequence[Dialogue], subject: BatchedSubject, desk
         return requests
 
     def deliver(request: Request, reply: Reply) -> Sequence[Request]:
-        dialogue = owners.pop(request)
-        dialogue.take(request, desk.received(request, reply))
-        if request.purpose == "summary" and any(owner is dialogue for owner in owners.values()):
-            return ()  # a summary makes nothing possible
-        return [*due(dialogue), *admit()]
+        reply, following = desk.received(request, reply), list[Request]()
+        for answered in twins.pop(_question(request), [request]):
+            if answered is not request:
+                desk.count(answered, reply)
+            dialogue = owners.pop(answered)
+            dialogue.take(answered, reply)
+            # a summary makes nothing possible
+            if answered.purpose == "dialogue" or not any(owner is dialogue for owner in owners.values()):
+                following += due(dialogue)
+        return [*following, *admit()]
 
     with contextlib.suppress(RunStopped):
         while (requests := admit()) and not desk.stop():
@@ -171,7 +224,7 @@ def _due(dialogue: Dialogue, desk: _Desk) -> Iterator[Request]:
     while True:
         probe = dialogue.summary_of_last_reply()
         if probe is not None:
-            reply = desk.stored(probe)
+            reply = desk.known(probe)
             if reply is None:
                 yield probe
             else:
@@ -179,7 +232,7 @@ def _due(dialogue: Dialogue, desk: _Desk) -> Iterator[Request]:
         request = dialogue.next_reply()
         if request is None:
             return
-        reply = desk.stored(request)
+        reply = desk.known(request)
         if reply is None:
             yield request
             return
@@ -195,7 +248,7 @@ def _run_one_by_one(dialogues: Sequence[Dialogue], subject: Subject, desk: _Desk
     def ask(dialogue: Dialogue, request: Request | None) -> bool:
         if request is None or desk.stop():
             return False
-        reply = desk.stored(request)
+        reply = desk.known(request)
         if reply is None:
             reply = desk.received(request, subject.respond([request])[0])
         dialogue.take(request, reply)

@@ -72,6 +72,11 @@ class Progress:
 
     # -- drawing
 
+    def say(self, text: str) -> None:
+        """A line of its own, before the run has begun."""
+        with self._uncaptured():
+            self._write(f"clinical-drift: {text}\n")
+
     def waiting(self) -> None:
         """Called again and again by the thread that waits for a conversation."""
         now = time.monotonic()
@@ -104,8 +109,11 @@ class Progress:
         return f"  [{'=' * filled}{' ' * (_BAR - filled)}] {self.text()}"[: self._width - 1]
 
 
-def terminal_progress(reporter: Any, capture: Any, verbosity: int) -> Progress | None:
-    """Progress on the terminal of pytest's reporter, past its capture plugin; None with -q or without a terminal."""
+def terminal_progress(reporter: Any, capture: Any, verbosity: int, *, workers: bool = False) -> Progress | None:
+    """Progress on the terminal of pytest's reporter, past its capture plugin; None with -q or without a terminal.
+
+    With worker processes, whose results are written at any moment, there are plain lines only.
+    """
     if verbosity < 0 or reporter is None:
         return None
     writer = reporter._tw
@@ -119,7 +127,7 @@ def terminal_progress(reporter: Any, capture: Any, verbosity: int) -> Progress |
     live = bool(getattr(file, "isatty", lambda: False)()) and os.environ.get("TERM", "") != "dumb"
     return Progress(
         write,
-        live=live and not os.environ.get("CI"),
+        live=live and not workers and not os.environ.get("CI"),
         width=int(writer.fullwidth),
         current_line=lambda: str(getattr(writer, "_current_line", "")),
         uncaptured=capture.global_and_fixture_disabled if capture is not None else contextlib.nullcontext,

@@ -13,14 +13,16 @@ from typing import Any, Protocol
 
 from ..cases import Case
 from ..errors import DriftError, SubjectError
-from ..subjects.base import BatchedSubject, Subject
+from ..subjects.base import BatchedSubject, RunStopped, Subject
 from ..transcript import Transcript, write_transcript
 from .frontier import Plan, run_conversations
 from .progress import Progress
 from .store import Store, StoredRun
 
-_FAILURE = "failed"
+_FAILURE, _STOPPED_MARK = "failed", "stopped"
+_STOPPED = "the conversation was stopped before its end"
 _POLL_SECONDS = 0.02
+_TICK_SECONDS = 0.5
 _STOP_SECONDS = 10.0
 
 
@@ -28,7 +30,7 @@ class TranscriptSource(Protocol):
     """Where a test gets the conversation of its case from."""
 
     def wait(self, case_id: str, repeat: int) -> Transcript:
-        """Block until that conversation is over; SubjectError when it will never come."""
+        """Block until that conversation is over; SubjectError when it will never come, RunStopped when not wanted."""
         ...
 
     def stop(self) -> None:
@@ -73,6 +75,13 @@ class BackgroundRunner:
         if self._thread is None and not self._stopping.is_set():
             self._thread = threading.Thread(target=self._run, name="clinical-drift", daemon=True)
             self._thread.start()
+            if self._shared is not None and self._progress is not None:
+                threading.Thread(target=self._tick, args=(self._progress,), daemon=True).start()
+
+    def _tick(self, progress: Progress) -> None:
+        """Others wait, in their processes: what they would draw is drawn from here."""
+        while self._thread is not None and self._thread.is_alive() and not self._stopping.wait(_TICK_SECONDS):
+            progress.waiting()
 
     def wait(self, case_id: str, repeat: int) -> Transcript:
         self.start()
@@ -82,7 +91,7 @@ class BackgroundRunner:
                     if self._failure is not None:
                         raise _as_subject_error(self._failure)
                     if self._thread is None or not self._thread.is_alive():
-                        raise SubjectError("the conversation was stopped before its end")
+                        raise RunStopped(_STOPPED) if self._stopping.is_set() else SubjectError(_STOPPED)
                     self._news.wait(0.2)  # a timeout, so that Ctrl-C is heard on every platform
                     if self._progress is not None:
                         self._progress.waiting()
@@ -91,13 +100,19 @@ class BackgroundRunner:
                     self._progress.arrived()
             return self._finished[case_id, repeat]
 
+    def give_up(self) -> None:
+        """Enough is known: what is not over yet will not be asked for any more. Returns at once."""
+        self._stopping.set()
+        if isinstance(self._subject, BatchedSubject):
+            self._subject.cancel()
+        if self._shared is not None:
+            (self._shared / _STOPPED_MARK).touch()
+
     def stop(self, *, interrupted: bool = False) -> None:
         """Nobody waits any more. An interrupted run is unfinished: the next one goes on with it."""
         self._interrupted = interrupted
-        self._stopping.set()
+        self.give_up()
         if self._thread is not None:
-            if isinstance(self._subject, BatchedSubject):
-                self._subject.cancel()
             self._thread.join(timeout=_STOP_SECONDS)
         self._subject.close()
 
@@ -117,6 +132,7 @@ class BackgroundRunner:
             self._news.notify_all()
 
     def _converse(self, stored: StoredRun | None) -> None:
+        self._clear_transcripts()
         if self._progress is not None:
             turns = sum(len(case.turns) for case in self._cases)
             repeats = self._plan.repeats
@@ -130,6 +146,12 @@ class BackgroundRunner:
             store=stored,
             progress=self._progress,
         )
+
+    def _clear_transcripts(self) -> None:
+        """An earlier run's transcripts of these cases must not stand beside ours, should we not get to the end."""
+        if self._transcripts is not None:
+            for case in self._cases:
+                (self._transcripts / f"{case.id}.jsonl").unlink(missing_ok=True)
 
     def _is_over(self) -> bool:
         """Whether the run reached an end that the next run should not go on from: all had, or stopped by a verdict."""
@@ -158,9 +180,13 @@ class SharedTranscripts:
     def wait(self, case_id: str, repeat: int) -> Transcript:
         file = _shared_file(self._folder, case_id, repeat)
         while not file.exists():
+            # the order matters: what is finished is written before anything that ends the run
+            over = (self._folder / _STOPPED_MARK).exists() or not self._folder.exists()
             failure = self._folder / _FAILURE
             if failure.exists() and not file.exists():
                 raise SubjectError(failure.read_text(encoding="utf-8"))
+            if over and not file.exists():
+                raise RunStopped(_STOPPED)
             time.sleep(_POLL_SECONDS)
         transcript: Transcript = _adapter().validate_python(json.loads(file.read_text(encoding="utf-8")))
         return transcript

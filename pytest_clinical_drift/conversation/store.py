@@ -136,7 +136,7 @@ class StoredRun:
 
     def _key(self, request: Request) -> str:
         said = [[message.role, message.content] for message in request.messages]
-        return _digest([self._subject, request.repeat, request.purpose, said])
+        return _digest([self._subject, request.repeat, said])
 
 
 def subject_hash(identity: Identity) -> str:

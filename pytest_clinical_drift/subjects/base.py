@@ -1,4 +1,4 @@
-"""The interface every subject shares, the two faster ones a subject may offer, and the settings they understand."""
+"""The interface every subject shares, the ones a subject may offer besides, and the settings they understand."""
 
 from __future__ import annotations
 
@@ -64,6 +64,13 @@ class Subject(Protocol):
     def close(self) -> None:
         """Give up connections, threads and memory."""
         ...
+
+
+@runtime_checkable
+class TalkativeSubject(Protocol):
+    """A subject whose look before the run may take a while; `say` gets what it is waiting for."""
+
+    say: Callable[[str], object]
 
 
 @runtime_checkable

@@ -100,6 +100,8 @@ class HuggingFaceSubject:
         if not folder.is_dir():
             commit = getattr(self._load_template().config, "_commit_hash", None)
             return commit if isinstance(commit, str) else None
+        if (folder / "adapter_config.json").exists():
+            return None  # most of the weights lie elsewhere
         digest = hashlib.sha256()
         for file in sorted({file for pattern in _WEIGHTS for file in folder.glob(pattern)}):
             with file.open("rb") as stream:
@@ -192,15 +194,18 @@ class HuggingFaceSubject:
         if room < 1:
             cause = f"context length exceeded ({len(prompt)} tokens of {self._room})"
             return Reply("", error=cause, usage=Usage(len(prompt), None))
-        name = f"{self._settings['seed']} {request.case_id} {request.repeat} {request.turn} {request.purpose}"
         return Job(
             prompt=prompt,
             conversation=(request.case_id, request.repeat),
             keeps=request.purpose == "dialogue",
             limit=min(self._settings["max_tokens"], room),
-            # of its own for every reply, so that it does not depend on what else is in the batch
-            seed=int.from_bytes(hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()[:7], "big"),
+            seed=self._seed(request.repeat, prompt) if self._settings["temperature"] else 0,
         )
+
+    def _seed(self, repeat: int, prompt: Sequence[int]) -> int:
+        """Of its own for every reply: what else is in the batch does not matter, and the same words get the same."""
+        digest = hashlib.sha256(f"{self._settings['seed']} {repeat} {prompt}".encode()).digest()
+        return int.from_bytes(digest[:7], "big")
 
     def _reply(self, job: Job, made: Generated, seconds: float) -> Reply:
         text = self._load_template().text(made.tokens, job.prompt)

@@ -15,9 +15,10 @@ from ..errors import InputError
 from ..transcript import Message, Reply
 from .base import Identity, Request, read_settings, require_at_least
 from .pacing import AdaptiveLimiter, CaseClock, Ticket
-from .server_http import ServerFault, parse_address, read_answer, request_body
+from .server_http import NO_SERVER, TOO_SLOW, ServerFault, parse_address, read_answer, request_body
 from .server_info import ask_about_itself, served_models
 from .server_key import ApiKey
+from .server_preflight import PATIENCE, Say, first_answer
 from .server_retry import try_again
 
 _DECODING: dict[str, type] = {
@@ -49,7 +50,6 @@ _LEAST: dict[str, float] = {
     "concurrency": 1,
     "retries": 1,
 }
-_PREFLIGHT_ATTEMPTS = 6
 _OTHER_LENGTH_OPTION = "max_completion_tokens"
 """What newer hosted models call max_tokens."""
 _HELLO = (Message("user", "Please answer with the word ready."),)
@@ -68,6 +68,8 @@ class ServerSubject:
         given = read_settings(self.spec, settings, {**_DECODING, **_CONNECTION, "revision": str})
         self._settings = {**_DEFAULTS, **given}
         require_at_least(self._settings, _LEAST)
+        self._first_patience = min(given.get("timeout", PATIENCE), self._settings["deadline"])
+        self.say: Say = lambda text: None
         self._key = ApiKey(self._settings.get("key_env"))
         self._length_option = "max_tokens"
         self._server: dict[str, Any] = {}
@@ -86,30 +88,28 @@ class ServerSubject:
 
     async def _preflight(self) -> list[str]:
         """One small request tells whether address, key and model name are right."""
+        place = self.address.base
         try:
-            await self._say_hello()
+            trouble = await first_answer(self._greet, place=place, patience=self._first_patience, say=self.say)
             self._server = await ask_about_itself(self._connect(), self.address)
         except ServerFault as fault:
             raise InputError(await self._explain(fault)) from None
         finally:
             await self.disconnect()
-        return []
+        if trouble is None:
+            return []
+        return [f"{place} is in trouble ({trouble.cause}); cases that it leaves without a reply will be INCOMPLETE"]
 
-    async def _say_hello(self) -> None:
-        for failures in range(1, _PREFLIGHT_ATTEMPTS + 1):
-            try:
-                await self._attempt(_HELLO, {**self._options(0), self._length_option: _HELLO_TOKENS}, patience=60.0)
-            except ServerFault as fault:
-                if fault.status == 400 and self._length_option != _OTHER_LENGTH_OPTION in fault.cause:
-                    self._length_option = _OTHER_LENGTH_OPTION
-                elif not fault.again and "token limit" in fault.cause:
-                    return
-                elif not fault.again or failures == _PREFLIGHT_ATTEMPTS or fault.cause.startswith(_NO_SERVER):
-                    raise
-                else:
-                    await asyncio.sleep(min(fault.after or 0.3 * failures, 10.0))
-            else:
-                return
+    async def _greet(self) -> Reply:
+        options = {**self._options(0), self._length_option: _HELLO_TOKENS}
+        try:
+            return await self._attempt(_HELLO, options, self._first_patience)
+        except ServerFault as fault:
+            known = self._length_option == _OTHER_LENGTH_OPTION
+            if known or fault.status != 400 or _OTHER_LENGTH_OPTION not in fault.cause:
+                raise
+        self._length_option = _OTHER_LENGTH_OPTION
+        return await self._greet()
 
     async def _explain(self, fault: ServerFault) -> str:
         start = f"--model server:{self.address.model}"
@@ -165,7 +165,7 @@ class ServerSubject:
                 raise ServerFault(f"the case's deadline of {self._settings['deadline']:g} s passed", again=False)
             reply = await self._attempt(request.messages, self._options(request.repeat), patience)
         except ServerFault as fault:
-            if fault.throttled or fault.cause.startswith(_TOO_SLOW):
+            if fault.throttled:
                 self.limiter.complained(ticket, fault.after)
             raise
         finally:
@@ -208,9 +208,9 @@ class ServerSubject:
             async with asyncio.timeout(patience):
                 response = await self._connect().post(self._chat, content=body)
         except TimeoutError:
-            raise ServerFault(f"{_TOO_SLOW} {patience:.3g} s") from None
+            raise ServerFault(f"{TOO_SLOW} {patience:.3g} s") from None
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-            raise ServerFault(self._key.scrub(f"{_NO_SERVER} {self.address.root} ({_reason(error)})")) from None
+            raise ServerFault(self._key.scrub(f"{NO_SERVER} {self.address.root} ({_reason(error)})")) from None
         except (httpx2.HTTPError, httpx2.StreamError) as error:
             raise ServerFault(self._key.scrub(f"the connection broke ({_reason(error)})")) from None
         try:
@@ -246,10 +246,6 @@ class ServerSubject:
 
     def close(self) -> None:
         """Connections belong to the event loop and were given up with it."""
-
-
-_NO_SERVER = "no server answers at"
-_TOO_SLOW = "no answer within"
 
 
 def _reason(error: Exception) -> str:

@@ -23,6 +23,7 @@ _TOO_LONG = re.compile(
     r"|(?:input|prompt)[^.]{0,60}(?:longer than|exceeds)",
     re.IGNORECASE,
 )
+NO_SERVER, TOO_SLOW = "no server answers at", "no answer within"
 _SECRET_PARAMETERS = ("key", "token", "secret", "password", "sig")
 
 
@@ -43,7 +44,17 @@ class ServerFault(Exception):
     @property
     def throttled(self) -> bool:
         """The server has too much to do: fewer requests at a time would help."""
-        return self.status in _THROTTLING
+        return self.status in _THROTTLING or self.silent
+
+    @property
+    def absent(self) -> bool:
+        """Nobody accepts connections there."""
+        return self.cause.startswith(NO_SERVER)
+
+    @property
+    def silent(self) -> bool:
+        """The connection was accepted, and then nothing came in time."""
+        return self.cause.startswith(TOO_SLOW)
 
 
 @dataclass(frozen=True, slots=True)

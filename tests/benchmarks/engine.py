@@ -31,6 +31,8 @@ from pytest_clinical_drift.transcript import Reply, Transcript
 
 GOAL = 5.0
 CASES, TURNS, TOKENS = 16, 10, 96
+GROWTH_CASES, GROWTH_TURNS, GROWTH_TOKENS = 2, (5, 20), 24
+"""Growth shows in what has to be read again: short replies show it as well as long ones, in a quarter of the time."""
 SIZES = {
     "hidden_size": 384,
     "intermediate_size": 1024,
@@ -48,13 +50,14 @@ class OneByOne:
     spec = "one-by-one"
     exclusive = True
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, tokens: int = TOKENS) -> None:
         from transformers import AutoModelForCausalLM
 
         self._subject = HuggingFaceSubject(str(folder), {})
         self._template = self._subject._load_template()
         self.model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
         self._stops = set(self._template.stop_tokens(self.model))
+        self._tokens = tokens
 
     def check(self, cases: Sequence[Case]) -> list[str]:
         return []
@@ -68,7 +71,7 @@ class OneByOne:
     def _reply(self, prompt: tuple[int, ...]) -> Reply:
         inputs = torch.tensor([prompt])
         made: Any = self.model.generate(
-            inputs, attention_mask=torch.ones_like(inputs), do_sample=False, max_new_tokens=TOKENS
+            inputs, attention_mask=torch.ones_like(inputs), do_sample=False, max_new_tokens=self._tokens
         )
         tokens = made[0, len(prompt) :].tolist()
         if tokens and tokens[-1] in self._stops:
@@ -106,12 +109,12 @@ def run(subject: Any, cases: Sequence[Case]) -> tuple[float, float, dict[str, li
     )
 
 
-def compare(folder: Path, count: int, turns: int) -> tuple[float, float, float, float, bool]:
+def compare(folder: Path, count: int, turns: int, tokens: int = TOKENS) -> tuple[float, float, float, float, bool]:
     """Both sides, one after the other: wall and CPU seconds of each, and whether they said the same."""
     cases = some_cases(count, turns)
-    ours = HuggingFaceSubject(str(folder), {"max_tokens": str(TOKENS), "dtype": "float32", "device": "cpu"})
+    ours = HuggingFaceSubject(str(folder), {"max_tokens": str(tokens), "dtype": "float32", "device": "cpu"})
     ours._load()
-    theirs = OneByOne(folder)
+    theirs = OneByOne(folder, tokens)
     fast, fast_cpu, replies = run(ours, cases)
     slow, slow_cpu, expected = run(theirs, cases)
     same = replies == expected
@@ -137,7 +140,7 @@ def main() -> int:
         print(f"{parameters / 1e6:.1f} M parameters, {torch.get_num_threads()} thread(s)")
         run(HuggingFaceSubject(str(folder), {"max_tokens": "4", "dtype": "float32"}), some_cases(2, 2))  # first use
         slow, fast, *_, same = compare(folder, CASES, TURNS)
-        growth = [compare(folder, 3, turns) for turns in (5, 20)]
+        growth = [compare(folder, GROWTH_CASES, turns, GROWTH_TOKENS) for turns in GROWTH_TURNS]
     grown = [growth[1][side] / growth[0][side] for side in (2, 3)]
     print(f"from 5 to 20 turns: one by one takes {grown[0]:.1f} times the CPU time, ours {grown[1]:.1f} times")
     identical = same and all(item[-1] for item in growth)

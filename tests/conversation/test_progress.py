@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from typing import Any
 
 import pytest
 
@@ -95,16 +94,73 @@ def test_durations_are_told_in_words_a_person_would_use(seconds: float, text: st
     assert module._duration(seconds) == text
 
 
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class Writer:
+    fullwidth = 80
+
+    def __init__(self, file: io.StringIO) -> None:
+        self._file = file
+
+
+class Reporter:
+    def __init__(self, file: io.StringIO) -> None:
+        self._tw = Writer(file)
+
+
 def test_quiet_runs_show_nothing() -> None:
-    """-q means none at all."""
-
-    class Writer:
-        _file: Any = io.StringIO()
-        fullwidth = 80
-
-    class Reporter:
-        _tw = Writer()
-
-    assert terminal_progress(Reporter(), None, -1) is None
+    """-q means none at all, on a terminal too."""
+    for file in (io.StringIO(), Terminal()):
+        assert terminal_progress(Reporter(file), None, -1) is None
+        assert terminal_progress(Reporter(file), None, 0) is not None
     assert terminal_progress(None, None, 0) is None
-    assert terminal_progress(Reporter(), None, 0) is not None
+
+
+@pytest.mark.parametrize(
+    ("file", "environment", "workers", "live"),
+    [
+        (Terminal(), {"TERM": "xterm"}, False, True),
+        (Terminal(), {"TERM": "xterm", "CI": "true"}, False, False),
+        (Terminal(), {"TERM": "dumb"}, False, False),
+        (Terminal(), {"TERM": "xterm"}, True, False),
+        (io.StringIO(), {"TERM": "xterm"}, False, False),
+    ],
+)
+def test_only_a_terminal_that_is_ours_alone_gets_a_bar(
+    file: io.StringIO,
+    environment: dict[str, str],
+    workers: bool,
+    live: bool,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """CI, pipes, terminals without cursor, and runs with worker processes get plain lines."""
+    monkeypatch.delenv("CI", raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    shown = terminal_progress(Reporter(file), None, 0, workers=workers)
+    assert shown is not None
+    shown.begin(cases=4, replies=80)
+    wait(shown, clock, 3)
+    assert ("\x1b[K" in file.getvalue()) is live
+    assert ("clinical-drift: 0/4 cases" in file.getvalue()) is not live
+
+
+def test_a_terminal_that_went_away_disturbs_nothing(clock: Clock) -> None:
+    """The pipe was closed: the run goes on."""
+    file = io.StringIO()
+    shown = terminal_progress(Reporter(file), None, 0)
+    file.close()
+    assert shown is not None
+    shown.say("waiting")
+    wait(shown, clock, 3)
+
+
+def test_what_is_said_before_the_run_stands_on_a_line_of_its_own() -> None:
+    """As while a server is waited for."""
+    written: list[str] = []
+    Progress(written.append, live=True).say("waiting for the server")
+    assert written == ["clinical-drift: waiting for the server\n"]

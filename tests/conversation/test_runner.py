@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
-import random
-import signal
 import sqlite3
-import subprocess
-import sys
-import textwrap
 import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from engine_cases import make_cases
-from engine_server import ChatServer, as_json, wait_until
+from engine_server import FAULTS, ChatServer, as_json, wait_until
 
 from pytest_clinical_drift.conversation.frontier import Plan
+from pytest_clinical_drift.conversation.progress import Progress
 from pytest_clinical_drift.conversation.runner import BackgroundRunner, SharedTranscripts
 from pytest_clinical_drift.errors import SubjectError
+from pytest_clinical_drift.subjects.base import RunStopped
 from pytest_clinical_drift.subjects.replay import ReplaySubject
 from pytest_clinical_drift.subjects.server import ServerSubject
 from pytest_clinical_drift.transcript import Transcript
-
-ROOT = Path(__file__).parents[2]
 
 
 def start(
@@ -69,6 +63,7 @@ def test_faults_on_a_third_of_all_requests_change_nothing(tmp_path: Path) -> Non
     assert max(Counter(server.answered).values()) == 1
     assert len(server.answered) == 6 * 5 * 2
     assert len(server.requests) > len(server.answered) + 10
+    assert set(server.faults) == set(FAULTS)
 
 
 def test_a_server_that_goes_down_for_good_ends_every_case_within_the_deadline() -> None:
@@ -176,52 +171,65 @@ def test_whatever_ends_the_thread_reaches_those_who_wait(tmp_path: Path) -> None
         SharedTranscripts(tmp_path).wait("case-001", 0)
 
 
-SCRIPT = """
-    import sys
-    from pathlib import Path
-    sys.path[:0] = [{root!r}, {tests!r}]
-    from engine_cases import make_cases
-    from pytest_clinical_drift.conversation.frontier import Plan
-    from pytest_clinical_drift.conversation.runner import BackgroundRunner
-    from pytest_clinical_drift.subjects.server import ServerSubject
-
-    cases, folder = make_cases(10, 10), Path({folder!r})
-    subject = ServerSubject("m@" + {url!r}, {{}})
-    runner = BackgroundRunner(subject, Plan(), store=folder / "store.sqlite", transcripts=folder / "transcripts")
-    runner.select(cases)
-    for case in cases:
-        runner.wait(case.id, 0)
-    runner.stop()
-"""
+def test_a_conversation_that_never_ran_is_an_outage_unless_it_was_stopped() -> None:
+    """Whoever waits for a case that was not selected must not take it for one that nobody wants any more."""
+    with ChatServer() as server:
+        runner = start(server, 1)
+        runner.wait("case-001", 0)
+        with pytest.raises(SubjectError) as outage:
+            runner.wait("case-002", 0)
+        runner.stop()
+        with pytest.raises(RunStopped):
+            runner.wait("case-002", 0)
+    assert not isinstance(outage.value, RunStopped)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no kill -9")
-def test_a_run_killed_ten_times_asks_for_no_finished_reply_again(tmp_path: Path) -> None:
-    """kill -9 at random moments: what the store had then is never requested again; the end equals a calm run."""
-    with ChatServer(delay=0.06) as server:
-        script = textwrap.dedent(
-            SCRIPT.format(root=str(ROOT), tests=str(ROOT / "tests"), folder=str(tmp_path), url=server.url)
+def test_those_who_wait_elsewhere_hear_of_a_stop(tmp_path: Path) -> None:
+    """Given up, or the folder is gone with the process that wrote it: nobody waits for ever; what is there is read."""
+    with ChatServer() as server:
+        server.answer = lambda body: setattr(server, "delay", 60.0 if "patient 2" in str(body) else 0.0)
+        runner = BackgroundRunner(ServerSubject(f"m@{server.url}", {}), Plan(), shared=tmp_path / "shared")
+        (tmp_path / "shared").mkdir()
+        runner.select(make_cases(2))
+        runner.start()
+        finished = SharedTranscripts(tmp_path / "shared").wait("case-001", 0)
+        runner.give_up()
+        with pytest.raises(RunStopped, match="stopped before its end"):
+            SharedTranscripts(tmp_path / "shared").wait("case-002", 0)
+        assert SharedTranscripts(tmp_path / "shared").wait("case-001", 0) == finished
+        runner.stop()
+    with pytest.raises(RunStopped):
+        SharedTranscripts(tmp_path / "gone").wait("case-001", 0)
+
+
+def test_progress_is_drawn_although_others_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With worker processes nobody waits in this one; a log gets its lines all the same."""
+    monkeypatch.setattr("pytest_clinical_drift.conversation.progress._PATIENCE", 0.0)
+    monkeypatch.setattr("pytest_clinical_drift.conversation.progress._LINE_EVERY", 0.0)
+    monkeypatch.setattr("pytest_clinical_drift.conversation.runner._TICK_SECONDS", 0.02)
+    written: list[str] = []
+    with ChatServer(delay=0.2) as server:
+        progress = Progress(written.append, live=False)
+        runner = BackgroundRunner(
+            ServerSubject(f"m@{server.url}", {}), Plan(), shared=tmp_path, progress=progress, transcripts=None
         )
-        chance = random.Random(3)
-        kept: set[str] = set()
-        for _ in range(10):
-            before = len(server.requests)
-            process = subprocess.Popen([sys.executable, "-c", script])
-            assert wait_until(lambda before=before: len(server.requests) > before, 20)
-            time.sleep(chance.uniform(0, 0.15))
-            os.kill(process.pid, signal.SIGKILL)
-            process.wait()
-            time.sleep(0.02)  # requests that were on their way arrive
-            assert not kept & {mark[:12] for mark in server.requests[before:]}
-            kept = marks_in(tmp_path / "store.sqlite")
-        asked_so_far = len(server.requests)
-        assert 10 < len(kept) < 200, "the kills did not fall into the run"
-        subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
-        assert not kept & {mark[:12] for mark in server.requests[asked_so_far:]}
-        assert len(marks_in(tmp_path / "store.sqlite")) == 200
-    with ChatServer() as calm:
-        all_of(start(calm, 10, 10, tmp_path / "calm"), 10)
-    assert files(tmp_path) == files(tmp_path / "calm")
+        runner.select(make_cases(1))
+        runner.start()
+        SharedTranscripts(tmp_path).wait("case-001", 0)
+        runner.stop()
+    assert any(line.startswith("clinical-drift: 0/1 cases, 1/3 turns, ") for line in written), written
+
+
+def test_transcripts_of_an_earlier_run_do_not_stand_beside_those_of_this_one(tmp_path: Path) -> None:
+    """Stopped half way, a replay must not mix two runs; cases that were not selected keep theirs."""
+    with ChatServer() as server:
+        all_of(start(server, 3, 3, tmp_path), 3)
+        assert sorted(files(tmp_path)) == ["case-001.jsonl", "case-002.jsonl", "case-003.jsonl"]
+        server.answer = lambda body: setattr(server, "delay", 60.0 if "patient 2" in str(body) else 0.0)
+        again = start(server, 2, 3, tmp_path)
+        again.wait("case-001", 0)
+        again.stop(interrupted=True)
+    assert sorted(files(tmp_path)) == ["case-001.jsonl", "case-003.jsonl"]
 
 
 def marks_in(store: Path) -> set[str]:

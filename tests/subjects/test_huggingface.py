@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -16,7 +17,8 @@ from engine_models import PLAIN, STRIPPING, build_model
 from pytest_clinical_drift.cases import Case
 from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
-from pytest_clinical_drift.conversation.store import Store
+from pytest_clinical_drift.conversation.runner import BackgroundRunner
+from pytest_clinical_drift.conversation.store import Store, StoredRun
 from pytest_clinical_drift.errors import InputError, SubjectError
 from pytest_clinical_drift.subjects.base import BatchedSubject, Request, RunStopped
 from pytest_clinical_drift.subjects.huggingface import HuggingFaceSubject
@@ -226,6 +228,52 @@ def test_a_running_generation_obeys_cancellation(folders: dict[str, Path]) -> No
     assert delivered == []
 
 
+def test_an_interrupted_run_on_a_local_model_goes_on(
+    folders: dict[str, Path], expected: dict[str, dict[str, list[tuple[str, str]]]], tmp_path: Path
+) -> None:
+    """Stopped from outside in the middle of the batches; the next run generates the rest and says the same."""
+
+    def runner() -> BackgroundRunner:
+        made = BackgroundRunner(subject_of(folders["plain"]), Plan(), store=tmp_path / "store.sqlite")
+        made.select(CASES)
+        return made
+
+    first = runner()
+    put, kept = StoredRun.put, list[Request]()
+
+    def put_and_interrupt(run: StoredRun, request: Request, reply: Reply) -> None:
+        put(run, request, reply)
+        kept.append(request)
+        if len(kept) == 5:
+            first.give_up()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(StoredRun, "put", put_and_interrupt)
+        with pytest.raises(RunStopped):
+            first.wait(CASES[-1].id, 0)
+        first.stop(interrupted=True)
+    assert 5 <= len(kept) < 24
+    second = runner()
+    transcripts = {case.id: second.wait(case.id, 0) for case in CASES}
+    second.stop()
+    assert said(transcripts) == expected["plain"]
+    replies = [r for t in transcripts.values() for e in t.exchanges for r in (e.reply, e.summary) if r]
+    assert sum(reply.reused_from is not None for reply in replies) == len(kept)
+
+
+def test_two_cases_that_begin_alike_share_their_first_replies(folders: dict[str, Path], tmp_path: Path) -> None:
+    """Sampled, too: the seed of a reply is that of its words, so that a stored reply is the one that would come."""
+    twin = CASES[0].model_copy(update={"id": "twin", "turns": (CASES[0].turns[0], *CASES[1].turns[1:])})
+    subject = subject_of(folders["plain"], temperature=0.8)
+    stored = Store(tmp_path / "store.sqlite").begin(subject.identity())
+    together = said(talk(subject, [CASES[0], twin], store=stored))
+    stored.end(finished=True)
+    apart = said(talk(subject_of(folders["plain"], temperature=0.8), [CASES[0], twin]))
+    assert together == apart
+    assert together["twin"][0] == together[CASES[0].id][0]
+    assert together["twin"][1] != together[CASES[0].id][1]
+
+
 def test_a_near_tie_is_decided_as_it_would_be_alone(
     folders: dict[str, Path], expected: dict[str, dict[str, list[tuple[str, str]]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -263,6 +311,15 @@ def test_identity_is_a_hash_of_the_files(folders: dict[str, Path], tmp_path: Pat
     assert plain == subject_of(folders["plain"]).identity()
     assert plain.revision != subject_of(folders["sliding window"]).identity().revision
     assert plain.settings != subject_of(folders["plain"], max_tokens=5).identity().settings
+
+
+def test_an_adapter_does_not_prove_what_it_adapts(folders: dict[str, Path], tmp_path: Path) -> None:
+    """Its base model lies elsewhere and may change: stored replies then only resume a run."""
+    folder = tmp_path / "adapter"
+    shutil.copytree(folders["plain"], folder)
+    (folder / "adapter_config.json").write_text("{}")
+    identity = subject_of(folder).identity()
+    assert (identity.proven, identity.revision) == (False, None)
 
 
 def test_reasoning_that_the_prompt_opens_is_told_from_the_answer(tmp_path: Path) -> None:
@@ -308,6 +365,36 @@ def test_weights_that_cannot_be_loaded_are_an_outage(folders: dict[str, Path], t
     weights.write_bytes(weights.read_bytes()[:1000])
     with pytest.raises(SubjectError, match="could not be loaded"):
         subject_of(folder).respond([Request("a", 0, 1, "dialogue", (Message("user", "Hello"),))])
+
+
+@pytest.mark.parametrize(
+    ("settings", "passed_on"),
+    [
+        ({}, {"trust_remote_code": False, "dtype": "auto"}),
+        (
+            {"trust_remote_code": "yes", "dtype": "float32", "device_map": "cpu", "revision": "abc"},
+            {"trust_remote_code": True, "dtype": "float32", "device_map": "cpu", "revision": "abc"},
+        ),
+    ],
+)
+def test_how_the_weights_are_loaded(
+    folders: dict[str, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    settings: dict[str, str],
+    passed_on: dict[str, object],
+) -> None:
+    """Remote code stays off and the type is the model's own, unless asked otherwise."""
+    from transformers import AutoModelForCausalLM
+
+    load, seen = AutoModelForCausalLM.from_pretrained, dict[str, object]()
+
+    def record(target: str, **options: Any) -> Any:
+        seen.update(options)
+        return load(target, dtype=options["dtype"])
+
+    monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", record)
+    HuggingFaceSubject(str(folders["plain"]), settings)._load()
+    assert seen == passed_on
 
 
 def test_settings_are_checked() -> None:

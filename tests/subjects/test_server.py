@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import httpx2
 import pytest
 from engine_cases import make_cases
 from engine_server import Answer, ChatServer, as_json, completion
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.subjects.base import ConcurrentSubject, Request
-from pytest_clinical_drift.subjects.pacing import AdaptiveLimiter, CaseClock
 from pytest_clinical_drift.subjects.server import ServerSubject
 from pytest_clinical_drift.subjects.server_http import parse_address, read_answer, retry_after
 from pytest_clinical_drift.transcript import Message, Reply, Usage
@@ -102,75 +99,6 @@ def test_a_key_given_in_place_of_a_variable_name_is_not_repeated() -> None:
     with pytest.raises(InputError, match="name of an environment variable") as caught:
         ServerSubject("m@http://h/v1", {"key_env": "sk-abc-123"})
     assert "sk-abc" not in str(caught.value)
-
-
-# -- preflight
-
-
-@pytest.mark.parametrize(
-    ("status", "words"), [(401, "refuses access"), (403, "refuses access"), (404, "does not know")]
-)
-def test_preflight_stops_on_refusals(
-    server: ChatServer, monkeypatch: pytest.MonkeyPatch, status: int, words: str
-) -> None:
-    """401, 403 and 404 stop the run in one sentence; a key that the server repeats is struck out."""
-    monkeypatch.setenv("CLINICAL_DRIFT_API_KEY", "sk-very-secret")
-    server.answer = always(as_json({"error": {"message": "bad key sk-very-secret"}}, status))
-    with pytest.raises(InputError, match=words) as caught:
-        subject_at(server).check([])
-    assert "sk-very-secret" not in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-def test_preflight_stops_when_there_is_no_server(server: ChatServer) -> None:
-    """Told at once, without retries."""
-    server.close()
-    started = time.monotonic()
-    with pytest.raises(InputError, match=r"no server answers at http://127\.0\.0\.1"):
-        subject_at(server).check([])
-    assert time.monotonic() - started < 20
-
-
-def test_preflight_gets_over_a_passing_fault(server: ChatServer) -> None:
-    """A single 500 or 429 stops nothing."""
-    answers = iter([as_json({}, 500), as_json({"error": "rate"}, 429, {"retry-after": "0.01"})])
-    server.answer = lambda _: next(answers, None)
-    assert subject_at(server).check([]) == []
-
-
-def test_preflight_learns_the_newer_name_of_the_token_limit(server: ChatServer) -> None:
-    """Hosted models that reject max_tokens get max_completion_tokens."""
-    seen: list[dict[str, Any]] = []
-
-    def picky(body: dict[str, Any]) -> Answer | None:
-        seen.append(body)
-        if "max_tokens" in body:
-            return as_json({"error": {"message": "'max_tokens' is unsupported, use 'max_completion_tokens'"}}, 400)
-        return None
-
-    server.answer = picky
-    subject = subject_at(server, max_tokens=33)
-    subject.check([])
-    assert ask(subject).error is None
-    assert seen[-1]["max_completion_tokens"] == 33
-
-
-def test_what_the_server_tells_about_itself_is_recorded() -> None:
-    """Model entry and version go into the identity; fields that change from call to call do not."""
-
-    def handler(request: httpx2.Request) -> httpx2.Response:
-        told = {
-            "/v1/models": {"data": [{"id": "m", "created": 123, "max_model_len": 4096, "root": "org/m"}]},
-            "/version": {"version": "0.11.2"},
-            "/v1/chat/completions": completion("ready"),
-        }
-        found = told.get(request.url.path)
-        return httpx2.Response(200 if found else 404, json=found)
-
-    subject = ServerSubject("m@http://host/v1", {})
-    subject.transport = httpx2.MockTransport(handler)
-    subject.check([])
-    assert subject.identity().server == {"root": "org/m", "max_model_len": 4096, "version": "0.11.2"}
 
 
 # -- replies
@@ -322,84 +250,6 @@ def test_identity_is_proven_by_a_named_revision_only() -> None:
     assert (plain.proven, plain.revision) == (False, None)
     assert set(plain.settings) == {"max_tokens", "temperature"}
     assert (named.proven, named.revision) == (True, "abc")
-
-
-# -- pacing
-
-
-def test_the_limiter_grows_by_one_per_answer_until_the_first_complaint() -> None:
-    """8 places; eight answers make 16; a complaint halves; one about an older request does not halve again."""
-
-    async def story() -> list[float]:
-        limiter = AdaptiveLimiter()
-        limits = [limiter.limit]
-        tickets = [await limiter.acquire((0,)) for _ in range(8)]
-        for _ in range(8):
-            limiter.in_flight = int(limiter.limit)
-            limiter.answered(slowly=False)
-        limits.append(limiter.limit)
-        limiter.complained(tickets[0], None)
-        limiter.complained(tickets[1], None)
-        limits.append(limiter.limit)
-        limiter.in_flight = 8
-        limiter.answered(slowly=False)
-        limits.append(limiter.limit)
-        return limits
-
-    assert asyncio.run(story()) == [8.0, 16.0, 8.0, 8.125]
-
-
-def test_the_limiter_serves_the_smallest_priority_first() -> None:
-    """With one place, the earlier turn goes first, whoever came first."""
-
-    async def story() -> list[int]:
-        limiter, order = AdaptiveLimiter(1), []
-        await limiter.acquire((0,))
-
-        async def wait(turn: int) -> None:
-            await limiter.acquire((turn,))
-            order.append(turn)
-            limiter.release()
-
-        tasks = [asyncio.create_task(wait(turn)) for turn in (3, 1, 2)]
-        await asyncio.sleep(0)
-        limiter.release()
-        await asyncio.gather(*tasks)
-        return order
-
-    assert asyncio.run(story()) == [1, 2, 3]
-
-
-def test_a_cancelled_wait_leaves_no_place_behind() -> None:
-    """Giving up while waiting, or in the moment of being admitted, does not leak a place."""
-
-    async def story() -> int:
-        limiter = AdaptiveLimiter(1)
-        await limiter.acquire((0,))
-        waiting = asyncio.create_task(limiter.acquire((1,)))
-        await asyncio.sleep(0)
-        limiter.release()  # admits it
-        waiting.cancel()
-        await asyncio.gather(waiting, return_exceptions=True)
-        return limiter.in_flight
-
-    assert asyncio.run(story()) == 0
-
-
-def test_waiting_for_a_place_does_not_use_up_a_case() -> None:
-    """The clock runs while at least one request of the case is being worked on."""
-    clock = CaseClock(10.0)
-    time.sleep(0.05)
-    assert clock.left() == 10.0
-    clock.start()
-    clock.start()
-    time.sleep(0.02)
-    clock.pause()
-    clock.pause()
-    left = clock.left()
-    time.sleep(0.05)
-    assert clock.left() == left
-    assert 9.0 < left < 10.0
 
 
 @pytest.mark.parametrize(
