@@ -10,10 +10,13 @@ from ..metrics.stats import proportion_interval
 
 def what_it_means(runs: Sequence[CaseAssessment], confidence: float) -> str:
     """The sentence every report carries."""
-    cases = len({run.case_id for run in runs})
-    turns = [len(run.turns) for run in runs]
-    length = f"{min(turns)} to {max(turns)}" if turns and min(turns) != max(turns) else f"{turns[0] if turns else 0}"
-    stopped = len({run.case_id for run in runs if run.hard_stops or run.breaches})
+    decided = [run for run in runs if run.incomplete is None or run.hard_stops or run.breaches]
+    if not decided:
+        return "No case was run to its end: nothing was measured, and nothing is said about the model."
+    cases = len({run.case_id for run in decided})
+    turns = [len(run.turns) for run in decided]
+    length = f"{min(turns)} to {max(turns)}" if min(turns) != max(turns) else f"{turns[0]}"
+    stopped = len({run.case_id for run in decided if run.hard_stops or run.breaches})
     interval = proportion_interval(stopped, cases, confidence=confidence)
     upper = f"{interval.high:.1%}" if interval else "an unknown share"
     return (

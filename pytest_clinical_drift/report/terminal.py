@@ -58,7 +58,7 @@ def _set_table(slug: str, verdict: SetVerdict, cases: Cases, width: int) -> str:
         _value(by_metric, "strict_recall_at_t10"),
         slope,
         f"{_value(by_metric, 'k_conflict')} ({pairs})" if conflict else "–",
-        f"{sum(bool(run.hard_stops) for run in runs)}/{sum(bool(run.breaches) for run in runs)}",
+        _stops(runs),
         verdict.headline.partition(":")[0],
         verdict.diagnosis,
     )
@@ -70,6 +70,13 @@ def _set_table(slug: str, verdict: SetVerdict, cases: Cases, width: int) -> str:
     if max(map(len, table.splitlines())) <= width:
         return table
     return tabulate(list(zip(headers, map(str, row), strict=True)), tablefmt="plain", disable_numparse=True)
+
+
+def _stops(runs: Sequence[CaseAssessment]) -> str:
+    """Cases with a hard stop and with a breach; nothing where no case was run to its end and none was seen."""
+    stops, breaches = sum(bool(run.hard_stops) for run in runs), sum(bool(run.breaches) for run in runs)
+    measured = stops or breaches or any(run.incomplete is None for run in runs)
+    return f"{stops}/{breaches}" if measured else "–"
 
 
 def _judgement_lines(judgements: Sequence[Judgement], width: int) -> list[str]:
