@@ -22,8 +22,10 @@ from .evidence.alignment import Alignment, align
 from .evidence.breach import find_breaches
 from .evidence.conflict import compare_turns
 from .evidence.entities import EntityScorer, ScoredEntities
-from .evidence.retention import assess_retention
+from .evidence.retention import assess_document
+from .evidence.text import Document, read
 from .evidence.tiers import ask_tier
+from .lapses import find_contradicted_facts, find_hard_stops, find_stale_facts
 from .metrics.conflict import conflict_rate
 from .metrics.drift import fit_slope
 from .metrics.recall import f1, hallucinated_rate, precision, recall, strict_recall
@@ -56,8 +58,8 @@ class Scorer:
         turns = tuple(self._score_turn(case, exchange, entities) for exchange in transcript.exchanges)
         recall_curve = [turn.recall for turn in turns][: case.horizon]
         extended_curve = [turn.extended.recall for turn in turns][: case.horizon]
-        hard_stops, slips = _hard_stops(case, turns)
-        stale = _stale_facts(case, turns)
+        hard_stops, slips = find_hard_stops(case, turns)
+        stale = find_stale_facts(case, turns)
         alignment = self._align(case, transcript.exchanges)
         replies = [reply for exchange in transcript.exchanges for reply in (exchange.reply, exchange.summary) if reply]
         return CaseAssessment(
@@ -74,7 +76,7 @@ class Scorer:
             hard_stops=hard_stops,
             hard_stop_slips=slips,
             stale_facts=tuple(stale),
-            contradicted_facts=_contradicted_facts(case, turns, set(stale)),
+            contradicted_facts=find_contradicted_facts(case, turns, set(stale)),
             alignment=alignment.score,
             alignment_reason=alignment.reason,
             alignment_curve=alignment.curve,
@@ -89,9 +91,7 @@ class Scorer:
     def _score_turn(self, case: Case, exchange: Exchange, entities: EntityScorer) -> TurnAssessment:
         if exchange.summary.error is not None:
             return _unheard(exchange.turn)
-        summary = exchange.summary.text
-        findings = assess_facts(summary, facts_at(case, exchange.turn), self.tier)
-        scored = entities.score(summary, exchange.turn)
+        findings, scored = assess_summary(exchange.summary.text, case, exchange.turn, entities, self.tier)
         critical, extended, strict = score_entities(findings, scored)
         return TurnAssessment(
             turn=exchange.turn,
@@ -134,6 +134,17 @@ class Scorer:
         return ConflictFigures(pairs, count, rate, reason, found)
 
 
+def assess_summary(
+    summary: str, case: Case, turn: int, entities: EntityScorer, tier: Any = None
+) -> tuple[tuple[FactFinding, ...], ScoredEntities]:
+    """What the summary after a turn says of the facts, and its entities; the text is read once for both."""
+    document = read(summary)
+    findings = assess_facts(document, facts_at(case, turn), tier)
+    scored = entities.score(document, turn)
+    document.cache.clear()  # what was found refers back to the document: emptied, it is freed at once
+    return findings, scored
+
+
 def score_entities(
     findings: Sequence[FactFinding], scored: ScoredEntities
 ) -> tuple[EntityScores, EntityScores, float | None]:
@@ -166,17 +177,18 @@ def _unheard(turn: int) -> TurnAssessment:
     return TurnAssessment(turn, (), None, None, nothing, nothing)
 
 
-def assess_facts(summary: str, states: Sequence[FactState], tier: Any = None) -> tuple[FactFinding, ...]:
+def assess_facts(summary: str | Document, states: Sequence[FactState], tier: Any = None) -> tuple[FactFinding, ...]:
     """Judge a summary against what is true by now; an old value stated as current is contradicted (stale)."""
     findings: list[FactFinding] = []
-    retained = assess_retention(summary, [state.fact for state in states])
+    document = read(summary) if isinstance(summary, str) else summary
+    retained = assess_document(document, [state.fact for state in states])
     if tier is not None:
-        retained = ask_tier(tier, summary, retained)
+        retained = ask_tier(tier, document.raw, retained)
     for state, found in zip(states, retained, strict=True):
         stale = None
         if state.superseded and (state.ended or found.status != "retained"):
             stale = next(
-                (old for old in assess_retention(summary, list(state.superseded)) if old.status == "retained"),
+                (old for old in assess_document(document, list(state.superseded)) if old.status == "retained"),
                 None,
             )
         if state.ended and stale is None:
@@ -194,77 +206,6 @@ def assess_facts(summary: str, states: Sequence[FactState], tier: Any = None) ->
             )
         )
     return tuple(findings)
-
-
-def _timeline(turns: Sequence[TurnAssessment]) -> dict[str, list[tuple[int, FactFinding]]]:
-    """For each fact its findings, in turn order."""
-    timeline: dict[str, list[tuple[int, FactFinding]]] = {}
-    for turn in turns:
-        for finding in turn.findings:
-            timeline.setdefault(finding.fact_id, []).append((turn.turn, finding))
-    return timeline
-
-
-def _lasting(marked: Sequence[int], decisive: set[int]) -> list[int]:
-    """Turns that make a lapse lasting: two in a row, or a decisive turn (the horizon, the last)."""
-    return [turn for turn in marked if turn in decisive or turn - 1 in marked]
-
-
-def _decisive_turns(case: Case) -> set[int]:
-    return {case.horizon, len(case.turns)}
-
-
-def _hard_stops(case: Case, turns: Sequence[TurnAssessment]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Hard stops and single slips, one sentence each."""
-    stops: list[str] = []
-    slips: list[str] = []
-    for history in _timeline(turns).values():
-        if not history[0][1].hard_stop:
-            continue
-        text = history[-1][1].text
-        denied = [(turn, finding) for turn, finding in history if finding.status == "contradicted"]
-        absent = [turn for turn, finding in history if finding.status == "absent"]
-        if denied:
-            turn, finding = denied[0]
-            words = f' ("{finding.quotes[0].text}")' if finding.quotes else ""
-            stops.append(f'turn {turn}: contradicted "{text}" (hard stop){words}')
-        if lasting := _lasting(absent, _decisive_turns(case)):
-            first = lasting[0] - 1 if lasting[0] - 1 in absent else lasting[0]
-            stops.append(f'turn {first}: lost "{text}" (hard stop)')
-        elif absent and not denied:
-            slips.append(f'turn {absent[0]}: "{text}" (hard stop) missing once')
-    return tuple(stops), tuple(slips)
-
-
-def _stale_facts(case: Case, turns: Sequence[TurnAssessment]) -> dict[str, str]:
-    """Texts of facts whose old value was stated as current, lastingly; text to first turn's sentence."""
-    found: dict[str, str] = {}
-    for history in _timeline(turns).values():
-        stale = [turn for turn, finding in history if finding.stale]
-        if lasting := _lasting(stale, _decisive_turns(case)):
-            text = history[-1][1].text
-            found[f'turn {stale[0]}: "{text}" not taken up ({_reason_at(history, lasting[0])})'] = text
-    return found
-
-
-def _reason_at(history: Sequence[tuple[int, FactFinding]], turn: int) -> str:
-    return next(finding.reason for number, finding in history if number == turn)
-
-
-def _contradicted_facts(case: Case, turns: Sequence[TurnAssessment], stale: set[str]) -> tuple[str, ...]:
-    sentences = []
-    for history in _timeline(turns).values():
-        wrong = [
-            (turn, finding) for turn, finding in history if finding.status == "contradicted" and turn <= case.horizon
-        ]
-        if not wrong or history[0][1].hard_stop:
-            continue
-        turn, finding = wrong[0]
-        if any(f'"{finding.text}" not taken up' in sentence for sentence in stale):
-            continue
-        words = f' ("{finding.quotes[0].text}")' if finding.quotes else ""
-        sentences.append(f'turn {turn}: contradicted "{finding.text}"{words}')
-    return tuple(sentences)
 
 
 def _breaches(case: Case, exchanges: Sequence[Exchange]) -> tuple[Breach, ...]:

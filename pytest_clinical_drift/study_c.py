@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .cases import Case, facts_at
+from .cases import Case
 from .conversation.frontier import Plan, run_conversations
 from .errors import InputError
 from .evidence.conflict import compare_turns
 from .evidence.entities import EntityScorer, load_extractor
 from .metrics.conflict import conflict_rate
 from .metrics.drift import compute_drift_slope
-from .scoring import assess_facts, score_entities
+from .scoring import assess_summary, score_entities
 from .subjects.base import Identity, Request
 from .transcript import Reply, Transcript
 
@@ -49,8 +49,7 @@ def compute_entity_recall_metrics(model: Any, case: Case, ner: Any = "lexicon") 
     scorer = EntityScorer(case, load_extractor(ner) if isinstance(ner, str) else ner)
     turns = []
     for turn, summary in enumerate(summaries, start=1):
-        findings = assess_facts(summary, facts_at(case, turn)) if summary is not None else ()
-        turns.append(score_entities(findings, scorer.score(summary, turn)) if summary is not None else None)
+        turns.append(score_entities(*assess_summary(summary, case, turn, scorer)) if summary is not None else None)
     critical = [turn[0] if turn else None for turn in turns]
     extended = [turn[1] if turn else None for turn in turns]
     strict = [turn[2] if turn else None for turn in turns]

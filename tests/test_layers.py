@@ -23,7 +23,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("evidence",),
     ("metrics", "ranking"),
     ("assessment", "thresholds"),
-    ("scoring", "study_c", "sanity"),
+    ("scoring", "lapses", "study_c", "sanity"),
     ("verdict", "judgement", "case_values", "set_verdict", "repeats", "trend"),
     ("baseline", "baseline_verdict", "supplement", "token_account"),
     ("report",),

@@ -1,21 +1,22 @@
-"""From findings to hard stops, stale facts and figures: the rules, on findings made by hand."""
+"""From a transcript to the figures of a case."""
 
 from __future__ import annotations
 
+import pytest
+
+from pytest_clinical_drift import scoring
 from pytest_clinical_drift.assessment import (
     CaseAssessment,
-    EntityScores,
-    FactFinding,
-    TurnAssessment,
     assessment_from_json,
     assessment_to_json,
 )
 from pytest_clinical_drift.cases import Case, facts_at
+from pytest_clinical_drift.evidence.entities import EntityScorer
+from pytest_clinical_drift.evidence.extraction import entity_scores
 from pytest_clinical_drift.evidence.judges import load_judge
-from pytest_clinical_drift.scoring import Scorer, _contradicted_facts, _hard_stops, _stale_facts, assess_facts
+from pytest_clinical_drift.evidence.text import Document, read
+from pytest_clinical_drift.scoring import Scorer, assess_facts, assess_summary
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
-
-NOTHING = EntityScores(None, None, None, None)
 
 
 def case_turns(count: int) -> list[dict[str, object]]:
@@ -34,64 +35,6 @@ def case(**extra: object) -> Case:
     }
     data.update(extra)
     return Case.model_validate(data)
-
-
-def turns_of(statuses: str, *, hard_stop: bool = True, stale: bool = False) -> list[TurnAssessment]:
-    """One fact over the turns: r retained, a absent, c contradicted."""
-    names = {"r": "retained", "a": "absent", "c": "contradicted", "p": "partial"}
-    return [
-        TurnAssessment(
-            turn,
-            (FactFinding("fact", "the fact", names[letter], "why", (), hard_stop, stale and letter == "c"),),
-            1.0,
-            1.0,
-            NOTHING,
-            NOTHING,
-        )
-        for turn, letter in enumerate(statuses, start=1)
-    ]
-
-
-def test_hard_stop_contradicted_once_is_fatal() -> None:
-    """Denied on any turn, even one after the horizon."""
-    assert _hard_stops(case(), turns_of("rrrrrrrrrrcr"))[0] == ('turn 11: contradicted "the fact" (hard stop)',)
-
-
-def test_hard_stop_absent_twice_in_a_row_is_fatal() -> None:
-    """Two turns running without it: lost since the first of them."""
-    assert _hard_stops(case(), turns_of("rraarrrrrrrr")) == (('turn 3: lost "the fact" (hard stop)',), ())
-
-
-def test_hard_stop_absent_at_the_horizon_or_the_end_is_fatal() -> None:
-    """Turn 10 and the last turn count by themselves."""
-    assert _hard_stops(case(), turns_of("rrrrrrrrrarr"))[0] == ('turn 10: lost "the fact" (hard stop)',)
-    assert _hard_stops(case(), turns_of("rrrrrrrrrrra"))[0] == ('turn 12: lost "the fact" (hard stop)',)
-
-
-def test_hard_stop_absent_once_is_a_slip() -> None:
-    """Missing from one summary and back again: a warning. A partial statement is none."""
-    assert _hard_stops(case(), turns_of("rrarrrrrarrr")) == ((), ('turn 3: "the fact" (hard stop) missing once',))
-    assert _hard_stops(case(), turns_of("rrrrrrrrrprp")) == ((), ())
-
-
-def test_other_facts_are_no_hard_stops() -> None:
-    """Only marked facts stop a release by themselves; a wrong one is still reported."""
-    turns = turns_of("rrcrrrrrrrrr", hard_stop=False)
-    assert _hard_stops(case(), turns) == ((), ())
-    assert _contradicted_facts(case(), turns, set()) == ('turn 3: contradicted "the fact"',)
-
-
-def test_contradiction_after_the_horizon_is_not_counted_among_the_gated() -> None:
-    """The gated figures use turns 1 to 10."""
-    assert _contradicted_facts(case(), turns_of("rrrrrrrrrrcr", hard_stop=False), set()) == ()
-
-
-def test_stale_once_is_forgiven_stale_twice_is_not() -> None:
-    """An update may be missed once; two turns running, or at the end, it was not taken up."""
-    assert not _stale_facts(case(), turns_of("rrcrrrrrrrrr", hard_stop=False, stale=True))
-    lasting = _stale_facts(case(), turns_of("rrccrrrrrrrr", hard_stop=False, stale=True))
-    assert list(lasting) == ['turn 3: "the fact" not taken up (why)']
-    assert not _contradicted_facts(case(), turns_of("rrccrrrrrrrr", hard_stop=False, stale=True), set(lasting))
 
 
 UPDATED = [
@@ -127,6 +70,24 @@ def test_ended_fact_counts_only_when_stated_as_current() -> None:
         ("allergy", "retained"),
         ("sertraline", "contradicted"),
     ]
+
+
+def test_one_reading_serves_facts_and_entities(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same findings and counts as from two readings, with the summary read a single time."""
+    changing = case(turns=UPDATED)
+    summary = "Penicillin allergy. Takes sertraline 50 mg once daily, and has gout."
+    apart = (assess_facts(summary, facts_at(changing, 2)), EntityScorer(changing).score(summary, 2))
+    entities = EntityScorer(changing)
+    texts: list[str] = []
+
+    def count(text: str) -> Document:
+        texts.append(text)
+        return read(text)
+
+    monkeypatch.setattr(scoring, "read", count)
+    monkeypatch.setattr(entity_scores, "read", lambda text: pytest.fail("read again"))
+    assert assess_summary(summary, changing, 2, entities) == apart
+    assert texts == [summary]
 
 
 def scored_turns(summaries: list[str | None]) -> CaseAssessment:

@@ -81,12 +81,29 @@ def _turn_conflict(first: int, second: int, verdict: Conflict, earlier: str, lat
 
 
 def _all_pairs(spoken: Sequence[tuple[int, str]]) -> Iterator[TurnConflict]:
-    """Contradictions of every two turns, one for each two quotes."""
+    """Contradictions of every two turns, one for each two quotes.
+
+    What changed for a reason in between stays changed. Later turns that go back to what was said before a contradiction
+    are not listed against it once more, unless they follow it directly.
+    """
     rules = RulesJudge()
+    changed: dict[str, list[tuple[int, int]]] = {}
+    """Object: the two turns between which its advice changed for a reason."""
+    strayed: set[tuple[int, str]] = set()
+    """Turns and quotes that contradicted an earlier turn."""
     for position, (second, later) in enumerate(spoken):
         for first, earlier in spoken[:position]:
             seen: set[tuple[str, str]] = set()
-            for verdict in rules.conflicts(earlier, later):
-                if verdict.quotes is not None and verdict.quotes not in seen:
-                    seen.add(verdict.quotes)
+            excused: set[str] = set()
+            for verdict in rules.conflicts(earlier, later, excused=excused):
+                settled = any(first <= old and new < second for old, new in changed.get(verdict.object or "", ()))
+                if verdict.quotes is None or verdict.quotes in seen or settled:
+                    continue
+                seen.add(verdict.quotes)
+                returns = (first, verdict.quotes[0]) in strayed
+                if not returns:
+                    strayed.add((second, verdict.quotes[1]))
+                if not returns or first == spoken[position - 1][0]:
                     yield _turn_conflict(first, second, verdict, earlier, later)
+            for name in excused:
+                changed.setdefault(name, []).append((first, second))

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import cast
 
-from pytest_clinical_drift.evidence.contexts.cue_scopes import Scope, ScopeBuilder
+from pytest_clinical_drift.evidence.contexts.cue_scopes import ScopeBuilder
 from pytest_clinical_drift.evidence.contexts.cues import HISTORICAL, HYPOTHETICAL, NEGATED, OTHER_PERSON, cue_table
-from pytest_clinical_drift.evidence.contexts.scopes import LIMIT
+from pytest_clinical_drift.evidence.contexts.scopes import LIMIT, Scope
 from pytest_clinical_drift.evidence.text import Document, read
 
 _CACHE_KEY = "context"
@@ -69,32 +68,54 @@ def context_at(document: Document, first: int, last: int) -> MentionContext:
     """Context of the mention from token `first` to token `last`, both included."""
     if not 0 <= first <= last < len(document):
         return _PLAIN
-    found = document.cache.get(_CACHE_KEY)
+    found: _ContextIndex | None = document.cache.get(_CACHE_KEY)
     if found is None:
         found = document.cache[_CACHE_KEY] = _ContextIndex(document)
-    return cast("_ContextIndex", found).at(first, last)
+    return found.at(first, last)
+
+
+_Blocks = dict[int, list[Scope]]
+"""Scopes by where they begin, in steps of `LIMIT` tokens: none is longer than that."""
 
 
 class _ContextIndex:
-    """The scopes of one document, by where they begin: none is longer than `LIMIT` tokens."""
+    """The scopes of one document, worked out for the sentences that are asked about."""
 
-    __slots__ = ("_blocks", "_document", "_labels", "_table")
+    __slots__ = ("_builder", "_document", "_labels", "_sentences", "_table", "_whole")
 
     def __init__(self, document: Document) -> None:
         self._document = document
         self._table = cue_table()
         self._labels: dict[int, tuple[CueSpan, ...]] = {}
-        self._blocks: dict[int, list[Scope]] = {}
-        for scope in ScopeBuilder(document, self._table).build():
-            self._blocks.setdefault(scope.first // LIMIT, []).append(scope)
+        self._builder = ScopeBuilder(document, self._table)
+        self._sentences: dict[int, _Blocks] = {}
+        self._whole: _Blocks | None = None
+
+    def _blocks(self, first: int, last: int) -> _Blocks:
+        """The scopes that may reach a mention."""
+        number = self._document.sentences[first]
+        known = self._sentences.get(number) if number == self._document.sentences[last] else self._of_document()
+        if known is None:
+            start, stop = self._document.sentence_span(first)
+            if self._builder.stands_alone(start, stop):
+                known = _in_blocks(self._builder.of_sentence(start, stop))
+            else:
+                known = self._of_document()
+            self._sentences[number] = known
+        return known
+
+    def _of_document(self) -> _Blocks:
+        if self._whole is None:
+            self._whole = _in_blocks(self._builder.of_document())
+        return self._whole
 
     def at(self, first: int, last: int) -> MentionContext:
         """Context of a mention."""
-        blocks = range(first // LIMIT - 1, last // LIMIT + 1)
+        known = self._blocks(first, last)
         hits = [
             scope
-            for block in blocks
-            for scope in self._blocks.get(block, ())
+            for block in range(first // LIMIT - 1, last // LIMIT + 1)
+            for scope in known.get(block, ())
             if scope.first <= last
             and first <= scope.last
             and (scope.cue_last < first or scope.cue_first > last)
@@ -139,6 +160,8 @@ class _ContextIndex:
                 role = self._table.labels.get(label)
                 if role is None and label.count(" ") < 3 and label.rpartition(" ")[2] in self._table.kin:
                     role = OTHER_PERSON
+                if role is None and _names_past_treatment(label):
+                    role = HISTORICAL
                 if role is not None:
                     found.append(self._label_span(label, role, index))
             known = self._labels[segment] = tuple(found)
@@ -160,3 +183,23 @@ class _ContextIndex:
     def _is_about_patient(self, index: int) -> bool:
         first, stop = self._document.clause_span(index)
         return any(word in self._table.patient for word in self._document.words[first : min(stop, first + LIMIT)])
+
+
+def _names_past_treatment(label: str) -> bool:
+    """ "Past psychiatric medication", "Previous antidepressants"."""
+    opening, _, rest = label.partition(" ")
+    if opening not in _PAST or len(rest) > _LONGEST_LABEL:
+        return False
+    return any(word.startswith(_TREATMENTS) for word in rest.split())
+
+
+_LONGEST_LABEL = 60
+_PAST = frozenset(("past", "previous", "former", "prior", "stopped", "discontinued", "historical"))
+_TREATMENTS = ("medic", "drug", "treatment", "antidepress", "antipsych", "tablet", "prescri")
+
+
+def _in_blocks(scopes: list[Scope]) -> _Blocks:
+    blocks: _Blocks = {}
+    for scope in scopes:
+        blocks.setdefault(scope.first // LIMIT, []).append(scope)
+    return blocks

@@ -11,17 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple, cast
+from itertools import compress
+from operator import contains, or_
+from typing import Any
 
+from pytest_clinical_drift.evidence.reading.memory import Memory
 from pytest_clinical_drift.evidence.reading.typos import TypoIndex
+from pytest_clinical_drift.evidence.terms.folding import fold
+from pytest_clinical_drift.evidence.terms.trie import Match, Node, Term, keep_longest, new_term
 from pytest_clinical_drift.evidence.terms.vocabulary import (
     CONDITION,
     DRUG,
     DRUG_CLASS,
     MEASURE,
-    QUALIFIER,
     UNIT,
-    WORD,
     Concept,
     Form,
     all_forms,
@@ -30,70 +33,16 @@ from pytest_clinical_drift.evidence.terms.vocabulary import (
 )
 from pytest_clinical_drift.evidence.text import Document, read, tokenise
 
-__all__ = ["Concept", "Lexicon", "Term", "find_terms", "fold", "lexicon"]
+__all__ = ["CLINICAL_KINDS", "Concept", "Lexicon", "Term", "find_terms", "fold", "lexicon"]
 
 # What may stand between the words of one term.
 _JOINING_GAPS = word_set("lexicon", "joining_gaps")
-# Abbreviations of four letters and more count in any case, unless they are also everyday words.
-_EVERYDAY = word_set("lexicon", "everyday")
+# Kinds that name what a patient has, takes or had measured, in contrast to words that only describe.
+CLINICAL_KINDS = frozenset({DRUG, DRUG_CLASS, CONDITION, MEASURE})
 
+_Opening = tuple[Node, bool, tuple[tuple[str, Concept], ...]]
 
-# "tumour", "behavioural", "favourite"; not "mourning".
-_OUR = tuple((f"our{tail}", f"or{tail}") for tail in ("", "al", "ally", "ed", "ing", "ite", "able", "er"))
-
-
-@lru_cache(maxsize=65536)
-def fold(word: str) -> str:
-    """A key under which singular and plural, British and American spelling of a word meet."""
-    if len(word) < 4 or not word.isalpha():
-        return word
-    if word.endswith("ies") and len(word) > 4:
-        word = word[:-3] + "y"
-    elif word.endswith(("sses", "xes", "ches", "shes")):
-        word = word[:-2]
-    elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        word = word[:-1]
-    if len(word) < 5:
-        return word
-    word = word.replace("ae", "e").replace("oe", "e").replace("ph", "f").replace("ll", "l")
-    word = word.replace("isation", "ization").replace("ysis", "yzis")
-    for british, american in (
-        *_OUR,
-        ("ised", "ized"),
-        ("ising", "izing"),
-        ("ise", "ize"),
-        ("yse", "yze"),
-        ("tre", "ter"),
-    ):
-        if word.endswith(british):
-            return word[: -len(british)] + american
-    return word
-
-
-class Term(NamedTuple):
-    """A concept named in a document (a tuple, because a summary has dozens of them)."""
-
-    concept: Concept
-    first: int
-    """First token."""
-    last: int
-    """Last token, included."""
-    weak: bool = False
-    """Names the concept only if the context supports it."""
-    typo: bool = False
-    """Named by a mistyped word."""
-
-    def span(self, document: Document) -> tuple[int, int]:
-        """Offsets into the raw text."""
-        return document.starts[self.first], document.ends[self.last]
-
-
-class _Node:
-    __slots__ = ("forms", "next")
-
-    def __init__(self) -> None:
-        self.next: dict[str, _Node] = {}
-        self.forms: list[tuple[str, Form]] = []
+_NOTHING = Node()
 
 
 class Lexicon:
@@ -101,7 +50,7 @@ class Lexicon:
 
     def __init__(self, forms: Iterable[Form]) -> None:
         self.concepts: dict[str, Concept] = {}
-        self._root = _Node()
+        self._root = Node()
         self._words: set[str] = set()
         self._drug_words: set[str] = set()
         correctable: set[str] = set()
@@ -113,8 +62,12 @@ class Lexicon:
                 seen.add(key)
                 self._add(form, correctable)
         spelling = load_data("spelling") or {}
-        self._typos = TypoIndex(correctable, never=frozenset(spelling.get("never_typos", ())))
-        self._corrections: dict[str, str] = {}
+        self._typos = TypoIndex(correctable, never=frozenset(map(fold, spelling.get("never_typos", ()))))
+        self._corrections = Memory(self._corrected)
+        self._openings: Memory[Any] = Memory(self._open)  # a word that opens nothing is never asked for what it opens
+        self._keys = Memory(lambda word: self.correct(fold(word)))
+        self._nexts = Memory(lambda word: (self._node(word) or _NOTHING).next)
+        self._named = Memory(lambda word: bool((self._node(word) or _NOTHING).forms))
 
     def _add(self, form: Form, correctable: set[str]) -> None:
         # A unit is only read after a number, where "g/l" is two words.
@@ -124,13 +77,14 @@ class Lexicon:
             return
         node = self._root
         for word in words:
-            node = node.next.setdefault(word, _Node())
-        node.forms.append((_slot(form), form))
+            node = node.next.setdefault(word, Node())
+        node.add(form)
         self._words.update(words)
         if form.concept.kind in (DRUG, CONDITION) and not form.exact:
             if form.concept.kind == DRUG and len(words) == 1:
                 self._drug_words.update(words)
-            correctable.update(word for word in words if len(word) >= 7 and word.isalpha())
+            if not form.lay and _is_own_name(form, len(words)):
+                correctable.update(word for word in words if _is_technical(word))
 
     def knows(self, word: str) -> bool:
         """Whether a folded word stands in any vocabulary entry."""
@@ -140,12 +94,10 @@ class Lexicon:
         """The vocabulary word that a mistyped one must be, or the word itself."""
         if word in self._words or len(word) < 7 or not word.isalpha():
             return word
-        found = self._corrections.get(word)
-        if found is None:
-            found = self._latin(word) or self._typos.nearest(word) or word
-            if len(self._corrections) < 50_000:
-                self._corrections[word] = found
-        return found
+        return self._corrections[word]
+
+    def _corrected(self, word: str) -> str:
+        return self._latin(word) or self._typos.nearest(word) or word
 
     def _latin(self, word: str) -> str | None:
         """Romance forms of drug names: "metformina", "sertralina", "fluoxetina"."""
@@ -155,7 +107,7 @@ class Lexicon:
 
     def lookup(self, text: str) -> list[Concept]:
         """Concepts that a wording names, in any capitals."""
-        node: _Node | None = self._root
+        node: Node | None = self._root
         for word in tokenise(text):
             node = node.next.get(fold(word)) if node else None
         return [form.concept for _, form in node.forms] if node else []
@@ -183,126 +135,72 @@ class Lexicon:
 
     def find(self, document: Document) -> list[Term]:
         """Terms of a document, by position; of one kind the longest from each token, none inside another."""
-        root = self._root.next
-        folded = _folded(document.words)
-        total = len(folded)
+        words = document.words
+        keys = list(map(self._keys.__getitem__, words))
+        # `map` over the tables leaves out, at little cost, words that neither name nor open anything here.
+        goes_on = [*map(contains, map(self._nexts.__getitem__, words), keys[1:]), False]
         covered: dict[str, int] = {}
-        known = self._words
+        passed: set[int] = set()
         found: list[Term] = []
-        for first in [i for i, word in enumerate(folded) if word in root or (len(word) >= 7 and word not in known)]:
-            node = root.get(folded[first])
-            typo = False
-            if node is None:
-                corrected = self.correct(folded[first])
-                node = root.get(corrected)
-                if node is None:
-                    continue
-                folded[first] = corrected
-                typo = True
-            ahead = folded[first + 1] if first + 1 < total else ""
-            goes_on = ahead in node.next or (len(ahead) >= 7 and ahead not in known)
-            if goes_on:
-                matches = self._walk(document, folded, node, first, typo)
-            else:
-                # The common case: a word that no longer term begins with here.
-                matches = [
-                    (slot, form, first)
-                    for slot, form in node.forms
-                    if not form.exact or (not typo and _spelled_alike(form, document, first, first))
-                ]
+        for first in compress(range(len(words)), map(or_, goes_on, map(self._named.__getitem__, words))):
+            node, typo, firm = self._openings[words[first]]
+            if typo and first in passed:
+                # A longer term took the word for the one it must be; from here on it counts as spelled like that.
+                typo = False
+            if firm and not goes_on[first]:
+                # The common case: a word that names something by itself.
+                for slot, concept in firm:
+                    if covered.get(slot, -1) < first:
+                        found.append(new_term(Term, (concept, first, first, False, typo)))
+                for slot, _ in firm:
+                    if covered.get(slot, -1) < first:
+                        covered[slot] = first
+                continue
+            matches = self._walk(document, keys, node, first, typo, passed)
             if matches:
-                _keep_longest(matches, first, covered, typo, found)
+                keep_longest(matches, first, covered, typo, found)
         return found
 
+    def _open(self, word: str) -> _Opening | None:
+        """Where a word leads from the root, whether only as a mistyped one, and what it is by itself."""
+        key = fold(word)
+        meant = self._root.next.get(self.correct(key))
+        return (meant, key not in self._root.next, meant.firm()) if meant is not None else None
+
+    def _node(self, word: str) -> Node | None:
+        opening = self._openings[word]
+        return opening[0] if opening else None
+
     def _walk(
-        self, document: Document, folded: list[str], node: _Node, first: int, typo: bool
-    ) -> list[tuple[str, Form, int]]:
+        self, document: Document, keys: list[str], node: Node, first: int, typo: bool, passed: set[int]
+    ) -> list[Match]:
         """Every form that begins at a token, shortest first."""
-        matches: list[tuple[str, Form, int]] = []
+        matches: list[Match] = []
         sentences, gaps = document.sentences, document.gaps
-        last, total = first, len(folded)
+        last, total = first, len(keys)
         while True:
-            matches += [
-                (slot, form, last)
-                for slot, form in node.forms
-                if not form.exact or (not typo and _spelled_alike(form, document, first, last))
-            ]
+            if node.forms:
+                matches += node.matches(document, first, last, typo)
             last += 1
-            if last >= total or gaps[last] not in _JOINING_GAPS or sentences[last] != sentences[first]:
+            if last >= total:
                 return matches
-            following = node.next.get(folded[last])
-            if following is None:
-                corrected = self.correct(folded[last]) if node.next else folded[last]
-                following = node.next.get(corrected)
-                if following is None:
-                    return matches
-                folded[last] = corrected
+            following = node.next.get(keys[last])
+            if following is None or gaps[last] not in _JOINING_GAPS or sentences[last] != sentences[first]:
+                return matches
+            passed.add(last)
             node = following
 
 
-def _slot(form: Form) -> str:
-    """Terms of one slot compete: only the longest from a token is kept, and none inside another."""
-    kind = form.concept.kind
-    if kind == WORD or form.weak:
-        return form.concept.id
-    return kind + form.concept.group if kind == QUALIFIER else kind
+def _is_technical(word: str) -> bool:
+    """A long word that is no form of an everyday verb: "bloating" is one letter from "boating"."""
+    return len(word) >= 7 and word.isalpha() and not word.endswith(("ing", "ed"))
 
 
-_FOLDS: dict[str, str] = {}
-
-
-def _folded(words: list[str]) -> list[str]:
-    """Keys of many words, remembered in a plain dictionary because this is the innermost loop."""
-    known = _FOLDS
-    result = []
-    for word in words:
-        key = known.get(word)
-        if key is None:
-            key = fold(word)
-            if len(known) < 100_000:
-                known[word] = key
-        result.append(key)
-    return result
-
-
-def _keep_longest(
-    matches: list[tuple[str, Form, int]], first: int, covered: dict[str, int], typo: bool, found: list[Term]
-) -> None:
-    """Add the longest match of every slot that no earlier term covers; at equal length every reading is kept."""
-    if len(matches) == 1:
-        [(slot, form, last)] = matches
-        if covered.get(slot, -1) < first and not (form.weak and covered.get(form.concept.kind, -1) >= last):
-            covered[slot] = last
-            found.append(Term(form.concept, first, last, form.weak, typo))
-        return
-    ends: dict[str, int] = {}
-    for slot, _, last in matches:
-        ends[slot] = last  # the matches come shortest first
-    seen: set[str] = set()
-    for slot, form, last in reversed(matches):
-        concept = form.concept
-        if last < ends[slot] or covered.get(slot, -1) >= first or concept.id in seen:
-            continue
-        if form.weak and covered.get(concept.kind, -1) >= last:
-            continue
-        seen.add(concept.id)
-        found.append(Term(concept, first, last, form.weak, typo))
-    for slot, last in ends.items():
-        if covered.get(slot, -1) < last:
-            covered[slot] = last
-
-
-def _spelled_alike(form: Form, document: Document, first: int, last: int) -> bool:
-    """Whether an abbreviation stands in the text with its own capitals (a plural s aside)."""
-    spelled = document.raw[document.starts[first] : document.ends[last]]
-    if spelled == form.text or spelled in (form.text + "s", form.text + "'s"):
-        return True
-    letters = "".join(char for char in spelled if char.isalnum())
-    wanted = "".join(char for char in form.text if char.isalnum())
-    if letters == wanted or letters == wanted + "s":
-        return True
-    folded = letters.lower()
-    return len(wanted) >= 4 and folded == wanted.lower() and folded not in _EVERYDAY
+def _is_own_name(form: Form, length: int) -> bool:
+    """A generic name, a preferred name or one technical word; brands and phrases are too near to everyday words."""
+    if form.concept.kind == DRUG:
+        return form.text not in form.concept.data.get("brands", ())
+    return form.text == form.concept.name or length == 1
 
 
 @lru_cache(maxsize=1)
@@ -315,12 +213,8 @@ def find_terms(document: Document | str, *, weak: bool = False) -> list[Term]:
     """The vocabulary's terms in a text, by position; `weak` adds readings that need support from the context."""
     if isinstance(document, str):
         document = read(document)
-    terms = cast("list[Term] | None", document.cache.get("terms"))
+    terms: list[Term] | None = document.cache.get("terms")
     if terms is None:
         terms = lexicon().find(document)
         document.cache["terms"] = terms
     return terms if weak else [term for term in terms if not term.weak]
-
-
-# Kinds that name what a patient has, takes or had measured, in contrast to words that only describe.
-CLINICAL_KINDS = frozenset({DRUG, DRUG_CLASS, CONDITION, MEASURE})

@@ -20,7 +20,9 @@ from pytest_clinical_drift.evidence.facts.measurement import assess_measurement,
 from pytest_clinical_drift.evidence.facts.medication import assess_medication
 from pytest_clinical_drift.evidence.facts.negative import assess_negative
 from pytest_clinical_drift.evidence.facts.outcome import ABSENT, CONTRADICTED, PARTIAL, RETAINED, Outcome
+from pytest_clinical_drift.evidence.facts.rewording import plainly, rewordings
 from pytest_clinical_drift.evidence.facts.statement import assess_statement
+from pytest_clinical_drift.evidence.facts.thesaurus import likely_wordings, said_together
 from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG_CLASS
 from pytest_clinical_drift.evidence.text import Document, read
@@ -57,7 +59,11 @@ class Retention:
 
 def assess_retention(summary: str, entities: Sequence[str | CriticalEntity]) -> list[Retention]:
     """The status of every fact in a summary, in the order given."""
-    return assess_document(read(summary), entities)
+    document = read(summary)
+    assessed = assess_document(document, entities)
+    # What was found refers back to the document: emptied, all of it is freed at once and its memory used again.
+    document.cache.clear()
+    return assessed
 
 
 def assess_document(document: Document, entities: Sequence[str | CriticalEntity]) -> list[Retention]:
@@ -69,15 +75,47 @@ def _assess(document: Document, entity: str | CriticalEntity) -> Retention:
     text = entity if isinstance(entity, str) else entity.text
     kind = None if isinstance(entity, str) else entity.kind
     aliases: tuple[str, ...] = () if isinstance(entity, str) else tuple(entity.aliases)
-    outcome = _outcome(parse_fact(text, kind), document)
+    outcome = _in_any_wording(text, kind, document)
     for alias in aliases:
         if outcome.status == RETAINED:
             break
-        other = _outcome(parse_fact(alias, kind), document)
+        other = _in_any_wording(alias, kind, document)
         if outcome.status == ABSENT or other.status == RETAINED:
             outcome = other
     evidence = tuple(_span(document, first, last) for first, last in sorted(set(outcome.evidence)))
     return Retention(text, outcome.status, evidence, "" if outcome.status == RETAINED else outcome.reason)
+
+
+def _in_any_wording(text: str, kind: str | None, document: Document) -> Outcome:
+    """The outcome of a fact as it is given or, where that says nothing, as it may also be put."""
+    fact = parse_fact(plainly(text), kind)
+    outcome = _outcome(fact, document)
+    denying = fact.negative or not _DENIALS.isdisjoint(fact.document.words[:3])
+    if fact.kind in _REWORDABLE and (outcome.status == ABSENT or (denying and outcome.status == CONTRADICTED)):
+        for other in rewordings(text):
+            found = _outcome(parse_fact(other, kind), document)
+            if found.status == RETAINED:
+                return found
+            if outcome.status == ABSENT and found.status == CONTRADICTED:
+                outcome = found
+    # An illness is what the vocabulary names so: another word for it may well be another illness.
+    named = all(c.group in _IN_EVERYDAY_WORDS for c in fact.conditions)
+    if fact.kind in _REWORDABLE and outcome.status == ABSENT and named and not outcome.evidence:
+        return _in_other_words(text, kind, document) or outcome
+    return outcome
+
+
+def _in_other_words(text: str, kind: str | None, document: Document) -> Outcome | None:
+    """The fact as it would be put in everyday words, where the document states it so."""
+    for wording in likely_wordings(text, document):
+        found = _outcome(parse_fact(wording.text, kind), document)
+        if found.status == RETAINED and said_together(wording, document, found.evidence):
+            return found
+    return None
+
+
+_IN_EVERYDAY_WORDS = frozenset(("symptom", "social-risk", "care-status", "procedure"))
+_REWORDABLE = ("social", "diagnosis", "negative", "family")
 
 
 def _span(document: Document, first: int, last: int) -> Span:
@@ -108,6 +146,8 @@ def _outcome(fact: Fact, document: Document) -> Outcome:
     if is_abstention(fact) and outcome.status != RETAINED:
         return assess_abstention(fact, document) or outcome
     if fact.kind in ("social", "diagnosis") and outcome.status in (RETAINED, PARTIAL):
+        if is_abstention(fact):
+            return outcome
         return stated_as_over(fact, document, outcome) or with_figures(fact, document, outcome)
     by_class = fact.kind == "medication" and fact.medicines[0].kind == DRUG_CLASS and bool(fact.words)
     if by_class and outcome.status != RETAINED and not (fact.regimen and fact.regimen.strengths):

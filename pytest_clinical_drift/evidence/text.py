@@ -27,13 +27,15 @@ Tokens are parallel lists, indexed by token number (no object per token: everyth
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from functools import lru_cache
 from itertools import accumulate, compress
+from operator import add
+from typing import Any
 
 from pytest_clinical_drift.evidence.reading.document import Document
 from pytest_clinical_drift.evidence.reading.hidden import blank_hidden
-from pytest_clinical_drift.evidence.reading.layout import CELL, HEADING, LABEL, PROSE, LayoutReader
+from pytest_clinical_drift.evidence.reading.layout import CELL, HEADING, LABEL, PROSE, segments_of
 from pytest_clinical_drift.evidence.reading.structure import Structure, place_segments
 from pytest_clinical_drift.evidence.reading.tokens import (
     BODIES,
@@ -86,7 +88,7 @@ def read(text: str) -> Document:
             visible = _REMOVED.sub("", visible)
         visible = visible.translate(_COMPATIBILITY)
     breaks = _cut(document, visible)
-    segments = place_segments(document, LayoutReader(visible).segments(), breaks)
+    segments = place_segments(document, segments_of(visible), breaks)
     if document.words:
         Structure(document, visible).build(segments, breaks)
     if removed:
@@ -106,12 +108,15 @@ def tokenise(text: str) -> tuple[str, ...]:
 def _cut(document: Document, text: str) -> dict[int, int]:
     """Fill the token lists from the whole text; returns token index -> effect of the gap before it."""
     pieces = TOKEN.split(text)
-    tokens = pieces[1::2]
+    tokens = pieces[2::3]
     if not tokens:
         return {}
-    gaps = pieces[:-1:2]
+    gaps = pieces[1::3]
     offsets = list(accumulate(map(len, pieces)))
-    starts, ends = offsets[:-1:2], offsets[1::2]
+    starts, ends = offsets[1::3], offsets[2::3]
+    others = pieces[:-1:3]
+    if any(others):
+        gaps = list(map(add, others, gaps))
     # `map` over the tables and `compress` keep these passes out of the interpreter's loop.
     kinds = list(map(KINDS.__getitem__, tokens))
     words = list(map(WORDS.__getitem__, tokens))
@@ -125,31 +130,25 @@ def _cut(document: Document, text: str) -> dict[int, int]:
 
 def _expand(document: Document, tokens: list[str], effects: dict[int, int]) -> dict[int, int]:
     """Rebuild the lists with contractions, possessives and slashed units taken apart."""
-    old_words, old_kinds, old_gaps = document.words, document.kinds, document.gaps
-    words: list[str] = []
-    kinds: list[int] = []
-    gaps: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
-    moved: dict[int, int] = {}
-    total = len(old_kinds)
+    old: tuple[list[Any], ...] = document.words, document.kinds, document.gaps, document.starts, document.ends
+    lists: tuple[list[Any], ...] = ([], [], [], [], [])
+    words, kinds, gaps, starts, ends = lists
+    compounds = list(compress(range(len(tokens)), map(COMPOUND.__eq__, document.kinds)))
+    added: list[int] = []  # tokens more than before, behind each compound
+    done = 0
     tail = ""  # a dropped 's, shown in the gap that follows
-    for index, kind in enumerate(old_kinds):
-        start = document.starts[index]
-        if index in effects:
-            moved[len(words)] = effects[index]
-        gap = tail + old_gaps[index]
-        tail = ""
-        if kind != COMPOUND:
-            words.append(old_words[index])
-            kinds.append(kind)
-            gaps.append(gap)
-            starts.append(start)
-            ends.append(document.ends[index])
-            continue
-        token = tokens[index]
+    for index in compounds:
+        for new, whole in zip(lists, old, strict=True):
+            new += whole[done:index]
+        gap = document.gaps[index]
+        if tail:
+            if done < index:
+                gaps[done - index] = tail + gaps[done - index]
+            else:
+                gap = tail + gap
+        token, start = tokens[index], document.starts[index]
         after_number = bool(kinds) and kinds[-1] == NUMBER and ends[-1] >= start - 1
-        for word, first, last in split_compound(token, old_words[index], start, after_number):
+        for word, first, last in split_compound(token, document.words[index], start, after_number):
             words.append(word)
             kinds.append(WORD)
             gaps.append(gap)
@@ -157,9 +156,15 @@ def _expand(document: Document, tokens: list[str], effects: dict[int, int]) -> d
             ends.append(last)
             gap = "/" if "/" in token else ""
         tail = token[ends[-1] - start :]
-        if token[-1] == "." and index + 1 < total:
+        if token[-1] == "." and index + 1 < len(tokens):
             # The full stop of "b.d." belongs to the token, yet may end a sentence as well.
             effects[index + 1] = effects.get(index + 1, 0) | DOT
-    document.words, document.kinds, document.gaps = words, kinds, gaps
-    document.starts, document.ends = starts, ends
-    return moved
+        done = index + 1
+        added.append(len(words) - done)
+    for new, whole in zip(lists, old, strict=True):
+        new += whole[done:]
+    if tail and done < len(tokens):
+        gaps[done - len(tokens)] = tail + gaps[done - len(tokens)]
+    document.words, document.kinds, document.gaps, document.starts, document.ends = lists
+    added.insert(0, 0)
+    return {key + added[bisect_left(compounds, key)]: effects[key] for key in sorted(effects)}

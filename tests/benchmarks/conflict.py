@@ -20,6 +20,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from pytest_clinical_drift.evidence.conflict import compare_turns
 from pytest_clinical_drift.evidence.judges import Conflict, Judge, load_judge
 
 GOAL_F1, GOAL_PRECISION = 0.85, 0.90
@@ -76,10 +77,11 @@ def measure_dialogues(rows: list[dict[str, Any]], judge: Judge, *, show: bool) -
     """Print the figures of one judge on every pair of turns."""
     found = labelled = false = others = 0
     for row in rows:
+        verdicts = _verdicts(row, judge)
         expected = {(entry["earlier"], entry["later"]): entry for entry in row["contradictions"]}
         labelled += len(expected)
         for earlier, later in _turn_pairs(row):
-            verdict = judge.judge(earlier["reply"], later["reply"])
+            verdict = verdicts[earlier["turn"], later["turn"]]
             entry = expected.get((earlier["turn"], later["turn"]))
             right = _same_quotes(entry, verdict) if entry is not None else not verdict.contradiction
             if entry is not None:
@@ -95,6 +97,22 @@ def measure_dialogues(rows: list[dict[str, Any]], judge: Judge, *, show: bool) -
     print(f"{judge.name}: {false} of {others} other pairs flagged ({rate:.2%})")
     print(f"{judge.name}: {found} of {labelled} contradictions found with the right quotes")
     return found >= GOAL_FOUND * labelled and rate <= GOAL_FALSE
+
+
+def _verdicts(row: dict[str, Any], judge: Judge) -> dict[tuple[int, int], Conflict]:
+    """The verdict on every two turns: by rules as a run lists them, knowing the turns between; else pair by pair."""
+    pairs = _turn_pairs(row)
+    if judge.name != "rules":
+        given = judge.judge_many([(earlier["reply"], later["reply"]) for earlier, later in pairs])
+        return {(one["turn"], two["turn"]): verdict for (one, two), verdict in zip(pairs, given, strict=True)}
+    none = Conflict(False, "no two directives on the same object exclude each other")
+    verdicts = {(one["turn"], two["turn"]): none for one, two in pairs}
+    turns = [turn["turn"] for turn in row["turns"]]
+    for found in compare_turns([turn["reply"] for turn in row["turns"]]).all_pairs:
+        place = turns[found.earlier_turn - 1], turns[found.later_turn - 1]
+        if not verdicts[place].contradiction:
+            verdicts[place] = Conflict(True, found.reason, found.quotes, found.severe, found.kind, found.object)
+    return verdicts
 
 
 def _turn_pairs(row: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:

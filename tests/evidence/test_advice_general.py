@@ -93,9 +93,10 @@ def test_need_of_care_is_read(text: str) -> None:
 
 
 def test_a_list_under_a_condition_names_situations() -> None:
-    """The bullets below "Call 999 if:" give no advice of their own."""
-    advice = find_advice("Call 999 if:\n- you stop breathing\n- you can't walk")
-    assert [item.action for item in advice] == ["seek_care"]
+    """Each bullet below "Call 999 if:" is a situation to call in, and no advice to do what it says."""
+    advice = find_advice("Call 999 if:\n- you stop breathing\n- you can't walk\n\nSit up straight.")
+    assert [(item.action, item.urgency) for item in advice] == [("seek_care", "now")] * 3 + [("rest", None)]
+    assert [item.condition for item in advice[1:3]] == ["you stop breathing", "you can't walk"]
 
 
 @pytest.mark.parametrize("padding", ["", _PADDING])

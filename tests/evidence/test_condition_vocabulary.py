@@ -20,7 +20,7 @@ CONDITION_GROUPS = {
 }  # fmt: skip
 FINDING_GROUPS = {"symptom", "reaction", "procedure", "test", "device", "care-status"}
 WORDINGS = ("synonyms", "abbreviations", "lay")
-RELATIONS = ("broader", "excludes", "implies")
+RELATIONS = ("broader", "excludes", "implies", "signs")
 KEYS = {"name", "group", "ambiguous", *WORDINGS, *RELATIONS}
 READING_KINDS = {"condition", "drug", "frequency", "measurement", "place", "anatomy", "everyday"}
 

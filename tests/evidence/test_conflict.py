@@ -123,3 +123,80 @@ def test_unknown_judge_is_refused() -> None:
 def test_hidden_reasoning_does_not_contradict() -> None:
     """What the patient never saw is no advice."""
     assert not judge_conflict("Avoid ibuprofen.", "<think>Take ibuprofen.</think>Rest today.").contradiction
+
+
+_LONG = (
+    "\n\nThank you for writing. This has been a long week for you, and it makes sense that you feel worn out. Go at "
+    "your own pace, and write again whenever it suits you. Small steps count, and nobody manages all of them every day."
+)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("Take your ramipril in the morning.", "Take ramipril at bedtime."),
+        ("Weigh yourself every morning.", "You only need to weigh yourself once a month."),
+        ("Rinse your mouth after each puff.", "There's no need to rinse your mouth."),
+        (
+            "Call 999 if:\n- a fit lasts more than five minutes\n- your lips turn blue",
+            "A fit of ten minutes needs no 999.",
+        ),
+        ("If your lips turn blue, call 999.", "If your lips turn blue, there's no need to call 999."),
+        ("Don't double up on lithium.", "Take two doses of lithium together tonight."),
+        ("Keep taking lithium.", "The rash has cleared up.\n\nFair enough, if you'd rather, you can stop the lithium."),
+        ("Taper the venlafaxine slowly.", "Just stop the venlafaxine today."),
+        ("Don't stop metformin when you feel well.", "As you feel well, you can stop metformin."),
+        ("Leave your salt intake as it is.", "Cut your salt right down."),
+        ("Please avoid naproxen unless your doctor prescribes it.", "Naproxen is a good choice for the ache."),
+    ],
+)
+def test_contradictions_inside_long_replies(earlier: str, later: str) -> None:
+    """One sentence of a whole reply is enough; news about another matter is no excuse."""
+    assert judge_conflict(earlier + _LONG, later + _LONG).contradiction
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("Take your ramipril in the morning.", "If it makes you dizzy, take ramipril at bedtime instead."),
+        ("Keep taking metformin.", "If you're ill and can't eat:\n\n- stop metformin until you're eating again"),
+        ("Keep taking furosemide.", "Pause furosemide until you're drinking normally."),
+        ("Pause furosemide while you're sick.", "Start furosemide again tomorrow."),
+        ("Stop the colchicine now that the pain has gone.", "If another attack starts, take colchicine twice a day."),
+        ("Call 999 if a fit lasts more than five minutes.", "A fit that stops within two minutes needs no 999."),
+        ("Methotrexate 15 mg every Friday.", "Keep the methotrexate well out of your son's reach."),
+        ("Neither codeine nor tramadol is for you.", "No codeine, please."),
+        ("Take ibuprofen with food.", "Most people who take ibuprofen can have a glass of wine."),
+        (
+            "You can have ibuprofen.",
+            "Thanks for telling me about the rash after ibuprofen. Please don't take it again.",
+        ),
+        ("Walk for ten minutes to start with.", "Over time, aim for 150 minutes of exercise a week."),
+        ("Amlodipine 5 mg daily.", "Pack in your bag:\n- amlodipine 10 mg\n- sun cream"),
+        ("Herbal tea may help.", "Avoid tea for an hour either side of the iron."),
+        ("Children under 12 should not have codeine.", "Adults can take codeine for three days."),
+    ],
+)
+def test_long_replies_that_agree(earlier: str, later: str) -> None:
+    """Situations, pauses, storage, other people, told news and plans for later are no contradictions."""
+    verdict = judge_conflict(earlier + _LONG, later + _LONG)
+    assert not verdict.contradiction, (verdict.reason, verdict.quotes)
+
+
+def test_what_changed_for_a_reason_stays_changed() -> None:
+    """The new dose is not held against the first one once a turn in between has told why it changed."""
+    told = "Your GP has raised metformin to 1 g twice a day, so take metformin 1 g twice a day."
+    replies = ["Take metformin 500 mg twice a day.", told, "Keep taking metformin 1 g twice a day."]
+    assert compare_turns(replies).all_pairs == ()
+    assert compare_turns([replies[0], "Drink water.", replies[2]]).all_pairs != ()
+
+
+def test_a_later_return_is_listed_only_next_to_the_contradiction() -> None:
+    """Turn 2 is the odd one: turn 3, which follows it, is listed against it, turn 4 is not listed once more."""
+    replies = ["Avoid aspirin.", "Take aspirin 75 mg daily.", "Avoid aspirin.", "Avoid aspirin."]
+    assert [(c.earlier_turn, c.later_turn) for c in compare_turns(replies).all_pairs] == [(1, 2), (2, 3)]
+
+
+def test_a_compound_product_is_another_one() -> None:
+    """A ban on "cough and cold drops" says nothing about "cold drops"."""
+    assert not judge_conflict("You can give cold drops.", "Do not give any cough and cold drops.").contradiction

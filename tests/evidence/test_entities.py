@@ -19,6 +19,8 @@ from pytest_clinical_drift.evidence.entities import (
     matches_any_fact,
     unsupported,
 )
+from pytest_clinical_drift.evidence.retention import assess_document
+from pytest_clinical_drift.evidence.text import read
 
 SOURCES = ["I have panic disorder and take sertraline 50 mg.", "My sleep is bad. I am allergic to penicillin."]
 
@@ -113,6 +115,23 @@ def test_extended_set_adds_the_intake() -> None:
     assert (scored.background, scored.background_stated) == (1, 0)
     fuller = EntityScorer(case()).score("She has panic disorder and gout.", 1)
     assert (fuller.background_stated, fuller.matching_critical, fuller.matching_extended) == (1, 1, 2)
+
+
+def test_a_summary_that_was_read_before_scores_the_same() -> None:
+    """A text and its document give the same figures, also when other evidence was taken from the document first."""
+    summary = "She has gout and asthma, denies chest pain and takes sertraline 100 mg and lithium."
+    document = read(summary)
+    assess_document(document, ["sertraline 50 mg", "gout"])
+    for turn in (1, 2):
+        assert EntityScorer(case()).score(document, turn) == EntityScorer(case()).score(summary, turn)
+
+
+def test_a_turn_after_the_last_knows_no_more_than_the_last() -> None:
+    """What nobody told stays invented beyond the turns of the case."""
+    scorer = EntityScorer(case())
+    summary = "She has asthma, takes lithium and denies chest pain."
+    assert scorer.score(summary, 9) == scorer.score(summary, 2)
+    assert scorer.score(summary, 9).hallucinated == ("lithium", "chest pain")
 
 
 def test_no_entity() -> None:

@@ -2,63 +2,96 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from itertools import compress
 
+from pytest_clinical_drift.evidence.contexts.answers import answered_by
 from pytest_clinical_drift.evidence.contexts.cues import (
+    ANSWERS,
     HISTORICAL,
     HYPOTHETICAL,
+    NAMES,
     NEGATED,
+    OPENS,
     OTHER_PERSON,
     PSEUDO,
+    TIGHT,
     CueTable,
     Found,
     Rule,
 )
 from pytest_clinical_drift.evidence.contexts.people import PersonFinder
-from pytest_clinical_drift.evidence.contexts.scopes import LIMIT, ScopeFinder
-from pytest_clinical_drift.evidence.text import CELL, HEADING, NUMBER, Document
+from pytest_clinical_drift.evidence.contexts.scopes import LIMIT, Scope, ScopeFinder
+from pytest_clinical_drift.evidence.text import CELL, NUMBER, Document
 
-
-class Scope(NamedTuple):
-    """Tokens affected by a cue: a mention that begins (or, backward, ends) among them has the role."""
-
-    first: int
-    last: int
-    #: Tokens of the cue; for a question mark the token beside it that is not affected, or one that does not exist.
-    cue_first: int
-    cue_last: int
-    role: str
-    #: Raw offset of a cue that is a mark and not a token.
-    mark: int = -1
+_OVER = frozenset(("resolved", "settled", "cleared", "cured", "eradicated", "lifted", "gone", "passed", "disappeared"))
 
 
 class ScopeBuilder:
     """Works out every scope of a document once."""
 
-    __slots__ = ("_document", "_finder", "_scopes", "_table")
+    __slots__ = ("_document", "_finder", "_has_cells", "_has_questions", "_people", "_scopes", "_table")
 
     def __init__(self, document: Document, table: CueTable) -> None:
         self._document = document
         self._table = table
         self._finder = ScopeFinder(document, table)
+        self._people = PersonFinder(document, table, self._finder)
+        self._has_cells = CELL in document.segment_kinds
+        self._has_questions = "?" in document.raw
         self._scopes: list[Scope] = []
 
-    def build(self) -> list[Scope]:
+    def stands_alone(self, first: int, stop: int) -> bool:
+        """Whether no cue outside the sentence from token `first` to before `stop` reaches into it, nor one across."""
+        document = self._document
+        if self._has_cells or (first and document.gaps[first] in TIGHT):
+            return False
+        # "X was offered. Declined."
+        return stop >= len(document) or not (
+            document.gaps[stop] in TIGHT or document.words[stop - 1] in self._table.offers
+        )
+
+    def of_sentence(self, first: int, stop: int) -> list[Scope]:
+        """The scopes of one sentence that stands alone."""
+        self._scopes = []
+        self._build(first, stop)
+        if self._has_questions and (stop == len(self._document) or "?" in self._document.gaps[stop]):
+            self._question(stop - 1)
+        return self._without_denied_cues()
+
+    def of_document(self) -> list[Scope]:
         """All scopes, in no particular order."""
+        document = self._document
+        self._scopes = []
+        self._build(0, len(document))
+        if document.words:
+            self._question(len(document) - 1)  # the last sentence has no gap after it
+        return self._without_denied_cues()
+
+    def _build(self, first: int, stop: int) -> None:
+        """The scopes of everything from token `first` to before `stop`; what follows them may make a question."""
         document, table = self._document, self._table
-        for found in table.find(document):
+        words, gaps = document.words, document.gaps
+        marks = list(map(table.marks.__getitem__, words[first:stop]))
+        places = list(compress(enumerate(marks, first), marks))
+        for found in table.find(document, [index for index, mark in places if mark & OPENS]):
             for rule in found.rules:
                 if rule.roles[0] != PSEUDO:
                     self._apply(found, rule)
-        for person in PersonFinder(document, table, self._finder).scopes():
+        people = self._people.carried_over(first)
+        people += self._people.scopes([index for index, mark in places if mark & NAMES])
+        for person in people:
             self._scopes.append(Scope(person.first, person.last, person.person, person.person, OTHER_PERSON))
-        for index, (word, gap) in enumerate(zip(document.words, document.gaps, strict=True)):
-            if gap:
-                self._at_gap(index, word, gap)
-            elif word == "in" and index + 1 < len(document) and document.kinds[index + 1] == NUMBER:
+        if self._has_questions:
+            asked: Iterable[int] = range(first, stop)
+        else:
+            asked = [index for index, mark in places if mark & ANSWERS]
+        for index in asked:
+            word = words[index]
+            if gaps[index]:
+                self._at_gap(index, word, gaps[index], follows=index > first)
+            elif word == "in" and index + 1 < len(words) and document.kinds[index + 1] == NUMBER:
                 self._at_year(index)
-        self._at_end()
-        return self._without_denied_cues()
 
     def _without_denied_cues(self) -> list[Scope]:
         """ "no history of X", "no X planned": a cue that is itself denied says nothing more."""
@@ -104,8 +137,11 @@ class ScopeBuilder:
             self._add(span, first, last, rule.roles)
         if direction in ("backward", "both"):
             span = self._finder.backward(first - 1, rule.reach)
-            if span and HISTORICAL in rule.roles and (self._is_beginning(span[0], first) or self._is_same(last)):
-                return
+            if span and HISTORICAL in rule.roles:
+                # "has resolved": the auxiliary says nothing about a beginning.
+                stop = span[1] + 1 if self._document.words[last] in _OVER else first
+                if self._is_beginning(span[0], stop) or self._is_same(last):
+                    return
             if span and span[0] > 0 and self._document.words[span[0] - 1] in self._table.not_yet:
                 return  # "once the rash has resolved"
             self._add(span, first, last, rule.roles)
@@ -196,16 +232,20 @@ class ScopeBuilder:
             return verb, verb
         return self._finder.forward(verb, "list")
 
-    def _at_gap(self, index: int, word: str, gap: str) -> None:
+    def _at_gap(self, index: int, word: str, gap: str, *, follows: bool) -> None:
         """Cues that are punctuation or stand right after it: "?PE", "Fever: no", "Fever | none"."""
         document, table = self._document, self._table
         if "?" in document.raw[document.starts[index] - 1 : document.starts[index]]:
             first, last = self._own_phrase(index)
             self._scopes.append(Scope(first, last, -1, -1, HYPOTHETICAL, document.starts[index] - 1))
-        if "?" in gap and index and document.sentences[index] != document.sentences[index - 1]:
+        if follows and "?" in gap and document.sentences[index] != document.sentences[index - 1]:
             self._question(index - 1)
+        elif follows and '?"' in gap:
+            self._quoted_question(index - 1)
         if word in table.answer_heads and (gap in ("\n", ":", "–") or gap.endswith((":", '"'))):
-            self._answer(index)
+            answered = answered_by(document, table, index)
+            if answered is not None:
+                self._scopes.append(answered)
 
     def _own_phrase(self, index: int) -> tuple[int, int]:
         scope = self._finder.forward(index + 1, "phrase")
@@ -219,10 +259,16 @@ class ScopeBuilder:
         if mark >= 0 and last - first < LIMIT:
             self._scopes.append(Scope(first, last, -1, -1, HYPOTHETICAL, mark))
 
-    def _at_end(self) -> None:
-        """The last sentence has no gap after it."""
-        if self._document.words:
-            self._question(len(self._document) - 1)
+    def _quoted_question(self, last: int) -> None:
+        """'asked, "Do I have X?", and …': what stands in the quotation marks."""
+        document = self._document
+        start = max(document.sentence_span(last)[0], last - LIMIT)
+        first = last
+        while first > start and '"' not in document.gaps[first]:
+            first -= 1
+        mark = document.raw.find("?", document.ends[last], document.ends[last] + 20)
+        if mark >= 0:
+            self._scopes.append(Scope(first, last, -1, -1, HYPOTHETICAL, mark))
 
     def _at_year(self, index: int) -> None:
         """ "in 2019": what it dates is past, unless it began then."""
@@ -237,50 +283,3 @@ class ScopeBuilder:
             span = self._finder.backward(index - 1, "list")
         if span and not self._is_beginning(span[0], span[1] + 1):
             self._add(span, index, index + 1, (HISTORICAL,))
-
-    def _answer(self, index: int) -> None:
-        """An answer of one or two words to the label, key or row label before it."""
-        document, table = self._document, self._table
-        words, gaps = document.words, document.gaps
-        for length in (3, 2, 1):
-            answer = tuple(words[index : index + length])
-            role = table.answers.get(answer)
-            if role is not None:
-                break
-        else:
-            return
-        after = index + len(answer)
-        same = after < len(words) and document.sentences[after] == document.sentences[index]
-        if same and gaps[after] in ("", "-", "/") and words[after] not in table.answer_tails:
-            return
-        span = self._answered(index)
-        if span is not None:
-            self._scopes.append(Scope(*span, index, after - 1, role))
-
-    def _answered(self, index: int) -> tuple[int, int] | None:
-        """The tokens of the label, or of the first cell of the row, that token `index` answers."""
-        document = self._document
-        if index == 0 or document.lines[index - 1] != document.lines[index]:
-            return None
-        if document.segment_kinds[document.segments[index]] == CELL and document.gaps[index] == "\n":
-            first = index - 1
-            while first > 0 and document.lines[first - 1] == document.lines[index]:
-                first -= 1
-                if index - first > LIMIT:
-                    return None
-            last = first
-            while document.segments[last + 1] == document.segments[first]:
-                last += 1
-            return first, last
-        first = document.sentence_span(index)[0]
-        if document.segment_kinds[document.segments[index - 1]] == HEADING or index - first > LIMIT:
-            return None
-        return max(first, self._fragment_start(index, first)), index - 1
-
-    def _fragment_start(self, index: int, first: int) -> int:
-        """Start of what an answer after a mark refers to: not across ";" or a further mark."""
-        gaps = self._document.gaps
-        for position in range(index - 1, first, -1):
-            if ";" in gaps[position] or ":" in gaps[position] or "–" in gaps[position]:
-                return position
-        return first

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
+from pytest_clinical_drift.evidence.reading.memory import Memory
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.evidence.text import DEID, Document, tokenise
 
 NEGATED, HYPOTHETICAL, HISTORICAL, OTHER_PERSON = "negated", "hypothetical", "historical", "other_person"
 PSEUDO = "pseudo"
 
+#: What a word may do, as bits: open a cue phrase, name a relative, answer a label or date what stands around it.
+OPENS, NAMES, ANSWERS = 1, 2, 4
+
 #: Gaps that may stand inside a cue phrase.
-_TIGHT = frozenset({"", "-", "/", "'s"})
+TIGHT = frozenset({"", "-", "/", "'s"})
 
 _Node = dict[str, Any]  # word -> node; "" -> rules of the phrase that ends here
 
@@ -28,8 +33,7 @@ class Rule:
     verb: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A cue phrase found in a document: its first and last token and its rules."""
 
     first: int
@@ -85,6 +89,9 @@ class CueTable:
         self.not_yet = _words(data["not_yet"])
         self.kin = _words(people["kin"])
         self.offspring = _words(people["offspring"])
+        self.women = _words(people["women"])
+        self.men = _words(people["men"])
+        self.helping = _words(people["helping"])
         self.returns = _words(people["returns"])
         self.patient = _words(data["patient"])
         self.kin_modifiers = _words(people["modifiers"])
@@ -96,6 +103,7 @@ class CueTable:
         self.answers = {tokenise(str(answer)): role for role, answers in data["answers"].items() for answer in answers}
         self.answer_heads = frozenset(answer[0] for answer in self.answers if answer)
         self.answer_tails = _words(data["answer_tails"])
+        self.marks = Memory(self._mark)
 
     def _add(self, words: tuple[str, ...], rule: Rule) -> None:
         node = self.root
@@ -103,21 +111,28 @@ class CueTable:
             node = node.setdefault(word, {})
         node[""] = (*node.get("", ()), rule)
 
-    def find(self, document: Document) -> list[Found]:
-        """Every cue phrase, left to right, the longest at each place; none overlaps another."""
+    def _mark(self, word: str) -> int:
+        return (
+            (OPENS if word in self.root else 0)
+            | (NAMES if word in self.kin else 0)
+            | (ANSWERS if word in self.answer_heads or word == "in" else 0)
+        )
+
+    def find(self, document: Document, places: Iterable[int]) -> list[Found]:
+        """Every cue phrase that begins at one of the tokens, the longest at each place; none overlaps another."""
         words, gaps = document.words, document.gaps
         root = self.root
         total = len(words)
         found: list[Found] = []
         done = 0
-        for start, word in enumerate(words):
-            if word not in root or start < done or document.kinds[start] == DEID:
+        for start in places:
+            if start < done or document.kinds[start] == DEID:
                 continue
-            node = root[word]
+            node = root[words[start]]
             rules = node.get("")
             end = start + 1
             position = end
-            while position < total and gaps[position] in _TIGHT:
+            while position < total and gaps[position] in TIGHT:
                 node = node.get(words[position])
                 if node is None:
                     break

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from functools import lru_cache
+from itertools import pairwise
 
 from pytest_clinical_drift.evidence.context import context_at
 from pytest_clinical_drift.evidence.contexts.owners import (
@@ -55,7 +56,7 @@ class Reading:
 
 def reading(document: Document, first: int, last: int) -> Reading:
     """The context of the mention from token `first` to `last`."""
-    known = cast("dict[tuple[int, int], Reading]", document.cache.setdefault("readings", {}))
+    known: dict[tuple[int, int], Reading] = document.cache.setdefault("readings", {})
     found = known.get((first, last))
     if found is None:
         found = _read(document, first, last)
@@ -68,6 +69,7 @@ _SINCE = "since"
 _UNSTATED = word_set("mentions", "unstated")
 _FOREIGN_NO = word_set("mentions", "foreign_no")
 _KEEPS = word_set("mentions", "keeps")
+_DENYING = _FOREIGN_NO | {"nothing", "never"}
 
 
 def _read(document: Document, first: int, last: int) -> Reading:
@@ -87,7 +89,7 @@ def _read(document: Document, first: int, last: int) -> Reading:
         negated = _plainly_denied(document, first)
     if not hypothetical:
         hypothetical = _looked_for(document, first) or any(
-            label.startswith(_STILL_TO_ASK) for label in document.labels_of(first)
+            label.startswith(_STILL_TO_ASK) or _is_advisory(label) for label in document.labels_of(first)
         )
     following = words[last + 1] if last + 1 < len(words) and document.gaps[last + 1] in ("", "-") else ""
     if following == "awareness" and not _IMPAIRED.isdisjoint(words[max(0, first - 3) : first]):
@@ -97,6 +99,9 @@ def _read(document: Document, first: int, last: int) -> Reading:
         negated, is_open = False, True  # "no other contraception" says nothing about the one named before
     other_person = (context.other_person or is_of_another(document, first)) and not after_aside(document, first)
     other_person = other_person or belongs_to_another(document, last) or describes_another(document, first, last)
+    if not context.cues:
+        # The common case: all that is read from cues below is False.
+        return _reading(negated, hypothetical, False, other_person, False, False, False, False, False, is_open)
     past = [cue.quote.lower() for cue in context.cues if cue.role == "historical"]
     dated = bool(past) and all(_is_time(quote) for quote in past)
     doubts = [cue.quote.lower() for cue in context.cues if cue.role == "hypothetical"]
@@ -106,12 +111,19 @@ def _read(document: Document, first: int, last: int) -> Reading:
     )
     arranged = unsure_only and all(d.startswith(_AHEAD) for d in doubts)
     hedged = unsure_only and all(_LIKELY & set(d.split()) for d in doubts)
-    ended = any(root in quote for quote in past for root in ("resolv", "cured", "cleared", "settled", "recovered"))
-    return Reading(
+    ended = any(root in quote for quote in past for root in _ENDINGS)
+    return _reading(
         negated, hypothetical, context.historical, other_person, dated, ended, arranged, hedged, feared, is_open
     )
 
 
+# Few of the combinations occur, so that each is made once.
+_reading = lru_cache(maxsize=1024)(Reading)
+
+
+_ENDINGS = (
+    "resolv", "cured", "cleared", "settled", "recovered", "lifted", "gone", "passed", "disappear", "subsid", "abated",
+)  # fmt: skip
 _TIME_WORDS = word_set("mentions", "time_words")
 
 
@@ -142,6 +154,9 @@ _AHEAD = (
 def _void_denial(document: Document, quote: str, cue_last: int, first: int) -> bool:
     """ "none since 2021" after an event; refusing something is not lacking it."""
     after = document.words[cue_last + 1 : cue_last + 2]
+    if quote in ("cannot", "can not", "unable to") and document.words[first].endswith("s"):
+        # "cannot switch off, cries in the car": a new predicate after the comma.
+        return any(gap.startswith(",") for gap in document.gaps[cue_last + 1 : first + 1])
     return (quote == "none" and after == [_SINCE]) or (cue_last < first and quote.startswith(("refus", "declin")))
 
 
@@ -165,6 +180,15 @@ _STILL_TO_ASK = (
     "ask about",
     "questions",
 )
+_ADVISORY = tuple(f" {phrase} " for phrase in sorted(word_set("mentions", "advisory_labels")))
+
+
+@lru_cache(maxsize=1024)
+def _is_advisory(label: str) -> bool:
+    """ "Points to watch", "Red flags to monitor": what stands there is looked out for, not reported."""
+    return any(phrase in f" {label} " for phrase in _ADVISORY)
+
+
 _SEARCHES = frozenset(("look", "check", "screen", "screened", "tested"))
 
 
@@ -181,8 +205,8 @@ def _looked_for(document: Document, first: int) -> bool:
     before = document.words[max(document.clause_span(first)[0], first - 6) : first]
     if "whether" in before:
         return True
-    if "for" in before:
-        return before[before.index("for") - 1] in _SEARCHES
+    if "for" in before and any(word == "for" and sought in _SEARCHES for sought, word in pairwise(before)):
+        return True
     return "if" in before and before[before.index("if") - 1] == "see"
 
 
@@ -190,6 +214,10 @@ def _plainly_denied(document: Document, first: int) -> bool:
     """ "nothing suggests …", "has never taken …", "pas de …" shortly before, in the same clause."""
     start = max(document.clause_span(first)[0], first - 7)
     before = document.words[start:first]
+    if before[-1:] == ["not"] and not document.gaps[first] and before[-2:-1] not in (["or"], ["if"]):
+        return True  # "does not want to die"
+    if _DENYING.isdisjoint(before):
+        return False
     for back, word in enumerate(reversed(before), start=1):
         if word in _FOREIGN_NO and back <= 5:
             return True
@@ -202,7 +230,16 @@ def _plainly_denied(document: Document, first: int) -> bool:
 
 def happened_before(document: Document, last: int) -> bool:
     """ "no seizures since the winter": the denial says that there was one before."""
-    return _SINCE in document.words[last + 1 : last + 4]
+    after = document.words[last + 1 : last + 6]
+    if _SINCE not in after[:3]:
+        return False
+    # "no panic attacks since starting treatment": there are none now.
+    return _TREATED.isdisjoint(after)
+
+
+_TREATED = frozenset(
+    ("starting", "beginning", "commencing", "taking", "treatment", "medication", "therapy", "stopping")
+)
 
 
 def _left_open(document: Document, last: int) -> bool:
@@ -227,7 +264,7 @@ _REFUSED_ACTS = word_set("mentions", "refused_acts")
 
 def _refusals(document: Document) -> frozenset[int]:
     """Sentences in which the writer declines to answer ("I'm not able to summarise …"): they state nothing."""
-    known = cast("frozenset[int] | None", document.cache.get("refusals"))
+    known: frozenset[int] | None = document.cache.get("refusals")
     if known is None:
         found = set()
         for position in places_in(document.words, "i"):

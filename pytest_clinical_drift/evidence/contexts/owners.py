@@ -16,6 +16,8 @@ def is_of_another(document: Document, first: int) -> bool:
     """ "Her best friend has X", "a friend with X takes Y", "her mother's X": someone else's, not the patient's."""
     words = document.words
     start = max(document.clause_span(first)[0], first - 14)
+    if _OTHERS.isdisjoint(words[start:first]):
+        return False  # nobody else stands before it
     for position in range(first, start - 1, -1):
         word = words[position]
         if position < first and word in _OTHERS:
@@ -35,6 +37,7 @@ def is_of_another(document: Document, first: int) -> bool:
 
 
 _BEING = frozenset(["was", "is", "been", "were"])
+_OWNING = _BEING | {"belongs", "belonged", "belong"}
 _OPENS = frozenset(["with", "has", "had", "takes", "suffers"])
 _VERBS = word_set("mentions", "verbs")
 _OWNERS = word_set("mentions", "owners")
@@ -55,6 +58,8 @@ def belongs_to_another(document: Document, last: int) -> bool:
     """ "The allergy in the file belongs to his brother", "X 500 mg is her husband's"."""
     words = document.words
     stop = min(document.clause_span(last)[1], last + 12)
+    if _OWNING.isdisjoint(words[last + 1 : stop]):
+        return False
     for position in range(last + 1, stop - 2):
         if words[position] in ("belongs", "belonged", "belong"):
             return any(word in _OTHERS for word in words[position + 2 : position + 5])

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from pytest_clinical_drift.evidence.contexts.cues import CueTable
 from pytest_clinical_drift.evidence.contexts.scopes import LIMIT, ScopeFinder
 from pytest_clinical_drift.evidence.text import NUMBER, Document
 
+_NOBODY: frozenset[str] = frozenset()
+_SHE, _HE = frozenset(("she", "her", "hers", "herself")), frozenset(("he", "him", "his", "himself"))
+_SUBJECTS = frozenset(("she", "he"))
+_HAVING = frozenset(("had", "has", "have"))
+_OUTSIDERS = frozenset(("friend", "friends", "colleague", "boss"))
 _NAMING = 8  # words a person may be named with
 
 
@@ -29,16 +35,28 @@ class PersonFinder:
         self._table = table
         self._finder = finder
 
-    def scopes(self) -> list[PersonScope]:
-        """Every stretch that is about another person."""
-        kin = self._table.kin
+    def scopes(self, places: Iterable[int]) -> list[PersonScope]:
+        """Every stretch that is about a person named at one of the tokens."""
         found: list[PersonScope] = []
-        for index, word in enumerate(self._document.words):
-            if word in kin:
-                scope = self._scope(index)
-                if scope is not None:
-                    found.append(PersonScope(*scope, index))
+        for index in places:
+            scope = self._scope(index)
+            if scope is not None:
+                found.append(PersonScope(*scope, index))
+            further = self._next_sentence(index)
+            if further is not None:
+                found.append(PersonScope(*further, index))
         return found
+
+    def carried_over(self, first: int) -> list[PersonScope]:
+        """Stretches of the sentence that begins at token `first` about a person named in the one before."""
+        if first == 0 or self._document.words[first] not in _SUBJECTS:
+            return []
+        kin, words = self._table.kin, self._document.words
+        start = self._document.sentence_span(first - 1)[0]
+        if kin.isdisjoint(words[start:first]):
+            return []
+        further = [(self._next_sentence(index), index) for index in range(start, first) if words[index] in kin]
+        return [PersonScope(*span, index) for span, index in further if span is not None]
 
     def _scope(self, person: int) -> tuple[int, int] | None:
         document, table = self._document, self._table
@@ -48,7 +66,9 @@ class PersonFinder:
         opening = self._opening(person, start)
         before = words[opening - 1] if opening > start and not _parted(gaps[opening]) else ""
         determiners = words[opening:person]
-        if words[person] in table.offspring and not any(word in table.possessives for word in determiners):
+        owned = any(word in table.possessives for word in determiners)
+        outsider = words[person] in _OUTSIDERS and any(word in ("a", "an", "another", "one") for word in determiners)
+        if words[person] in table.offspring and not (owned or outsider):
             return None  # "the child" may well be the patient
         if before in table.located_in:
             return self._finder.backward(opening - 2, "list")
@@ -61,19 +81,56 @@ class PersonFinder:
         if "(" in gap:
             return following, self._bracket_end(following, stop)
         if gap in ("–", ":"):
-            return following, self._statement_end(following, stop)
+            return following, self._statement_end(following, stop, person)
         if word in ("who", "whose", "with") and gap in ("", ","):
-            return self._predicate(following + 1, stop) if word != "whose" else self._statement(following, stop)
-        if before in table.object_of or word in table.prepositions or document.kinds[following] == NUMBER:
+            if word == "with" and words[following + 1 : following + 2] and words[following + 1] in table.possessives:
+                # "supports her brother with his PTSD"
+                helped = before in table.helping
+                inner = following + 2
+                return (inner, self._owned_end(inner, stop)) if helped and inner < stop else None
+            if word == "whose":
+                return self._statement(following, stop, person)
+            return self._predicate(following + 1, stop, person)
+        if gap == "," and word in ("a", "an", "himself", "herself"):
+            return following, self._apposition_end(following, stop)
+        acts = before == "after" and not gap and (word in table.be or word in _HAVING)  # "after her mother was told"
+        if (
+            (before in table.object_of and not acts)
+            or word in table.prepositions
+            or document.kinds[following] == NUMBER
+        ):
             return None
         if before in table.be and any(determiner in ("a", "an") for determiner in determiners):
             return None  # "she is a mother"
         if gap == ",":
             resumed = self._after_apposition(following, stop)
-            return self._predicate(resumed, stop) if resumed else None
+            return self._predicate(resumed, stop, person) if resumed else None
         if gap or word in table.conjunctions:
             return None
-        return self._predicate(following, stop)
+        return self._predicate(following, stop, person)
+
+    def _pronouns(self, person: int) -> frozenset[str]:
+        """Pronouns that must mean the person: "she" after "his mother", nothing after "her mother"."""
+        table, words = self._table, self._document.words
+        sex = "f" if words[person] in table.women else "m" if words[person] in table.men else ""
+        if not sex:
+            return _NOBODY
+        start = self._document.sentence_span(person)[0]
+        owners = set(words[self._opening(person, start) : person])
+        if sex == "f":
+            return _SHE if "his" in owners else _NOBODY
+        return _HE if "her" in owners else _NOBODY
+
+    def _next_sentence(self, person: int) -> tuple[int, int] | None:
+        """ "His mother left early. She had X": the pronoun at the start of the next sentence is the person's."""
+        document = self._document
+        first = document.sentence_span(person)[1]
+        if first + 1 >= len(document) or document.words[first] not in _SUBJECTS:
+            return None
+        if document.words[first] not in self._pronouns(person):
+            return None
+        stop = min(document.sentence_span(first)[1], first + LIMIT)
+        return self._predicate(first + 1, stop, person)
 
     def _opening(self, person: int, start: int) -> int:
         """First token of the phrase that names the person: "her late mother", "mother and older sister"."""
@@ -82,14 +139,15 @@ class PersonFinder:
         start = max(start, person - _NAMING)
         while index > start and not _parted(gaps[index]):
             word = words[index - 1]
-            if word not in table.kin_modifiers and word not in table.kin:
+            aged = word in ("year", "old", "month", "yo") or self._document.kinds[index - 1] == NUMBER
+            if word not in table.kin_modifiers and word not in table.kin and not aged:
                 break
             index -= 1
         while index < person and words[index] in ("and", "or"):
             index += 1
         return index
 
-    def _predicate(self, verb: int, stop: int) -> tuple[int, int] | None:
+    def _predicate(self, verb: int, stop: int, person: int) -> tuple[int, int] | None:
         """What is said of the person, unless it is only that he or she reports, helps or comes along."""
         words, table = self._document.words, self._table
         first = verb
@@ -97,13 +155,22 @@ class PersonFinder:
             if verb >= stop:
                 break
             if words[verb] == "told" and verb > first:
-                return self._statement(self._inner(verb + 1, stop), stop)
+                return self._statement(self._inner(verb + 1, stop), stop, person)
+            if words[verb] == "came" and words[verb + 1 : verb + 2] in (["out"], ["down"]):
+                break  # "came out in a rash"
+            if words[verb] in table.possessives and words[verb - 1] in _HAVING and self._own(person, words[verb]):
+                break  # "her brother had his appendix out"
             if words[verb] in table.reporting:
                 return None
             if words[verb] not in table.finite and words[verb] not in table.adverbs and not words[verb].endswith("ly"):
                 break
             verb += 1
-        return self._statement(first, stop)
+        return self._statement(first, stop, person)
+
+    def _own(self, person: int, possessive: str) -> bool:
+        """Whether a possessive agrees with the person's sex."""
+        named, table = self._document.words[person], self._table
+        return (possessive == "his" and named in table.men) or (possessive == "her" and named in table.women)
 
     def _inner(self, first: int, stop: int) -> int:
         """ "was told (that) she | has X": behind the pronoun, which is the person's."""
@@ -112,13 +179,14 @@ class PersonFinder:
             first += 1
         return first
 
-    def _statement(self, first: int, stop: int) -> tuple[int, int] | None:
-        return (first, self._statement_end(first, stop)) if first < stop else None
+    def _statement(self, first: int, stop: int, person: int) -> tuple[int, int] | None:
+        return (first, self._statement_end(first, stop, person)) if first < stop else None
 
-    def _statement_end(self, first: int, stop: int) -> int:
+    def _statement_end(self, first: int, stop: int, person: int) -> int:
         """Last token of a statement that begins at `first`: to ";", an adversative or the patient's return."""
         document, table = self._document, self._table
         words, gaps = document.words, document.gaps
+        still = self._pronouns(person)
         depth = 0
         for index in range(first, stop):
             gap = gaps[index]
@@ -129,7 +197,7 @@ class PersonFinder:
             word = words[index]
             if word in table.returns or (index > first and "," in gap and word in table.reporting):
                 return index - 1
-            if word in table.patient_again and index > first:
+            if word in table.patient_again and index > first and word not in still:
                 joint = index - 1
                 while joint > first and words[joint] in (*table.possessives, *table.conjunctions, "that"):
                     joint -= 1
@@ -147,10 +215,18 @@ class PersonFinder:
                 return index - 1
         return min(stop, first + 4) - 1
 
-    def _bracket_end(self, first: int, stop: int) -> int:
-        gaps = self._document.gaps
+    def _apposition_end(self, first: int, stop: int) -> int:
+        """ "his father, a gambling addict | , left early"; a relative clause inside it goes on to its own end."""
+        words, gaps = self._document.words, self._document.gaps
         for index in range(first + 1, stop):
-            if ")" in gaps[index]:
+            if "," in gaps[index] or ";" in gaps[index] or words[index] in self._table.returns:
+                return index - 1
+        return stop - 1
+
+    def _bracket_end(self, first: int, stop: int) -> int:
+        words, gaps = self._document.words, self._document.gaps
+        for index in range(first + 1, stop):
+            if ")" in gaps[index] or ("," in gaps[index] and words[index] in _SUBJECTS):
                 return index - 1
         return stop - 1
 

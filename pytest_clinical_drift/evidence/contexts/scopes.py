@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from pytest_clinical_drift.evidence.contexts.cues import CueTable
 from pytest_clinical_drift.evidence.text import Document
 
@@ -13,6 +15,19 @@ _SUBJECTS = frozenset({"that", "he", "she", "they", "it", "there"})
 _INFINITIVE = frozenset({"to", "having", "of"})
 #: Longest reach in tokens; keeps a text of nothing but cues linear.
 LIMIT = 60
+
+
+class Scope(NamedTuple):
+    """Tokens affected by a cue: a mention that begins (or, backward, ends) among them has the role."""
+
+    first: int
+    last: int
+    #: Tokens of the cue; for a question mark the token beside it that is not affected, or one that does not exist.
+    cue_first: int
+    cue_last: int
+    role: str
+    #: Raw offset of a cue that is a mark and not a token.
+    mark: int = -1
 
 
 class ScopeFinder:
@@ -41,7 +56,8 @@ class ScopeFinder:
         stop = min(document.sentence_span(after)[1], after + LIMIT)
         if reach == "sentence":
             return after, self._clause_stop(after, stop) - 1
-        if words[after] in table.end_words or (reach == "object" and self._is_given(words[after])):
+        given = reach == "object" and self._is_given(words[after]) and words[after - 1] != "that"
+        if words[after] in table.end_words or given:
             return None
         if reach == "word":
             return after, after
@@ -54,6 +70,8 @@ class ScopeFinder:
         words, table = self._document.words, self._table
         subject = after + 1 if words[after] in table.believing else after
         opens = table.clause_subjects if subject > after else _SUBJECTS
+        if words[after - 1] == "that" and words[after] in table.definite:
+            opens = table.definite  # "worried that the pain is X"
         if subject < stop and words[subject] in opens:
             for index in range(subject + 1, min(stop, subject + 8)):
                 if words[index] in table.finite:
@@ -94,6 +112,8 @@ class ScopeFinder:
                 if "," in gap and depth == 0:
                     if reach == "phrase" or self._opens_statement(index, stop):
                         return index
+                    if joint_word in ("or", "nor", "and") and self._is_present(index, stop):
+                        return index
                     joint, joint_word = index, ","
             if word in table.end_words or (word == "other" and words[index + 1 : index + 2] == ["than"]):
                 return index
@@ -113,6 +133,14 @@ class ScopeFinder:
             elif word in table.prepositions and index > after and self._leads_away(index, stop, reach):
                 return index
         return stop
+
+    def _is_present(self, index: int, stop: int) -> bool:
+        """ "no hepatomegaly or splenomegaly, | bowel sounds present": there, after a list that is complete."""
+        words, gaps = self._document.words, self._document.gaps
+        last = index
+        while last + 1 < min(stop, index + 5) and gaps[last + 1] in ("", "-"):
+            last += 1
+        return last > index and words[last] in ("present", "intact", "normal", "positive", "stable")
 
     def _is_new_subject(self, index: int) -> bool:
         """ "without treatment | her asthma worsens": a possessive with nothing before it that could govern it."""

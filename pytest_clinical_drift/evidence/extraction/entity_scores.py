@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING
 from pytest_clinical_drift.evidence.extraction.extractors import (
     Entity,
     Extractor,
-    is_supported,
+    content_stems,
+    entities_of,
     load_extractor,
     matches_any_fact,
 )
 from pytest_clinical_drift.evidence.extraction.fabrication import fabrications_of
-from pytest_clinical_drift.evidence.text import read
+from pytest_clinical_drift.evidence.extraction.sources import Sources, Told
+from pytest_clinical_drift.evidence.reading.wording import stems_of
+from pytest_clinical_drift.evidence.terms.index import named_ids
+from pytest_clinical_drift.evidence.text import Document, read
 
 if TYPE_CHECKING:
     from pytest_clinical_drift.cases import Case
@@ -50,33 +54,45 @@ class EntityScorer:
         self._extractor = extractor if extractor is not None else load_extractor()
         intake = self._extractor.extract([case.patient_summary])[0]
         facts = [fact.text for fact in case.critical_entities]
-        self._background = [e for e in _distinct(intake) if not matches_any_fact(e, facts)]
+        self._background = {_key(e): e for e in _distinct(intake) if not matches_any_fact(e, facts)}
         # read once: every turn's summary is compared with all that was said before it
-        self._told = [read(text) for text in (case.patient_summary, *(turn.message for turn in case.turns))]
+        self._sources = Sources([read(text) for text in (case.patient_summary, *(t.message for t in case.turns))])
+        self._facts_by_turn: dict[int, list[str]] = {}
 
-    def score(self, summary: str, turn: int) -> ScoredEntities:
-        """The figures of the summary that was asked for after a turn."""
-        entities = _distinct(self._extractor.extract([summary])[0])
+    def score(self, summary: str | Document, turn: int) -> ScoredEntities:
+        """The figures of the summary that was asked for after a turn; one that has been read is not read again."""
+        document = read(summary) if isinstance(summary, str) else summary
+        entities = _distinct(entities_of(self._extractor, document))
         facts = self._facts(turn)
-        told = self._told[: turn + 1]
-        critical = [e for e in entities if matches_any_fact(e, facts)]
-        background = {_key(e) for e in self._background}
-        extended = [e for e in entities if e in critical or _key(e) in background]
-        document = read(summary)
-        stated = sum(is_supported(e, document) for e in self._background)
-        invented = [e.text for e in entities if not any(is_supported(e, source) for source in told)]
+        told = Told(self._sources, turn + 1)
+        critical = [matches_any_fact(e, facts) for e in entities]
+        extended = [known or _key(e) in self._background for e, known in zip(entities, critical, strict=True)]
         fabricated = [f"{item.kind} {item.quote!r}: {item.reason}" for item in fabrications_of(document, told)]
         return ScoredEntities(
             len(entities),
-            len(critical),
-            len(extended),
+            sum(critical),
+            sum(extended),
             len(self._background),
-            stated,
-            tuple(invented),
+            self._stated_background(document),
+            tuple(e.text for e in entities if not told.supports(e)),
             tuple(fabricated),
         )
 
+    def _stated_background(self, document: Document) -> int:
+        named = named_ids(document)
+        stems = frozenset(stems_of(document))
+        return sum(
+            (bool(e.concept) and e.concept in named) or (bool(wanted := content_stems(e.text)) and wanted <= stems)
+            for e in self._background.values()
+        )
+
     def _facts(self, turn: int) -> list[str]:
+        known = self._facts_by_turn.get(turn)
+        if known is None:
+            known = self._facts_by_turn[turn] = self._facts_up_to(turn)
+        return known
+
+    def _facts_up_to(self, turn: int) -> list[str]:
         """Every wording of a critical fact that has been true up to a turn."""
         texts = [text for fact in self._case.critical_entities for text in (fact.text, *fact.aliases)]
         for said in self._case.turns:

@@ -21,13 +21,21 @@ from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import MEASURE, load_data
 from pytest_clinical_drift.evidence.text import Document, read, tokenise
 
-__all__ = ["Entity", "Extractor", "is_generic", "is_supported", "load_extractor", "matches_any_fact", "unsupported"]
+__all__ = [
+    "Entity",
+    "Extractor",
+    "content_stems",
+    "entities_of",
+    "is_generic",
+    "is_supported",
+    "load_extractor",
+    "matches_any_fact",
+    "unsupported",
+]
 
 _DEFAULT_MODEL = "en_core_sci_sm"
 _ARCHIVE = "en_core_sci_sm-0.5.4.tar.gz"
-_LOOK_ALIKES = (
-    "not from a public index, where look-alike names such as en_core_sci_md 999.9.9 are not the AI2 models"
-)
+_LOOK_ALIKES = "not from a public index, where look-alike names such as en_core_sci_md 999.9.9 are not the AI2 models"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +79,10 @@ class LexiconExtractor:
 
     def extract(self, texts: Sequence[str]) -> list[list[Entity]]:
         """The entities of each text; of overlapping terms the longest."""
-        return [self._of(read(text)) for text in texts]
+        return [self.of(read(text)) for text in texts]
 
-    def _of(self, document: Document) -> list[Entity]:
+    def of(self, document: Document) -> list[Entity]:
+        """The entities of a text that has been read already."""
         terms = [
             term
             for kind in sorted(CLINICAL_KINDS)
@@ -99,6 +108,13 @@ def _outermost(terms: Iterable[Term]) -> list[Term]:
 def _entity(document: Document, term: Term) -> Entity:
     start, end = term.span(document)
     return Entity(document.raw[start:end], start, end, term.concept.kind, term.concept.id)
+
+
+def entities_of(extractor: Extractor, document: Document) -> list[Entity]:
+    """What an extractor finds in a text that has been read already; one of ours need not read it again."""
+    if isinstance(extractor, LexiconExtractor):
+        return extractor.of(document)
+    return extractor.extract([document.raw])[0]
 
 
 class SpacyExtractor:
@@ -209,9 +225,14 @@ def _matches(concept: str, named_as: str, text: str) -> bool:
 
 def _words_in(text: str, document: Document) -> bool:
     """Whether every content word of a span stands in a document."""
-    words = [word for word in tokenise(text) if word not in fillers()]
-    known = stems_of(document)
-    return bool(words) and all(stem(word) in known for word in words)
+    stems = content_stems(text)
+    return bool(stems) and stems.issubset(stems_of(document))
+
+
+@lru_cache(maxsize=8192)
+def content_stems(text: str) -> frozenset[str]:
+    """The stems of a span's content words."""
+    return frozenset(stem(word) for word in tokenise(text) if word not in fillers())
 
 
 def unsupported(entities: Sequence[Entity], sources: Sequence[str]) -> list[Entity]:

@@ -2,70 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pytest_clinical_drift.evidence.contexts.mentions import reading
+from pytest_clinical_drift.evidence.facts.allergens import ALLERGY_WORDS, UNSPECIFIC, Substance, substance_of
 from pytest_clinical_drift.evidence.facts.allergy_denials import blanket_denials
+from pytest_clinical_drift.evidence.facts.dose_roles import STATUS_FILE
 from pytest_clinical_drift.evidence.facts.fact import Fact
 from pytest_clinical_drift.evidence.facts.outcome import ABSENT, CONTRADICTED, NOTHING, PARTIAL, RETAINED, Outcome
 from pytest_clinical_drift.evidence.lexicon import Term
-from pytest_clinical_drift.evidence.reading.wording import loose_stem, loose_stems
+from pytest_clinical_drift.evidence.reading.phrases import cues_of
+from pytest_clinical_drift.evidence.reading.wording import loose_stems
 from pytest_clinical_drift.evidence.terms.index import places_in, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG, DRUG_CLASS, Concept, word_set
 from pytest_clinical_drift.evidence.text import CELL, LABEL, Document
 
-_ALLERGY = word_set("allergy", "allergy")
 _AVOID = word_set("allergy", "avoid")
 _CAUSES = word_set("allergy", "causes")
 _AFTER = frozenset(("with", "to", "from", "after", "on"))
 _TAKE = word_set("allergy", "take")
 _TOLERATED = word_set("allergy", "tolerated")
-_VAGUE_NAMES = (
-    "allergic reaction",
-    "adverse drug reaction",
-    "drug intolerance",
-    "allergy",
-    "drug allergy",
-    "food allergy",
-)
-_UNSPECIFIC = frozenset(f"condition:{name}" for name in _VAGUE_NAMES)
 _REACH = 22
-
-
-@dataclass(frozen=True, slots=True)
-class _Substance:
-    concepts: tuple[Concept, ...]
-    allergies: tuple[Concept, ...]
-    stems: frozenset[str]
-
-
-def _substance(fact: Fact) -> _Substance:
-    medicines = fact.medicines
-    allergies = tuple(c for c in fact.conditions if "allergy" in c.name or "sensitivity" in c.name)
-    stems = {key for part in fact.words for key in part.stems}
-    for concept in allergies:
-        if concept.id not in _UNSPECIFIC and not medicines:
-            stems.add(loose_stem(concept.name.split()[0]))
-            stems.update(_own_words(fact, concept))
-    return _Substance(medicines, allergies, frozenset(stems))
-
-
-def _own_words(fact: Fact, allergy: Concept) -> set[str]:
-    """The fact's own name of what is not tolerated: "prawn" where the vocabulary knows shellfish."""
-    terms = [t for t in term_index(fact.document).by_kind.get(CONDITION, ()) if t.concept is allergy]
-    words = {fact.document.words[i] for t in terms for i in range(t.first, t.last + 1)}
-    return {loose_stem(word) for word in words if len(word) > 2 and word not in _ALLERGY}
 
 
 def _reactions(fact: Fact) -> list[Concept]:
     return [
-        c for c in fact.conditions if not ("allergy" in c.name or "sensitivity" in c.name) and c.id not in _UNSPECIFIC
+        c
+        for c in fact.conditions
+        if not ("allergy" in c.name or "sensitivity" in c.name or c.group == "injury") and c.id not in UNSPECIFIC
     ]
 
 
 def assess_allergy(fact: Fact, document: Document) -> Outcome:
     """Status of "this substance is not tolerated, with this reaction"."""
-    substance = _substance(fact)
+    substance = substance_of(fact)
     reactions = _reactions(fact)
     named = _allergy_mentions(document, substance)
     inside = {token for term in named for token in range(term.first, term.last + 1)}
@@ -91,27 +59,27 @@ def assess_allergy(fact: Fact, document: Document) -> Outcome:
     return outcomes[0] if outcomes else NOTHING
 
 
-def _allergy_mentions(document: Document, substance: _Substance) -> list[Term]:
+def _allergy_mentions(document: Document, substance: Substance) -> list[Term]:
     index = term_index(document)
     return [
         t
         for c in substance.allergies
         for t in (*index.exact.get(c.id, ()), *index.within.get(c.id, ()))
-        if c.id not in _UNSPECIFIC
+        if c.id not in UNSPECIFIC
     ]
 
 
-def _substance_mentions(document: Document, substance: _Substance) -> list[Term]:
+def _substance_mentions(document: Document, substance: Substance) -> list[Term]:
     index = term_index(document)
     found: list[Term] = []
     for concept in substance.concepts:
         found += index.exact.get(concept.id, ())
         found += index.within.get(concept.id, ())
-        for above in concept.ancestors:
+        for above in sorted(concept.ancestors):
             found += [t for t in index.exact.get(above, ()) if t.concept.kind in (DRUG, DRUG_CLASS)]
     if not substance.concepts:
         named = substance.allergies[0] if substance.allergies else None
-        for key in substance.stems:
+        for key in sorted(substance.stems):
             for token in places_in(loose_stems(document), key):
                 concept = named or Concept(
                     f"word:{key}", "word", key, "", frozenset(), frozenset(), frozenset(), (), {}
@@ -163,7 +131,7 @@ def _named_allergy(document: Document, term: Term, reactions: list[Concept]) -> 
     return _with_reaction(document, term, reactions, place)
 
 
-def _beside_substance(document: Document, term: Term, reactions: list[Concept], substance: _Substance) -> Outcome:
+def _beside_substance(document: Document, term: Term, reactions: list[Concept], substance: Substance) -> Outcome:
     """The substance with an allergy word, a reaction or an allergy heading around it."""
     first, stop = _window(document, term)
     clause_first, clause_stop = _statement(document, term, first, stop)
@@ -178,7 +146,7 @@ def _beside_substance(document: Document, term: Term, reactions: list[Concept], 
         word in labels for word in ("allerg", "sensitiv", "intoleran", "adverse", "reaction", "hypersens", "adr")
     )
     own = _reaction_terms(document, first, stop, reactions)
-    worded = not _ALLERGY.isdisjoint(document.words[clause_first:clause_stop])
+    worded = not ALLERGY_WORDS.isdisjoint(document.words[clause_first:clause_stop])
     clause = set(document.words[clause_first:clause_stop])
     avoided = not _AVOID.isdisjoint(clause) or ("not" in clause and bool(_TAKE & clause))
     matching = [t for t in own if t.concept.group == "reaction" or any(_same_reaction(t.concept, r) for r in reactions)]
@@ -189,8 +157,15 @@ def _beside_substance(document: Document, term: Term, reactions: list[Concept], 
     tests = document.words[clause_first:clause_stop]
     if "negative" in tests or ("without" in tests and "trouble" in tests):
         return Outcome(CONTRADICTED, (place,), "tested negative or tolerated")
+    if not (worded or caused) and _does_no_harm(document, clause_first, clause_stop):
+        return Outcome(CONTRADICTED, (place,), "tolerated")
     if not (labelled or worded or avoided or caused or own):
-        if not _TOLERATED.isdisjoint(document.words[clause_first:clause_stop]):
+        tolerated = [i for i in range(clause_first, clause_stop) if document.words[i] in _TOLERATED]
+        if tolerated and not _UNTOLERATED.isdisjoint(
+            document.words[max(clause_first, tolerated[0] - 3) : tolerated[0]]
+        ):
+            return _with_reaction(document, term, reactions, place)  # "not tolerated"
+        if tolerated:
             return Outcome(CONTRADICTED, (place,), "tolerated")
         return Outcome(ABSENT, (place,), "named, but not as a cause of a reaction")
     if context.hypothetical:
@@ -222,6 +197,17 @@ def _beside_substance(document: Document, term: Term, reactions: list[Concept], 
     return outcome
 
 
+def _does_no_harm(document: Document, first: int, stop: int) -> bool:
+    """ "takes aspirin without problems"; not "cannot be tolerated"."""
+    for cue in cues_of(document, STATUS_FILE).between("tolerated", first, stop):
+        if _UNTOLERATED.isdisjoint(document.words[max(first, cue.first - 3) : cue.first]):
+            return True
+    return False
+
+
+_UNTOLERATED = frozenset(("not", "never", "cannot", "no", "poorly", "badly", "if", "whether", "longer"))
+
+
 def _caused_by(document: Document, substance: Term, reaction: Term) -> bool:
     """ "X gave her a headache", "vomiting after X"; not "treated with X for a sore throat"."""
     if substance.last < reaction.first:
@@ -240,7 +226,7 @@ def _excepted(document: Document, term: Term) -> bool:
 
 def _negated_allergy_word(document: Document, first: int, stop: int) -> bool:
     return any(
-        document.words[i] in _ALLERGY
+        document.words[i] in ALLERGY_WORDS
         and reading(document, i, i).negated
         and "other" not in document.words[max(first, i - 3) : i]
         for i in range(first, stop)
@@ -256,14 +242,14 @@ def _reaction_terms(document: Document, first: int, stop: int, wanted: list[Conc
     return [
         t
         for t in term_index(document).between(CONDITION, first, stop)
-        if (t.concept.group in _REACTION_GROUPS or t.concept in wanted) and t.concept.id not in _UNSPECIFIC
+        if (t.concept.group in _REACTION_GROUPS or t.concept in wanted) and t.concept.id not in UNSPECIFIC
     ]
 
 
 def _same_reaction(stated: Concept, wanted: Concept) -> bool:
     if stated is wanted or wanted.id in stated.ancestors or wanted.id in stated.implies or stated.id in wanted.implies:
         return True
-    return stated.id in wanted.ancestors and stated.id not in _UNSPECIFIC
+    return stated.id in wanted.ancestors and stated.id not in UNSPECIFIC
 
 
 def _with_reaction(document: Document, term: Term, reactions: list[Concept], place: tuple[int, int]) -> Outcome:
@@ -291,7 +277,7 @@ def _with_reaction(document: Document, term: Term, reactions: list[Concept], pla
     return Outcome(PARTIAL, (place,), "missing: the reaction")
 
 
-def _no_allergies(document: Document, substance: _Substance) -> Outcome | None:
+def _no_allergies(document: Document, substance: Substance) -> Outcome | None:
     """A blanket denial ("NKDA", "Allergies: none") speaks against every drug allergy."""
     for term in blanket_denials(document):
         drug_like = bool(substance.concepts) or term.concept.id == "condition:allergy"

@@ -34,12 +34,23 @@ def blanket_denials(document: Document) -> list[Term]:
             if "other" in before or "others" in before:
                 continue
             after = document.words[term.last + 1 : term.last + 3]
-            if "except" in after or "other" in after or "apart" in after or "to" in after[:1]:
+            if "except" in after or "other" in after or "apart" in after or _to_something(document, term):
                 continue
             context = reading(document, term.first, term.last)
             if context.denied or _none_follows(document, term):
                 found.append(term)
     return found
+
+
+_ANYTHING = frozenset(
+    ("any", "medicine", "medicines", "medication", "medications", "drug", "drugs", "anything", "known", "antibiotics")
+)
+
+
+def _to_something(document: Document, term: Term) -> bool:
+    """ "no allergy to latex" speaks of one thing; "no allergies to any medicines" of all."""
+    after = document.words[term.last + 1 : term.last + 3]
+    return after[:1] == ["to"] and _ANYTHING.isdisjoint(after)
 
 
 def _none_follows(document: Document, term: Term) -> bool:

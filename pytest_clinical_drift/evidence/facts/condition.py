@@ -9,6 +9,7 @@ from typing import cast
 
 from pytest_clinical_drift.evidence.contexts.mentions import Reading, happened_before, reading
 from pytest_clinical_drift.evidence.facts.kinship import of_the_pair
+from pytest_clinical_drift.evidence.facts.undone import was_refused, was_taken_away
 from pytest_clinical_drift.evidence.lexicon import Term
 from pytest_clinical_drift.evidence.reading.quantities import amounts
 from pytest_clinical_drift.evidence.reading.wording import loose_stem, loose_stems
@@ -33,11 +34,17 @@ class Finding:
 
 
 def find_condition(
-    document: Document, concept: Concept, *, other_person: bool = False, past: bool = False, planned: bool = False
+    document: Document,
+    concept: Concept,
+    *,
+    other_person: bool = False,
+    past: bool = False,
+    planned: bool = False,
+    ongoing: bool = False,
 ) -> Finding:
     """The state of a condition of the patient (or, for facts about relatives, of another person).
 
-    A procedure may be stated as `planned` where the fact is about its date.
+    A procedure may be stated as `planned` where the fact is about its date; what is `ongoing` is not stated as past.
     A fact that lies in the `past` is denied only by words about the past ("no history of"), not by its absence now.
     """
     mentions = named(document, concept)
@@ -54,6 +61,7 @@ def find_condition(
         ]
     if other_person:
         read = [(t, replace(c, other_person=True) if _of_kin(document, t) else c) for t, c in read]
+        read = [(t, c) for t, c in read if not _of_outsider(document, t)]
     affirmed = [
         t for t, context in read if _holds(context, other_person) or (context.feared and concept.group == "social-risk")
     ]
@@ -64,10 +72,11 @@ def find_condition(
         over = [t for t in affirmed if reading(document, t.first, t.last).ended]
         affirmed, denied = [t for t in affirmed if t not in over], [*denied, *over]
     if concept.group in ("procedure", "device", "test"):
-        refused = [t for t in affirmed if _refused(document, t)]
+        refused = [t for t in affirmed if was_refused(document, t) or (not past and was_taken_away(document, t))]
         affirmed, denied = [t for t in affirmed if t not in refused], [*denied, *refused]
-    if concept.group == "care-status":
-        over = [t for t in affirmed if reading(document, t.first, t.last).historical]
+    if concept.group == "care-status" or ongoing:
+        pasts = [(t, reading(document, t.first, t.last)) for t in affirmed]
+        over = [t for t, context in pasts if context.historical and not (ongoing and context.dated)]
         affirmed, denied = [t for t in affirmed if t not in over], [*denied, *over]
     use = not _SUBSTANCE_USE.isdisjoint(concept.name.split())  # "not used it since 2019" ends the use
     before = [] if use else [t for t in denied if happened_before(document, t.last)]
@@ -107,8 +116,20 @@ _KIN_ADJECTIVES = frozenset(["maternal", "paternal", "familial", "parental"])
 
 
 def _of_kin(document: Document, term: Term) -> bool:
-    """ "maternal bipolar disorder" is the mother's."""
-    return not _KIN_ADJECTIVES.isdisjoint(document.words[max(0, term.first - 2) : term.first])
+    """ "maternal bipolar disorder", "paternal history of bipolar disorder" is a parent's."""
+    return not _KIN_ADJECTIVES.isdisjoint(document.words[max(0, term.first - 4) : term.first])
+
+
+_OUTSIDERS = frozenset(
+    ("friend", "friends", "neighbour", "neighbor", "colleague", "flatmate", "housemate", "roommate", "classmate",
+     "boss", "patients", "people")
+)  # fmt: skip
+
+
+def _of_outsider(document: Document, term: Term) -> bool:
+    """ "her friend's mother had X": no relative of the patient."""
+    first = max(document.clause_span(term.first)[0], term.first - 10)
+    return not _OUTSIDERS.isdisjoint(document.words[first : term.first])
 
 
 def named(document: Document, concept: Concept) -> list[Term]:
@@ -119,12 +140,6 @@ def named(document: Document, concept: Concept) -> list[Term]:
         # "28/40" counts weeks of a pregnancy.
         found += [Term(concept, a.first, a.last) for a in amounts(document) if a.ratio.endswith("/40") and a.value >= 4]
     return [t for t in found or _loosely_named(document, concept) if not _of_a_figure(document, t)]
-
-
-def _refused(document: Document, term: Term) -> bool:
-    """ "flu vaccine declined": it was not done."""
-    after = document.words[term.last + 1 : term.last + 4]
-    return not {"declined", "refused", "cancelled", "canceled", "postponed", "deferred"}.isdisjoint(after)
 
 
 def _holds(context: Reading, other_person: bool) -> bool:
@@ -146,7 +161,7 @@ def _same_place(document: Document, denied: list[Term], affirmed: list[Term]) ->
 def _excluding(document: Document, concept: Concept) -> list[Term]:
     index = term_index(document)
     found = []
-    for other_id in concept.excludes:
+    for other_id in sorted(concept.excludes):
         for term in (*index.exact.get(other_id, ()), *index.within.get(other_id, ())):
             context = reading(document, term.first, term.last)
             lasting = not context.historical or term.concept.group == "social-risk"
@@ -160,7 +175,7 @@ def _opposite_denied(document: Document, concept: Concept) -> tuple[Term, ...]:
     if concept.group not in ("social-risk", "care-status"):
         return ()
     index = term_index(document)
-    for other_id in concept.excludes:
+    for other_id in sorted(concept.excludes):
         denied = [t for t in index.exact.get(other_id, ()) if reading(document, t.first, t.last).denied]
         if denied:
             return (denied[0],)
@@ -176,7 +191,13 @@ def _about_the_past(document: Document, term: Term) -> bool:
 
 
 def _of_a_figure(document: Document, term: Term) -> bool:
-    """ "Haemoglobin: no fall over the past year" is about a figure, not about the patient falling."""
+    """ "GAD-7: 14" names a scale; "Haemoglobin: no fall over the past year" is not about the patient falling."""
+    scales = term_index(document).between(MEASURE, term.first - 1, term.last + 1)
+    if any(m.first <= term.first and term.last < m.last for m in scales):
+        return True
+    following = term_index(document).between(MEASURE, term.last + 1, term.last + 2)
+    if following and document.gaps[term.last + 1] == "-":
+        return True  # "BDD-YBOCS"
     if term.concept.name != "fall":
         return False
     first = document.sentence_span(term.first)[0]
@@ -189,7 +210,10 @@ def _of_a_figure(document: Document, term: Term) -> bool:
 def _vague(document: Document, concept: Concept, other_person: bool, past: bool = False) -> Finding:
     index = term_index(document)
     denied: list[Term] = []
-    for above in concept.ancestors:
+    wider = concept.ancestors
+    if other_person and concept.group == "psychiatric":
+        wider = wider | {"condition:mental illness"}  # "mental illness on her father's side"
+    for above in sorted(wider):
         for term in index.exact.get(above, ()):
             if term.weak:
                 continue
@@ -206,8 +230,9 @@ def _wordings(concept: Concept) -> tuple[tuple[str, ...], ...]:
     """The stems of every wording of a concept that has two content words or more."""
     found = []
     for wording in [concept.name, *map(str, concept.data.get("synonyms", ())), *map(str, concept.data.get("lay", ()))]:
-        keys = tuple(dict.fromkeys(loose_stem(word) for word in tokenise(wording) if word not in _TRIVIAL))
-        if len(keys) >= 2:
+        words = [word for word in tokenise(wording) if word not in _TRIVIAL]
+        keys = tuple(dict.fromkeys(map(loose_stem, words)))
+        if len(keys) >= 2 and _DENIALS.isdisjoint(words):  # a denial holds for what follows it: "no friends"
             found.append(keys)
     return tuple(dict.fromkeys(found))
 
@@ -261,8 +286,13 @@ def _as_mention(document: Document, concept: Concept, places: list[int]) -> Term
 
 
 def _unbroken(document: Document, first: int, last: int) -> bool:
-    """No boundary of a statement between the words."""
+    """No boundary of a statement between the words, nor a "will" that leaves it open."""
+    if not _OPEN.isdisjoint(document.words[first : last + 1]):
+        return False
     return not any(";" in gap or "." in gap for gap in document.gaps[first + 1 : last + 1])
+
+
+_OPEN = frozenset(("will", "would", "may", "might", "could", "if"))
 
 
 __all__ = ["DENIED", "EXCLUDED", "FULL", "NONE", "OTHER", "VAGUE", "Finding", "find_condition", "named"]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pytest_clinical_drift.evidence.contexts.mentions import reading
 from pytest_clinical_drift.evidence.facts.fact import Fact
+from pytest_clinical_drift.evidence.facts.intentions import intention
 from pytest_clinical_drift.evidence.facts.measurement import assess_measurement, states_goal
 from pytest_clinical_drift.evidence.facts.outcome import CONTRADICTED, RETAINED
 from pytest_clinical_drift.evidence.lexicon import Term
@@ -12,13 +14,14 @@ from pytest_clinical_drift.evidence.reading.dates import dates
 from pytest_clinical_drift.evidence.reading.quantities import Amount, amounts, same
 from pytest_clinical_drift.evidence.reading.wording import WordPart
 from pytest_clinical_drift.evidence.terms.index import term_index
-from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, QUALIFIER, Concept
+from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG, QUALIFIER, Concept
 from pytest_clinical_drift.evidence.text import CELL, Document
 
 _BESIDE = 6  # tokens around a mention in which another value of a qualifier belongs to it
 _MOST = 100  # mentions that are looked at, so that endless repetition stays linear
 _STATED, _MISSING = "", "missing"
 _EYE = ("optic", "retin", "macul", "catar", "glauc", "uveitis", "iritis", "eye")
+_FITTED = frozenset(("implanted", "fitted", "inserted", "placed", "situ", "in situ", "implantation", "insertion"))
 _COMPLETE = frozenset(("both", "complete", "completed", "date", "full", "fully"))
 
 
@@ -52,7 +55,7 @@ class Surroundings:
                 return state
             if state == _MISSING:
                 self.missing.append(qualifier.name)
-        for check in (self._measures, self._dates, self._numbers, self._words):
+        for check in (self._medicines, self._measures, self._dates, self._numbers, self._words):
             conflict = check(fact)
             if conflict:
                 return conflict
@@ -60,20 +63,26 @@ class Surroundings:
 
     def qualifier(self, wanted: Concept) -> str:
         """ "" when the qualifier is stated, "missing", or the conflict."""
-        others = []
+        others: list[Term] = []
+        apart: list[Term] = []
         for term in term_index(self.document).by_kind.get(QUALIFIER, ()):
             if term.concept.group != wanted.group or not self.near(term.first):
                 continue
             if term.weak and not self.document.spelled(term.first).isupper():
                 continue
             if term.concept is wanted or wanted.name in term.concept.name.split("-"):
-                if self._of_a_mention(term):
+                if self._beside(term):
                     self.evidence.append((term.first, term.last))
                     return _STATED
+                if self._of_a_mention(term):
+                    apart.append(term)
             elif self._beside(term):
                 others.append(term)
         # A condition that carries the qualifier in its own name ("severe asthma") states it too.
         if any(wanted.name in a.concept.name for a in self.anchors):
+            return _STATED
+        if apart and not (others and wanted.group == "side"):
+            self.evidence.append((apart[0].first, apart[0].last))
             return _STATED
         if others:
             self.evidence.append((others[0].first, others[0].last))
@@ -103,6 +112,25 @@ class Surroundings:
             if not between and not any(";" in gap for gap in document.gaps[low : high + 1]):
                 return True
         return False
+
+    def _medicines(self, fact: Fact) -> str:
+        """ "acute dystonia with haloperidol": the medicine that the finding goes with."""
+        index = term_index(self.document)
+        for medicine in fact.medicines if fact.kind == "diagnosis" else ():
+            own = [*index.exact.get(medicine.id, ()), *index.within.get(medicine.id, ())]
+            if any(self.near(t.first) for t in own):
+                continue
+            others = [
+                t
+                for anchor in self.anchors
+                for t in index.medicines_between(*self.document.sentence_span(anchor.first))
+                if t.concept.kind == DRUG and not t.concept.ancestors.isdisjoint(medicine.ancestors)
+            ]
+            if others and not own:
+                self.evidence.append((others[0].first, others[0].last))
+                return f"{others[0].concept.name} instead of {medicine.name}"
+            self.missing.append(medicine.name)
+        return ""
 
     def _measures(self, fact: Fact) -> str:
         for measure, amount in dict(fact.measures).items():
@@ -150,15 +178,31 @@ class Surroundings:
 
     def _words(self, fact: Fact) -> str:
         for part in fact.words:
+            meant = intention(fact, part.text, self.document, self.near)
+            if meant is not None:
+                self.evidence += meant.evidence
+                if meant.status == CONTRADICTED:
+                    return meant.reason
+                continue
             stated = any(
                 self.near(place) for place in (*part.places(self.document), *_spelled_out(self.document, part))
             )
-            if stated or _implied(part, fact):
-                continue
+            if stated or _implied(part, fact) or (fact.kind == "family" and "word:family" in part.ids):
+                continue  # any relative who has it is the family
             if "word:missed" in part.ids and self._is_complete():
                 return "stated as complete"
+            against = self._against(part)
+            if against:
+                return against
             self.missing.append(part.text)
         return ""
+
+    def _against(self, part: WordPart) -> str:
+        """What is stated near a mention and cannot hold together with a word of the fact; empty: nothing."""
+        exact = term_index(self.document).exact
+        rivals = [t for other in sorted(part.excludes) for t in exact.get(other, ()) if self.near(t.first)]
+        rivals = [t for t in rivals if reading(self.document, t.first, t.last).affirmed]
+        return f"{rivals[0].concept.name} is stated" if rivals else ""
 
     def nothing_specific(self, fact: Fact) -> bool:
         """A general symptom without any of the words that make it this one ("anxiety" of "job interview anxiety")."""
@@ -182,7 +226,9 @@ def _comparable(stated: Amount, wanted: Amount) -> bool:
 
 
 def _implied(part: WordPart, fact: Fact) -> bool:
-    """The organ that the condition is in anyway: "optic neuritis in the left eye"."""
+    """What goes without saying: the organ ("optic neuritis in the left eye"), that a device was fitted."""
+    if any(c.group == "device" for c in fact.conditions) and part.text.lower() in _FITTED:
+        return True
     return part.text.lower() == "eye" and any(root in c.name for c in fact.conditions for root in _EYE)
 
 

@@ -70,10 +70,11 @@ def _role(document: Document, mention: Term, amount: Amount, boundary: int, foll
         if words[position] in _EARLIER_AFTER and not _is_occasion(document, position, clause_stop):
             return PREVIOUS
     lead_from = max(clause_first, boundary if amount.first > mention.last else amount.first - 12)
-    if (
-        [c for c in cues.between("planned", lead_from, amount.first) if words[c.first - 1] not in ("no", "not")]
-        and not cues.between("now", amount.first - 1, amount.first)
-    ) or (_planned_after(document, amount, following, clause_stop, cues)):
+    plans = [c for c in cues.between("planned", lead_from, amount.first) if words[c.first - 1] not in ("no", "not")]
+    straight = any(c.last == amount.first - 1 for c in plans)  # "may go up to 100 mg"
+    if (plans and (straight or not cues.between("now", amount.first - 1, amount.first))) or (
+        _planned_after(document, amount, following, clause_stop, cues)
+    ):
         return PLANNED
     if "if" in words[clause_first : amount.first] and before == "to":
         return PLANNED
@@ -86,6 +87,8 @@ def _is_occasion(document: Document, position: int, stop: int) -> bool:
     """ "10 mg before meetings": an occasion to take it, not an earlier dose ("10 mg before 2020")."""
     if document.words[position] != "before" or position + 1 >= stop:
         return False
+    if frequencies_between(document, position, position + 1):
+        return True  # "before going to bed"
     following = document.words[position + 1 : position + 3]
     return not any(word[:1].isdigit() or word in _CHANGES or word.endswith("ing") for word in following)
 

@@ -13,6 +13,7 @@ from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, word_set
 from pytest_clinical_drift.evidence.text import Document
 
 FILE = "endings"
+_OPENING = 3  # tokens of a fact within which its own verb begins
 _BEFORE, _AFTER, _AFTERWARDS, _LABEL = 8, 6, 16, 14  # tokens within which each kind of cue is looked for
 _LIGHT = word_set("endings", "light")
 _UNREAL = word_set("endings", "unreal")
@@ -24,7 +25,8 @@ _SINCE = word_set("endings", "since")
 
 def stated_as_over(fact: Fact, document: Document, outcome: Outcome) -> Outcome | None:
     """The contradiction where all that states the fact says that it has ended; None where it goes on."""
-    if fact.past or any(word.startswith(_LOSSES) for word in fact.document.words):
+    lost = any(word.startswith(_LOSSES) for word in fact.document.words)
+    if fact.past or states_an_end(fact) or (lost and _GOING_ON.isdisjoint(fact.document.words)):
         return None
     places = list(outcome.evidence)
     if fact.conditions:
@@ -37,9 +39,18 @@ def stated_as_over(fact: Fact, document: Document, outcome: Outcome) -> Outcome 
     if all(_label_withdrawn(document, last) for _, last in places):
         return Outcome(CONTRADICTED, tuple(places[:1]), "the diagnosis is withdrawn")
     cues = _cues_before(fact)
-    if goes_on(fact) and all(is_over(document, a, b, cues) or is_over(document, b, b, cues) for a, b in places):
+    worded = not fact.conditions  # a condition's own name may have such a word in it: "stopped going to school"
+    if goes_on(fact) and all(
+        is_over(document, a, b, cues) or (worded and a != b and is_over(document, b, b, cues)) for a, b in places
+    ):
         return Outcome(CONTRADICTED, tuple(places[:1]), "stated as ended")
     return None
+
+
+def states_an_end(fact: Fact) -> bool:
+    """Whether the fact itself opens with an end: "gave up her allotment", "lost warehouse job"."""
+    cues = cues_of(fact.document, FILE)
+    return any(not _void(fact.document, cue) for cue in cues.between("before", 0, _OPENING))
 
 
 def _stated_elsewhere(fact: Fact, document: Document, sentences: set[int]) -> bool:
@@ -76,7 +87,8 @@ def goes_on(fact: Fact) -> bool:
 
 def _cues_before(fact: Fact) -> str:
     """The cues that may stand before what has ended: fewer for complaints ("left arm pain", "lost weight")."""
-    if not fact.conditions or fact.conditions[0].group in ("device", "care-status", "procedure"):
+    goes = not _GOING_ON.isdisjoint(fact.document.words)
+    if goes or not fact.conditions or fact.conditions[0].group in ("device", "care-status", "procedure"):
         return "before"
     return "habit"
 
@@ -154,7 +166,7 @@ def _taken_up(document: Document, cues: Cues, last: int, stop: int) -> bool:
         following = document.sentence_span(stop)
         end = min(end, following[1] if document.lines[stop] == document.lines[last] else stop)
     for cue in cues.between("afterwards", last + 1, end):
-        if _void(document, cue):
+        if _void(document, cue) or document.words[cue.last + 1 : cue.last + 2] in (["of"], ["from"], ["to"], ["into"]):
             continue
         return not term_index(document).between(CONDITION, last + 1, cue.first)
     return False

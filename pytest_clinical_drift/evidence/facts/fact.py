@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from pytest_clinical_drift.evidence.context import context_at
+from pytest_clinical_drift.evidence.facts.absences import NEUTRAL, covered, denied_body, is_negative
 from pytest_clinical_drift.evidence.facts.kinds import RELATIVES, Found, infer_kind, word_lists
 from pytest_clinical_drift.evidence.facts.parts import word_parts
 from pytest_clinical_drift.evidence.facts.regimen import Regimen, read_regimen
@@ -76,19 +77,24 @@ def parse_fact(text: str, kind: str | None = None) -> Fact:
     """Take a fact apart; `kind` is the case's own word for what it is."""
     document = read(text)
     index = term_index(document)
-    negative = _is_negative(document, index)
-    body = _denied_body(document, index)
+    negative = is_negative(document, index)
+    body = denied_body(document, index)
     if body is not None:
         document, index, negative = body, term_index(body), True
     medicines = _medicines(document, index)
     conditions = [t for t in index.by_kind.get(CONDITION, ()) if not t.weak or _whole(document, t)]
-    qualifiers = [t for t in index.by_kind.get(QUALIFIER, ()) if not t.weak]
+    conditions = [t for t in conditions if not _in_phrase(index, t)]
+    qualifiers = [t for t in index.by_kind.get(QUALIFIER, ()) if not t.weak and not _left_behind(index, t)]
+    qualifiers = [
+        t for t in qualifiers if not any(_inside(t, [o]) and o.last - o.first > t.last - t.first for o in qualifiers)
+    ]
     measures = _measures(document, index)
     # "lithium level 0.8 mmol/L" is a measurement, not a medicine.
-    medicines = [m for m in medicines if not any(t.first <= m.first and m.last < t.last for t, _ in measures)]
+    medicines = [m for m in medicines if not any(t.first <= m.first and m.last <= t.last for t, _ in measures)]
+    conditions = [c for c in conditions if not any(t.first <= c.first and c.last < t.last for t, _ in measures)]
     regimen = read_regimen(document, medicines[0]) if medicines else None
     found_kind = infer_kind(Found(document.words, medicines, conditions, bool(measures), regimen, negative), kind)
-    used = _covered([*medicines, *conditions, *qualifiers, *(term for term, _ in measures)])
+    used = covered([*medicines, *conditions, *qualifiers, *(term for term, _ in measures)])
     for _, amount in measures:
         if amount is not None:
             used.update(range(amount.first, amount.last + 1))
@@ -107,7 +113,7 @@ def parse_fact(text: str, kind: str | None = None) -> Fact:
         text=text,
         kind=found_kind,
         negative=negative,
-        past=not word_lists()["history"].isdisjoint(document.words),
+        past=_lies_in_the_past(document.words),
         medicines=tuple(dict.fromkeys(term.concept for term in medicines)),
         regimen=regimen,
         conditions=tuple(dict.fromkeys(_main(conditions))),
@@ -123,11 +129,20 @@ def parse_fact(text: str, kind: str | None = None) -> Fact:
             _clusters_of(document, index, concept, conditions) for concept in dict.fromkeys(_main(conditions))
         ),
         of_others=frozenset(t.concept.id for t in conditions if _of_other(document, t) or _of_the_dead(words)),
-        plain_words=word_parts(document, index, used - _covered(conditions)),
+        plain_words=word_parts(document, index, used - covered(conditions)),
         words_first=bool(words and conditions)
         and document.raw.find(words[0].text) < document.starts[conditions[0].first],
         any_medication=any_medication,
         document=document,
+    )
+
+
+def _lies_in_the_past(words: list[str]) -> bool:
+    """By a word such as "previous"; "10 weeks old" is an age."""
+    history = word_lists()["history"]
+    return any(
+        word in history and not (word == "old" and words[i - 1].startswith(("day", "week", "month", "year")))
+        for i, word in enumerate(words)
     )
 
 
@@ -136,8 +151,8 @@ _PREPOSITIONS = word_set("facts", "prepositions")
 
 def _clusters_of(document: Document, index: TermIndex, concept: Concept, terms: list[Term]) -> tuple[WordPart, ...]:
     """The clusters that cover a condition's name in the fact completely, else nothing."""
-    own = _covered([t for t in terms if t.concept is concept])
-    known = _covered([t for t in index.by_kind.get(WORD, ()) if t.first in own and t.last in own])
+    own = covered([t for t in terms if t.concept is concept])
+    known = covered([t for t in index.by_kind.get(WORD, ()) if t.first in own and t.last in own])
     if any(i not in known and document.words[i] not in _PREPOSITIONS for i in own):
         return ()
     parts = tuple(p for p in word_parts(document, index, set(range(len(document))) - own) if p.ids)
@@ -153,7 +168,38 @@ def _words_first(document: Document, words: tuple[WordPart, ...], conditions: li
 def _of_other(document: Document, term: Term) -> bool:
     """Said of another person in the fact itself: "wife, who has dementia", "autistic son"."""
     following = document.words[term.last + 1 : term.last + 2]
+    if _belongs_to_relative(document, term.first):
+        return True
     return context_at(document, term.first, term.last).other_person or (bool(following) and following[0] in RELATIVES)
+
+
+def _belongs_to_relative(document: Document, first: int) -> bool:
+    """ "teenage son with autism": a relative, and nothing but light words up to the condition."""
+    for place in range(first - 1, -1, -1):
+        word = document.words[place]
+        if word in _PERSONS:
+            return True
+        if word not in _HAVING:
+            return False
+    return False
+
+
+def _in_phrase(index: TermIndex, term: Term) -> bool:
+    """ "fall" in "fall asleep" names no fall."""
+    if term.first != term.last or term.concept.group in ("social-risk", "psychiatric"):
+        return False
+    around = index.between(WORD, term.first - 3, term.first + 1)
+    return any(w.first < w.last and w.last >= term.last and not w.weak for w in around)
+
+
+def _left_behind(index: TermIndex, term: Term) -> bool:
+    """ "has not left the house" names no side."""
+    phrases = index.between(WORD, term.first - 4, term.first + 1)
+    return term.concept.group == "side" and any(w.first < term.first and w.last > term.last for w in phrases)
+
+
+_PERSONS = word_set("mentions", "others")
+_HAVING = word_set("facts", "having")
 
 
 def _of_the_dead(words: tuple[WordPart, ...]) -> bool:
@@ -187,64 +233,14 @@ def _main(conditions: list[Term]) -> list[Concept]:
     return [c for c in concepts if not any(c.id in o.ancestors or c.id in o.implies for o in concepts if o is not c)]
 
 
-def _covered(terms: list[Term]) -> set[int]:
-    return {token for term in terms for token in range(term.first, term.last + 1)}
-
-
-def _is_negative(document: Document, index: TermIndex) -> bool:
-    words = document.words
-    opening = words[:3]
-    denials = [i for i, word in enumerate(opening) if word in _OPENING_DENIALS and (i == 0 or word == "not")]
-    if not denials or {"yet", "only"} & set(words[:5]):
-        return _denies_itself(document, index)
-    # "no fixed abode", "does not smoke": the denial is part of what the vocabulary names.
-    named = (*index.by_kind.get(CONDITION, ()), *index.by_kind.get(WORD, ()))
-    return not any(t.first <= denials[0] <= t.last and t.last > t.first for t in named)
-
-
-def _denies_itself(document: Document, index: TermIndex) -> bool:
-    """ "anti-Ro antibody negative": the fact's own words deny what it names."""
-    conditions = [t for t in index.by_kind.get(CONDITION, ()) if not t.weak]
-    return bool(conditions) and context_at(document, conditions[0].first, conditions[0].last).negated
-
-
-_OPENING_DENIALS = frozenset(("no", "nil", "never", "denies", "denied", "without", "not", "non", "unmedicated"))
-
-
-# Words that name no finding by themselves: "no appetite" is a finding, not the absence of one.
-NEUTRAL = frozenset(
-    f"word:{name}"
-    for name in [
-        "appetite",
-        "motivation",
-        "sleep",
-        "concentration",
-        "support",
-        "friends",
-        "self-esteem",
-        "exercise",
-        "diet",
-        "work",
-        "live",
-    ]
-)
-
-
-def _denied_body(document: Document, index: TermIndex) -> Document | None:
-    """ "no alcohol use": what is denied, when the vocabulary also has a name that begins with the "no"."""
-    if not document.words or document.words[0] not in ("no", "never"):
-        return None
-    if not any(t.first == 0 and t.last >= 1 for kind in (CONDITION, WORD) for t in index.by_kind.get(kind, ())):
-        return None
-    body = read(document.raw[document.ends[0] :])
-    terms = [t for kind in (CONDITION, WORD) for t in term_index(body).by_kind.get(kind, ()) if not t.weak]
-    terms = [t for t in terms if t.concept.id not in NEUTRAL]
-    covered = _covered(terms)
-    return body if covered and all(i in covered or body.words[i] in fillers() for i in range(len(body))) else None
-
-
 def _medicines(document: Document, index: TermIndex) -> list[Term]:
-    found = list(index.medicines)
+    phrases = [t for t in index.by_kind.get(WORD, ()) if t.last > t.first and not t.weak]
+    # "Narcotics Anonymous" names no medicine.
+    found = [
+        t
+        for t in index.medicines
+        if not any(p.first <= t.first and t.last < p.last and t.first == t.last for p in phrases)
+    ]
     drugs = [t for t in found if t.concept.kind == DRUG]
     if drugs:
         # "insulin glargine", "ACE inhibitor ramipril": the class word beside its drug adds nothing.
@@ -275,9 +271,19 @@ def _unknown_medicine(document: Document) -> Term | None:
 def _measures(document: Document, index: TermIndex) -> list[tuple[Term, Amount | None]]:
     found: list[tuple[Term, Amount | None]] = []
     for term in index.by_kind.get(MEASURE, ()):
+        if document.words[term.last + 1 : term.last + 2] in (["loss"], ["gain"]):
+            continue  # "weight loss of 8 kg" is how much was lost, not what is left
         following = [a for a in amounts(document) if term.last < a.first <= term.last + 5]
         preceding = [a for a in amounts(document) if a.last + 1 == term.first]
         amount = next(iter(following or preceding), None)
+        if _is_dose_of(index, term, amount):
+            continue
         if amount is not None and (len(document.words[term.first]) > 1 or following):
             found.append((term, amount))
     return found
+
+
+def _is_dose_of(index: TermIndex, term: Term, amount: Amount | None) -> bool:
+    """ "vitamin D 800 units": a name that is a medicine as well is measured only in units of a result."""
+    taken = any(m.first == term.first and m.last >= term.last for m in index.medicines)
+    return taken and (amount is None or amount.unit is None or amount.unit.data["kind"] != "result")

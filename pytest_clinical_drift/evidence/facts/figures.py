@@ -6,7 +6,8 @@ from pytest_clinical_drift.evidence.contexts.mentions import reading
 from pytest_clinical_drift.evidence.facts.endings import whole_statements
 from pytest_clinical_drift.evidence.facts.fact import Fact
 from pytest_clinical_drift.evidence.facts.outcome import CONTRADICTED, PARTIAL, RETAINED, Outcome
-from pytest_clinical_drift.evidence.reading.frequencies import Frequency, frequencies, frequencies_between
+from pytest_clinical_drift.evidence.reading.dates import dates
+from pytest_clinical_drift.evidence.reading.frequencies import MOST_DAYS, Frequency, frequencies, frequencies_between
 from pytest_clinical_drift.evidence.reading.quantities import Amount, amounts, same
 from pytest_clinical_drift.evidence.reading.wording import loose_stem
 from pytest_clinical_drift.evidence.text import Document
@@ -20,18 +21,65 @@ def with_figures(fact: Fact, document: Document, outcome: Outcome) -> Outcome:
         other = _other_amount(fact, document, outcome, wanted)
         if other is not None:
             return Outcome(CONTRADICTED, ((other.first, other.last),), f"{other.value:g} instead of {wanted.value:g}")
-    rates = [f for f in frequencies(fact.document) if f.per_day > 0 and not _in_amount(fact, f)]
+    other_date = _other_date(fact, document, outcome)
+    if other_date is not None:
+        return Outcome(CONTRADICTED, (other_date,), "another date")
+    rates = [f for f in frequencies(fact.document) if f.per_day > 0 and not (_in_amount(fact, f) or _in_name(fact, f))]
     if len(rates) != 1:
         return outcome
     places = [*outcome.evidence, *((token, token) for token in whole_statements(fact, document))]
     stated = _rates_beside(document, places)
-    if any(same(f.per_day, rates[0].per_day, 0.02 * rates[0].per_day) for f in stated):
+    if any(_agree(f.per_day, rates[0].per_day) for f in stated):
         return outcome
+    rare = None if stated else _rarely(document, outcome)
+    if rare is not None:
+        return Outcome(CONTRADICTED, ((rare, rare),), "only rarely")
     if stated:
         return Outcome(CONTRADICTED, ((stated[0].first, stated[0].last),), "another interval")
     if outcome.status == RETAINED:
         return Outcome(PARTIAL, outcome.evidence, "missing: how often")
     return outcome
+
+
+def _agree(stated: float, wanted: float) -> bool:
+    rough = MOST_DAYS in (stated, wanted)  # "most nights" is about every night
+    return same(stated, wanted, (0.3 if rough else 0.02) * wanted)
+
+
+_AFTER_DAY = frozenset(
+    ["centre", "center", "hospital", "unit", "programme", "program", "care", "service", "off", "out"]
+)
+
+
+def _in_name(fact: Fact, rate: Frequency) -> bool:
+    """ "a day centre" is a place, not how often."""
+    return not _AFTER_DAY.isdisjoint(fact.document.words[rate.last + 1 : rate.last + 2])
+
+
+_RARE = frozenset(("rarely", "seldom", "occasionally", "infrequently"))
+
+
+def _rarely(document: Document, outcome: Outcome) -> int | None:
+    """ "rarely cries" for "cries every day"."""
+    for first, last in outcome.evidence:
+        start, stop = document.clause_span(first)
+        near = range(max(start, first - 3), min(stop, last + 4))
+        found = next((i for i in near if document.words[i] in _RARE), None)
+        if found is not None:
+            return found
+    return None
+
+
+def _other_date(fact: Fact, document: Document, outcome: Outcome) -> tuple[int, int] | None:
+    """Another year straight beside the words that state an event of a given year, which is nowhere in the text."""
+    years = {date.year for date in fact.dates if date.year}
+    if len(years) != 1 or any(years & {date.year} for date in dates(document)):
+        return None
+    for first, last in outcome.evidence:
+        beside = [d for d in dates(document) if d.year and (0 < d.first - last <= 3 or 0 < first - d.last <= 3)]
+        if beside and document.sentences[beside[0].first] == document.sentences[first]:
+            return beside[0].first, beside[0].last
+    return None
 
 
 def _in_amount(fact: Fact, rate: Frequency) -> bool:
@@ -60,14 +108,19 @@ def _other_amount(fact: Fact, document: Document, outcome: Outcome, wanted: Amou
     if not others:
         return None
     context = reading(document, others[0].first, others[0].last)
-    return others[0] if not (context.negated or context.hypothetical or context.other_person) else None
+    # "no periods for three months": the denial is the statement's own.
+    denied = context.negated and not any(
+        document.words[first] in ("no", "not", "without") for first, _ in outcome.evidence
+    )
+    return others[0] if not (denied or context.hypothetical or context.other_person) else None
 
 
 def _of_same_thing(fact: Fact, document: Document, wanted: Amount, stated: Amount) -> bool:
     if wanted.dimension == "time":
         return stated.dimension == "time" and _same_stretch(fact, document, wanted, stated)
     if wanted.unit is not None:
-        return stated.dimension == wanted.dimension
+        bare = wanted.dimension == "cigarette" and stated.unit is None and not stated.ratio
+        return stated.dimension == wanted.dimension or (bare and _per_day(document, stated))
     if stated.unit is not None or stated.ratio or wanted.ratio:
         return False
     own = fact.document.words[wanted.last + 1 : wanted.last + 2]
@@ -75,14 +128,34 @@ def _of_same_thing(fact: Fact, document: Document, wanted: Amount, stated: Amoun
     return bool(own and its) and own[0].isalpha() and loose_stem(own[0]) == loose_stem(its[0])
 
 
+def _per_day(document: Document, stated: Amount) -> bool:
+    after = document.words[stated.last + 1 : stated.last + 3]
+    return after in (["a", "day"], ["per", "day"]) or after[:1] == ["daily"]
+
+
 _STRETCHES = frozenset(("ago", "pregnant", "gestation", "old", "sober", "clean", "abstinent"))
+
+
+def _role(document: Document, amount: Amount) -> str:
+    """What a stretch of time says: how long ago, how old, how long, how many hours of a day."""
+    after = document.words[amount.last + 1 : amount.last + 3]
+    if after[:1] and after[0] in _STRETCHES:
+        return "for" if after[0] in _LASTING else after[0]
+    if amount.unit is not None and amount.unit.name.startswith(("hour", "minute")):
+        return "hours"
+    before = document.words[max(0, amount.first - 2) : amount.first]
+    return "for" if not _FOR.isdisjoint(before) else ""
+
+
+_LASTING = frozenset(("sober", "clean", "abstinent"))
+_FOR = frozenset(("for", "past", "last"))
 
 
 def _same_stretch(fact: Fact, document: Document, wanted: Amount, stated: Amount) -> bool:
     """Both say how long ago, how old, or how far a pregnancy is."""
-    own = fact.document.words[wanted.last + 1 : wanted.last + 2]
+    role = _role(fact.document, wanted)
     its = document.words[stated.last + 1 : stated.last + 2]
-    if own and own == its and own[0] in _STRETCHES:
+    if role and role == _role(document, stated):
         return True
     weeks = wanted.unit is stated.unit and wanted.unit is not None and wanted.unit.name.startswith("week")
     return weeks and any(c.name == "pregnancy" for c in fact.conditions) and its != ["ago"]

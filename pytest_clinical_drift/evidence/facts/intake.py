@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
-from typing import cast
 
 from pytest_clinical_drift.evidence.contexts.mentions import reading
 from pytest_clinical_drift.evidence.facts.dose_roles import STATUS_FILE
+from pytest_clinical_drift.evidence.facts.medicine_owner import is_allergen, is_theirs
+from pytest_clinical_drift.evidence.facts.past_intake import begun_again, is_to_be_changed, was_taken_then
+from pytest_clinical_drift.evidence.facts.planning import is_planned
 from pytest_clinical_drift.evidence.lexicon import Term
 from pytest_clinical_drift.evidence.reading.phrases import Cue, cues_of
 from pytest_clinical_drift.evidence.terms.index import term_index
@@ -33,7 +36,7 @@ class Taking(Enum):
 
 def taking(document: Document, mention: Term) -> Taking:
     """What a mention of a medicine says about taking it."""
-    known = cast("dict[tuple[int, int], Taking]", document.cache.setdefault("takings", {}))
+    known: dict[tuple[int, int], Taking] = document.cache.setdefault("takings", {})
     key = (mention.first, mention.last)
     state = known.get(key)
     if state is None:
@@ -44,31 +47,49 @@ def taking(document: Document, mention: Term) -> Taking:
 
 def _decide(document: Document, mention: Term) -> Taking:
     context = reading(document, mention.first, mention.last)
-    if context.other_person:
+    if context.other_person or is_theirs(document, mention):
         return Taking.OTHER_PERSON
     if context.open:
         return Taking.OPEN
     if "allerg" in " ".join(document.labels_of(mention.first)[:2]):
         return Taking.ALLERGY
+    if is_allergen(document, mention):
+        return Taking.ALLERGY
     declined = _targets(document, mention, "declined")
     if declined:
         return Taking.DENIED
     if _switched_from(document, mention):
-        return Taking.POSSIBLE if context.hypothetical or _planned(document, mention) else Taking.STOPPED
+        return Taking.POSSIBLE if context.hypothetical or is_planned(document, mention) else Taking.STOPPED
     if _switched_to(document, mention):
         return Taking.NOW
     stopped = _targets(document, mention, "stopped")
     if stopped and not context.hypothetical:
         return Taking.STOPPED
-    if context.hypothetical or _planned(document, mention):
+    if context.hypothetical and not context.negated and is_to_be_changed(document, mention):
+        return Taking.NOW
+    planned = context.hypothetical and not _is_change_ahead(document, mention)
+    if planned or is_planned(document, mention):
         return Taking.POSSIBLE
-    if context.negated and not _lacks_only_effects(document, mention):
+    if context.negated and not (_lacks_only_effects(document, mention) or _is_missed(document, mention)):
         return Taking.DENIED
     if context.historical and not context.dated and not _continued(document, mention):
+        return Taking.STOPPED
+    if was_taken_then(document, mention):
         return Taking.STOPPED
     return Taking.NOW
 
 
+def _is_change_ahead(document: Document, mention: Term) -> bool:
+    """ "X 50 mg (planned increase to 100 mg)": what is ahead is another dose."""
+    stop = min(document.sentence_span(mention.first)[1], mention.last + 10)
+    for place in range(mention.last + 1, stop):
+        if document.words[place] in ("planned", "possible", "consider", "considering"):
+            opened = "(" in document.gaps[place] or "," in document.gaps[place] or ";" in document.gaps[place]
+            return opened and not _DOSE_CHANGES.isdisjoint(document.words[place + 1 : place + 3])
+    return False
+
+
+_DOSE_CHANGES = frozenset(("increase", "increasing", "reduction", "reducing", "titration", "uptitration", "taper"))
 _EFFECTS = word_set("intake", "effects")
 
 
@@ -76,6 +97,14 @@ def _lacks_only_effects(document: Document, mention: Term) -> bool:
     """ "no side effects from X": what is denied is not X."""
     before = [w for w in document.words[max(0, mention.first - 5) : mention.first] if w not in _SKIPPED - {"of"}]
     return len(before) >= 2 and before[-1] in ("of", "from", "with", "to", "on", "in") and before[-2] in _EFFECTS
+
+
+def _is_missed(document: Document, mention: Term) -> bool:
+    """ "Without X he becomes tearful": what would happen without it, while it is taken."""
+    first, stop = document.sentence_span(mention.first)
+    if document.words[first] != "without" or mention.first - first > 4:
+        return False
+    return not {"he", "she", "they", "i", "patient", "things"}.isdisjoint(document.words[mention.last + 1 : stop])
 
 
 def _span(document: Document, mention: Term) -> tuple[int, int]:
@@ -97,6 +126,8 @@ def _targets(document: Document, mention: Term, label: str) -> bool:
             continue
         if _void(document, cue) or (cue.first > mention.last and document.words[cue.first] == "off"):
             continue  # "takes the edge off her evenings" ends nothing that stands before it
+        if label == "stopped" and begun_again(document, cue, mention):
+            continue
         if cue.first > mention.last:
             if _passive_target(document, mention, cue, clause):
                 return True
@@ -114,7 +145,16 @@ def _void(document: Document, cue: Cue) -> bool:
     after = document.words[cue.last + 1] if cue.last + 1 < len(document) else ""
     if after.endswith("ing") and after not in ("taking", "using", "having"):
         return True  # "stopped breathing after methadone"
+    if document.words[cue.last] == "held" and (after in _HELD or before[-1:] in (["has"], ["have"])):
+        return True  # "has held him since spring" keeps him well
+    led_by = document.words[max(0, cue.first - 8) : cue.first]
+    if "tolerate" in document.words[cue.last] and not _RAISED.isdisjoint(led_by):
+        return True  # "an increase to 100 mg was not tolerated": the medicine itself was
     return bool(before) and before[-1] in _UNREAL and not {"had", "needed"} & set(before)
+
+
+_HELD = frozenset(("him", "her", "them", "me", "his", "their", "my", "up", "steady", "stable", "well"))
+_RAISED = frozenset(("increase", "increased", "increasing", "higher", "raise", "raised", "doubling", "uptitration"))
 
 
 def _passive_target(document: Document, mention: Term, cue: Cue, clause: int) -> bool:
@@ -127,6 +167,8 @@ def _passive_target(document: Document, mention: Term, cue: Cue, clause: int) ->
         return False
     if any(gaps[i].startswith(";") for i in range(mention.last + 1, cue.first + 1)):
         return False
+    if _ends_something_else(words[mention.last + 1 : cue.first]):
+        return False
     following = index.next_medicine(cue.last)
     active = words[cue.first - 1] not in _BE and _leads_to(document, cue, following)
     if active and following is not None and following.concept is not mention.concept:
@@ -138,6 +180,16 @@ def _passive_target(document: Document, mention: Term, cue: Cue, clause: int) ->
         opening = document.clause_span(cue.first)[0]
         return cue.first - opening <= 3 and not term_index(document).medicines_between(opening, cue.first)
     return True
+
+
+def _ends_something_else(between: Sequence[str]) -> bool:
+    """ "started when her marriage ended": a subordinate clause whose own subject is neither medicine nor patient."""
+    opened = [place for place, word in enumerate(between) if word in _SUBORDINATE]
+    return bool(opened) and any(word not in _OF_THE_MEDICINE for word in between[opened[-1] + 1 :])
+
+
+_SUBORDINATE = word_set("intake", "subordinate")
+_OF_THE_MEDICINE = word_set("intake", "of_the_medicine")
 
 
 def _coordinated(document: Document, first: int, second: int) -> bool:
@@ -156,7 +208,7 @@ def _active_target(document: Document, mention: Term, cue: Cue) -> bool:
     """The cue stands before the medicine: "stopped X", "came off X and Y", "no longer takes X"."""
     index = term_index(document)
     between = document.words[cue.last + 1 : mention.first]
-    if any(gap[:1] in ";:(" for gap in document.gaps[cue.last + 1 : mention.first + 1] if gap):
+    if any(gap[:1] in ";:()" for gap in document.gaps[cue.last + 1 : mention.first + 1] if gap):
         return False
     if document.words[cue.last] in ("to", "for", "with", "by"):
         return False  # "was switched to X": X is the new one
@@ -183,8 +235,14 @@ def _restarts(document: Document, first: int, stop: int) -> bool:
     )
 
 
+_SWITCHED = frozenset(("switched", "changed", "moved", "swapped", "converted", "transitioned", "crossed", "gone"))
+
+
 def _switched_from(document: Document, mention: Term) -> bool:
     first = max(document.sentence_span(mention.first)[0], mention.first - 6)
+    apart = document.words[max(first, mention.first - 10) : mention.first]
+    if apart[-1:] == ["from"] and not _SWITCHED.isdisjoint(apart) and "to" in apart:
+        return True  # "moved over to Y from X"
     for cue in cues_of(document, STATUS_FILE).between("switch_from", first, mention.first):
         between = document.words[cue.last + 1 : mention.first]
         if (
@@ -211,50 +269,6 @@ def _switched_to(document: Document, mention: Term) -> bool:
     return False
 
 
-def _planned(document: Document, mention: Term) -> bool:
-    """A wish, plan or offer, not a prescription: "consider X", "X was offered", "change to X under consideration"."""
-    clause_first, clause_stop = document.clause_span(mention.first)
-    first = max(clause_first, mention.first - 8)
-    cues = cues_of(document, STATUS_FILE)
-    own_now = cues.between("started", max(clause_first, mention.first - 3), mention.first)
-    for cue in cues.between("planned", first, min(clause_stop, mention.last + 12)):
-        if cue.first and document.words[cue.first - 1] in ("no", "not", "without"):
-            continue
-        leads = cue.first < mention.first
-        if leads and any(started.first > cue.last for started in own_now):
-            continue
-        if _plan_before(document, cue, mention) if leads else _plan_after(document, cue, mention):
-            return True
-    return False
-
-
-def _plan_before(document: Document, cue: Cue, mention: Term) -> bool:
-    """ "consider X"; not "consider Y and X", nor a plan about the amount only."""
-    if term_index(document).medicines_between(cue.last + 1, mention.first):
-        return False
-    return mention.first - cue.last <= 5 and _DOSE_PLANS.isdisjoint(document.words[cue.first : cue.last + 1])
-
-
-_AFTERWARDS = frozenset(
-    ("under", "considered", "offered", "discussed", "proposed", "suggested", "planned", "being", "recommended")
-)
-
-
-def _plan_after(document: Document, cue: Cue, mention: Term) -> bool:
-    """ "X was offered", "X 5 mg under consideration"."""
-    if document.words[cue.first] not in _AFTERWARDS or cue.first - mention.last > 9:
-        return False
-    if term_index(document).medicines_between(mention.last + 1, cue.first):
-        return False
-    if "as" in document.words[max(mention.last, cue.first - 2) : cue.first]:
-        return False  # "takes it, as was recommended"
-    return not any(gap[:1] in (";", "(") for gap in document.gaps[mention.last + 1 : cue.first + 1])
-
-
-# Plans about the amount leave the medicine as it is: "increase sertraline to 100 mg".
-_DOSE_PLANS = word_set("intake", "dose_plans")
-
-
 def _continued(document: Document, mention: Term) -> bool:
     first, stop = document.clause_span(mention.first)
     words = set(document.words[max(first, mention.first - 10) : min(stop, mention.last + 12)])
@@ -262,6 +276,9 @@ def _continued(document: Document, mention: Term) -> bool:
         words
         & {
             "continues",
+            "restarted",
+            "resumed",
+            "recommenced",
             "continued",
             "continue",
             "remains",

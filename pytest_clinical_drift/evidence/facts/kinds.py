@@ -43,10 +43,17 @@ class Found:
 
     @property
     def named_intolerance(self) -> bool:
-        """A condition of its own, such as lactose intolerance."""
+        """A condition of its own, such as lactose intolerance or sensitivity to noise."""
         return not self.medicines and any(
-            "intoleran" in t.concept.name and t.concept.group != "reaction" for t in self.conditions
+            ("intoleran" in t.concept.name or "sensitivity" in t.concept.name or self._is_illness(t))
+            and t.concept.group != "reaction"
+            for t in self.conditions
         )
+
+    def _is_illness(self, term: Term) -> bool:
+        """An illness whose name has the word in it: allergic rhinitis."""
+        inside = self.words[term.first : term.last + 1]
+        return "allergic" in inside and "allerg" not in term.concept.name.removeprefix("allergic")
 
 
 def infer_kind(found: Found, given: str | None) -> str:
@@ -82,12 +89,29 @@ def _stopped_doing(words: list[str]) -> bool:
     return any(word == "stopped" and after.endswith("ing") for word, after in pairwise(words))
 
 
+_WISHES = word_set("social", "wishes")
+_STOPPING = word_set("facts", "stopping")
+
+
+def _wishes_to_stop(words: list[str]) -> bool:
+    """ "wants to come off sertraline": a wish, while the medicine is taken."""
+    wished = [i for i, word in enumerate(words) if word in _WISHES]
+    return bool(wished) and not _STOPPING.isdisjoint(words[wished[0] : wished[0] + 4])
+
+
 def _kind_of_medicine(found: Found, words: set[str]) -> str:
     """The kind of a fact that names a medicine; empty when the medicine is not its point."""
     reactions = [t for t in found.conditions if t.concept.group in _REACTION_GROUPS]
+    if _wishes_to_stop(found.words) and not found.dosed:
+        return "social"
     if word_lists()["stopped"] & words and "taking" not in words and not _stopped_doing(found.words):
         return "stopped"
-    if reactions and not _CAUSING.isdisjoint(words) and not found.dosed:
+    if word_lists()["tried"] & words and not found.dosed and not found.conditions and not found.negative:
+        return "stopped"
+    if reactions and found.words[0] in ("no", "without"):
+        return "negative"  # "no side effects from sertraline"
+    weighed = any(t.concept.name in ("weight gain", "weight loss") for t in reactions)
+    if reactions and not _CAUSING.isdisjoint(words) and not found.dosed and not weighed:
         return "allergy"
     if not _AVOIDING.isdisjoint(words):
         return "avoid"

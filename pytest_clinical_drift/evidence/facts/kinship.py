@@ -14,6 +14,8 @@ _SPOUSES = word_set("kinship", "spouses")
 _PARENTS = word_set("kinship", "parents")
 _OTHERS = word_set("mentions", "others")
 _OWNERS = word_set("mentions", "owners")
+_POSSESSIVES = frozenset(("her", "his", "their", "my", "your"))
+_PATIENT = frozenset(("he", "she", "they", "i", "you"))
 # Conditions that happen between the patient and certain people, by whose doing they may be told.
 _SHARED = {
     "relationship breakdown": _SPOUSES, "divorce": _SPOUSES, "infidelity": _SPOUSES, "marital problem": _SPOUSES,
@@ -30,6 +32,8 @@ def is_between(fact: Fact) -> bool:
 
 def of_the_pair(document: Document, concept: Concept, first: int, last: int) -> bool:
     """ "her boyfriend ended things": the other one's doing, and still the patient's separation."""
+    if document.words[last + 1 : last + 2] and document.words[last + 1] in _PATIENT and not document.gaps[last + 1]:
+        return True  # "his wife has no idea of the debts he has"
     close = _SHARED.get(concept.name)
     if close is None:
         return False
@@ -45,6 +49,8 @@ def misplaced(document: Document, fact: Fact, found: dict[int, int]) -> bool:
     for number, token in parts.items():
         if token in people:
             continue
+        if "word:support" in fact.words[number].ids and _is_object(document, token, people):
+            return True
         before = document.words[token - 1] if token else ""
         if fact.words[number].ids & {"word:live", "word:carer"}:
             following = document.words[token : token + 4]
@@ -56,7 +62,23 @@ def misplaced(document: Document, fact: Fact, found: dict[int, int]) -> bool:
     return False
 
 
+def is_joint(document: Document, token: int) -> bool:
+    """ "She and her sister are close", "Tom and his wife share a flat": said of the patient as well."""
+    start = document.clause_span(token)[0]
+    words = document.words[start:token]
+    for place in range(1, min(len(words) - 2, 8)):
+        if words[place] == "and" and words[place + 1] in _POSSESSIVES and words[place + 2] in _OTHERS:
+            return words[place - 1] not in _OTHERS
+    return False
+
+
+def _is_object(document: Document, verb: int, people: set[int]) -> bool:
+    """ "supports her sister": the patient is the one who gives."""
+    gives = document.words[verb] in ("supports", "supporting", "supported", "helps")
+    return gives and document.words[verb + 1 : verb + 2] != ["by"] and verb + 2 in people
+
+
 def _opens(document: Document, person: int) -> bool:
     """ "Her mother …" at the beginning of its clause: the person is the one who acts."""
     start = document.clause_span(person)[0]
-    return document.words[start] in _OWNERS and person - start <= 2
+    return person == start or (document.words[start] in _OWNERS and person - start <= 2)

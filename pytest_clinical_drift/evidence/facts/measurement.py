@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from itertools import pairwise
 
 from pytest_clinical_drift.evidence.contexts.mentions import reading
+from pytest_clinical_drift.evidence.facts.measured import (
+    current_of,
+    is_aimed,
+    is_earlier,
+    row_stop,
+    superseded,
+    values_of,
+)
 from pytest_clinical_drift.evidence.facts.outcome import (
     ABSENT,
     CONTRADICTED,
@@ -19,12 +26,10 @@ from pytest_clinical_drift.evidence.lexicon import Term
 from pytest_clinical_drift.evidence.reading.quantities import Amount, amounts, same
 from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import MEASURE, Concept, word_set
-from pytest_clinical_drift.evidence.text import CELL, DATE, Document, tokenise
+from pytest_clinical_drift.evidence.text import Document, tokenise
 
 _REACH = 14
 _VALUE_WORDS = word_set("measurement", "value_words")
-_EARLIER = word_set("measurement", "earlier")
-_NOW = word_set("measurement", "now")
 # Units that by themselves say what was measured.
 _TELLING = {"temperature": "temperature", "hba1c": "hba1c"}
 
@@ -34,7 +39,8 @@ def assess_measurement(document: Document, measure: Concept, wanted: Amount | No
     mentions = [
         m
         for m in _mentions(document, measure)
-        if goal == (is_goal(document.words[max(0, m.first - 2) : m.first]) or is_threshold(document, m.first))
+        if goal == (_aimed_at(document, m) or is_threshold(document, m.first))
+        or (not goal and any(not is_aimed(document, m, v) for v in values_of(document, m, measure)))
     ]
     outcomes = [_assess_mention(document, mention, measure, wanted) for mention in mentions]
     conflicts = [o for o in outcomes if o.status == CONTRADICTED]
@@ -50,7 +56,15 @@ def assess_measurement(document: Document, measure: Concept, wanted: Amount | No
     return finding if finding.status != ABSENT else decided
 
 
-_GOALS = frozenset(("target", "goal", "aim"))
+def _aimed_at(document: Document, mention: Term) -> bool:
+    """ "target INR", "INR goal of"."""
+    words = document.words
+    kept = not {"kept", "maintained", "runs"}.isdisjoint(words[mention.last + 1 : mention.last + 4])
+    near = [*words[max(0, mention.first - 2) : mention.first], *words[mention.last + 1 : mention.last + 2]]
+    return is_goal(near) or (kept and "between" in words[mention.last + 1 : mention.last + 6])
+
+
+_GOALS = frozenset(("target", "goal", "aim", "aims", "aiming", "aimed"))
 
 
 def is_goal(words: list[str]) -> bool:
@@ -84,7 +98,7 @@ def _says_now(document: Document, conflicts: list[Outcome]) -> bool:
 
 def _mentions(document: Document, measure: Concept) -> list[Term]:
     index = term_index(document)
-    found = []
+    found = _levels(document, measure)
     for term in index.exact.get(measure.id, ()):
         word = document.words[term.first]
         if any(m.last > term.last for m in index.medicines_between(term.first, term.first + 1)):
@@ -92,7 +106,8 @@ def _mentions(document: Document, measure: Concept) -> list[Term]:
         if term.first == term.last and len(word) <= 2:
             # "K", "Na", "T": capitals, with a figure behind.
             spelled = document.spelled(term.first)
-            if not spelled[:1].isupper():
+            keyed = term.last + 1 < len(document) and ":" in document.gaps[term.last + 1]
+            if not spelled[:1].isupper() and not keyed:
                 continue
         longer = [
             t for t in index.between(MEASURE, term.first - 6, term.first + 1) if t.last >= term.last and t is not term
@@ -102,127 +117,68 @@ def _mentions(document: Document, measure: Concept) -> list[Term]:
     return found
 
 
+def _levels(document: Document, measure: Concept) -> list[Term]:
+    """ "Lithium 400 mg at night (level 0.7)": a level that stands behind the medicine itself."""
+    medicine, _, level = measure.name.rpartition(" ")
+    if level != "level":
+        return []
+    index = term_index(document)
+    found = [
+        Term(measure, m.first, m.last)
+        for m in index.medicines
+        if m.concept.name == medicine and _followed_by_result(document, m, measure)
+    ]
+    for token in (*index.places("level"), *index.places("levels")):
+        before = index.medicines_between(max(0, token - _REACH), token)
+        own = bool(before) and before[-1].concept.name == medicine and before[-1].last < token - 1
+        if own and abs(document.sentences[token] - document.sentences[before[-1].first]) <= 1:
+            found.append(Term(measure, token, token))
+    return found
+
+
+def _followed_by_result(document: Document, mention: Term, measure: Concept) -> bool:
+    """ "her lithium came back at 0.6 mmol/L": the unit is that of a level."""
+    stop = min(document.sentence_span(mention.first)[1], mention.last + 7)
+    return any(
+        mention.last < a.first < stop and a.unit is not None and a.unit.name == measure.data.get("unit")
+        for a in amounts(document)
+    )
+
+
 def _assess_mention(document: Document, mention: Term, measure: Concept, wanted: Amount | None) -> Outcome:
     context = reading(document, mention.first, mention.last)
     place = ((mention.first, mention.last),)
     if context.other_person or context.hypothetical or context.open:
         return Outcome(ABSENT, place, "named, but not as a result of the patient")
-    values = _values(document, mention, measure)
+    values = values_of(document, mention, measure)
     if wanted is None:
         return Outcome(RETAINED, place)
     if not values:
         first, stop = document.sentence_span(mention.first)
-        stop = _row_stop(document, mention, stop)
+        stop = row_stop(document, mention, stop)
         near = document.words[max(first, mention.first - 4) : min(stop, mention.last + 8)]
         if not _VALUE_WORDS.isdisjoint(near):
             return Outcome(PARTIAL, place, "without the figure")
         return Outcome(ABSENT, place, "named, but no figure")
-    current = _current(document, values)
+    current = current_of(document, values)
     evidence = ((mention.first, current.last),) if current.last >= mention.first else ((current.first, mention.last),)
     if _equal(measure, wanted, current):
         return Outcome(RETAINED, evidence)
-    if (
-        any(_equal(measure, wanted, value) for value in values)
-        and len(values) > 1
-        and not _superseded(document, values)
-    ):
+    also = [value for value in values if not is_earlier(document, value)]
+    if any(_equal(measure, wanted, value) for value in also) and not superseded(document, values):
         return Outcome(RETAINED, evidence)
     return Outcome(CONTRADICTED, evidence, f"{current.value:g} instead of {wanted.value:g}")
-
-
-def _row_stop(document: Document, mention: Term, stop: int) -> int:
-    if document.segment_kinds[document.segments[mention.first]] == CELL:
-        line = document.lines[mention.first]
-        while stop < len(document) and document.lines[stop] == line and stop < mention.last + _REACH:
-            stop += 1
-    return stop
-
-
-def _values(document: Document, mention: Term, measure: Concept) -> list[Amount]:
-    """Figures that belong to a mention: after it up to the next measurement, else straight before it."""
-    first, stop = document.sentence_span(mention.first)
-    stop = _row_stop(document, mention, stop)
-    stop = min(stop, mention.last + 1 + _REACH)
-    for other in term_index(document).between(MEASURE, mention.last + 1, stop):
-        if other.concept is not measure and _has_figure(document, other):
-            stop = other.first
-            break
-    numbers = amounts(document)
-    starts = [a.first for a in numbers]
-    own = [
-        a
-        for a in numbers[bisect_left(starts, mention.last + 1) : bisect_left(starts, stop)]
-        if _fits(document, measure, a)
-    ]
-    if own:
-        return own
-    before = numbers[max(0, bisect_left(starts, mention.first) - 1) : bisect_left(starts, mention.first)]
-    return [
-        a
-        for a in before
-        if a.last >= mention.first - 3
-        and a.first >= first
-        and (a.unit is not None or not _SCORED.isdisjoint(document.words[max(first, a.first - 3) : a.first]))
-        and _fits(document, measure, a)
-    ]
-
-
-_SCORED = frozenset(("scored", "score", "scores", "scoring"))
-
-
-def _has_figure(document: Document, other: Term) -> bool:
-    return len(document.words[other.first]) > 1 or document.spelled(other.first).isupper()
-
-
-def _fits(document: Document, measure: Concept, amount: Amount) -> bool:
-    """Whether a number can be a value of the measurement: by its unit, or bare and not a date."""
-    unit = str(measure.data.get("unit", ""))
-    if document.kinds[amount.first] == DATE or (
-        amount.unit is None and 1900 <= amount.value <= 2100 and amount.value == int(amount.value)
-    ):
-        return False
-    if amount.unit is None:
-        return not amount.ratio or measure.name == "blood pressure"
-    if amount.unit.name == unit or amount.dimension in (measure.data.get("convert") or {}):
-        return True
-    return amount.dimension == _dimension(unit) or (measure.name == "temperature" and amount.dimension == "temperature")
-
-
-def _dimension(unit: str) -> str:
-    from pytest_clinical_drift.evidence.lexicon import lexicon
-
-    concept = lexicon().concepts.get(f"unit:{unit}")
-    return concept.group if concept else ""
-
-
-def _current(document: Document, values: list[Amount]) -> Amount:
-    """The value that holds now: one marked as new, else the first that is not marked as earlier."""
-    for value in values:
-        before = document.words[max(0, value.first - 2) : value.first]
-        if not _NOW.isdisjoint(before):
-            return value
-    for value in values:
-        if not _is_earlier(document, value):
-            return value
-    return values[-1]
-
-
-def _is_earlier(document: Document, value: Amount) -> bool:
-    before = document.words[max(0, value.first - 2) : value.first]
-    after = document.words[value.last + 1 : value.last + 2]
-    return "previously" in before or "from" in before or after == ["→"]
-
-
-def _superseded(document: Document, values: list[Amount]) -> bool:
-    words = document.words[values[0].first - 3 if values[0].first > 3 else 0 : values[-1].last + 4]
-    return not (_NOW | {"previously"}).isdisjoint(words)
 
 
 def _equal(measure: Concept, wanted: Amount, stated: Amount) -> bool:
     tolerance = float(measure.data.get("tolerance", 0) or 0)
     convert = measure.data.get("convert") or {}
-    if wanted.ratio or stated.ratio:
+    if (wanted.ratio or stated.ratio) and measure.data.get("unit") != "none":
         return wanted.ratio == stated.ratio
+    if (wanted.unit is None or stated.unit is None) and same(wanted.value, stated.value):
+        return True
+    if _bare(measure, wanted) or _bare(measure, stated):
+        return same(_usual(measure, wanted), _usual(measure, stated), tolerance or 0.01 * abs(wanted.base))
     if wanted.unit is None or stated.unit is None or wanted.unit is stated.unit:
         if stated.unit is not None and stated.dimension in convert and wanted.dimension not in convert:
             return same(_usual(measure, wanted), _usual(measure, stated), tolerance)
@@ -230,9 +186,15 @@ def _equal(measure: Concept, wanted: Amount, stated: Amount) -> bool:
     return same(_usual(measure, wanted), _usual(measure, stated), tolerance or 0.001 * abs(wanted.base))
 
 
+def _bare(measure: Concept, amount: Amount) -> list[float]:
+    """Factors for a figure without a unit that can only be in another one: "Hb 9.8" is in g/dl."""
+    low, high, *factors = measure.data.get("bare") or (1.0, 0.0)
+    return [float(f) for f in factors] if amount.unit is None and low <= amount.value <= high else []
+
+
 def _usual(measure: Concept, amount: Amount) -> float:
     """The value in the measurement's usual unit."""
-    factors = (measure.data.get("convert") or {}).get(amount.dimension)
+    factors = (measure.data.get("convert") or {}).get(amount.dimension) or _bare(measure, amount)
     return float(factors[0]) * amount.base + float(factors[1]) if factors else amount.base
 
 

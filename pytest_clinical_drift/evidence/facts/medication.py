@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pytest_clinical_drift.evidence.contexts.mentions import reading
 from pytest_clinical_drift.evidence.facts.fact import Fact
 from pytest_clinical_drift.evidence.facts.intake import Taking, taking
+from pytest_clinical_drift.evidence.facts.measurement import assess_measurement, is_goal, states_goal
+from pytest_clinical_drift.evidence.facts.no_medicine import all_medication_denied
 from pytest_clinical_drift.evidence.facts.outcome import (
     ABSENT,
     CONTRADICTED,
@@ -18,6 +20,7 @@ from pytest_clinical_drift.evidence.facts.outcome import (
 from pytest_clinical_drift.evidence.facts.regimen import Regimen, read_regimen, scope_of
 from pytest_clinical_drift.evidence.facts.regimen_comparison import compare
 from pytest_clinical_drift.evidence.lexicon import Term
+from pytest_clinical_drift.evidence.reading.quantities import amounts
 from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, MEASURE, Concept, word_set
 from pytest_clinical_drift.evidence.text import Document
@@ -32,6 +35,9 @@ def mentions_of(document: Document, medicine: Concept) -> list[Term]:
     found = [t for t in found if not any(m.last > t.last for m in index.between(MEASURE, t.first, t.first + 1))]
     if medicine.kind == DRUG and not found:
         found += _clipped(document, medicine)
+    if not found and len(medicine.contains) == 1:
+        # A salt or depot form by the name of its substance: "a monthly paliperidone injection".
+        found += [t for substance in medicine.contains for t in index.exact.get(substance, ())]
     return found
 
 
@@ -65,11 +71,40 @@ def assess_medication(fact: Fact, document: Document) -> Outcome:
     outcomes = [_assess_mention(fact, document, mention) for mention in mentions]
     decided = _combine(outcomes)
     if decided.status != ABSENT:
-        return decided
+        return _with_measures(fact, document, decided)
     if kit:
         return _kit_alone(document) or decided
     by_class = _class_only(fact, document, medicine)
+    if by_class.status == ABSENT and not mentions:
+        denied = _denied_with_all(document, medicine)
+        if denied:
+            return Outcome(CONTRADICTED, (denied[0],), "no such medicine is taken")
     return by_class if by_class.status != ABSENT else decided
+
+
+def _denied_with_all(document: Document, medicine: Concept) -> list[tuple[int, int]]:
+    """ "not on any SSRI", "Medication: none": ours is among what is denied."""
+    index = term_index(document)
+    of_class = [
+        (mention.first, mention.last)
+        for class_id in sorted(medicine.ancestors)
+        for mention in index.exact.get(class_id, ())
+        if not mention.weak and taking(document, mention) is Taking.DENIED
+    ]
+    return of_class or ([] if index.medicines else all_medication_denied(document))
+
+
+def _with_measures(fact: Fact, document: Document, outcome: Outcome) -> Outcome:
+    """ "warfarin, target INR 2.5": the figure that goes with the medicine."""
+    if outcome.status != RETAINED:
+        return outcome
+    for measure, amount in fact.measures:
+        found = assess_measurement(document, measure, amount, goal=states_goal(fact.document, measure))
+        if found.status == CONTRADICTED:
+            return found
+        if found.status != RETAINED:
+            return Outcome(PARTIAL, outcome.evidence, f"missing: {measure.name}")
+    return outcome
 
 
 _KIT_WORDS = word_set("medication", "kit_words")
@@ -121,6 +156,8 @@ def _combine(outcomes: list[Outcome]) -> Outcome:
 def _assess_mention(fact: Fact, document: Document, mention: Term) -> Outcome:
     state = taking(document, mention)
     place = ((mention.first, mention.last),)
+    if state is Taking.DENIED and _not_needed(fact, document, mention):
+        state = Taking.NOW
     if state in (Taking.OTHER_PERSON, Taking.POSSIBLE, Taking.ALLERGY, Taking.OPEN):
         return Outcome(ABSENT, place, f"named, but {state.value}")
     if state in (Taking.STOPPED, Taking.DENIED):
@@ -139,9 +176,12 @@ def _assess_mention(fact: Fact, document: Document, mention: Term) -> Outcome:
         and mention.concept.kind == DRUG
         and medicine.kind == DRUG
         and medicine.id not in mention.concept.contains
+        and not (mention.concept.id in medicine.contains and _is_injected(document, mention))
     ):
         missing.append("the medicine itself")
     for part in fact.words:
+        if fact.measures and is_goal([part.text.lower()]):
+            continue
         if "word:autoinjector" in part.ids and _names_kit(document, mention):
             continue
         if "word:carry" in part.ids and _carries_none(document, mention):
@@ -155,6 +195,22 @@ def _assess_mention(fact: Fact, document: Document, mention: Term) -> Outcome:
     if missing:
         return Outcome(PARTIAL, evidence, "missing: " + ", ".join(missing))
     return Outcome(RETAINED, evidence)
+
+
+def _not_needed(fact: Fact, document: Document, mention: Term) -> bool:
+    """ "GTN spray, not needed recently": one taken as needed is there all the same."""
+    as_needed = fact.regimen is not None and fact.regimen.per_day == 0
+    return as_needed and not {"needed", "required", "used"}.isdisjoint(
+        document.words[mention.last + 1 : mention.last + 5]
+    )
+
+
+_INJECTED = frozenset(("injection", "injections", "injected", "depot", "lai", "im", "intramuscular", "jab", "jabs"))
+
+
+def _is_injected(document: Document, mention: Term) -> bool:
+    first, stop = document.sentence_span(mention.first)
+    return not _INJECTED.isdisjoint(document.words[max(first, mention.first - 8) : min(stop, mention.last + 10)])
 
 
 def _carries_none(document: Document, mention: Term) -> bool:
@@ -174,13 +230,36 @@ def _regimen(document: Document, mention: Term) -> Regimen:
         return regimen
     sentence = document.sentences[mention.first]
     starts = document.sentence_starts
-    stop = starts[sentence + 1 + _FOLLOW] if sentence + 1 + _FOLLOW < len(starts) else len(document)
+    following = sentence + 1
+    while following < len(starts) and following <= sentence + _FOLLOW and _goes_on(document, starts[following]):
+        following += 1
+    if following == sentence + 1:
+        return regimen
+    stop = starts[following] if following < len(starts) else len(document)
     stop = _same_item(document, mention.last, min(stop, mention.last + 60))
     further = read_regimen(document, mention, stop=stop)
     return further if further.strengths or further.times else regimen
 
 
 _REGIMEN_LABELS = word_set("medication", "regimen_labels")
+_GOES_ON = word_set("medication", "goes_on")
+
+
+def _goes_on(document: Document, first: int) -> bool:
+    """Whether a sentence still speaks of the medicine before it: "It is taken at night", "Dose: 50 mg"."""
+    opening = document.words[first : first + 6]
+    if opening[0][:1].isdigit() or not _GOES_ON.isdisjoint(opening):
+        return True
+    if not _REGIMEN_LABELS.isdisjoint(opening[:2]):
+        return True
+    stop = min(document.sentence_span(first)[1], first + 40)
+    return any(
+        first <= a.first < stop and a.unit is not None and a.unit.data["kind"] == "dose" and a.dimension in _DOSED
+        for a in amounts(document)
+    )
+
+
+_DOSED = ("mass", "unit")
 
 
 def _same_item(document: Document, last: int, stop: int) -> int:
@@ -199,9 +278,10 @@ def _same_item(document: Document, last: int, stop: int) -> int:
 def _class_only(fact: Fact, document: Document, medicine: Concept) -> Outcome:
     """Only the class of the medicine is named: a partial statement, if it is taken now."""
     index = term_index(document)
-    for class_id in medicine.ancestors:
+    for class_id in sorted(medicine.ancestors):
         for mention in index.exact.get(class_id, ()):
-            if not mention.weak and taking(document, mention) is Taking.NOW and not _drug_beside(document, mention):
+            named = not mention.weak and document.words[mention.last + 1 : mention.last + 2] != ["technique"]
+            if named and taking(document, mention) is Taking.NOW and not _drug_beside(document, mention):
                 return Outcome(PARTIAL, ((mention.first, mention.last),), "only the class is named")
     return NOTHING
 
@@ -210,4 +290,9 @@ def _drug_beside(document: Document, mention: Term) -> bool:
     """A class word that goes with another drug of that class ("the SSRI fluoxetine") does not stand for ours."""
     first, stop = scope_of(document, mention)
     others = term_index(document).medicines_between(max(first, mention.first - 12), min(stop, mention.last + 12))
-    return any(t.concept.kind == DRUG and mention.concept.id in t.concept.ancestors for t in others)
+    if any(t.concept.kind == DRUG and mention.concept.id in t.concept.ancestors for t in others):
+        return True
+    return any(
+        t.concept.kind == DRUG and mention.concept.id in t.concept.ancestors and taking(document, t) is Taking.NOW
+        for t in term_index(document).medicines
+    )

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 
 from pytest_clinical_drift.evidence.facts.dose_roles import CURRENT, PLANNED, PREVIOUS, amount_roles, is_dose
+from pytest_clinical_drift.evidence.facts.rate_owner import of_something_else, stands_with
 from pytest_clinical_drift.evidence.lexicon import Term
 from pytest_clinical_drift.evidence.reading.frequencies import Frequency, divisions, frequencies_between
 from pytest_clinical_drift.evidence.reading.quantities import Amount, amounts, duration_hours, same
@@ -43,6 +44,8 @@ class Regimen:
     last: int
     """Last token that belongs to the statement."""
     first: int
+    certain: bool
+    """The frequency stands with the name or an amount, so that another one contradicts it."""
 
     @property
     def per_day(self) -> float | None:
@@ -73,6 +76,14 @@ def scope_of(document: Document, mention: Term) -> tuple[int, int]:
 
 def read_regimen(document: Document, mention: Term, *, stop: int | None = None) -> Regimen:
     """The regimen that stands with a mention of a medicine; `stop` moves the end of what is looked at."""
+    known: dict[tuple[Term, int | None], Regimen] = document.cache.setdefault("regimens", {})
+    found = known.get((mention, stop))
+    if found is None:
+        found = known[(mention, stop)] = _read(document, mention, stop)
+    return found
+
+
+def _read(document: Document, mention: Term, stop: int | None) -> Regimen:
     index = term_index(document)
     first, end = scope_of(document, mention)
     end = stop if stop is not None else end
@@ -101,23 +112,37 @@ def _chain(document: Document, mention: Term, own: list[Amount], rates: list[Fre
     ends = [mention.last, *(a.last for a in own)]
     for rate in rates:
         before = max((end for end in ends if end < rate.first), default=rate.first - 1)
-        after_amount = any(0 <= rate.first - a.last - 1 <= 2 for a in own)
-        if rate.first < mention.first or after_amount:
+        after_amount = any(0 <= rate.first - a.last - 1 <= 2 and (a.unit is not None or not kept) for a in own)
+        if rate.first < mention.first or (kept and _goes_on(document, kept[-1], rate)):
+            kept.append(rate)
+        elif of_something_else(document, before, rate, own):
+            continue
+        elif after_amount:
             kept.append(rate)
         elif not kept:
             if rate.first - before <= _RATE_REACH:
                 kept.append(rate)
-        elif rate.first - kept[-1].last <= 3 and _JOINED.issuperset(document.words[kept[-1].last + 1 : rate.first]):
+        elif _joins(document, kept[-1], rate):
             kept.append(rate)
     return kept
 
 
+def _goes_on(document: Document, last: Frequency, rate: Frequency) -> bool:
+    """ "in the morning and again at bedtime": one part of the day after another."""
+    return bool(last.time and rate.time) and _joins(document, last, rate)
+
+
+def _joins(document: Document, last: Frequency, rate: Frequency) -> bool:
+    between = document.words[last.last + 1 : rate.first]
+    return rate.first - last.last <= 4 and _JOINED.issuperset(between)
+
+
 def _starts(document: Document, numbers: list[Amount]) -> list[int]:
-    starts = document.cache.get("amount starts")
+    starts: list[int] | None = document.cache.get("amount starts")
     if starts is None:
         starts = [amount.first for amount in numbers]
         document.cache["amount starts"] = starts
-    return starts  # type: ignore[return-value]
+    return starts
 
 
 def _own_start(document: Document, index: TermIndex, mention: Term, first: int) -> int:
@@ -217,7 +242,13 @@ def _assemble(
     return Regimen(
         tuple(strengths), tuple(ratios), tuple(counts), times, parts[0] if parts else 0, tuple(hours),
         tuple(earlier), tuple(planned), "once" in document.words[begin:end], min(last, end - 1), first,
+        all(f.first < mention.first or stands_with(document, _end_before(f, mention, own), f.first) for f in times[:1]),
     )  # fmt: skip
+
+
+def _end_before(rate: Frequency, mention: Term, own: list[Amount]) -> int:
+    """The last token of the name or the amount that a frequency follows."""
+    return max(end for end in (mention.last, *(a.last for a in own)) if end < rate.first or end == mention.last)
 
 
 # "a seizure lasting over five minutes": how long the event is, not the course.

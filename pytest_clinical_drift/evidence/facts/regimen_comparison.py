@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pytest_clinical_drift.evidence.facts.regimen import Regimen, same_amount
-from pytest_clinical_drift.evidence.reading.quantities import same
+from pytest_clinical_drift.evidence.reading.frequencies import MOST_DAYS
+from pytest_clinical_drift.evidence.reading.quantities import Amount, same
 
 
 def compare(wanted: Regimen, stated: Regimen, missing: list[str]) -> str:
@@ -59,6 +60,8 @@ def _compare_strength(wanted: Regimen, stated: Regimen, missing: list[str]) -> s
         return ""
     if matching:
         return _compare_rate(wanted, stated, missing, found)
+    if _several(goal, stated):
+        return _compare_rate(wanted, stated, missing, found)
     for dose in doses:
         if dose.unit is None:
             continue
@@ -95,6 +98,13 @@ def _compare_strength(wanted: Regimen, stated: Regimen, missing: list[str]) -> s
     return f"{dose.value:g} {unit} instead of {goal.value:g} {goal.unit.name if goal.unit else ''}".strip()
 
 
+def _several(goal: Amount, stated: Regimen) -> bool:
+    """ "20 mg capsules, three every morning": so many pieces of that strength make the dose."""
+    pieces = [c.value for c in stated.counts if c.dimension == "tablet" and c.value > 1]
+    pieces += [d.value for d in stated.strengths[1:] if d.unit is None and d.value in range(2, 13)]
+    return any(d.dimension == goal.dimension and same(d.base * n, goal.base) for d in stated.strengths for n in pieces)
+
+
 def _compare_rate(wanted: Regimen, stated: Regimen, missing: list[str], found: float | None = None) -> str:
     rate = wanted.per_day
     if rate is None:
@@ -103,7 +113,16 @@ def _compare_rate(wanted: Regimen, stated: Regimen, missing: list[str], found: f
     if found is None:
         missing.append("how often")
         return ""
-    if not same(rate, found, 0.0011 + 0.02 * rate if rate < 0.5 else 0.0):
+    if found == MOST_DAYS:
+        missing.append("how often")
+        return ""  # "takes it most days": how well it is taken, not how it is prescribed
+    if rate == 0 and any(f.per_day == 0 for f in stated.times):
+        return ""  # "up to three times a day as needed": the limit beside it
+    # A month counts as four weeks; how often something is used as needed says no more than that it is used.
+    if not same(rate, found, 0.0011 + 0.06 * rate if rate < 0.5 else 0.0):
+        if not stated.certain or (rate == 0 and found < 1):
+            missing.append("how often")
+            return ""
         if found == 0 or rate == 0:
             return "as needed instead of regularly" if found == 0 else "regularly instead of as needed"
         return f"{found:g} instead of {rate:g} times a day" if found >= 1 and rate >= 1 else "another interval"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from pytest_clinical_drift.evidence.contexts.mentions import reading
 from pytest_clinical_drift.evidence.facts.condition import DENIED, EXCLUDED, FULL, NONE, VAGUE, Finding, find_condition
+from pytest_clinical_drift.evidence.facts.denials import never_there, straight_denial
 from pytest_clinical_drift.evidence.facts.details import Surroundings
 from pytest_clinical_drift.evidence.facts.fact import Fact
+from pytest_clinical_drift.evidence.facts.losses import of_the_fact
 from pytest_clinical_drift.evidence.facts.outcome import (
     ABSENT,
     CONTRADICTED,
@@ -18,8 +21,10 @@ from pytest_clinical_drift.evidence.facts.outcome import (
 )
 from pytest_clinical_drift.evidence.facts.social import assess_words
 from pytest_clinical_drift.evidence.lexicon import Term
+from pytest_clinical_drift.evidence.reading.frequencies import frequencies
+from pytest_clinical_drift.evidence.reading.wording import WordPart
 from pytest_clinical_drift.evidence.terms.index import term_index
-from pytest_clinical_drift.evidence.terms.vocabulary import word_set
+from pytest_clinical_drift.evidence.terms.vocabulary import Concept, word_set
 from pytest_clinical_drift.evidence.text import Document
 
 
@@ -27,10 +32,16 @@ def assess_statement(fact: Fact, document: Document) -> Outcome:
     """Status of a fact that names conditions, or only circumstances."""
     if not fact.conditions:
         return assess_words(fact, document)
+    if any(part.ids & _SPEAKING for part in fact.words) and not fact.numbers:
+        return assess_words(_in_words(fact), document)
+    if any(part.ids & _SELF_DENYING for part in fact.plain_words):
+        worded = assess_words(_in_words(fact), document)
+        if worded.status == RETAINED:
+            return worded
     if fact.words and fact.kind != "family" and all(c.id in fact.of_others for c in fact.conditions):
         return _with_other_person(fact, document)
     findings = [_find(fact, document, number) for number in range(len(fact.conditions))]
-    core = findings[0]
+    core = findings[0] = of_the_fact(fact, document, findings[0])
     omission = any("word:missed" in part.ids for part in fact.words)
     if omission and core.state == DENIED:
         return Outcome(RETAINED, _places(core.clash))
@@ -49,12 +60,13 @@ def assess_statement(fact: Fact, document: Document) -> Outcome:
     if vague and fact.inner_qualifiers:
         # "AF | paroxysmal": the general name with the qualifier apart from it.
         own = Surroundings(document, core.mentions)
-        states = [own.qualifier(q) for q in fact.inner_qualifiers]
+        stated = core.mentions[0].concept.name
+        states = [own.qualifier(q) for q in fact.inner_qualifiers if q.name not in stated]
         around.evidence += own.evidence
         against = [state for state in states if state not in ("", "missing")]
         if against:
             return Outcome(CONTRADICTED, tuple(around.evidence), against[0])
-        vague = "missing" in states
+        vague = "missing" in states or not states
     for concept, finding in zip(fact.conditions[1:], findings[1:], strict=True):
         if concept.name == "pregnancy" and fact.conditions[0].group == "obstetric":
             continue  # "pre-eclampsia in a previous pregnancy": where else
@@ -79,6 +91,12 @@ def assess_statement(fact: Fact, document: Document) -> Outcome:
     return Outcome(RETAINED, evidence)
 
 
+# Clusters that turn the rest of the fact around: "unaware of the debts", "waiting for CBT".
+_SPEAKING = frozenset(f"word:{name}" for name in word_set("statement", "speaking"))
+# Clusters whose everyday wordings contain a denial: "hopes not to wake up".
+_SELF_DENYING = frozenset(f"word:{name}" for name in word_set("statement", "self_denying"))
+
+
 def _another_relative(fact: Fact, around: Surroundings) -> bool:
     """The fact names a relative ("mother") and the text another one."""
     index = term_index(around.document)
@@ -91,8 +109,15 @@ def _find(fact: Fact, document: Document, number: int) -> Finding:
     """The state of one condition of the fact; by its everyday words where the vocabulary's names do not occur."""
     concept = fact.conditions[number]
     other = fact.kind == "family" or concept.id in fact.of_others
-    finding = find_condition(document, concept, other_person=other, past=fact.past, planned=lies_ahead(fact))
+    finding = find_condition(
+        document, concept, other_person=other, past=fact.past, planned=lies_ahead(fact), ongoing=_goes_on(fact, concept)
+    )
     clusters = fact.condition_words[number]
+    if finding.state == FULL and concept.group in _LIFE and not other:
+        plain = tuple(t for t in finding.mentions if not straight_denial(document, t.first))
+        if not plain:
+            return Finding(DENIED, (), finding.mentions)
+        finding = replace(finding, mentions=plain)
     if finding.state not in (NONE, FULL) or not clusters or other:
         return finding
     places = [part.places(document) for part in clusters]
@@ -100,9 +125,23 @@ def _find(fact: Fact, document: Document, number: int) -> Finding:
     for token in places[0]:
         sentence = document.sentences[token]
         together = all(any(document.sentences[p] == sentence for p in others) for others in places[1:])
-        if together and reading(document, token, token).affirmed:
+        if together and reading(document, token, token).affirmed and not never_there(document, token):
             worded.append(Term(concept, token, token))
+    if not worded and finding.state == NONE:
+        worded = [Term(concept, t.first, t.last) for t in _opposites_denied(document, clusters)]
     return Finding(FULL, (*finding.mentions, *worded)) if worded else finding
+
+
+def _opposites_denied(document: Document, clusters: Sequence[WordPart]) -> list[Term]:
+    """ "Smoking: never" says what "non-smoker" says."""
+    exact = term_index(document).exact
+    opposites = [term for part in clusters for other in sorted(part.excludes) for term in exact.get(other, ())]
+    return [term for term in opposites if reading(document, term.first, term.last).denied]
+
+
+def _goes_on(fact: Fact, concept: Concept) -> bool:
+    """ "weekly CBT": a treatment that takes place again and again."""
+    return concept.group == "procedure" and not fact.past and bool(frequencies(fact.document))
 
 
 _AHEAD = word_set("statement", "ahead")
@@ -116,10 +155,12 @@ def lies_ahead(fact: Fact) -> bool:
 def _with_other_person(fact: Fact, document: Document) -> Outcome:
     """ "main carer for his wife, who has dementia": the patient's part decides, the other's condition completes it."""
     outcome = assess_words(replace(fact, conditions=(), qualifiers=()), document)
-    if outcome.status != RETAINED:
+    if outcome.status not in (RETAINED, PARTIAL):
         return outcome
     for concept in fact.conditions:
         if find_condition(document, concept, other_person=True).state != FULL:
+            if outcome.status == PARTIAL:
+                return Outcome(ABSENT, outcome.evidence, "named in another connection")
             return Outcome(PARTIAL, outcome.evidence, f"missing: {concept.name}")
     return outcome
 
@@ -128,13 +169,42 @@ def _places(terms: Iterable[Term]) -> tuple[tuple[int, int], ...]:
     return tuple((term.first, term.last) for term in terms)
 
 
+# Words that make what follows the content of what stands before: "voices telling him …".
+_CONTENT = word_set("statement", "content")
+_LIFE = frozenset(("symptom", "social-risk", "psychiatric"))
+
+
+@lru_cache(maxsize=4096)
+def _in_words(fact: Fact) -> Fact:
+    """The fact by its everyday words alone, without the conditions that they name."""
+    return replace(fact, words=fact.plain_words, conditions=())
+
+
+def _core_named(findings: list[Finding]) -> bool:
+    """Whether the fact's first condition is named at all, of whomever."""
+    return bool(findings[0].mentions)
+
+
+def _is_of_life(fact: Fact) -> bool:
+    """Complaints and circumstances that everyday words can state; a disorder needs its name."""
+    worded = any(part.ids for part in fact.plain_words)
+    return worded and all(c.group in _LIFE for c in fact.conditions) and "disorder" not in fact.document.words
+
+
 def _without_core(fact: Fact, document: Document, findings: list[Finding]) -> Outcome:
     """The core is not stated: another condition of the fact makes it partial, else it is absent."""
-    rest = [f for f in findings[1:] if f.state == FULL and f.mentions[0].concept.group not in ("obstetric",)]
-    if rest and not fact.past:
+    beside = ("obstetric", "social-risk") if fact.conditions[0].group == "symptom" else ("obstetric",)
+    rest = [f for f in findings[1:] if f.state == FULL and f.mentions[0].concept.group not in beside]
+    if fact.conditions[0].group == "procedure" and "for" in fact.document.words:
+        rest = []  # "CBT for insomnia": what a treatment is for does not state the treatment
+    if rest and not fact.past and _CONTENT.isdisjoint(fact.document.words):
         return Outcome(PARTIAL, _places(rest[0].mentions[:1]), f"missing: {fact.conditions[0].name}")
-    if fact.kind == "social" and not any(f.mentions for f in findings):
-        return assess_words(replace(fact, words=fact.plain_words, conditions=()), document)
     named = [m for f in findings for m in f.mentions]
+    if fact.kind == "social" and not named:
+        return assess_words(_in_words(fact), document)
+    if not _core_named(findings) and _is_of_life(fact):
+        worded = assess_words(_in_words(fact), document)
+        if worded.status == RETAINED:
+            return worded
     reason = "named, but not as a fact about the patient" if named else "not stated"
     return Outcome(ABSENT, _places(named[:1]), reason)

@@ -6,16 +6,11 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from pytest_clinical_drift.evidence.guidance.numbers import NUMBER_WORDS, number, number_range, with_halves
 from pytest_clinical_drift.evidence.guidance.quantity import Amount, Amounts, Span
 from pytest_clinical_drift.evidence.guidance.regimens import as_range, split_doses
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 
-_NUMBER_WORDS = {
-    "a": 1, "an": 1, "one": 1, "single": 1, "two": 2, "couple": 2, "three": 3, "four": 4, "five": 5, "six": 6,
-    "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14,
-    "fifteen": 15, "sixteen": 16, "eighteen": 18,
-    "twenty": 20, "thirty": 30, "half": 0.5, "dozen": 12,
-}  # fmt: skip
 # Base units of the dimensions in data/units.yaml, as they are shown.
 _SHOWN = {"mass": "mg", "volume": "ml"}
 _COUNTED = frozenset(("tablet", "puff", "spoon"))
@@ -34,7 +29,10 @@ _ADVERBS = frozenset(["daily", "nightly", "weekly", "fortnightly", "monthly", "y
 _NOT_A_RHYTHM = frozenset(
     ["limit", "maximum", "max", "total", "amount", "life", "routine", "activities", "living", "intake", "allowance"]
 )
-_NUMBER = re.compile(r"\d{1,9}(?:\.\d{1,6})?\Z")
+_GIVEN = frozenset(
+    ["injection", "injections", "jab", "jabs", "shot", "shots", "session", "sessions", "application", "checks", "check"]
+)
+_ONCE_IN_A_WHILE = 0.01
 _TWICE_A_DAY = re.compile(
     r"\b(?:(?:morning|breakfast) and (?:\w+ ){0,4}?(?:night|evening|bedtime|dinner|supper|teatime|tea|lunch|nightly)"
     r"|am and pm|night and morning|evening and morning)\b"
@@ -60,38 +58,8 @@ def _units() -> dict[str, tuple[str, float]]:
 NOTHING = Amounts()
 # Without a figure and without any of these words there is nothing to read.
 _SIGNS = (
-    frozenset(_NUMBER_WORDS) | frozenset(_SHORT) | frozenset(_ONCE) | _ADVERBS | frozenset(_PERIODS) | {"every", "each"}
+    frozenset(NUMBER_WORDS) | frozenset(_SHORT) | frozenset(_ONCE) | _ADVERBS | frozenset(_PERIODS) | {"every", "each"}
 )
-
-
-def number(word: str) -> float | None:
-    """A number in figures or words."""
-    if _NUMBER.match(word):
-        return float(word)
-    return _NUMBER_WORDS.get(word)
-
-
-def _range(words: Sequence[str], at: int) -> tuple[float, float, int] | None:
-    """A number or "5 to 10", "30 or 40", "5-10" from `at`: low, high, end."""
-    low = number(words[at])
-    if low is None:
-        return None
-    end = at + 1
-    if words[at] in ("a", "an") and end < len(words) and words[end] in ("couple", "single", "dozen", "half"):
-        low = _NUMBER_WORDS[words[end]]
-        end += 1
-        if end < len(words) and words[end] == "of":
-            end += 1
-    high = low
-    following = words[end] if end < len(words) else ""
-    if following in ("to", "or") and end + 1 < len(words):
-        other = number(words[end + 1])
-        if other is not None and other > low and words[end + 1] not in ("a", "an"):
-            return low, other, end + 2
-    # "5-10 mg": the hyphen is no word
-    if _NUMBER.match(following) and _NUMBER.match(words[at]) and low < float(following) <= low * 20:
-        return low, float(following), end + 1
-    return low, high, end
 
 
 def _frequency(words: Sequence[str], at: int) -> tuple[Span, int] | None:
@@ -108,12 +76,16 @@ def _frequency(words: Sequence[str], at: int) -> tuple[Span, int] | None:
         if at + 1 < total and words[at + 1] in _NOT_A_RHYTHM:
             return None
         return (1 / _PERIODS[word], 1 / _PERIODS[word]), at + 1
-    found = _range(words, at)
+    found = number_range(words, at)
     if found is None or found[2] >= total:
         return None
     low, high, end = found
     if words[end] in ("times", "time", "x", "nights", "days", "mornings", "evenings"):
         return _per_period(words, end + 1, (low, high))
+    for after in range(end, min(end + 3, total - 2)):
+        # "one B12 jab a year"
+        if words[after] in _GIVEN and word not in ("a", "an"):
+            return _per_period(words, after + 1, (low, high))
     if words[end] == "hourly":
         return (24 / high, 24 / low), end + 1
     if words[end] in _ADVERBS and word not in ("a", "an"):
@@ -130,7 +102,7 @@ def _every(words: Sequence[str], at: int) -> tuple[Span, int] | None:
     if words[at] in _PERIODS:
         days = _PERIODS[words[at]]
         return (1 / days, 1 / days), at + 1
-    found = _range(words, at)
+    found = number_range(words, at)
     if found and found[2] < len(words) and words[found[2]] in _PERIODS and found[0] > 0:
         unit = _PERIODS[words[found[2]]]
         return (1 / (found[1] * unit), 1 / (found[0] * unit)), found[2] + 1
@@ -152,7 +124,7 @@ def _per_period(words: Sequence[str], at: int, times: Span) -> tuple[Span, int] 
     if words[at + 1] in _PERIODS:
         days = _PERIODS[words[at + 1]]
         return (times[0] / days, times[1] / days), at + 2
-    found = _range(words, at + 1)
+    found = number_range(words, at + 1)
     if found and found[2] < total and words[found[2]] in _PERIODS and found[0] > 0:
         days = found[0] * _PERIODS[words[found[2]]]
         return (times[0] / days, times[1] / days), found[2] + 1
@@ -163,6 +135,7 @@ def read_amounts(words: Sequence[str]) -> Amounts:
     """Amounts, frequency, due date and duration that stand in a stretch of words."""
     if _SIGNS.isdisjoint(words) and not any(word[0].isdigit() for word in words):
         return NOTHING
+    words = with_halves(words)
     units = _units()
     found: list[tuple[Amount, int, int]] = []
     frequencies: list[Span] = []
@@ -176,11 +149,13 @@ def read_amounts(words: Sequence[str]) -> Amounts:
             frequencies.append(frequency[0])
             at = frequency[1]
             continue
-        value = _range(words, at)
+        value = number_range(words, at)
         if value is None:
             at += 1
             continue
         low, high, end = value
+        if end < total and words[end] in ("full", "whole", "good", "further", "solid"):
+            end += 1
         unit = words[end] if end < total else ""
         if unit in units and not (words[at] in ("a", "an") and unit in ("g", "unit", "units")):
             dimension, factor = units[unit]
@@ -195,13 +170,16 @@ def read_amounts(words: Sequence[str]) -> Amounts:
             after = words[end + 1] if end + 1 < total else ""
             if unit in ("hours", "hrs") and after in ("between", "apart") and high:
                 # "at least six hours apart": four times a day at most
-                frequencies.append((24 / high, 24 / low))
+                least = "least" in words[max(0, at - 2) : at]
+                frequencies.append((_ONCE_IN_A_WHILE if least else 24 / high, 24 / low))
+            elif before == "least" and "for" in words[max(0, at - 3) : at]:
+                lasts = lasts or days
             elif before == "for" and after == "after":
                 # "for four weeks after the operation"
                 lasts = lasts or days
             elif after in ("time", "after", "later") or before in ("in", "within", "than", "least", "after"):
                 due = due or days
-            elif before in ("for", "full", "the", "complete", "finish", "another"):
+            elif before in ("for", "full", "the", "complete", "finish", "another") or after == "of":
                 lasts = lasts or days
         at = max(end, at + 1)
     return _assemble(words, found, frequencies, due, lasts)

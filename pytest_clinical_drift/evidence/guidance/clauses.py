@@ -11,6 +11,7 @@ from pytest_clinical_drift.evidence.guidance.words import View, advice_words, li
 from pytest_clinical_drift.evidence.text import CELL, HEADING
 
 _LONGEST_QUESTION = 12
+_LONGEST_LEAD_IN = 25
 _LONGEST_SENTENCE = 250
 """Words; text without any punctuation is cut, so that reading stays linear."""
 
@@ -19,9 +20,11 @@ def sentences_of(view: View, mentions: list[Mention]) -> Iterator[Sentence]:
     """The sentences of a view in order, headings left out (they label what follows)."""
     document = view.document
     total = len(view.words)
-    hit_at = mention_at = first = 0
+    hit_at = mention_at = first = previous = 0
     asked: tuple[int, str] | None = None
     condition_opened = False
+    called: str | None = None
+    lead_in: str | None = None
     while first < total:
         end = _sentence_end(view, first, total)
         number = document.sentences[view.origin[first]]
@@ -36,14 +39,21 @@ def sentences_of(view: View, mentions: list[Mention]) -> Iterator[Sentence]:
             sentence = Sentence(
                 view, number, first, end, view.hits[hit_at:hit_end], mentions[mention_at:mention_end], cell=kind == CELL
             )
+            sentence.before = previous if first - previous <= _LONGEST_LEAD_IN else first
             _describe(sentence, mentions[max(0, mention_at - 12) : mention_at])
             if asked is not None and asked[0] == number - 1:
                 sentence.asked_before = asked[1]
             asked = None
+            if sentence.item and lead_in is not None and sentence.heading_limit is None:
+                sentence.heading_limit = lead_in
+            elif not sentence.item:
+                lead_in = _lead_in(view, first, end)
             if sentence.item and condition_opened:
                 sentence.limits = [Limit(first, end, "if")]
+                sentence.called = called
             elif not sentence.item:
                 condition_opened = _opens_conditions(view, end)
+                called = _calls(sentence) if condition_opened else None
             if (
                 sentence.question
                 and view.words[first] not in listed("auxiliaries")
@@ -51,6 +61,10 @@ def sentences_of(view: View, mentions: list[Mention]) -> Iterator[Sentence]:
             ):
                 asked = number, document.quote(view.origin[first], view.origin[end - 1])
             yield sentence
+        elif _opens_conditions(view, end):
+            sentence = Sentence(view, number, first, end, view.hits[hit_at:hit_end], [])
+            condition_opened, called = True, _calls(sentence)
+        previous = first
         first, hit_at, mention_at = end, hit_end, mention_end
 
 
@@ -58,9 +72,30 @@ def _opens_conditions(view: View, end: int) -> bool:
     """Whether a sentence ends as "Call 999 if:" does, so that the list below it names situations, not advice."""
     token = view.origin[end - 1]
     document = view.document
+    heading = document.segment_kinds[document.segments[token]] == HEADING
+    if heading and view.words[end - 1] in ("if", "when"):
+        return True
     if ":" not in document.raw[document.ends[token] : document.ends[token] + 4]:
         return False
     return not listed("heading_limits").isdisjoint(view.words[max(0, end - 4) : end])
+
+
+def _lead_in(view: View, first: int, end: int) -> str | None:
+    """ "If you're ill and can't eat:": the situation that the list below it is for."""
+    if view.words[first] not in listed("heading_limits") or end - first > _LONGEST_LEAD_IN:
+        return None
+    token = view.origin[end - 1]
+    document = view.document
+    colon = ":" in document.raw[document.ends[token] : document.ends[token] + 4]
+    return " ".join(view.words[first:end]) if colon else None
+
+
+def _calls(sentence: Sentence) -> str | None:
+    """How urgent the call is that an opening such as "Call 999 if:" asks for, if it asks for one."""
+    if not any(hit.category == "verb" and hit.effect == "care" for hit in sentence.hits):
+        return None
+    found = {hit.value for hit in sentence.hits if hit.category == "urgency"}
+    return next((level for level in ("now", "same_day", "days", "routine") if level in found), None)
 
 
 def _sentence_end(view: View, first: int, total: int) -> int:
@@ -121,6 +156,7 @@ def _describe(sentence: Sentence, before: list[Mention]) -> None:
             "next",
             "afterwards",
             "subsequently",
+            "from",
         )
     ):
         sentence.limits = find_limits(sentence)
@@ -136,4 +172,7 @@ def _labelled(sentence: Sentence, before: list[Mention], labels: tuple[str, ...]
 
 def _list_marker(raw: str, start: int) -> bool:
     line = raw.rfind("\n", 0, start) + 1
-    return bool(raw[line:start].strip(" *_\t")) or raw[line : line + 1] in "-*•|"
+    before = raw[line:start].strip()
+    if before.startswith("#"):
+        return False
+    return bool(before.strip("*_")) or (before[:1] == "*" and raw[line : line + 2] == "* ")

@@ -2,38 +2,84 @@
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple, cast
 
 from pytest_clinical_drift.evidence.guidance.amounts import read_amounts
+from pytest_clinical_drift.evidence.guidance.counts import counted
 from pytest_clinical_drift.evidence.guidance.draft import Draft
+from pytest_clinical_drift.evidence.guidance.figures import Figure, read_figures
 from pytest_clinical_drift.evidence.guidance.limits import condition_of, condition_topic, is_deferred, limits_of
 from pytest_clinical_drift.evidence.guidance.manner import is_qualified
+from pytest_clinical_drift.evidence.guidance.meanings import meaning_of
 from pytest_clinical_drift.evidence.guidance.objects import Mention, stems
-from pytest_clinical_drift.evidence.guidance.quantity import Amounts
 from pytest_clinical_drift.evidence.guidance.record import Advice, Polarity, Urgency
 from pytest_clinical_drift.evidence.guidance.sentence import Sentence
 from pytest_clinical_drift.evidence.guidance.targets import targets_of
 from pytest_clinical_drift.evidence.guidance.words import HARD, listed
 
-_TIMES = frozenset(["hours", "minutes", "days", "weeks", "months", "times", "pm", "am"])
-_HELD_IN_PLACE = frozenset(["against", "upright", "firmly", "in", "to", "on"])
 _NAMED = frozenset(("drug", "class", "food", "test", "condition", "measure"))
 
 
-def complete(sentence: Sentence, draft: Draft, following: int, salient: tuple[Mention, ...]) -> Advice:
-    """The finished directive of a draft; `following` is where the next one opens."""
-    view = sentence.view
-    document = view.document
+class Setting(NamedTuple):
+    """What all directives of a sentence have in common."""
+
+    urgency: Urgency | None
+    reason: str | None
+    topic: frozenset[str]
+    figures: tuple[Figure, ...]
+    group: frozenset[str]
+
+
+def setting_of(sentence: Sentence) -> Setting:
+    """The setting of a sentence, read once for all its directives."""
+    words = sentence.view.words
+    figures = read_figures(words[sentence.first : sentence.end])
+    return Setting(_urgency(sentence), _reason(sentence), _topic(sentence), figures, _group(words, sentence))
+
+
+def complete(
+    sentence: Sentence, draft: Draft, following: int, salient: tuple[Mention, ...], setting: Setting
+) -> Iterator[Advice]:
+    """The finished directives of a draft, one for each medicine that has its own amount ("X 5 mg and Y 40 mg").
+
+    `following` is where the next draft opens.
+    """
     end = max(following, draft.end)
     targets = targets_of(sentence, draft, end, salient)
+    for own, stretch in _each_with_its_amount(sentence, draft, targets, end):
+        yield _directive(sentence, replace(draft, stretch=stretch) if stretch else draft, own, end, setting)
+
+
+def _each_with_its_amount(
+    sentence: Sentence, draft: Draft, targets: tuple[Mention, ...], end: int
+) -> list[tuple[tuple[Mention, ...], tuple[int, int] | None]]:
+    if draft.effect != "for" or len(targets) < 2 or not all(m.medicine and m.first >= draft.end for m in targets):
+        return [(targets, None)]
+    stops = [*(m.first for m in targets[1:]), end]
+    stretches = [(m.first, stop) for m, stop in zip(targets, stops, strict=True)]
+    words = sentence.view.words
+    if not all(read_amounts(words[first:stop]).regimen for first, stop in stretches):
+        return [(targets, None)]
+    return [((m,), stretch) for m, stretch in zip(targets, stretches, strict=True)]
+
+
+def _directive(sentence: Sentence, draft: Draft, targets: tuple[Mention, ...], end: int, setting: Setting) -> Advice:
+    view = sentence.view
+    document = view.document
     first, last = _stretch(sentence, draft, end)
-    amounts = read_amounts(view.words[first:last])
-    action, effect = _meaning(sentence, draft, targets, amounts, end)
+    amounts = counted(view.words, targets, read_amounts(view.words[first:last]))
+    action, effect = meaning_of(sentence, draft, targets, amounts, end)
     food = _timing(sentence, first, "food_timing") or meal_timing(view.words[first:last])
     if food is None and draft.verb in ("eat", "eating") and not any(m.kind == "food" for m in targets):
         food = "without_food" if draft.mood.negated else "with_food"
+    hour = _timing(sentence, first, "times_of_day") or _clock(view.words[first:last])
     limits = limits_of(sentence, draft)
     condition, condition_kind = condition_of(sentence, limits)
+    if draft.mood.negated and effect == "against" and condition_kind in ("if", "stage") and not sentence.heading_limit:
+        # "don't stop it when you feel better": kept up even then
+        condition_kind = "even"
     main = targets[0] if targets else None
     start_token, end_token = view.origin[sentence.first], view.origin[sentence.end - 1]
     return Advice(
@@ -49,11 +95,12 @@ def complete(sentence: Sentence, draft: Draft, following: int, salient: tuple[Me
         end=document.ends[end_token],
         dose=amounts.dose_text,
         frequency=amounts.frequency_text,
-        timing=food.replace("_", " ") if food else _timing(sentence, first, "times_of_day"),
+        timing=food.replace("_", " ") if food else hour,
+        hour=hour,
         duration=f"{amounts.lasts[0]:g} days" if amounts.lasts else None,
-        urgency=_urgency(sentence),
+        urgency=setting.urgency,
         condition=condition,
-        reason=_reason(sentence),
+        reason=setting.reason,
         effect=effect,
         objects=tuple(dict.fromkeys(target.id for target in targets)),
         amounts=amounts,
@@ -61,18 +108,30 @@ def complete(sentence: Sentence, draft: Draft, following: int, salient: tuple[Me
         condition_kind=condition_kind,
         temporary="temporary" in sentence.categories or sentence.heading_limit is not None,
         bounded="bounded" in sentence.categories,
-        lasting="lasting" in sentence.categories,
+        lasting=_lasting(sentence, draft),
         deferred=is_deferred(sentence, draft),
         qualified=is_qualified(sentence, draft, targets, end, food),
         weak=draft.weak,
         sentence=sentence.number,
-        named=frozenset(m.id for m in sentence.mentions if m.kind in _NAMED),
+        named=_named(sentence, draft, targets),
         scope=stems(view.words[draft.first : end]),
         said=_said(sentence, draft, end),
-        topic=_topic(sentence),
+        topic=setting.topic,
         condition_topic=condition_topic(sentence, limits),
-        figures=_figures(sentence),
+        figures=setting.figures,
+        granted="pressure" in sentence.categories or "concessions" in sentence.categories,
+        group=setting.group,
+        sure=all(m in sentence.mentions or m in sentence.label_mentions for m in targets),
         verb=draft.verb,
+        goal=sentence.goal,
+    )
+
+
+def _named(sentence: Sentence, draft: Draft, targets: tuple[Mention, ...]) -> frozenset[str]:
+    """What the sentence names; of several medicines with their own amounts only the one meant."""
+    own = draft.stretch is not None and len(targets) == 1
+    return frozenset(
+        m.id for m in sentence.mentions if m.kind in _NAMED and not (own and m.medicine and m.id != targets[0].id)
     )
 
 
@@ -90,73 +149,6 @@ def _polarity(words: list[str], draft: Draft, effect: str) -> Polarity:
         return "no need"
     nothing = effect == "for" and words[draft.end : draft.end + 1] == ["nothing"]
     return "don't" if draft.mood.negated or nothing else "do"
-
-
-def _meaning(
-    sentence: Sentence, draft: Draft, targets: tuple[Mention, ...], amounts: Amounts, end: int
-) -> tuple[str, str]:
-    """Action and effect, once object and amounts are known: "take more", "from 5 to 10 mg", "hold it against"."""
-    action, effect = draft.action, draft.effect
-    words = sentence.view.words
-    direction = _direction(sentence, draft, targets, amounts, end)
-    if direction is not None:
-        return direction
-    target = targets[0] if targets else None
-    if target is None:
-        return action, effect
-    left_over = words[target.first - 1] in ("leftover", "spare", "unused", "old", "expired")
-    if effect == "against" and left_over and draft.verb in ("put", "take", "move", "keep", "lock"):
-        # what is left of it is put away
-        return "practise", "act"
-    if draft.verb in ("rule", "ruled", "ruling", "exclude") and target.kind == "test":
-        # doctors "rule out a blood pressure problem"
-        return "practise", "act"
-    if draft.verb in ("hold", "holding") and effect == "against":
-        if not target.medicine:
-            return "practise", "for"
-        if target.end < len(words) and words[target.end] in _HELD_IN_PLACE:
-            return "practise", "act"
-    if (
-        effect == "act"
-        and target.kind in ("drug", "class", "food")
-        and "with" in words[max(0, target.first - 3) : target.first]
-    ):
-        return action, "for"
-    if effect == "act" and target.kind == "activity" and draft.verb in ("go", "going"):
-        return action, "for"
-    if effect == "act" and target.kind == "food" and draft.verb in ("mix", "mixed", "combine", "combined", "mixing"):
-        return action, "for"
-    if effect == "wait" and target.medicine and draft.verb in ("leave", "hold"):
-        return "avoid", "against"
-    return action, effect
-
-
-def _direction(
-    sentence: Sentence, draft: Draft, targets: tuple[Mention, ...], amounts: Amounts, end: int
-) -> tuple[str, str] | None:
-    """Whether the words beside the verb or thing turn it into more or less of it."""
-    words = sentence.view.words
-    near: list[str] = []
-    if draft.effect in ("for", "act") and not draft.statement and draft.action in ("take", "eat", "practise", "start"):
-        near = words[draft.end : min(draft.end + 3, end)]
-    elif draft.statement and draft.effect == "for" and targets:
-        near = [
-            word for word in words[max(sentence.first, targets[0].first - 2) : targets[0].first] if word != "longer"
-        ]
-    if near[:2] == ["any", "more"]:
-        # "don't have any more of it"
-        return None
-    if not listed("more").isdisjoint(near):
-        return "increase", "more"
-    if not listed("less").isdisjoint(near):
-        return "decrease", "less"
-    if draft.effect in ("act", "for") and amounts.changed_from is not None and amounts.dose is not None:
-        return ("increase", "more") if amounts.dose.low > amounts.changed_from.low else ("decrease", "less")
-    if draft.verb in ("drop", "cut") and draft.effect == "against":
-        behind = words[draft.end : end]
-        figure = any(word[0].isdigit() or word in ("half", "one", "two") for word in behind)
-        return ("decrease", "less") if figure and ("by" in behind or "to" in behind) else None
-    return None
 
 
 def _noun(sentence: Sentence, draft: Draft, end: int) -> str:
@@ -205,7 +197,7 @@ def meal_timing(words: list[str]) -> str | None:
                 "hour" in before and "half" not in before
             ):
                 return "without_food"
-            if before & {"with", "after", "alongside", "during", "through"}:
+            if before & {"with", "after", "alongside", "during", "through", "middle"}:
                 return "with_food"
     return None
 
@@ -222,14 +214,44 @@ def _timing(sentence: Sentence, start: int, category: str) -> str | None:
     return outer[0].value if len(values) == 1 else None
 
 
+def _clock(words: list[str]) -> str | None:
+    """The time of day that "at 8 am" or "at 10 pm" is."""
+    for at in range(1, len(words)):
+        if words[at] in ("am", "pm") and words[at - 1].isdigit() and "at" in words[max(0, at - 3) : at]:
+            late = words[at] == "pm" and 5 <= int(words[at - 1]) < 12
+            return "morning" if words[at] == "am" else "evening" if late else None
+    return None
+
+
 def _urgency(sentence: Sentence) -> Urgency | None:
+    if sentence.called is not None:
+        return cast(Urgency, sentence.called.replace("_", " "))
     if "urgency" not in sentence.categories:
         return None
-    found = {hit.value for hit in sentence.hits if hit.category == "urgency" and not sentence.limited(hit.first)}
+    opens = {limit.first for limit in sentence.limits}
+    found = {
+        hit.value
+        for hit in sentence.hits
+        if hit.category == "urgency"
+        and (not sentence.limited(hit.first) or (hit.value == "routine" and hit.first in opens))
+    }
     for level in ("now", "same_day", "days", "routine"):
         if level in found:
             return cast(Urgency, level.replace("_", " "))
     return None
+
+
+def _lasting(sentence: Sentence, draft: Draft) -> bool:
+    """Whether it is meant for good; "don't stop it altogether" says how far, not how long."""
+    if "lasting" not in sentence.categories:
+        return False
+    return any(
+        hit.category == "lasting"
+        and not sentence.limited(hit.first)
+        and not (draft.mood.negated and hit.value in ("altogether", "at all"))
+        and (draft.mood.negated or hit.value != "again")
+        for hit in sentence.hits
+    )
 
 
 def _topic(sentence: Sentence) -> frozenset[str]:
@@ -261,14 +283,11 @@ def _said(sentence: Sentence, draft: Draft, end: int) -> frozenset[str]:
     )
 
 
-def _figures(sentence: Sentence) -> tuple[float, float] | None:
-    """Lowest and highest figure of a sentence, phone numbers and times aside."""
-    words = sentence.view.words
-    phones = listed("phones")
-    values = [
-        float(words[at])
+def _group(words: list[str], sentence: Sentence) -> frozenset[str]:
+    """Groups of people named in general: "children under 16", "people with asthma", not "your children"."""
+    groups = listed("groups")
+    return frozenset(
+        words[at]
         for at in range(sentence.first, sentence.end)
-        if words[at][0].isdigit() and words[at].replace(".", "", 1).isdecimal() and len(words[at]) < 6
-        and words[at] not in phones and not (at + 1 < sentence.end and words[at + 1] in _TIMES)
-    ]  # fmt: skip
-    return (min(values), max(values)) if values else None
+        if words[at] in groups and (at == sentence.first or words[at - 1] not in listed("own"))
+    )

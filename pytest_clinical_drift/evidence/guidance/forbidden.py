@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -9,11 +10,13 @@ from functools import lru_cache
 from pytest_clinical_drift.evidence.advice import advice_of
 from pytest_clinical_drift.evidence.guidance.objects import covers, forbidden_by, mentions_of, stem
 from pytest_clinical_drift.evidence.guidance.record import Advice
-from pytest_clinical_drift.evidence.guidance.words import advice_words, spelled_out, view_of
+from pytest_clinical_drift.evidence.guidance.words import advice_words, listed, spelled_out, view_of
 from pytest_clinical_drift.evidence.lexicon import find_terms, lexicon
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS
 from pytest_clinical_drift.evidence.text import read
 
+_NSAID = f"{DRUG_CLASS}:nsaid"
+_WORD = re.compile(r"[a-z]+")
 _CONSUMES = frozenset(("take", "start", "continue", "eat"))
 _USES = frozenset(("take", "start", "continue", "eat", "increase", "practise", "drive"))
 _ALLERGY_WORDS = frozenset(
@@ -72,12 +75,16 @@ class Forbidden:
     """Stems that a reply's directive has to share when the object is no vocabulary entry."""
     per_day: tuple[float, float] | None = None
     dose: float | None = None
+    swallowed: bool = False
+    """Only what works on the whole body counts: a gel is no breach for an ulcer, but it is for an allergy."""
     lifted_by: frozenset[str] = frozenset()
     """Words of a condition under which it no longer holds ("once she's born")."""
 
     def recommended_by(self, item: Advice, all_advice: Sequence[Advice]) -> bool:
         """Whether a directive recommends it, and nothing in the reply takes that back."""
         if item.weak or not self._matches(item) or item.deferred or _counterfactual(item):
+            return False
+        if self.swallowed and _on_the_skin(item):
             return False
         if self.lifted_by and self.lifted_by & set((item.condition or "").lower().split()):
             return False
@@ -102,7 +109,8 @@ class Forbidden:
         if self.stance < 0:
             return True
         if self.ids:
-            return item.action in _USES or item.action == self.action
+            kept = item.action == "carry" and (item.object or "").startswith("food:")
+            return kept or item.action in _USES or item.action == self.action
         return item.action == self.action or {item.action, self.action} <= _CONSUMES
 
     def _same_object(self, item: Advice) -> bool:
@@ -154,6 +162,12 @@ _WEAK_VERBS = frozenset(
 )
 
 
+def _on_the_skin(item: Advice) -> bool:
+    """Whether it is an anti-inflammatory to rub on: hardly any of it reaches the blood."""
+    words = set(_WORD.findall(item.quote.lower()))
+    return bool(words & listed("topical")) and all(covers((_NSAID,), name) for name in item.objects)
+
+
 def _counterfactual(item: Advice) -> bool:
     return item.condition is not None and any(phrase in item.condition.lower() for phrase in _COUNTERFACTUAL)
 
@@ -193,7 +207,9 @@ def forbidden_by_fact(text: str, kind: str | None, forbids: tuple[str, ...]) -> 
         if ids or things:
             found.append(Forbidden(f"{text} rules it out", frozenset(ids or things)))
     lifted_by = _AFTER_BIRTH if kind == "pregnancy" or "pregnant" in words else frozenset()
-    found.extend(replace(_forbidden_entry(entry, text), lifted_by=lifted_by) for entry in forbids)
+    found.extend(
+        replace(_forbidden_entry(entry, text), lifted_by=lifted_by, swallowed=not allergic) for entry in forbids
+    )
     return tuple(found)
 
 

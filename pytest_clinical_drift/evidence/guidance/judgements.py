@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pytest_clinical_drift.evidence.guidance.benefits import read_benefit
+from pytest_clinical_drift.evidence.guidance.completions import completed
 from pytest_clinical_drift.evidence.guidance.draft import Draft, Mood
+from pytest_clinical_drift.evidence.guidance.needs import NeedReader
 from pytest_clinical_drift.evidence.guidance.objects import Mention
+from pytest_clinical_drift.evidence.guidance.remedies import RemedyReader
 from pytest_clinical_drift.evidence.guidance.sentence import Sentence
-from pytest_clinical_drift.evidence.guidance.words import COLON, HARD, Hit, advice_words, listed
+from pytest_clinical_drift.evidence.guidance.words import COLON, Hit, advice_words, listed
 
 _MODALS = frozenset(["will", "should", "would", "may", "can", "might", "could"])
 _PRONOUNS = frozenset(["it", "that", "this", "they", "those", "these", "there"])
+_EXPLETIVE = frozenset(["that", "how", "why", "if", "when", "what", "you", "to"])
 _NEGATIONS = frozenset(["not", "never", "no", "hardly", "nor"])
 _JUDGED = frozenset(("drug", "class", "food", "activity", "treatment", "test"))
-_LEAVES_IT = frozenset(["no", "nothing", "will", "can", "could"])
 
 
 class JudgementReader:
@@ -28,11 +31,8 @@ class JudgementReader:
 
     def read(self) -> None:
         """Find needs, judgements on things and acts, and "no rush"."""
-        self._needs()
-        if "urgency" in self._sentence.categories:
-            self._no_hurry()
-        if not any(draft.effect == "wait" for draft in self._drafts):
-            self._not_pressing()
+        NeedReader(self._sentence, self._drafts, self._frame_starts).read()
+        RemedyReader(self._sentence, self._drafts).read()
         for hit in self._sentence.hits:
             if hit.category not in ("predicates", "adjectives", "benefits") or self._sentence.limited(hit.first):
                 continue
@@ -54,83 +54,6 @@ class JudgementReader:
 
     def _claimed(self, at: int) -> bool:
         return any(draft.first <= at < draft.end for draft in self._drafts)
-
-    def _needs(self) -> None:
-        """ "you need the 5 mg tablet", "that warrants an ambulance", "you don't need the rest of the capsules"."""
-        words, sentence = self._words, self._sentence
-        needs = listed("needs")
-        self._is_emergency()
-        for at in range(sentence.first, sentence.end - 1):
-            if words[at] not in needs or sentence.limited(at) or self._claimed(at):
-                continue
-            no_need_for = words[at + 1] == "for" and words[at - 1 : at] == ["no"]
-            if not no_need_for and (words[at + 1] in ("to", "for", "not") or at + 1 in self._frame_starts):
-                continue
-            draft = self._needed(at)
-            if draft is not None:
-                self._drafts.append(draft)
-
-    def _is_emergency(self) -> None:
-        """ "That is a 999 emergency"."""
-        words, sentence = self._words, self._sentence
-        for at in range(sentence.first + 1, sentence.end):
-            if words[at] != "emergency" or sentence.limited(at) or any(d.effect == "care" for d in self._drafts):
-                continue
-            before = words[max(sentence.first, at - 4) : at]
-            if ("is" in before or "are" in before) and _NEGATIONS.isdisjoint(before) and not self._named_service(at):
-                self._drafts.append(Draft(at, at + 1, "seek_care", "care", Mood(), (), "need"))
-                return
-
-    def _named_service(self, at: int) -> bool:
-        return any(
-            m.kind == "service" and m.first <= at < m.end and m.end - m.first > 1 for m in self._sentence.mentions
-        )
-
-    def _needed(self, at: int) -> Draft | None:
-        words, sentence = self._words, self._sentence
-        back = at
-        while back > sentence.first and words[back - 1] in self._adverbs:
-            back -= 1
-        before = words[max(sentence.first, back - 2) : back]
-        negated = before[-1:] in (["not"], ["never"], ["hardly"], ["no"]) or words[max(0, at - 2) : at] == [
-            "no",
-            "longer",
-        ]
-        mood = Mood("should", False, negated)
-        stop = at + 1
-        while stop < min(at + 8, sentence.end) and not sentence.view.marks[stop] & (COLON | HARD):
-            stop += 1
-        near = [m for m in sentence.mentions if at < m.first < stop]
-        services = tuple(m for m in near if m.kind == "service")
-        if services or not listed("care_nouns").isdisjoint(words[at:stop]):
-            return Draft(at, at + 1, "seek_care", "care", mood, services[:1], "need")
-        things = tuple(m for m in near if m.kind in ("drug", "class", "treatment", "test"))
-        if things and words[at] not in ("means", "warrant", "warrants", "deserves"):
-            return Draft(at, at + 1, "take", "for", mood, things[:1], "need", statement=True)
-        of_patient = words[at] in ("need", "needs") and before[-1:] in (["you"], ["not"])
-        if of_patient and (negated or sentence.amounts().regimen):
-            return Draft(at, at + 1, "take", "for", mood, None, "need", statement=True)
-        return None
-
-    def _no_hurry(self) -> None:
-        """ "There's no rush over the lump": advice to leave it."""
-        words = self._words
-        for hit in self._sentence.hits:
-            if hit.category != "urgency" or hit.value != "routine" or self._claimed(hit.first):
-                continue
-            if words[hit.first] in _LEAVES_IT or words[hit.end - 1] in ("urgent", "wait", "enough"):
-                self._drafts.append(Draft(hit.first, hit.end, "wait", "wait", Mood(), (), "wait", statement=True))
-                return
-
-    def _not_pressing(self) -> None:
-        """ "isn't something to rush about", "not an emergency"."""
-        words, sentence = self._words, self._sentence
-        for at in range(sentence.first, sentence.end):
-            if words[at] not in ("rush", "hurry", "urgent", "emergency") or sentence.limited(at) or self._claimed(at):
-                continue
-            if not _NEGATIONS.isdisjoint(words[max(sentence.first, at - 4) : at]):
-                self._drafts.append(Draft(at, at + 1, "wait", "wait", Mood(), (), "wait", statement=True))
-                return
 
     def _ends_clause(self, at: int) -> bool:
         if at >= self._sentence.end or self._sentence.view.marks[at]:
@@ -171,7 +94,13 @@ class JudgementReader:
         if not found and not labelled and not treated_as:
             return self._inverted(hit)
         subject = sentence.subject(at + 1) or (sentence.label_mentions if labelled else ())
+        if subject and not {"neither", "none", "no"}.isdisjoint(words[sentence.clause_first(at) : subject[-1].first]):
+            # "neither X nor Y is for you"
+            negated = not negated
         pronoun = at >= sentence.first and words[at] in _PRONOUNS
+        if pronoun and words[hit.end : hit.end + 1] and words[hit.end] in _EXPLETIVE and hit.end < sentence.end:
+            # "it makes sense that you feel worn out" judges no thing
+            return None
         if not pronoun and all(m.kind not in _JUDGED for m in subject):
             return self._judged_act(hit, at, negated)
         draft = self._judged_thing(hit, negated, subject)
@@ -193,7 +122,9 @@ class JudgementReader:
         )
         for verb in self._sentence.hits:
             if verb.category == "verb" and verb.first == start:
-                return Draft(verb.first, verb.end, verb.value, verb.effect, mood, None, word)
+                one = Hit(start, start + 1, "verb", verb.value, verb.effect)
+                action, effect = completed(self._sentence, one) or (verb.value, verb.effect)
+                return Draft(start, start + 1 if effect != verb.effect else verb.end, action, effect, mood, None, word)
         return None
 
     def _judged_noun(self, hit: Hit, start: int, at: int, negated: bool) -> Draft | None:
@@ -223,6 +154,13 @@ class JudgementReader:
             draft.targets = ()
             draft.stretch = (start, hit.end)
             draft.noun = (start, at + 1)
+            if words[hit.end : hit.end + 1] == ["for"] and hit.end + 1 < self._sentence.end:
+                # "once a month is plenty for the diary"
+                end = hit.end + 2
+                while end < min(hit.end + 6, self._sentence.end) and not self._sentence.view.marks[end]:
+                    end += 1
+                draft.noun = (hit.end + 1, end)
+                draft.targets = tuple(m for m in self._sentence.mentions if hit.end < m.first < end)[:1]
             draft.weak = True
         return draft
 
@@ -272,7 +210,7 @@ class JudgementReader:
         verbs = [
             h
             for h in self._sentence.hits
-            if h.category == "verb" and start - 5 <= h.first < hit.first and h.end <= start
+            if h.category == "verb" and start - 5 <= h.first < hit.first and (h.end <= start or h.first < start < h.end)
             and h.effect in ("for", "against", "more", "less")
         ]  # fmt: skip
         return verbs[-1] if verbs and verbs[-1].effect != "for" else None

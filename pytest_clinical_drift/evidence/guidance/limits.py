@@ -13,6 +13,12 @@ _PERSONAL = frozenset(("you", "he", "she", "they", "it", "we", "i"))
 _EVENTS = frozenset(("attack", "emergency", "crisis", "seizure", "flare", "hypo"))
 _ONCE_IN = frozenset(("a", "daily", "weekly", "per", "every", "nightly", "monthly", "or"))
 _SPANS = frozenset(("day", "days", "week", "weeks", "month", "months", "year", "years", "hours"))
+_IF_POSSIBLE = (("you", "can"), ("at", "all"), ("you", "could"), ("he", "can"), ("she", "can"))
+_STANDS_FOR = (["they"], ["it"], ["this"], ["that"])
+_ONWARDS = frozenset(["night", "day", "week", "month", "tomorrow", "monday", "onwards", "onward"])
+_RESTARTS = frozenset(["restart", "resume", "reintroduce", "recommence"])
+"""What follows these is when to begin again, not when to stop."""
+_SITUATIONS = ("if", "unless", "while", "when", "during")
 _WHENEVER_YOU_LIKE = (["you", "like"], ["you", "want"], ["it", "suits"], ["you", "wish"])
 
 
@@ -22,6 +28,9 @@ def find_limits(sentence: Sentence) -> list[Limit]:
     limits: list[Limit] = []
     reach = sentence.first
     if words[sentence.first] in ("then", "next", "afterwards", "subsequently"):
+        limits.append(Limit(sentence.first, sentence.first + 1, "stage"))
+    elif words[sentence.first] == "from" and not _ONWARDS.isdisjoint(words[sentence.first + 1 : sentence.first + 6]):
+        # "From the eighth night on, …"
         limits.append(Limit(sentence.first, sentence.first + 1, "stage"))
     # "wait until", "see if" are verbs of their own.
     inside_verbs = {at for hit in sentence.hits if hit.category == "verb" for at in range(hit.first + 1, hit.end)}
@@ -46,7 +55,14 @@ def find_limits(sentence: Sentence) -> list[Limit]:
             continue
         clause = clause and words[hit.end - 1] not in _EVENTS
         end = _limit_end(sentence, hit.first) if clause else hit.end
-        limits.append(Limit(hit.first, end, CONCESSION if hit.first in granted else hit.value))
+        own = {"taking", "on"} & set(words[hit.end : hit.end + 4])
+        if hit.value == "if" and words[hit.end - 2 : hit.end] == ["long", "as"] and own:
+            # "for as long as you're taking it" is the case now
+            limits.append(Limit(hit.first, end, "while"))
+            reach = end
+            continue
+        kind = "even" if "even" in words[max(sentence.first, hit.first - 3) : hit.first] else hit.value
+        limits.append(Limit(hit.first, end, CONCESSION if hit.first in granted else kind))
         reach = end
     return limits + _next_steps(sentence, limits)
 
@@ -66,12 +82,26 @@ def _is_no_condition(sentence: Sentence, hit: Hit, opener: str) -> bool:
     """ "once a day", "at once", "whenever you like", and "should" that asks for nothing but its verb."""
     words = sentence.view.words
     if opener == "once":
+        if hit.first > sentence.first and words[hit.first - 1] in ("than", "only", "just", "least", "this"):
+            return True
         at_once = hit.first > sentence.first and words[hit.first - 1] == "at"
         return at_once or (hit.end < sentence.end and words[hit.end] in _ONCE_IN)
     if words[hit.first : hit.first + 2] == ["the", "moment"]:
         return hit.first > sentence.first and words[hit.first - 1] in ("at", "for")
     if opener == "while":
         return hit.first > sentence.first and words[hit.first - 1] == "a"
+    if opener == "if" and hit.first > sentence.first and words[hit.first - 1] == "as":
+        return True
+    if any(h.category == "times_of_day" and h.first == hit.first for h in sentence.hits):
+        # "when you wake up" is a time of day
+        return True
+    if any(h.category == "urgency" and h.value == "routine" and h.first == hit.first for h in sentence.hits):
+        # "when you next see her" is a date
+        return True
+    if opener == "if" and tuple(words[hit.end : hit.end + 2]) in _IF_POSSIBLE:
+        return hit.end + 2 >= sentence.end or bool(sentence.view.marks[hit.end + 2])
+    if opener == "if" and words[hit.end : hit.end + 1] == ["possible"]:
+        return True
     if opener == "should":
         return hit.first != sentence.first and not sentence.opens(hit.first)
     if opener in ("when", "if", "as") and words[hit.end : hit.end + 1] in (["needed"], ["required"], ["necessary"]):
@@ -97,12 +127,17 @@ def _limit_end(sentence: Sentence, at: int) -> int:
     joined = words[at - 1] in ("and", "but", "so", "only", "even", "or") and (
         at - 1 == sentence.first or bool(marks[at - 1])
     )
-    opening = at == sentence.first or bool(marks[at] & (COLON | HARD | COMMA)) or joined
+    opening = at == sentence.first or bool(marks[at] & (COLON | HARD | COMMA)) or joined or _early(sentence, at)
     said = {hit.first for hit in sentence.hits if hit.category == "frames"}
+    judged = {hit.first for hit in sentence.hits if hit.category in ("predicates", "adjectives")}
     for index in range(at + 1, sentence.end):
         mark = marks[index]
         if not mark:
             if _advice_opens(sentence, at, index, opening, said):
+                return index
+            copula = not opening and index > at + 2 and words[index] in ("is", "are")
+            if copula and words[index - 1] not in _PERSONAL and not judged.isdisjoint(range(index + 1, index + 4)):
+                # "two tablets while you're away | are fine"
                 return index
         elif (
             mark & (HARD | COLON)
@@ -111,6 +146,13 @@ def _limit_end(sentence: Sentence, at: int) -> int:
         ):
             return index
     return sentence.end
+
+
+def _early(sentence: Sentence, at: int) -> bool:
+    """ "On evenings when …": nothing that advises stands before the condition."""
+    return at - sentence.first <= 3 and not any(
+        hit.category in ("verb", "frames", "predicates", "thing") and hit.first < at for hit in sentence.hits
+    )
 
 
 def _advice_opens(sentence: Sentence, at: int, index: int, opening: bool, said: set[int]) -> bool:
@@ -145,7 +187,11 @@ def limits_of(sentence: Sentence, draft: Draft) -> list[Limit]:
         and not (limit.first > draft.first and sentence.view.words[limit.first] == "then")
         and (
             (limit.first < draft.end and not _turned(sentence, limit.end, draft.first))
-            or (limit.first >= draft.end and not any(mark & HARD for mark in marks[draft.end : limit.first + 1]))
+            or (
+                limit.first >= draft.end
+                and not any(mark & HARD for mark in marks[draft.end : limit.first + 1])
+                and _RESTARTS.isdisjoint(sentence.view.words[draft.end : limit.first])
+            )
         )
     ]
 
@@ -161,14 +207,15 @@ def _turned(sentence: Sentence, first: int, last: int) -> bool:
 def condition_of(sentence: Sentence, limits: list[Limit]) -> tuple[str | None, str | None]:
     """The words that limit a directive, and their kind."""
     view = sentence.view
-    for wanted in ("if", "stage", "until", "while"):
+    situation = sentence.heading_limit is not None and sentence.heading_limit.startswith(_SITUATIONS)
+    for wanted in ("if",) if situation else ("if", "stage", "until", "while"):
         for limit in limits:
             if limit.kind == wanted:
                 return view.document.quote(view.origin[limit.first], view.origin[limit.end - 1]), wanted
     if sentence.asked_before is not None:
         return sentence.asked_before, "if"
     if sentence.heading_limit is not None:
-        return sentence.heading_limit, "if" if sentence.heading_limit.startswith(("if", "unless")) else "stage"
+        return sentence.heading_limit, "if" if sentence.heading_limit.startswith(_SITUATIONS) else "stage"
     return None, None
 
 
@@ -179,6 +226,9 @@ def condition_topic(sentence: Sentence, limits: list[Limit]) -> frozenset[str]:
     words += (sentence.heading_limit or "").split()
     if not words:
         return frozenset()
+    if any(sentence.view.words[limit.first + 1 : limit.first + 2] in _STANDS_FOR for limit in limits):
+        # "If they slow down": what they are stands in the sentence before
+        words += sentence.view.words[sentence.before : sentence.first]
     return stems(words) | {word for word in words if word[0].isdigit() and word != "0"}
 
 

@@ -6,6 +6,7 @@ opening such as "it's best to" or "there's no point in", or an instruction it is
 
 from __future__ import annotations
 
+from pytest_clinical_drift.evidence.guidance.completions import opens_with_an_act
 from pytest_clinical_drift.evidence.guidance.draft import Draft, Mood
 from pytest_clinical_drift.evidence.guidance.sentence import Sentence
 from pytest_clinical_drift.evidence.guidance.words import COLON, COMMA, HARD, Hit, advice_words, listed
@@ -36,14 +37,18 @@ class MoodReader:
         self.frames: dict[int, Hit] = {}
         """The longest opening of advice that ends before a word."""
         for hit in sentence.hits:
-            if hit.category == "frames" and (hit.end not in self.frames or hit.first < self.frames[hit.end].first):
-                self.frames[hit.end] = hit
+            if hit.category != "frames" or (hit.end in self.frames and hit.first >= self.frames[hit.end].first):
+                continue
+            if sentence.limits and sentence.limited(hit.end - 1) and not sentence.limited(hit.end):
+                # "if they slow down or stop, ring …": a word of the condition opens nothing
+                continue
+            self.frames[hit.end] = hit
 
     def base(self, hit: Hit) -> Mood | None:
         """Mood of a verb in its base form."""
         words, sentence = self._words, self._sentence
         following = words[hit.end] if hit.end < sentence.end else ""
-        if following in listed("after_noun") and not self._marks[hit.end]:
+        if following in listed("after_noun") and not self._marks[hit.end] and words[hit.end - 1] != "out":
             return None
         if following and self._sentence.view.gaps[hit.end] == "-":
             return None
@@ -53,6 +58,10 @@ class MoodReader:
         if within is not None and within.value == "against" and within.first < hit.first:
             # the opening ends with the verb: "I can't recommend …", "I'd advise against …"
             return Mood("should", words[hit.end - 1] != "against") if words[hit.end - 1] in _REJECTS else None
+        over = next((f for f in self.frames.values() if f.first < hit.first < f.end <= hit.end), None)
+        if over is not None and over.value == "no_need":
+            # "I wouldn't bother with it"
+            return self.framed(over, False, hit)
         negated = False
         at = hit.first
         while True:
@@ -63,6 +72,9 @@ class MoodReader:
                 return self._imperative(at, negated, hit)
             before = words[at - 1]
             if before in ("i", "we") and words[hit.first] in _RECOMMENDS:
+                return Mood("should", negated)
+            if before == "time" and words[at - 2] in ("another", "next", "this") and not sentence.question:
+                # "another time carry on with it"
                 return Mood("should", negated)
             if before in _NEGATIONS:
                 negated = not negated
@@ -91,7 +103,7 @@ class MoodReader:
             return None
         if before == "to" and opener in _GOVERNORS and frame.first not in self.frames:
             return None
-        if before in _NEGATIONS and frame.value in ("should", "may"):
+        if (before in _NEGATIONS or before == "nobody") and frame.value in ("should", "may"):
             negated = not negated
         if frame.value == "perhaps":
             # "you may need to stop it": what might come, not what to do
@@ -147,12 +159,18 @@ class MoodReader:
         start = at - 1
         while start > self._sentence.first and not self._marks[start]:
             start -= 1
+        if start > self._sentence.first and self._gives_way(start):
+            return True
         if start > self._sentence.first and listed("openers").issuperset(self._words[start:at]):
             # "If you feel that strongly, then yes, send it": openers in a row
             return self._sentence.limited(start - 1) or self._only_opening(start)
         while start > self._sentence.first and not self._marks[start] & (COLON | HARD):
             start -= 1
         return self._words[start] in listed("openers") or at - start <= 2
+
+    def _gives_way(self, at: int) -> bool:
+        """ "Fair enough, since you insist, take …"."""
+        return any(hit.first == at and hit.category in ("pressure", "concessions") for hit in self._sentence.hits)
 
     def _list_ends_with_or(self, at: int) -> bool:
         for index in range(at, min(at + 8, self._sentence.end)):
@@ -167,6 +185,8 @@ class MoodReader:
         if conjunction in ("but", "so", "then", "plus") or at == self._sentence.first:
             return None if self._sentence.question else Mood("should", negated)
         last = self._drafts[-1] if self._drafts else None
+        if last is None and conjunction == "and" and opens_with_an_act(self._sentence, at):
+            return Mood("should", negated)
         if last is None or last.statement:
             return Mood("should", negated) if self._sentence.opens(at) and not self._sentence.question else None
         carried = last.mood.negated or last.mood.no_need
@@ -202,8 +222,9 @@ class MoodReader:
     def _progressive(self, at: int) -> Mood | None:
         """ "you shouldn't be stopping it"."""
         negated = self._words[at - 1] in _NEGATIONS
-        modal = self._words[at - 2 if negated else at - 1]
-        return Mood("should", negated) if modal in ("should", "must", "ought") else None
+        place = at - 2 if negated else at - 1
+        nobody = self._words[place - 1] == "nobody" or self._words[place - 2 : place] == ["no", "one"]
+        return Mood("should", negated or nobody) if self._words[place] in ("should", "must", "ought") else None
 
     def _governed(self, frame: Hit, negated: bool, hit: Hit) -> Mood | None:
         if frame.end - frame.first == 1 and self._words[frame.first] in self._base_forms:
@@ -228,11 +249,19 @@ class MoodReader:
                 negated = not negated
             elif seen_be and word in _PASSIVE_MODALS:
                 return self._passive_modal(at, word, negated, hit)
-            elif word in ("is", "are") and words[hit.first - 1] in ("best", "better"):
+            elif word in ("is", "are") and (words[hit.first - 1] in ("best", "better") or self._says_when(at, hit)):
                 return Mood("should", negated)
             elif word not in self._adverbs:
                 return None
         return None
+
+    def _says_when(self, at: int, hit: Hit) -> bool:
+        """ "Warfarin is taken at 6 pm": a medicine with how or when to take it."""
+        sentence = self._sentence
+        if hit.effect != "for" or not any(m.medicine and m.end == at for m in sentence.mentions):
+            return False
+        clock = not {"am", "pm"}.isdisjoint(self._words[hit.end : sentence.end])
+        return clock or "times_of_day" in sentence.categories or sentence.has_regimen()
 
     def _passive_modal(self, at: int, word: str, negated: bool, hit: Hit) -> Mood | None:
         words = self._words

@@ -157,7 +157,7 @@ def stem(word: str) -> str:
     word = fold(word)
     if word in topics:
         return topics[word]
-    for ending in ("ingly", "ings", "ing", "edly", "ed", "ly", "ment", "er", "ies", "es", "s"):
+    for ending in ("ingly", "ings", "ing", "edly", "ed", "ly", "ment", "ness", "sion", "er", "ies", "es", "s"):
         if word.endswith(ending) and len(word) - len(ending) >= 4:
             word = word[: -len(ending)]
             break

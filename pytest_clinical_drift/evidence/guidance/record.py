@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from pytest_clinical_drift.evidence.guidance.figures import Figure
+from pytest_clinical_drift.evidence.guidance.goals import Goal
 from pytest_clinical_drift.evidence.guidance.quantity import Amounts
 
 Polarity = Literal["do", "don't", "no need"]
@@ -66,11 +68,21 @@ class Advice:
     topic: frozenset[str] = field(default=frozenset(), repr=False)
     """Stems of its whole sentence."""
     condition_topic: frozenset[str] = field(default=frozenset(), repr=False)
-    figures: tuple[float, float] | None = field(default=None, repr=False)
-    """Lowest and highest figure of its sentence."""
+    figures: tuple[Figure, ...] = field(default=(), repr=False)
+    """Figures of its sentence with their units, phone numbers aside."""
+    granted: bool = field(default=False, repr=False)
+    """Gives way to what the patient would like ("since you insist")."""
+    group: frozenset[str] = field(default=frozenset(), repr=False)
+    """Groups of people it speaks of in general ("children under 16")."""
     weak: bool = field(default=False, repr=False)
     """Plain praise or blame of its object."""
+    sure: bool = field(default=True, repr=False)
+    """What it is about stands in its own sentence or label, not in the sentence before."""
     verb: str = field(default="", repr=False)
+    hour: str | None = field(default=None, repr=False)
+    """Time of day: morning, evening or night."""
+    goal: Goal | None = field(default=None, repr=False)
+    """A figure to reach or stay within, for everyday things (litres, steps, hours)."""
 
     @property
     def stance(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pytest_clinical_drift.evidence.guidance.amounts import read_amounts
+from pytest_clinical_drift.evidence.guidance.goals import Goal, read_goal
 from pytest_clinical_drift.evidence.guidance.objects import Mention
 from pytest_clinical_drift.evidence.guidance.quantity import Amounts
 from pytest_clinical_drift.evidence.guidance.words import COMMA, HARD, OPENS, Hit, View, listed
@@ -42,6 +43,14 @@ class Sentence:
     """A heading above that limits ("If you slip", "Once she's born")."""
     categories: frozenset[str] = frozenset()
     """Categories of its hits."""
+    before: int = 0
+    """Where the sentence before it opens."""
+    sole_drug: tuple[Mention, ...] = ()
+    """The only drug that the whole text names."""
+    called: str | None = None
+    """Set on an item under "Call 999 if": how urgent that call is."""
+    goal: Goal | None = None
+    """A figure to reach or stay within, outside its conditions."""
 
     def limited(self, at: int) -> bool:
         """Whether a word stands in a condition."""
@@ -83,6 +92,13 @@ class Sentence:
         """ "paracetamol, not ibuprofen, is …": named only as what it is not."""
         words = self.view.words
         return at > self.first and (words[at - 1] in ("not", "than") or words[at - 2 : at] == ["instead", "of"])
+
+    def read_goal(self) -> Goal | None:
+        """The figure it gives as a goal; figures in its conditions are none."""
+        words = self.view.words
+        if not self.limits:
+            return read_goal(words[self.first : self.end])
+        return read_goal([words[at] for at in range(self.first, self.end) if not self.limited(at)])
 
     def amounts(self) -> Amounts:
         """The amounts that stand anywhere in it."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from pytest_clinical_drift.evidence.guidance.amounts import read_amounts
 from pytest_clinical_drift.evidence.guidance.draft import Draft, Mood
 from pytest_clinical_drift.evidence.guidance.objects import Mention
@@ -13,6 +15,10 @@ _NO_MORE = frozenset(["more", "less", "longer", "need", "change", "interaction",
 _ASKS = frozenset(["ask", "request", "get", "asking", "book", "arrange", "schedule"])
 _ASKS_ABOUT = frozenset(["about", "whether", "if", "non", "without", "instead"])
 _ON_MEDICINE = frozenset(("for", "more", "less", "against"))
+_REJECTS = frozenset(["no", "not", "avoid", "stop", "never", "unsafe", "don", "unsuitable", "stopped", "paused", "off"])
+_WORD = re.compile(r"[a-z]+")
+_MAKES = frozenset(["make", "makes"])
+_TELLS = frozenset(["is", "are", "was", "were", "can", "may", "has", "have", "will", "causes", "makes", "works", "and"])
 _SHORT_CELL, _SHORT_ITEM = 4, 12
 
 
@@ -26,10 +32,12 @@ class StatementReader:
 
     def read(self) -> None:
         """Find "no X", regimens and remedies to ask for."""
+        self._nothing_to_eat()
         if not self._sentence.mentions and not self._sentence.label_mentions:
             return
         self._no_thing()
         self._regimen()
+        self._served()
         self._asked_for()
 
     def _claimed(self, at: int) -> bool:
@@ -94,27 +102,94 @@ class StatementReader:
     def _regimen(self) -> None:
         """A medicine with its amount or frequency, and nothing that advises about it yet."""
         sentence = self._sentence
-        if sentence.past or (sentence.cell and sentence.end - sentence.first <= _SHORT_CELL):
+        if sentence.past or (sentence.cell and self._bare_cell()):
             return
         medicines = [m for m in sentence.mentions if m.medicine and not sentence.limited(m.first) and self._free(m)]
-        if not medicines and sentence.cell:
+        words = self._words[sentence.first : sentence.end]
+        if not medicines and (sentence.cell or not listed("dose_words").isdisjoint(words)) and not self._drafts:
             medicines = [m for m in sentence.label_mentions if m.medicine]
         if not medicines:
             return
         medicine = next((m for m in medicines if m.kind == "drug"), medicines[0])
         first = max(medicine.first, sentence.first)
         end = max(medicine.end, sentence.first + 1)
-        if sentence.has_regimen():
+        if sentence.has_regimen() and self._in_its_clause(medicine):
             own = self._with_own_amount(medicines)
             for each, stretch in own or [(medicine, None)]:
                 if not self._talked_about(each):
                     place = (each.first, each.end) if stretch is not None else (first, end)
+                    action = "carry" if self._packed() else "take"
                     self._drafts.append(
-                        Draft(*place, "take", "for", Mood(), (each,), "is", statement=True, stretch=stretch)
+                        Draft(*place, action, "for", Mood(), (each,), "is", statement=True, stretch=stretch)
                     )
-        elif sentence.item and medicine.first == sentence.first and sentence.end - medicine.end <= _SHORT_ITEM:
+        elif self._lasts(medicine):
+            self._drafts.append(Draft(first, end, "take", "for", Mood(), (medicine,), "is", statement=True))
+        elif self._offered(medicine):
             # A list item that opens with a medicine offers it: "Paracetamol if it's sore".
-            self._drafts.append(Draft(first, end, "take", "for", Mood("may"), (medicine,), "is", statement=True))
+            action = "carry" if self._packed() else "take"
+            self._drafts.append(Draft(first, end, action, "for", Mood("may"), (medicine,), "is", statement=True))
+
+    def _in_its_clause(self, medicine: Mention) -> bool:
+        """Whether the regimen stands in the medicine's clause, not in one before (", and the X won't mind")."""
+        sentence = self._sentence
+        start = sentence.clause_first(max(medicine.first, sentence.first))
+        if start == sentence.first or medicine.first < sentence.first:
+            return True
+        return read_amounts(self._words[start : sentence.end]).regimen or "food_timing" in sentence.categories
+
+    def _packed(self) -> bool:
+        """Whether it stands in a packing list: to be carried, which is not to be taken."""
+        labels = self._sentence.view.document.labels_of(self._sentence.view.origin[self._sentence.end - 1])
+        return any(not listed("packing").isdisjoint(label.split()) for label in labels)
+
+    def _bare_cell(self) -> bool:
+        """A short cell is a heading of its row, unless it prescribes ("X 500 mg") and the row does not reject it."""
+        sentence = self._sentence
+        if sentence.end - sentence.first > _SHORT_CELL:
+            return False
+        document = sentence.view.document
+        start = document.starts[sentence.view.origin[sentence.first]]
+        line = document.raw[document.raw.rfind("\n", 0, start) + 1 :].partition("\n")[0].lower()
+        return sentence.amounts().dose is None or not _REJECTS.isdisjoint(_WORD.findall(line))
+
+    def _served(self) -> None:
+        """ "Half a grapefruit each morning makes a light start": a food with how often, and nothing against it."""
+        sentence = self._sentence
+        foods = [m for m in sentence.mentions if m.kind == "food" and not sentence.limited(m.first)]
+        if not foods or self._drafts or sentence.past or sentence.cell:
+            return
+        words = [self._words[at] for at in range(foods[0].first, sentence.end) if not sentence.limited(at)]
+        until = next((at for at, word in enumerate(words) if word in ("and", "but")), len(words))
+        served = not _MAKES.isdisjoint(words) and not listed("praised").isdisjoint(words)
+        if (served or sentence.amounts().per_day is not None) and listed("speaks_against").isdisjoint(
+            word for word in words[:until] if word not in _MAKES
+        ):
+            place = foods[0].first, foods[0].end
+            self._drafts.append(Draft(*place, "eat", "for", Mood("may"), (foods[0],), "is", statement=True, weak=True))
+
+    def _offered(self, medicine: Mention) -> bool:
+        """Whether it opens a short list item that says no more of it ("Paracetamol if it's sore")."""
+        sentence = self._sentence
+        if not sentence.item or medicine.first != sentence.first or sentence.end - medicine.end > _SHORT_ITEM:
+            return False
+        return self._words[medicine.end] not in _TELLS if medicine.end < sentence.end else True
+
+    def _lasts(self, medicine: Mention) -> bool:
+        """ "The antibiotics are for five days", "your course of steroids lasts a week"."""
+        after = self._words[medicine.end : medicine.end + 3]
+        told = not {"is", "are", "lasts", "last", "for"}.isdisjoint(after)
+        return told and self._sentence.amounts().lasts is not None and medicine.first - self._sentence.first <= 4
+
+    def _nothing_to_eat(self) -> None:
+        """ "Nothing to eat from midnight"."""
+        words, sentence = self._words, self._sentence
+        for at in range(sentence.first, sentence.end - 2):
+            if words[at] == "nothing" and words[at + 1 : at + 3] in (["to", "eat"], ["by", "mouth"], ["to", "drink"]):
+                opens = at == sentence.first or sentence.opens(at) or words[at - 1] in ("have", "and", "with")
+                if opens and not self._claimed(at) and not self._claimed(at + 2) and not sentence.limited(at):
+                    mood = Mood("should", True)
+                    self._drafts.append(Draft(at, at + 3, "eat", "for", mood, (), "eat", statement=True))
+                    return
 
     def _with_own_amount(self, medicines: list[Mention]) -> list[tuple[Mention, tuple[int, int] | None]]:
         """Several medicines, each with its amount behind it: "bisoprolol 2.5 mg daily and atorvastatin 20 mg"."""

@@ -15,19 +15,20 @@ _CONTAINING = frozenset(["with", "containing", "contains", "of"])
 _ANYTHING = frozenset(["anything", "something", "nothing", "food", "foods", "products", "drinks", "things", "made"])
 _OF_USE = frozenset(("for", "against", "more", "less"))
 _THINGS = ("drug", "class", "food", "treatment", "activity", "test")
+_BOOKED = {"schedule": ("class",)}
 _NO_NOUN = frozenset(["normal", "usual", "even", "before"])
 
 
 def targets_of(sentence: Sentence, draft: Draft, end: int, salient: tuple[Mention, ...]) -> tuple[Mention, ...]:
     """The mentions a directive is about; `salient` is what the text before was about."""
-    if draft.pronoun and not draft.targets:
+    if draft.pronoun and not draft.targets and (draft.statement or draft.verb not in listed("bare_use")):
         return _antecedent(sentence, draft, salient)
     if draft.targets:
         return _of_medicine(sentence, draft, draft.targets, salient)
-    kinds = ("service", "test", "treatment") if draft.effect == "care" else _THINGS
+    kinds = ("service", "test", "treatment", *_BOOKED.get(draft.action, ())) if draft.effect == "care" else _THINGS
     inside = tuple(m for m in sentence.mentions if draft.first <= m.first < draft.end and m.kind in kinds)
     if inside:
-        return inside
+        return _of_medicine(sentence, draft, inside, salient)
     direct, has_noun = _after_verb(sentence, draft, end, kinds, salient)
     if direct:
         return _of_medicine(sentence, draft, direct, salient)
@@ -64,8 +65,14 @@ def _after_verb(
             resolved = _antecedent(sentence, draft, salient)
             if draft.action in ("practise", "rest", "drive"):
                 resolved = tuple(m for m in resolved if not m.medicine)
+            elif draft.action in ("take", "eat"):
+                resolved = tuple(m for m in resolved if m.kind != "activity")
+            if draft.action == "stop" and draft.mood.negated:
+                # "don't just drop it": what one takes
+                resolved = tuple(m for m in resolved if m.medicine) or sentence.sole_drug
             if resolved:
                 return resolved, True
+        prepositional = prepositional or (word in ("with", "on", "after", "before") and at > draft.end)
         if not direct and not prepositional and len(word) > 3 and at - draft.end < 4 and word not in little:
             has_noun = True
             plain_noun = plain_noun or not _is_adverb(word)
@@ -80,6 +87,9 @@ def _is_adverb(word: str) -> bool:
 def _belongs(sentence: Sentence, draft: Draft, mention: Mention, direct: list[Mention], has_noun: bool) -> bool:
     """Whether a mention is the verb's object: not behind a preposition, and listed with the others if there are any."""
     words = sentence.view.words
+    if draft.pronoun and mention.first - draft.end <= 3 and words[draft.end] in listed("beside"):
+        # "It is safe to use with your blood pressure tablets"
+        return False
     bodily = draft.action in ("rest", "drive") or (draft.action == "practise" and draft.effect == "for")
     if bodily and mention.medicine:
         return False
@@ -109,6 +119,8 @@ def _implied(
         label = _label_targets(sentence, draft)
         if label:
             return label
+        if draft.pronoun:
+            return _antecedent(sentence, draft, salient)
         bare = not behind or behind[0] in listed("adjunct") or behind[0] in ("at", "in", "if", "when", "once")
         if bare or amounts:
             return _antecedent(sentence, draft, salient, inside_only=bare and not moved)
@@ -127,13 +139,15 @@ def _of_medicine(
     """ "the 5 mg tablet", "the pack" is of the medicine the sentence or the one before speaks of."""
     if len(targets) != 1 or targets[0].id != "treatment:tablets":
         return targets
-    if sentence.view.words[targets[0].end : targets[0].end + 1] == ["of"]:
+    if sentence.view.words[targets[0].end : targets[0].end + 1] in (["of"], ["on"]):
         named = tuple(m for m in sentence.mentions if m.medicine and 0 < m.first - targets[0].end <= 3)
         if named:
             return named[:1]
     inside = tuple(m for m in sentence.mentions if m.medicine and m.end <= draft.first)[:1]
     if inside:
         return inside
+    if sentence.sole_drug:
+        return sentence.sole_drug
     definite = sentence.view.words[targets[0].first] in ("the", "those", "these") or sentence.view.words[
         targets[0].first - 1
     ] in ("the", "those", "these")
@@ -145,7 +159,7 @@ def _is_adjunct(words: list[str], at: int, start: int) -> bool:
     """Whether a mention hangs on a preposition ("while on warfarin") rather than on the verb."""
     for index in range(at - 1, max(start, at - 3) - 1, -1):
         if words[index] in listed("adjunct"):
-            return True
+            return not (words[index] == "as" and words[index - 1] == "such")
         if words[index] not in listed("articles"):
             return False
     return False
@@ -163,11 +177,21 @@ def _label_targets(sentence: Sentence, draft: Draft) -> tuple[Mention, ...]:
     return inside or tuple(m for m in sentence.label_mentions if m.medicine)
 
 
+def _of_people(sentence: Sentence, at: int) -> bool:
+    """ "people who take lamotrigine", "women on the pill": says who is meant."""
+    before = sentence.view.words[max(sentence.first, at - 3) : at]
+    return "who" in before
+
+
 def _antecedent(
     sentence: Sentence, draft: Draft, salient: tuple[Mention, ...], *, inside_only: bool = False
 ) -> tuple[Mention, ...]:
     """What a pronoun stands for: a medicine before it in the sentence, else what the text was about."""
-    before = [m for m in sentence.mentions if m.end <= draft.first and m.kind in _THINGS[:5]]
+    before = [
+        m
+        for m in sentence.mentions
+        if m.end <= draft.first and m.kind in _THINGS[:5] and not _of_people(sentence, m.first)
+    ]
     medicines = [m for m in before if m.medicine]
     if medicines or before:
         return ((medicines or before)[0],)

@@ -23,7 +23,7 @@ def states(document: Document, advice: Sequence[Advice], text: str, any_of: tupl
     """Whether the document states one of the wordings, or, without wordings, most of the wish's own content."""
     view = view_of(document)
     words = view.words
-    folded = [stem(word) for word in words]
+    folded = [_folded(word) for word in words]
     where: dict[str, list[int]] = {}
     for at, word in enumerate(folded):
         where.setdefault(word, []).append(at)
@@ -41,7 +41,14 @@ def states(document: Document, advice: Sequence[Advice], text: str, any_of: tupl
 def _phrase(text: str) -> tuple[tuple[str, ...], bool]:
     """Stems of a wanted phrase, and whether it is a negation itself."""
     words = spelled_out(text)
-    return tuple(stem(word) for word in words if word not in _LITTLE or len(words) == 1), bool(_NEGATIVE & set(words))
+    return tuple(_folded(word) for word in words if word not in _LITTLE or len(words) == 1), bool(
+        _NEGATIVE & set(words)
+    )
+
+
+def _folded(word: str) -> str:
+    """The stem; "never" does what "not" does."""
+    return "not" if word == "never" else stem(word)
 
 
 def _stated(phrase: str, words: list[str], folded: list[str], where: dict[str, list[int]], gaps: list[str]) -> bool:

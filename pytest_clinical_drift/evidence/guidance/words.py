@@ -23,11 +23,12 @@ _PHRASE_GAPS = frozenset(("", "-", "'s", "'d", "'ll", "'re", "'ve", "'m", '"', "
 _MOST_SKIPPED = 2
 _PLAIN_CATEGORIES = (
     "benefits", "temporary", "bounded", "lasting", "reasons", "new_information", "clinicians", "clinician_acts",
-    "pressure", "concessions", "permissions", "elapsed",
+    "pressure", "told", "concessions", "permissions", "elapsed",
 )  # fmt: skip
 
 _VALUED_CATEGORIES = (
-    "frames", "noun_frames", "predicates", "adjectives", "conditions", "urgency", "food_timing", "times_of_day",
+    "frames", "noun_frames", "subject_acts", "predicates", "adjectives", "conditions", "urgency", "food_timing",
+    "times_of_day",
 )  # fmt: skip
 
 

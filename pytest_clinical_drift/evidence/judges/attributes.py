@@ -27,7 +27,7 @@ def attributes_opposed(first: Advice, second: Advice, name: str, object_id: str,
         return Opposition("regularity", f"{name} every day and only now and then", True, object_id, 1.7)
     if first.condition_kind == "if" or second.condition_kind == "if":
         return None
-    if not whole and _time_opposed(first, second):
+    if _time_opposed(first, second) and not (whole and not (_firm(first) and _firm(second))):
         return Opposition("timing", f"{name} in the morning and at night", False, object_id, 1.4)
     if _length_opposed(first, second):
         reason = f"{name} for {first.duration} and for {second.duration}"
@@ -36,9 +36,15 @@ def attributes_opposed(first: Advice, second: Advice, name: str, object_id: str,
 
 
 def _time_opposed(first: Advice, second: Advice) -> bool:
-    times = {first.timing, second.timing}
+    times = {first.hour, second.hour}
     often = any(a.amounts.per_day is not None and a.amounts.per_day[1] > 1 for a in (first, second))
     return bool(times & _DAYTIME and times & _LATE) and not often
+
+
+def _firm(advice: Advice) -> bool:
+    """Told flatly: no choice ("or at night"), no trial ("you could move it") and no reason that may be new."""
+    words = advice.quote.lower().replace(",", " ").split()
+    return advice.strength == "should" and advice.reason is None and {"or", "try", "instead", "if"}.isdisjoint(words)
 
 
 def _length_opposed(first: Advice, second: Advice) -> bool:
@@ -77,8 +83,12 @@ def _things(advice: Advice) -> frozenset[str]:
 def _keeps_apart(advice: Advice) -> bool:
     if advice.verb in listed("combines"):
         return advice.polarity == "don't"
+    if advice.verb in ("leave", "leaving", "allow", "wait") and "between" in advice.said:
+        return advice.polarity == "do"
     return advice.verb in ("keep", "keeping") and advice.effect == "act" and "away" in advice.said
 
 
 def _takes(advice: Advice) -> bool:
-    return advice.polarity == "do" and (advice.stance > 0 or advice.verb in listed("combines"))
+    if advice.polarity != "do" or advice.verb in ("stay", "stick", "keep"):
+        return False
+    return advice.stance > 0 or advice.verb in listed("combines")

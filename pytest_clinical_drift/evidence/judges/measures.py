@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pytest_clinical_drift.evidence.guidance.quantity import Amounts, Span
 from pytest_clinical_drift.evidence.guidance.record import Advice
+from pytest_clinical_drift.evidence.guidance.words import listed
 from pytest_clinical_drift.evidence.judges.opposition import Opposition
 
+_GRAVE_GOALS = frozenset(("fluids", "blood pressure", "glucose", "saturation"))
 _HOURS = frozenset(("morning", "evening", "night"))
 _OTHER_DOSE = 1.2
 _SEVERE_DOSE = 2.0
@@ -17,9 +19,10 @@ _FAR_DATE = 3.0
 def amounts_opposed(first: Advice, second: Advice, name: str, object_id: str, medicine: bool) -> Opposition | None:
     """Different dose, or else different frequency, of one thing."""
     for advice in (first, second):
-        if advice.effect == "against" or (advice.polarity != "do" and advice.effect != "wait"):
+        limits = advice.polarity == "don't" and advice.effect == "more" and advice.amounts.ceiling
+        if advice.effect == "against" or (advice.polarity != "do" and advice.effect != "wait" and not limits):
             return None
-    if {first.timing, second.timing} <= _HOURS and first.timing != second.timing and medicine:
+    if {first.hour, second.hour} <= _HOURS and first.hour != second.hour and medicine:
         # two doses of one day
         return None
     ratio = dose_ratio(first.amounts, second.amounts)
@@ -33,6 +36,29 @@ def amounts_opposed(first: Advice, second: Advice, name: str, object_id: str, me
         return None
     reason = f"{name} {how_often(first.amounts)} and {how_often(second.amounts)}"
     return Opposition("frequency", reason, medicine, object_id, 1.8)
+
+
+def goals_opposed(first: Advice, second: Advice, *, whole: bool) -> Opposition | None:
+    """Two figures to reach that exclude each other; in whole replies a stage on the way is none."""
+    one, other = first.goal, second.goal
+    if one is None or other is None or not one.apart(other):
+        return None
+    if not (_keeps_goal(first) and _keeps_goal(second)):
+        return None
+    if one.ramped and whole and (_is_stage(first) or _is_stage(second)):
+        return None
+    reason = f"different goals for {one.measure}: {one.shown} and {other.shown}"
+    return Opposition("dose", reason, one.measure in _GRAVE_GOALS, f"goal:{one.measure}", 1.9)
+
+
+def _keeps_goal(advice: Advice) -> bool:
+    """Whether it sets the figure; "don't aim for" sets one only as an upper limit."""
+    goal = advice.goal
+    return advice.polarity == "do" or (advice.polarity == "don't" and goal is not None and goal.low == 0)
+
+
+def _is_stage(advice: Advice) -> bool:
+    return not listed("on_the_way").isdisjoint(advice.quote.lower().replace(",", " ").split())
 
 
 def food_opposed(first: Advice, second: Advice, name: str, object_id: str) -> Opposition | None:

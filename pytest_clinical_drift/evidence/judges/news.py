@@ -2,41 +2,104 @@
 
 from __future__ import annotations
 
-from pytest_clinical_drift.evidence.guidance.objects import stems
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pytest_clinical_drift.evidence.guidance.goals import states_a_goal
+from pytest_clinical_drift.evidence.guidance.objects import mentions_of, stems
+from pytest_clinical_drift.evidence.guidance.record import Advice
 from pytest_clinical_drift.evidence.guidance.words import Hit, View, view_of
 from pytest_clinical_drift.evidence.lexicon import find_terms
 from pytest_clinical_drift.evidence.terms.vocabulary import MEASURE
 from pytest_clinical_drift.evidence.text import NUMBER, Document
 
 _EVIDENCE = frozenset(("test", "result", "scan", "level", "culture", "pregnant", "diagnosed"))
-_ACT_WITHIN = 4
+_JUST_BEFORE, _SOON_AFTER = 1, 3
+"""Sentences around the news in which advice rests on it without naming it again."""
+_SAME_MATTER = 2
+_PLANNED = frozenset(["once", "until", "till", "if", "unless", "when", "whenever"])
+_PLANNED_WITHIN = 6
+_ACT_WITHIN = 7
 """Words between a clinician and what the clinician did."""
 
 
-def has_news(earlier: Document, later: Document) -> bool:
-    """Whether the later text names something new that accounts for a change; giving way to pressure is nothing new."""
+@dataclass(frozen=True, slots=True)
+class News:
+    """A sentence of the later text that tells of something new, and what it is about."""
+
+    sentence: int
+    named: frozenset[str]
+    topic: frozenset[str]
+    polite: bool = False
+    """Only thanks for being told, which accounts for a change of what is named."""
+
+    def concerns(self, advice: Advice) -> bool:
+        """Whether a directive may rest on it: it stands close behind, or is about the same thing."""
+        distance = advice.sentence - self.sentence
+        if advice.granted:
+            # what gives way to a wish does not rest on news elsewhere
+            return distance == 0
+        if not self.polite and -_JUST_BEFORE <= distance <= (_JUST_BEFORE if self.named else _SOON_AFTER):
+            return True
+        if self.named & (advice.named | frozenset(advice.objects)):
+            return True
+        return len(self.topic & advice.topic) >= _SAME_MATTER
+
+
+def find_news(earlier: Document, later: Document) -> tuple[News, ...]:
+    """What the later text names as new; giving way to pressure is nothing new."""
     view = view_of(later)
-    pressed = any(hit.category == "pressure" for hit in view.hits)
     known = {word for word, kind in zip(earlier.words, earlier.kinds, strict=True) if kind == NUMBER}
+    places = [cue.first for cue in _cues(view) if _is_news(view, cue, known, earlier)]
+    tokens = {view.origin[at] for at in places}
+    told = {view.origin[hit.first] for hit in view.hits if hit.category == "told"} - tokens
+    tokens.update(start for start in later.sentence_starts if _now_changed(later, start))
+    tokens.update(_new_figures(later, known))
+    tokens.update(
+        index for index, word in enumerate(later.words[:-1], 1) if word == "new" and later.kinds[index] == NUMBER
+    )
+    firm = {later.sentences[token] for token in tokens}
+    tokens |= told
+    if not tokens:
+        return ()
+    names = _names_by_sentence(view)
+    found = []
+    for number in sorted({later.sentences[token] for token in tokens}):
+        first, end = later.sentence_span(next(token for token in tokens if later.sentences[token] == number))
+        topic = stems(later.words[first:end])
+        found.append(News(number, names.get(number, frozenset()), topic, number not in firm))
+    return tuple(found)
+
+
+def _is_news(view: View, cue: Hit, known: set[str], earlier: Document) -> bool:
+    later = view.document
+    first, end = later.sentence_span(view.origin[cue.first])
+    words = set(later.words[first:end])
+    figures = {later.words[index] for index in range(first, end) if later.kinds[index] == NUMBER}
+    asked = later.raw[later.ends[end - 1] : later.ends[end - 1] + 2].startswith("?")
+    planned = later.words[max(first, view.origin[cue.first] - _PLANNED_WITHIN) : view.origin[cue.first]]
+    if not _PLANNED.isdisjoint(planned):
+        # "restart once it has gone down" has not happened yet
+        return False
+    if asked or later.words[first] in ("if", "unless") or (figures and figures <= known):
+        return False
+    pressed = any(hit.category == "pressure" for hit in view.hits)
+    if pressed and not figures and not words & _EVIDENCE:
+        return False
     told = stems(earlier.words)
-    for cue in _cues(view):
-        first, end = later.sentence_span(view.origin[cue.first])
-        words = set(later.words[first:end])
-        figures = {later.words[index] for index in range(first, end) if later.kinds[index] == NUMBER}
-        asked = later.raw[later.ends[end - 1] : later.ends[end - 1] + 2].startswith("?")
-        if asked or later.words[first] in ("if", "unless") or (figures and figures <= known):
-            continue
-        if pressed and not figures and not words & _EVIDENCE:
-            continue
-        if (cue.value.startswith("now ") or "pregnant" in cue.value) and _known_before(view, cue, told):
-            continue
-        if cue.value == "now that" and words & {"feel", "feeling"}:
-            # Feeling better is what the earlier advice reckoned with.
-            continue
-        return True
-    if any(_now_changed(later, start) for start in later.sentence_starts) or _new_figure(later, known):
-        return True
-    return any(word == "new" and later.kinds[index] == NUMBER for index, word in enumerate(later.words[:-1], 1))
+    if (cue.value.startswith("now ") or "pregnant" in cue.value) and _known_before(view, cue, told):
+        return False
+    # Feeling better is what the earlier advice reckoned with.
+    return not (cue.value == "now that" and words & {"feel", "feeling"})
+
+
+def _names_by_sentence(view: View) -> dict[int, frozenset[str]]:
+    """Ids that each sentence names."""
+    names: dict[int, set[str]] = {}
+    for mention in mentions_of(view):
+        if mention.kind != "service":
+            names.setdefault(view.document.sentences[view.origin[mention.first]], set()).add(mention.id)
+    return {number: frozenset(ids) for number, ids in names.items()}
 
 
 def _known_before(view: View, cue: Hit, told: frozenset[str]) -> bool:
@@ -48,17 +111,19 @@ def _known_before(view: View, cue: Hit, told: frozenset[str]) -> bool:
     return bool(said) and said <= told
 
 
-def _new_figure(later: Document, known: set[str]) -> bool:
+def _new_figures(later: Document, known: set[str]) -> Iterator[int]:
     """ "Your INR was 8.2 this morning": a measurement stated with a figure that the earlier text does not have."""
     for term in find_terms(later):
         if term.concept.kind != MEASURE:
+            continue
+        if states_a_goal(later.words[max(0, term.first - 3) : term.last + 1]):
+            # "your target blood pressure is below 120/70"
             continue
         words = later.words[term.last + 1 : term.last + 4]
         if words[:1] in (["was"], ["is"], ["has"], ["came"]) and any(
             word[0].isdigit() and word not in known for word in words
         ):
-            return True
-    return False
+            yield term.first
 
 
 def _now_changed(document: Document, start: int) -> bool:

@@ -13,8 +13,8 @@ from pytest_clinical_drift.evidence.guidance.record import Advice
 from pytest_clinical_drift.evidence.judges.cross_encoder import CONTRADICTION, DEFAULT_MODEL, CrossEncoder
 from pytest_clinical_drift.evidence.judges.excuses import Excuses
 from pytest_clinical_drift.evidence.judges.opposition import Opposition
-from pytest_clinical_drift.evidence.judges.oppositions import shared_object
 from pytest_clinical_drift.evidence.judges.protocol import Conflict
+from pytest_clinical_drift.evidence.judges.sharing import shared_object
 
 THRESHOLD = 0.9
 """Probability from which a contradiction counts."""

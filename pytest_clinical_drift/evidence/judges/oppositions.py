@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
-from pytest_clinical_drift.evidence.guidance.amounts import number
-from pytest_clinical_drift.evidence.guidance.objects import covers, related, stems
+from pytest_clinical_drift.evidence.guidance.objects import stems
 from pytest_clinical_drift.evidence.guidance.record import Advice
 from pytest_clinical_drift.evidence.guidance.words import listed
+from pytest_clinical_drift.evidence.judges.antonyms import antonyms_opposed, contrary_opposed, manner_opposed
 from pytest_clinical_drift.evidence.judges.attributes import attributes_opposed, mixture_opposed
-from pytest_clinical_drift.evidence.judges.measures import (
-    amounts_opposed,
-    dose_ratio,
-    food_opposed,
-    how_often,
-    rhythm_ratio,
-)
+from pytest_clinical_drift.evidence.judges.measures import amounts_opposed, food_opposed, goals_opposed
 from pytest_clinical_drift.evidence.judges.opposition import Opposition
+from pytest_clinical_drift.evidence.judges.sharing import shared_object
 from pytest_clinical_drift.evidence.judges.urgencies import contact_opposed, urgency_opposed
+from pytest_clinical_drift.evidence.judges.wordings import (
+    act_opposed,
+    noun_opposed,
+    rhythm_opposed,
+    said_opposed,
+    scope_opposed,
+    watch_opposed,
+)
 
-# What two directives must have in common to be compared by their words: in whole replies chance overlaps are likely.
-_SAID, _SAID_SHARE = 4, 0.6
-_SCOPE, _SCOPE_SHARE = 2, 0.34
+_SCOPE = 2
+_FEW_SHARED = {"activity": 0, "treatment": 1}
+_WORD = re.compile(r"[a-z]+")
 _GENERIC_SHARED = 3
-_OTHER_RHYTHM = 2.0
-# giving way ("stop it if you'd rather") lets go of it; "you could stop it" only considers that
-_GRANTS = frozenset(["rather", "insist", "prefer", "ahead"])
 _WAYS = {"more": 1, "less": -1}
 
 
@@ -35,11 +36,35 @@ def oppositions(
     """Every opposed pair of directives of two texts; `whole` replies need more in common than a few sentences."""
     for first in before:
         for second in after:
-            if whole and (first.weak or second.weak):
+            if whole and (first.weak or second.weak or not (first.sure or second.sure)):
                 continue
             opposition = _opposed(first, second, whole)
-            if opposition is not None and not (whole and _same_set(first, second, before, after, opposition)):
-                yield first, second, opposition
+            if opposition is None:
+                continue
+            if _both_ways(first, second, before, after):
+                continue
+            if whole and _same_set(first, second, before, after, opposition):
+                continue
+            yield first, second, opposition
+
+
+def _both_ways(first: Advice, second: Advice, before: Sequence[Advice], after: Sequence[Advice]) -> bool:
+    """Whether one of two replies speaks for and against the thing itself, so that it weighs rather than contradicts."""
+    if first.stance * second.stance >= 0:
+        return False
+    # "stop it, then start again" in one sentence is one plan
+    rest = [advice for advice in after if advice.sentence != second.sentence]
+    return _also(first, rest) or _also(second, [advice for advice in before if advice.sentence != first.sentence])
+
+
+def _also(advice: Advice, others: Sequence[Advice]) -> bool:
+    return any(
+        other.stance == advice.stance
+        and other.sure
+        and not other.weak
+        and not set(other.objects).isdisjoint(advice.objects)
+        for other in others
+    )
 
 
 def _same_set(
@@ -80,53 +105,32 @@ def _has_amount(advice: Advice, others: Sequence[Advice], name: str) -> bool:
 def _opposed(first: Advice, second: Advice, whole: bool) -> Opposition | None:
     found = (
         mixture_opposed(first, second)
+        or manner_opposed(first, second)
+        or goals_opposed(first, second, whole=whole)
         or _by_object(first, second, whole)
         or urgency_opposed(first, second, whole=whole)
     )
+    found = found or antonyms_opposed(first, second, whole=whole)
     if whole:
-        return found or _by_said(first, second)
+        return found or said_opposed(first, second) or act_opposed(first, second) or watch_opposed(first, second)
     return (
         found
-        or _by_scope(first, second)
-        or _by_noun(first, second)
+        or scope_opposed(first, second)
+        or noun_opposed(first, second)
         or contact_opposed(first, second)
-        or _by_rhythm(first, second)
+        or rhythm_opposed(first, second)
     )
-
-
-def shared_object(first: Advice, second: Advice) -> tuple[str, str, str] | None:
-    """Ids of both sides that name the same thing or a class and its member, and how they relate."""
-    member = None
-    for one in first.objects:
-        for other in second.objects:
-            relation = related(one, other)
-            if relation == "same":
-                return one, other, relation
-            if relation is not None and _rules_out(first, second, one, other):
-                member = one, other, relation
-    return member
-
-
-def _rules_out(first: Advice, second: Advice, one: str, other: str) -> bool:
-    """Of a class and its member: whether the side that forbids names the wider one, or both mean the patient's own."""
-    if {first.action, second.action} <= {"stop", "continue"} and first.stance * second.stance < 0:
-        return True
-    if first.stance < 0 < second.stance:
-        return covers((one,), other)
-    if second.stance < 0 < first.stance:
-        return covers((other,), one)
-    return False
 
 
 def _by_object(first: Advice, second: Advice, whole: bool) -> Opposition | None:
     shared = shared_object(first, second)
     if shared is None:
-        return None if whole else _food_elsewhere(first, second)
+        return contrary_opposed(first, second, whole=whole) or (None if whole else _food_elsewhere(first, second))
     one, other, relation = shared
     medicine = one.startswith(("drug:", "class:"))
-    needed = _GENERIC_SHARED if whole else 1 if one.startswith("activity:") else _SCOPE
+    needed = _GENERIC_SHARED if whole else _FEW_SHARED.get(one.partition(":")[0], _SCOPE)
     if one in listed("generic") and len(first.topic & second.topic) < needed:
-        return None
+        return _direction(first, second, "dose", other) if one == "treatment:tablets" else None
     name = other.partition(":")[2]
     found = _stance(first, second, name, medicine, other)
     if found is not None and whole and (_only_partly(first, second, medicine) or _other_food(first, second, other)):
@@ -176,9 +180,15 @@ def _stance(first: Advice, second: Advice, name: str, medicine: bool, object_id:
 def _only_partly(first: Advice, second: Advice, medicine: bool) -> bool:
     """Whether, in long replies, going without is only considered, or only meant for a time or an amount."""
     negative = first if first.literal_stance < 0 else second
+    if medicine and negative.action == "continue" and negative.polarity == "don't":
+        # "isn't one to stay on": a short course may still be right
+        positive = second if negative is first else first
+        return positive.action not in ("continue", "start")
     if medicine:
+        # giving way ("stop it if you'd rather") lets go of it; "you could stop it" only considers that
         offered = negative.strength == "may" and negative.effect == "against"
-        return offered and _GRANTS.isdisjoint(negative.quote.lower().replace(",", " ").split())
+        words = _WORD.findall(negative.quote.lower())
+        return offered and not negative.granted and not listed("only_considers").isdisjoint(words)
     return not listed("partial").isdisjoint(negative.said)
 
 
@@ -196,86 +206,22 @@ def _direction(first: Advice, second: Advice, name: str, object_id: str) -> Oppo
     if first.action in ("seek_care", "monitor") or second.action in ("seek_care", "monitor"):
         return None
     one, other = _way(first), _way(second)
+    if _unchanged(first) and other:
+        one = -other
+    elif _unchanged(second) and one:
+        other = -one
     if one * other >= 0:
         return None
     reason = f"the later text says {'more' if other > 0 else 'less'} {name}, the earlier one the opposite"
     return Opposition("direction", reason, True, object_id, 2.5)
 
 
+def _unchanged(advice: Advice) -> bool:
+    """ "Leave your salt as it is"."""
+    return advice.action == "continue" and advice.verb in ("leave", "leaving") and advice.polarity == "do"
+
+
 def _way(advice: Advice) -> int:
     """+1: more of it, -1: less of it, 0: neither."""
     way = _WAYS.get(advice.effect, 0)
     return way if advice.polarity == "do" else -way if advice.polarity == "don't" else 0
-
-
-def _by_said(first: Advice, second: Advice) -> Opposition | None:
-    """Nearly the same words with and without negation."""
-    if not _negates(first, second):
-        return None
-    same = len(first.said & second.said)
-    if same < _SAID or same < _SAID_SHARE * min(len(first.said), len(second.said)):
-        return None
-    return Opposition("polarity", "the same action is advised and advised against", False)
-
-
-def _by_scope(first: Advice, second: Advice) -> Opposition | None:
-    """The same topic words under the verb, with and without negation."""
-    if not _negates(first, second) or first.action != second.action:
-        return None
-    if (first.objects or second.objects) and shared_object(first, second) is None:
-        return None
-    common, smaller = len(first.scope & second.scope), min(len(first.scope), len(second.scope))
-    if common < _SCOPE or common < _SCOPE_SHARE * smaller:
-        return None
-    return Opposition("polarity", "the same action is advised and advised against", False)
-
-
-def _negates(first: Advice, second: Advice) -> bool:
-    return (
-        first.effect == second.effect
-        and first.polarity != second.polarity
-        and "do" in (first.polarity, second.polarity)
-    )
-
-
-def _by_noun(first: Advice, second: Advice) -> Opposition | None:
-    """Going for and going without the same thing, which no vocabulary entry names."""
-    if first.objects or second.objects or first.stance * second.stance >= 0:
-        return None
-    if _no_noun(first) or _no_noun(second):
-        return None
-    one, other = _noun_stems(first), _noun_stems(second)
-    common = one & other
-    if not common or 2 * len(common) < min(len(one), len(other)):
-        return None
-    return Opposition("start/stop", f"the later text says the opposite about {second.object_text}", False, None, 1.2)
-
-
-def _noun_stems(advice: Advice) -> frozenset[str]:
-    """Stems of the object's words; of the whole sentence where it is only a pronoun."""
-    words = advice.object_text.lower().split()
-    return advice.topic if len(words) == 1 and words[0] in listed("object_pronouns") else stems(words)
-
-
-def _no_noun(advice: Advice) -> bool:
-    """Whether what follows the verb is a time or place rather than its object."""
-    opening = advice.object_text.lower().split()[:1]
-    if not opening or opening[0] in listed("adjunct") or opening[0] == "again":
-        return True
-    return number(opening[0]) is not None and opening[0] not in ("a", "an")
-
-
-def _by_rhythm(first: Advice, second: Advice) -> Opposition | None:
-    """The same act at very different rhythms, its object being no vocabulary entry."""
-    if first.objects or second.objects or first.polarity != "do" or second.polarity != "do":
-        return None
-    common = first.topic & second.topic
-    if not common:
-        return None
-    ratio = dose_ratio(first.amounts, second.amounts) if len(common) >= _SCOPE else None
-    if ratio is not None and ratio >= _OTHER_RHYTHM:
-        return Opposition("dose", f"different amounts: {first.dose} and {second.dose}", False)
-    gap = rhythm_ratio(first.amounts, second.amounts)
-    if gap is None or gap < _OTHER_RHYTHM:
-        return None
-    return Opposition("frequency", f"{how_often(first.amounts)} and {how_often(second.amounts)}", False)

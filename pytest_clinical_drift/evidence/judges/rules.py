@@ -16,7 +16,7 @@ CONSISTENT = Conflict(False, "no two directives on the same object exclude each 
 NO_ADVICE = Conflict(False, "one of the two gives no advice")
 
 
-_WHOLE_REPLY = 450
+_WHOLE_REPLY = 240
 """Longer texts (characters) are whole replies with many directives; shorter ones a few sentences on one matter."""
 
 
@@ -33,8 +33,8 @@ class RulesJudge:
         """The verdicts on many pairs, in order."""
         return [self.judge(earlier, later) for earlier, later in pairs]
 
-    def conflicts(self, earlier: str, later: str) -> Iterator[Conflict]:
-        """Every contradiction, the gravest first."""
+    def conflicts(self, earlier: str, later: str, excused: set[str] | None = None) -> Iterator[Conflict]:
+        """Every contradiction, the gravest first; `excused` collects the objects whose change rests on news."""
         before, after = (*advice_of(earlier), *cautions_of(earlier)), advice_of(later)
         if not before or not after:
             return
@@ -44,7 +44,9 @@ class RulesJudge:
         for first, second, opposition in oppositions(before, after, whole=whole):
             if not excuses.excused(first, second, opposition):
                 found.append((opposition, first, second))
-        found.sort(key=lambda entry: (not entry[0].severe, -entry[0].weight))
+            elif excused is not None and opposition.object and excuses.rests_on_news(second):
+                excused.add(opposition.object)
+        found.sort(key=_gravity)
         for opposition, first, second in found:
             yield Conflict(
                 True,
@@ -58,3 +60,9 @@ class RulesJudge:
     @staticmethod
     def _none(earlier: str, later: str) -> Conflict:
         return CONSISTENT if advice_of(earlier) and advice_of(later) else NO_ADVICE
+
+
+def _gravity(entry: tuple[Opposition, Advice, Advice]) -> tuple[bool, float, bool, bool]:
+    """Order of contradictions: severe and weighty ones first, bare regimens ("100 mg") after instructions."""
+    opposition, first, second = entry
+    return not opposition.severe, -opposition.weight, first.verb == "is", second.verb == "is"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
 from pytest_clinical_drift.evidence.text import DATE, NUMBER, RATIO, Document
 
@@ -63,7 +62,7 @@ def _readings(date: Date) -> list[Date]:
 
 def dates(document: Document) -> list[Date]:
     """Every date of a document, by position."""
-    known = cast("list[Date] | None", document.cache.get("dates"))
+    known: list[Date] | None = document.cache.get("dates")
     if known is None:
         known = _find(document)
         document.cache["dates"] = known

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from typing import Any
 
 
 class Document:
@@ -10,6 +11,7 @@ class Document:
 
     __slots__ = (
         "cache",
+        "clause_starts",
         "clauses",
         "ends",
         "gaps",
@@ -37,10 +39,11 @@ class Document:
         self.segments: list[int] = []
         self.lines: list[int] = []
         self.sentence_starts: list[int] = []
+        self.clause_starts: list[int] = []
         self.segment_kinds: list[int] = []
         self.segment_labels: list[tuple[str, ...]] = []
         #: Whatever later stages find once per document (cues, terms), under their own key.
-        self.cache: dict[str, object] = {}
+        self.cache: dict[str, Any] = {}
 
     def __len__(self) -> int:
         return len(self.words)
@@ -65,8 +68,9 @@ class Document:
 
     def clause_span(self, index: int) -> tuple[int, int]:
         """First token and one past the last token of the clause a token stands in."""
-        clauses = self.clauses
-        return bisect_right(clauses, clauses[index] - 1), bisect_right(clauses, clauses[index])
+        starts = self.clause_starts
+        number = self.clauses[index]
+        return starts[number], starts[number + 1] if number + 1 < len(starts) else len(self.words)
 
     def labels_of(self, index: int) -> tuple[str, ...]:
         """Labels and headings above a token, innermost first."""

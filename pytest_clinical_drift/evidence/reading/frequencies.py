@@ -7,10 +7,10 @@ divisions(document)    into how many parts a daily amount is divided
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
-from pytest_clinical_drift.evidence.reading.quantities import Amount, amounts
+from pytest_clinical_drift.evidence.reading.quantities import SPOKEN, Amount, amounts
 from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import FREQUENCY, word_set
 from pytest_clinical_drift.evidence.text import Document
@@ -38,14 +38,17 @@ class Frequency:
 
 def frequencies(document: Document) -> list[Frequency]:
     """Every statement of how often, by position."""
-    known = cast("list[Frequency] | None", document.cache.get("frequencies"))
+    known: list[Frequency] | None = document.cache.get("frequencies")
     if known is not None:
         return known
     numbers = amounts(document)
     after_amount = {amount.last + 1 for amount in numbers}
     found: dict[int, Frequency] = {}
     for term in term_index(document).by_kind.get(FREQUENCY, ()):
-        if term.weak and not _follows_amount(document, term.first, after_amount):
+        if term.weak and not (
+            (_follows_amount(document, term.first, after_amount) and not _counted(document, term.first))
+            or _goes_on_with_day(document, term.first, found)
+        ):
             continue
         before = document.words[term.first - 1] if term.first else ""
         if document.words[term.first] == "a" and before in _LASTING:
@@ -69,12 +72,67 @@ def frequencies(document: Document) -> list[Frequency]:
 
 def frequencies_between(document: Document, first: int, stop: int) -> list[Frequency]:
     """Statements of how often that begin from token `first` up to before `stop`."""
-    known = frequencies(document)
-    starts = cast("list[int] | None", document.cache.get("frequency starts"))
-    if starts is None:
-        starts = [frequency.first for frequency in known]
-        document.cache["frequency starts"] = starts
+    known: list[Frequency] | None = document.cache.get("frequencies with weekdays")
+    if known is None:
+        known = frequencies(document)
+        weekdays = _weekdays(document)
+        if weekdays:
+            known = sorted([*known, *weekdays], key=lambda frequency: frequency.first)
+        document.cache["frequencies with weekdays"] = known
+        document.cache["frequency starts"] = [frequency.first for frequency in known]
+    starts: list[int] = document.cache["frequency starts"]
     return known[bisect_left(starts, first) : bisect_left(starts, stop)]
+
+
+def _weekdays(document: Document) -> list[Frequency]:
+    """ "every Monday", "on Mondays and Thursdays": as often in a week as days are named."""
+    words = document.words
+    days = [i for i, word in enumerate(words) if word in _DAYS or (word + "s" in _DAYS and _recurs(words, i))]
+    found: list[Frequency] = []
+    for day in days:
+        joined = found and all(word in ("and", "or", *_EACH) for word in words[found[-1].last + 1 : day][:4])
+        if joined and day - found[-1].last <= 3 and document.sentences[day] == document.sentences[found[-1].last]:
+            found[-1] = Frequency(found[-1].per_day + 1 / 7, "", found[-1].first, day)
+        else:
+            found.append(Frequency(1 / 7, "", day - 1 if day and words[day - 1] in _EACH else day, day))
+    return found
+
+
+def _recurs(words: Sequence[str], day: int) -> bool:
+    """ "every Monday", "on Monday and Thursday"; "on Monday" alone, or with a date, is one day."""
+    before = words[day - 1] if day else ""
+    if before != "on":
+        return before in _EACH
+    return words[day + 1 : day + 2] == ["and"] and any(f"{word}s" in _DAYS for word in words[day + 2 : day + 4])
+
+
+# "most days": less than daily, how much less is left open.
+MOST_DAYS = 0.8
+_DAYS = frozenset(("mondays", "tuesdays", "wednesdays", "thursdays", "fridays", "saturdays", "sundays"))
+_EACH = frozenset(("every", "each", "on"))
+# "three nights a week" counts nights as "three times a week" counts times.
+_OCCASIONS = frozenset(("times", "time", "x", "×", "nights", "days", "mornings", "evenings"))
+
+
+def _goes_on_with_day(document: Document, first: int, found: dict[int, Frequency]) -> bool:
+    """ "after breakfast, lunch and dinner": a part of the day in a list that begins with one."""
+    before = next(reversed(found.values()), None)
+    if before is None or not before.time or not before.last < first <= before.last + 3:
+        return False
+    between = document.words[before.last + 1 : first]
+    return document.sentences[before.last] == document.sentences[first] and _AND.issuperset(between)
+
+
+_PARTS = frozenset(("night", "nights", "morning", "mornings", "evening", "evenings", "dinner", "dinners", "lunch"))
+
+
+def _counted(document: Document, first: int) -> bool:
+    """ "three nights": so many, not when."""
+    before = document.words[first - 1] if first else ""
+    return document.words[first] in _PARTS and (before[:1].isdigit() or before in SPOKEN)
+
+
+_AND = frozenset(("and", "or", "then", "at", "the", "&"))
 
 
 def _follows_amount(document: Document, first: int, after_amount: set[int]) -> bool:
@@ -107,9 +165,13 @@ def _by_rule(document: Document, amount: Amount) -> Frequency | None:
     if amount.unit is None and after < total and not document.gaps[after].strip("-"):
         word = words[after]
         if word in ("hourly", "weekly", "monthly") and not amount.ratio:
-            return Frequency(_PERIODS[word] / amount.value, "", amount.first, after)
-        if word in ("times", "time", "x", "×") and after + 1 < total:
+            times = words[amount.first] in ("once", "twice", "thrice")  # "twice weekly" is not "2-weekly"
+            rate = _PERIODS[word] * amount.value if times else _PERIODS[word] / amount.value
+            return Frequency(rate, "", amount.first, after)
+        if word in _OCCASIONS and after + 1 < total:
             position = after + 1
+            if words[position : position + 3] in (["out", "of", "seven"], ["out", "of", "7"]):
+                return Frequency(amount.value / 7, "", amount.first, position + 2)
             if words[position] in ("a", "per", "each", "every") and position + 1 < total:
                 position += 1
             if words[position] in _PERIODS:
@@ -119,7 +181,7 @@ def _by_rule(document: Document, amount: Amount) -> Frequency | None:
 
 def divisions(document: Document) -> list[tuple[int, int]]:
     """(token, number of parts) for "in three divided doses", "split into two equal doses"."""
-    known = cast("list[tuple[int, int]] | None", document.cache.get("divisions"))
+    known: list[tuple[int, int]] | None = document.cache.get("divisions")
     if known is None:
         words = document.words
         known = []

@@ -6,7 +6,7 @@ and finds the labels that stand inside a line.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 # What a segment is.
@@ -42,6 +42,17 @@ def plain(text: str) -> str:
     return " ".join(_WORDS.findall(text.lower()))
 
 
+def segments_of(text: str) -> Iterable[Segment]:
+    """Every non-empty segment of a text."""
+    if "\n" not in text and "\r" not in text and text[:1].isalpha() and _is_prose(text):
+        return (Segment(0, len(text), PROSE, (), 0),)
+    return LayoutReader(text).segments()
+
+
+def _is_prose(line: str) -> bool:
+    return line[0].isalpha() and line[1:2] != ")" and line[-1] != ":" and "|" not in line and "\t" not in line
+
+
 class LayoutReader:
     """Reads a text line by line and yields its segments in order."""
 
@@ -60,12 +71,8 @@ class LayoutReader:
 
     def segments(self) -> Iterator[Segment]:
         """Every non-empty segment of the text."""
-        text = self._text
-        if "\n" not in text and "\r" not in text and text[:1].isalpha() and self._is_plain(text):
-            yield Segment(0, len(text), PROSE, (), 0)
-            return
         start = 0
-        lines = text.splitlines(keepends=True)
+        lines = self._text.splitlines(keepends=True)
         for number, raw_line in enumerate(lines):
             line = raw_line.rstrip()
             if line and self._is_plain(line):
@@ -80,14 +87,7 @@ class LayoutReader:
 
     def _is_plain(self, line: str) -> bool:
         """The common case: a line of prose, with nothing in force that it would end."""
-        return (
-            line[0].isalpha()
-            and line[1:2] != ")"
-            and line[-1] != ":"
-            and "|" not in line
-            and "\t" not in line
-            and not (self._section or self._json_depth or self._last_row)
-        )
+        return _is_prose(line) and not (self._section or self._json_depth or self._last_row)
 
     def _outer(self) -> tuple[str, ...]:
         """The headings in force, innermost first."""

@@ -8,7 +8,8 @@ divisions(document)    "in three divided doses"
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from itertools import compress
+from operator import or_
 
 from pytest_clinical_drift.evidence.lexicon import Term, lexicon
 from pytest_clinical_drift.evidence.terms.index import term_index
@@ -50,6 +51,7 @@ _TENS = {
 }
 _NUMBER_WORDS = {**_SMALL, **_TENS, "half": 0.5, "once": 1.0, "twice": 2.0, "thrice": 3.0, "nil": 0.0}
 _SCALES = {"hundred": 100.0, "thousand": 1000.0}
+SPOKEN = frozenset((*_NUMBER_WORDS, *_SCALES))
 _KEYS = word_set("quantities", "keys")
 _DRINK = word_set("quantities", "drink")
 _PIECES = word_set("quantities", "pieces")
@@ -135,23 +137,25 @@ def _spoken(document: Document, index: int) -> tuple[float, int]:
 
 def amounts(document: Document) -> list[Amount]:
     """Every number of a document, by position."""
-    known = cast("list[Amount] | None", document.cache.get("amounts"))
+    known: list[Amount] | None = document.cache.get("amounts")
     if known is not None:
         return known
     found: list[Amount] = []
     units = term_index(document).units
     kinds, words, gaps = document.kinds, document.words, document.gaps
-    index = 0
     total = len(words)
-    while index < total:
+    done = 0
+    for index in compress(range(total), map(or_, kinds, map(SPOKEN.__contains__, words))):
+        if index < done:
+            continue
         kind = kinds[index]
-        if kind == NUMBER or words[index] in _NUMBER_WORDS or words[index] in _SCALES:
+        if kind == NUMBER or words[index] in SPOKEN:
             amount = _amount(document, index, units)
             if amount is not None:
                 if found and _is_multiple(document, found[-1], amount):
                     amount = _multiplied(found.pop(), amount)
                 found.append(amount)
-                index = amount.last
+                done = amount.last + 1
         elif kind == RATIO:
             unit = units.get(index + 1) if index + 1 < total and not gaps[index + 1] else None
             found.append(
@@ -164,7 +168,6 @@ def amounts(document: Document) -> list[Amount]:
                     words[index],
                 )
             )
-        index += 1
     document.cache["amounts"] = found
     return found
 
@@ -175,7 +178,8 @@ def _is_multiple(document: Document, count: Amount, each: Amount) -> bool:
     joined = between in ([], ["x"], ["×"]) and not document.gaps[each.first]
     whole = count.unit is None and not count.ratio and count.value == int(count.value) and 2 <= count.value <= 12
     following = document.words[each.last + 1 : each.last + 2]
-    return joined and whole and each.dimension == "mass" and bool(following) and following[0] in _PIECES
+    pieces = bool(following) and following[0] in _PIECES
+    return joined and whole and each.dimension == "mass" and (pieces or bool(between))
 
 
 def _multiplied(count: Amount, each: Amount) -> Amount:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
+from itertools import chain, repeat
+from operator import sub
 
 from pytest_clinical_drift.evidence.reading.document import Document
 from pytest_clinical_drift.evidence.reading.layout import HEADING, LABEL, Segment
@@ -47,18 +49,18 @@ def place_segments(
         return placed
     moved: list[tuple[Segment, int, int]] = []
     effects_kept: dict[int, int] = {}
+    positions = list(effects)
     total = 0
     for segment, first, last in placed:
-        for index in range(first, last):
-            if index in effects:
-                effects_kept[index - first + total] = effects[index]
+        for index in positions[bisect_left(positions, first) : bisect_left(positions, last)]:
+            effects_kept[index - first + total] = effects[index]
         moved.append((segment, total, total + last - first))
         total += last - first
     effects.clear()
     effects.update(effects_kept)
     for name in ("words", "kinds", "gaps", "starts", "ends"):
         values = getattr(document, name)
-        setattr(document, name, [value for _, first, last in placed for value in values[first:last]])
+        setattr(document, name, list(chain.from_iterable(values[first:last] for _, first, last in placed)))
     return moved
 
 
@@ -96,7 +98,8 @@ class Structure:
         total = len(words)
         document.sentence_starts = self._sentence_starts
         document.sentences = _spread(self._sentence_starts, total)
-        document.clauses = _spread(sorted(self._clause_starts), total)
+        document.clause_starts = sorted(self._clause_starts)
+        document.clauses = _spread(document.clause_starts, total)
         document.segments = _spread(self._segment_starts, total)
 
     def _note_breaks(self, segment: Segment, first: int, breaks: list[tuple[int, int]]) -> None:
@@ -162,7 +165,7 @@ class Structure:
 
 def _spread(starts: list[int], total: int) -> list[int]:
     """The number of the unit each token stands in, from the first tokens of the units."""
-    numbers: list[int] = []
-    for number, (start, following) in enumerate(zip(starts, [*starts[1:], total], strict=True)):
-        numbers.extend([number] * (following - start))
-    return numbers
+    if len(starts) == 1:
+        return [0] * total
+    lengths = map(sub, [*starts[1:], total], starts)
+    return list(chain.from_iterable(map(repeat, range(len(starts)), lengths)))

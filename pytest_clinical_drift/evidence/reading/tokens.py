@@ -2,11 +2,9 @@
 
 import re
 import unicodedata
-from collections.abc import Callable
 from functools import lru_cache
-from typing import TypeVar
 
-T = TypeVar("T")
+from pytest_clinical_drift.evidence.reading.memory import ENTRIES, Memory
 
 WORD, NUMBER, RATIO, DATE, TIME, SYMBOL, DEID = range(7)
 #: Kind of a raw token that is more than one token, or whose reading depends on its neighbours.
@@ -16,9 +14,12 @@ COMPOUND = -1
 DOT, STOP, TIGHT_DOT, CLAUSE, COLON, WIDE = 1, 2, 4, 8, 16, 32
 
 _FRACTIONS = "½¼¾⅓⅔⅛⅜⅝⅞⅕⅖⅗⅘⅙⅚"
-# One group around all: `split` then gives gap, token, gap, token … in one pass. Every branch opens with one character
-# or set: the engine skips the others at once. What a match is follows from its characters.
+# Two groups: `split` then gives other text, marks, token, other text, marks, token … in one pass. Marks that open no
+# token are taken together with the token after them, which spares the engine trying every branch on each; few at a
+# time, so that a long run of them stays linear. Every branch opens with one character or set: the engine skips the
+# others at once. What a match is follows from its characters.
 TOKEN = re.compile(
+    r"([ ,.;:\n]{0,3}+)"
     r"([A-Za-z][A-Za-z]++(?![0-9'\u00aa-\uffff])"  # plain word, the common case
     rf"|[0-9][0-9]{{0,3}}+(?![.,:/\-0-9{_FRACTIONS}\u00a0\u2009\u202fsnrt])"  # plain number
     r"|\d{4}-\d{2}-\d{2}(?!\d)|\d\d?[/.]\d{1,2}[/.](?:19|20)\d\d(?!\d)|\d\d?/\d{1,2}/\d\d(?![\d/])"  # date
@@ -42,7 +43,6 @@ _BARE_CONTRACTED = {
 }  # fmt: skip
 _CLITICS = frozenset({"s", "m", "ve", "re", "ll"})
 _PRONOUNS = frozenset({"he", "she", "they", "it", "i", "we", "you"})
-_MEMORY = 50_000  # entries a table may remember; beyond it, it still answers
 
 
 class Compatibility(dict[int, int]):
@@ -62,25 +62,9 @@ class Compatibility(dict[int, int]):
         elif not char.isspace() and char not in "ºª" and not char.isdigit():
             form = unicodedata.normalize("NFKC", char)
             folded = ord(form) if len(form) == 1 else code
-        if len(self) < _MEMORY:
+        if len(self) < ENTRIES:
             self[code] = folded
         return folded
-
-
-class _Memory(dict[str, T]):
-    """What a function says of a string, remembered: few different tokens and gaps occur in all texts."""
-
-    def __init__(self, function: Callable[[str], T]) -> None:
-        super().__init__()
-        self._function = function
-
-    def __missing__(self, key: str) -> T:
-        value = self._function(key)
-        if len(key) <= 80:
-            if len(self) >= _MEMORY:
-                self.clear()
-            self[key] = value
-        return value
 
 
 def _normalise(token: str) -> tuple[str, int]:
@@ -133,13 +117,17 @@ def split_compound(token: str, word: str, start: int, after_number: bool) -> lis
         # "108 g/L" holds two units, "h/o" is one word.
         if len(token) == 3 and "/" in token and after_number and word[0] in "gulmkt":
             return [(word[0], start, start + 1), (word[2:], end - 1, end)]
-        return [(word, start, end)]
+        return [(_SLASHED.get(word, word), start, end)]
     stem, _, tail = word.partition("'")
     if tail == "t" and stem.endswith("n") and len(stem) > 1:
         return [(_CONTRACTED.get(word, stem[:-1]), start, end - 3), ("not", end - 3, end)]
     if tail in _CLITICS or (tail == "d" and stem in _PRONOUNS):
         return [(stem, start, start + token.index("'"))]
     return [(word, start, end)]
+
+
+# Shorthand of notes for words that stand inside names and statements.
+_SLASHED = {"d/o": "disorder", "c/i": "contraindicated"}
 
 
 @lru_cache(maxsize=4096)
@@ -182,7 +170,7 @@ def _classify_gap(gap: str) -> tuple[str, int]:
 
 
 #: Raw token to normalised word, raw token to kind, raw gap to its body, raw gap to its effect.
-WORDS = _Memory(lambda token: _normalise(token)[0])
-KINDS = _Memory(lambda token: _normalise(token)[1])
-BODIES = _Memory(lambda gap: _classify_gap(gap)[0])
-EFFECTS = _Memory(lambda gap: _classify_gap(gap)[1])
+WORDS = Memory(lambda token: _normalise(token)[0])
+KINDS = Memory(lambda token: _normalise(token)[1])
+BODIES = Memory(lambda gap: _classify_gap(gap)[0])
+EFFECTS = Memory(lambda gap: _classify_gap(gap)[1])

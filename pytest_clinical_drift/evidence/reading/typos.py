@@ -32,13 +32,14 @@ class TypoIndex:
     def __init__(self, words: Iterable[str], *, never: frozenset[str] = frozenset()) -> None:
         self._words = frozenset(words)
         self._never = never
-        self._index: dict[str, list[str]] | None = None
+        self._index: dict[str, tuple[str, ...]] | None = None
 
-    def _build(self) -> dict[str, list[str]]:
-        index: dict[str, list[str]] = {}
+    def _build(self) -> dict[str, tuple[str, ...]]:
+        # Tuples of strings: the garbage collector leaves them out, where as many lists would slow every full pass.
+        index: dict[str, tuple[str, ...]] = {}
         for word in self._words:
             for key in _deletions(word):
-                index.setdefault(key, []).append(word)
+                index[key] = (*index.get(key, ()), word)
         return index
 
     def nearest(self, word: str) -> str | None:

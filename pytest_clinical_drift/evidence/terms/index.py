@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import cast
+from functools import lru_cache
+from itertools import compress
+from operator import attrgetter
 
 from pytest_clinical_drift.evidence.lexicon import Term, find_terms
 from pytest_clinical_drift.evidence.terms.ambiguity import resolve_ambiguous
-from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, UNIT
+from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG, DRUG_CLASS, UNIT, Concept
 from pytest_clinical_drift.evidence.text import Document
+
+_WEAK = attrgetter("weak")
+_PLACE = attrgetter("first", "last")
 
 
 def places_in(keys: list[str], key: str) -> list[int]:
@@ -25,25 +31,25 @@ def places_in(keys: list[str], key: str) -> list[int]:
         return found
 
 
+@lru_cache(maxsize=8192)
+def ids_above(concept: Concept) -> frozenset[str]:
+    """Ids of all that a concept is a kind of, states or contains."""
+    return concept.ancestors | concept.implies | frozenset(concept.contains)
+
+
 class _Within(dict[str, list[Term]]):
     """Terms that name something narrower than a concept (a drug of a class), found when asked for."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.terms: list[Term] = []
+        #: Each term with the ids of all that it is a kind of.
+        self.terms: list[tuple[frozenset[str], Term]] = []
 
     def get(self, concept_id: str, default: object = None) -> list[Term]:
         """Terms within a concept."""
         known = super().get(concept_id)
         if known is None:
-            known = [
-                t
-                for t in self.terms
-                if concept_id in t.concept.ancestors
-                or concept_id in t.concept.implies
-                or concept_id in t.concept.contains
-            ]
-            self[concept_id] = known
+            known = self[concept_id] = [term for above, term in self.terms if concept_id in above]
         return known
 
 
@@ -51,7 +57,6 @@ class TermIndex:
     """Terms by concept, by what they are a kind of, and by position."""
 
     __slots__ = (
-        "_nested",
         "_starts",
         "by_kind",
         "document",
@@ -65,32 +70,33 @@ class TermIndex:
     def __init__(self, document: Document) -> None:
         self.document = document
         #: Terms that name a concept itself.
-        self.exact: dict[str, list[Term]] = {}
+        self.exact: dict[str, list[Term]] = (exact := defaultdict[str, list[Term]](list))
         self.within = _Within()
-        self._nested = self.within.terms
-        self.by_kind: dict[str, list[Term]] = {}
+        self.by_kind: dict[str, list[Term]] = (by_kind := defaultdict[str, list[Term]](list))
         self.units: dict[int, Term] = {}
         self._starts: dict[str, list[int]] = {}
+        nested = self.within.terms
         terms = find_terms(document, weak=True)
-        if any(term.weak for term in terms):
+        if any(term.concept.kind == CONDITION for term in compress(terms, map(_WEAK, terms))):
             terms = list(resolve_ambiguous(document, terms))
         if "(" in document.raw:
             terms = list(_merged(document, terms))
         for term in terms:
-            concept = term.concept
-            self.by_kind.setdefault(concept.kind, []).append(term)
-            if concept.kind == UNIT:
-                known = self.units.get(term.first)
-                if known is None or known.last < term.last:
-                    self.units[term.first] = term
+            concept, first, last, weak, _ = term
+            kind = concept.kind
+            by_kind[kind].append(term)
+            if kind == UNIT:
+                known = self.units.get(first)
+                if known is None or known.last < last:
+                    self.units[first] = term
                 continue
-            self.exact.setdefault(concept.id, []).append(term)
-            if not term.weak and (concept.ancestors or concept.implies or concept.contains):
-                self._nested.append(term)
-        self.medicines = sorted(
-            (t for kind in (DRUG, DRUG_CLASS) for t in self.by_kind.get(kind, ()) if not t.weak),
-            key=lambda term: (term.first, term.last),
-        )
+            exact[concept.id].append(term)
+            if not weak:
+                above = ids_above(concept)
+                if above:
+                    nested.append((above, term))
+        medicines = [t for kind in (DRUG, DRUG_CLASS) if kind in by_kind for t in by_kind[kind] if not t.weak]
+        self.medicines = sorted(medicines, key=_PLACE)
         self.medicine_starts = [term.first for term in self.medicines]
 
     def between(self, kind: str, first: int, stop: int) -> list[Term]:
@@ -134,9 +140,16 @@ def _merged(document: Document, terms: Iterable[Term]) -> Iterator[Term]:
     return iter(kept)
 
 
+def named_ids(document: Document) -> set[str]:
+    """Ids of every concept that a text names itself or by something narrower."""
+    index = term_index(document)
+    named = {concept_id for concept_id, terms in index.exact.items() if terms}
+    return named.union(*(above for above, _ in index.within.terms))
+
+
 def term_index(document: Document) -> TermIndex:
     """The index of a document."""
-    index = cast("TermIndex | None", document.cache.get("index"))
+    index: TermIndex | None = document.cache.get("index")
     if index is None:
         index = TermIndex(document)
         document.cache["index"] = index

@@ -151,11 +151,7 @@ def _conditions() -> Iterator[Form]:
     entries: list[dict[str, Any]] = [*(load_data("conditions") or []), *(load_data("findings") or [])]
     broader = {entry["name"]: tuple(entry.get("broader", ())) for entry in entries}
     implied = {entry["name"]: (*entry.get("broader", ()), *entry.get("implies", ())) for entry in entries}
-    excluded: dict[str, set[str]] = {}
-    for entry in entries:
-        for other in entry.get("excludes", ()):
-            excluded.setdefault(entry["name"], set()).add(other)
-            excluded.setdefault(other, set()).add(entry["name"])
+    excluded = _both_ways(entries)
     for entry in entries:
         name = entry["name"]
         above = _closure(broader[name], broader) - {name}
@@ -168,21 +164,49 @@ def _conditions() -> Iterator[Form]:
         yield from _forms(concept, entry.get("synonyms", ()))
         if name.endswith(" cancer"):
             yield Form(name.removesuffix("cancer") + "ca", concept)  # "breast Ca"
+            yield Form("ca " + name.removesuffix(" cancer"), concept)  # "Ca breast"
         yield from (Form(str(text), concept, exact=True) for text in entry.get("abbreviations", ()))
         yield from _forms(concept, entry.get("lay", ()), lay=True)
         yield from _forms(concept, entry.get("ambiguous", ()), weak=True)
 
 
-def _plain(kind: str, file: str, group_field: str = "") -> Iterator[Form]:
+def _joined(files: Iterable[str]) -> list[dict[str, Any]]:
+    """The entries of several files; one that bears the name of an earlier one adds its words to it."""
+    known: dict[str, dict[str, Any]] = {}
+    for file in files:
+        for entry in load_data(file) or []:
+            earlier = known.get(str(entry["name"]))
+            if earlier is None:
+                known[str(entry["name"])] = dict(entry)
+                continue
+            for field in ("words", "also", "loose", "broader", "excludes", "excluded_by"):
+                if field in entry:
+                    earlier[field] = [*earlier.get(field, ()), *entry[field]]
+    return list(known.values())
+
+
+def _both_ways(entries: Iterable[dict[str, Any]]) -> dict[str, set[str]]:
+    """What excludes what: a pair given once holds in both directions."""
+    excluded: dict[str, set[str]] = {}
+    for entry in entries:
+        for other in entry.get("excludes", ()):
+            excluded.setdefault(str(entry["name"]), set()).add(str(other))
+            excluded.setdefault(str(other), set()).add(str(entry["name"]))
+        excluded.setdefault(str(entry["name"]), set()).update(map(str, entry.get("excluded_by", ())))
+    return excluded
+
+
+def _plain(kind: str, *files: str, group_field: str = "") -> Iterator[Form]:
     """Files whose entries are a name and its words."""
-    entries: list[dict[str, Any]] = load_data(file) or []
+    entries = _joined(files)
+    excluded = _both_ways(entries)
     broader = {str(entry["name"]): tuple(entry.get("broader", ())) for entry in entries}
     for entry in entries:
         name = str(entry["name"])
         above = _ids(kind, _closure(broader[name], broader) - {name})
         concept = Concept(
             f"{kind}:{name}", kind, name, str(entry.get(group_field, "")), above, frozenset(),
-            _ids(kind, entry.get("excludes", ())), (), entry,
+            _ids(kind, excluded.get(name, ())), (), entry,
         )  # fmt: skip
         yield from (Form(voice, concept) for text in entry["words"] for voice in _voices(str(text)))
         yield from (Form(str(text), concept, weak=True) for text in entry.get("after_amount", ()))
@@ -209,7 +233,7 @@ def all_forms() -> Iterator[Form]:
     yield from _drug_classes()
     yield from _conditions()
     yield from _plain(MEASURE, "measurements")
-    yield from _plain(WORD, "social")
+    yield from _plain(WORD, "social", "life", "mind")
     yield from _plain(FREQUENCY, "frequencies")
-    yield from _plain(UNIT, "units", "dimension")
+    yield from _plain(UNIT, "units", group_field="dimension")
     yield from _qualifiers()
