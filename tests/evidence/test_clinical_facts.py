@@ -465,3 +465,24 @@ DENIED = {
 def test_denials_under_a_label_and_in_other_words(fact: str) -> None:
     """What a label is about and what is denied below it belong together."""
     check(DENIED[fact], fact)
+
+
+def test_everyday_verbs_are_no_scales() -> None:
+    """ "had" and "must" with a number behind them are not the HADS or the MUST score."""
+    assert assess_retention("Her father had a stroke at 48.", ["father had a stroke at 48"])[0].status == "retained"
+    assert assess_retention("She had 14 falls.", ["HADS 14"])[0].status == "absent"
+
+
+def test_medicine_does_not_end_with_another_thing() -> None:
+    """What ends in a subordinate clause with its own subject is not the medicine before it."""
+    going_on = "She takes mirtazapine 15 mg at night, begun when her second marriage ended."
+    stopped = "She took mirtazapine 15 mg at night until it was stopped."
+    assert assess_retention(going_on, ["mirtazapine 15 mg at night"])[0].status == "retained"
+    assert assess_retention(stopped, ["mirtazapine 15 mg at night"])[0].status == "contradicted"
+
+
+@pytest.mark.parametrize("said", ["Smoking: 15/day", "Smokes a pipe.", "Has cut down on smoking."])
+def test_smoker_is_no_non_smoker(said: str) -> None:
+    """A name that holds its opposite ("non-smoker" holds "smoker") is not stated by it."""
+    assert assess_retention(said, ["non-smoker"])[0].status == "contradicted"
+    assert assess_retention("Smoking: never", ["non-smoker"])[0].status == "retained"

@@ -209,6 +209,7 @@ def _plain(kind: str, *files: str, group_field: str = "") -> Iterator[Form]:
             _ids(kind, excluded.get(name, ())), (), entry,
         )  # fmt: skip
         yield from (Form(voice, concept) for text in entry["words"] for voice in _voices(str(text)))
+        yield from (Form(str(text), concept, exact=True) for text in entry.get("abbreviations", ()))
         yield from (Form(str(text), concept, weak=True) for text in entry.get("after_amount", ()))
         yield from (Form(voice, concept, weak=True) for text in entry.get("also", ()) for voice in _voices(str(text)))
 
