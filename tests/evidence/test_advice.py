@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from growth import cpu_seconds
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -200,9 +199,8 @@ def test_time_grows_with_length_only() -> None:
 
     def seconds(count: int) -> float:
         text = unit * count + str(count)
-        start = time.process_time()
-        find_advice(text)
-        return time.process_time() - start
+        return cpu_seconds(lambda: find_advice(text))
 
     seconds(20)
-    assert seconds(2000) < 40 * max(seconds(200), 0.005)
+    small, large = (min(seconds(count) for _ in range(2)) for count in (200, 2000))
+    assert large < 40 * max(small, 0.005)  # quadratic growth would be 100 times
