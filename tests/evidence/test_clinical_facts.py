@@ -486,3 +486,31 @@ def test_smoker_is_no_non_smoker(said: str) -> None:
     """A name that holds its opposite ("non-smoker" holds "smoker") is not stated by it."""
     assert assess_retention(said, ["non-smoker"])[0].status == "contradicted"
     assert assess_retention("Smoking: never", ["non-smoker"])[0].status == "retained"
+
+
+LAST_DOSES_AND_GOALS = {
+    "last rivaroxaban dose on 4 May": {
+        "The last dose of rivaroxaban is to be taken on 4 May.": RETAINED,
+        "Rivaroxaban has been stopped; last rivaroxaban dose 4 May.": RETAINED,
+        "The last dose of rivaroxaban is to be taken on 7 May.": CONTRADICTED,
+        "He has had his last rivaroxaban dose.": PARTIAL,
+    },
+    "warfarin 3 mg daily": {
+        "Warfarin 3 mg daily with a target INR of 2.5.": RETAINED,
+        "Warfarin 1 mg daily with a target dose of 3 mg daily.": CONTRADICTED,
+    },
+    "hydrocortisone 1% cream once daily": {
+        "Hydrocortisone 1% cream OD to the elbows.": RETAINED,
+        "Hydrocortisone 1% cream BD to the elbows.": CONTRADICTED,
+    },
+    "empagliflozin paused until the ketone result": {
+        "Empagliflozin paused until the ketone result is back.": RETAINED,
+        "He goes on taking empagliflozin as before.": CONTRADICTED,
+    },
+}
+
+
+@pytest.mark.parametrize("fact", LAST_DOSES_AND_GOALS)
+def test_last_doses_goals_and_pauses(fact: str) -> None:
+    """A last dose is judged by its date, the goal of a measurement is no dose, and a pause is not a contradiction."""
+    check(LAST_DOSES_AND_GOALS[fact], fact)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pytest_clinical_drift.evidence.lexicon import Term
 from pytest_clinical_drift.evidence.reading.frequencies import frequencies_between
-from pytest_clinical_drift.evidence.reading.phrases import Cues, cues_of
+from pytest_clinical_drift.evidence.reading.phrases import Cue, Cues, cues_of
 from pytest_clinical_drift.evidence.reading.quantities import Amount
-from pytest_clinical_drift.evidence.terms.vocabulary import word_set
+from pytest_clinical_drift.evidence.terms.index import term_index
+from pytest_clinical_drift.evidence.terms.vocabulary import MEASURE, word_set
 from pytest_clinical_drift.evidence.text import RATIO, Document
 
 STATUS_FILE = "medication_status"
@@ -70,7 +71,11 @@ def _role(document: Document, mention: Term, amount: Amount, boundary: int, foll
         if words[position] in _EARLIER_AFTER and not _is_occasion(document, position, clause_stop):
             return PREVIOUS
     lead_from = max(clause_first, boundary if amount.first > mention.last else amount.first - 12)
-    plans = [c for c in cues.between("planned", lead_from, amount.first) if words[c.first - 1] not in ("no", "not")]
+    plans = [
+        c
+        for c in cues.between("planned", lead_from, amount.first)
+        if words[c.first - 1] not in ("no", "not") and not _of_a_measure(document, c)
+    ]
     straight = any(c.last == amount.first - 1 for c in plans)  # "may go up to 100 mg"
     if (plans and (straight or not cues.between("now", amount.first - 1, amount.first))) or (
         _planned_after(document, amount, following, clause_stop, cues)
@@ -103,7 +108,14 @@ def _planned_after(document: Document, amount: Amount, following: int, clause_st
         for cue in cues.between("planned", amount.last + 1, stop)
         if not {";", ",", "("} & set(document.gaps[cue.first])
         and "as" not in document.words[cue.first - 2 : cue.first]  # "as was recommended"
+        and not _of_a_measure(document, cue)
+        and following - cue.last > 4  # "50 mg with a target dose of 100 mg": the cue goes with the next amount
     )
+
+
+def _of_a_measure(document: Document, cue: Cue) -> bool:
+    """ "4 mg daily with a target INR of 2.5": the goal of a measurement, not of the dose."""
+    return bool(term_index(document).between(MEASURE, cue.last + 1, cue.last + 4))
 
 
 def is_dose(document: Document, mention: Term, amount: Amount) -> bool:

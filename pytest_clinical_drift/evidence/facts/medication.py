@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_clinical_drift.evidence.contexts.mentions import reading
 from pytest_clinical_drift.evidence.facts.fact import Fact
 from pytest_clinical_drift.evidence.facts.intake import Taking, taking
+from pytest_clinical_drift.evidence.facts.kits import carries_none, in_kit, is_kit, kit_alone, names_kit
+from pytest_clinical_drift.evidence.facts.last_dose import compare_dates, is_last_dose
 from pytest_clinical_drift.evidence.facts.measurement import assess_measurement, is_goal, states_goal
 from pytest_clinical_drift.evidence.facts.no_medicine import all_medication_denied
 from pytest_clinical_drift.evidence.facts.outcome import (
@@ -64,16 +65,16 @@ def _clips(word: str, name: str) -> bool:
 def assess_medication(fact: Fact, document: Document) -> Outcome:
     """Status of "this medicine is taken like this"."""
     medicine = fact.medicines[0]
-    kit = _is_kit(fact)
+    kit = is_kit(fact)
     mentions = [
-        m for m in mentions_of(document, medicine) if _in_kit(document, m) == kit or (kit and _names_kit(document, m))
+        m for m in mentions_of(document, medicine) if in_kit(document, m) == kit or (kit and names_kit(document, m))
     ]
     outcomes = [_assess_mention(fact, document, mention) for mention in mentions]
     decided = _combine(outcomes)
     if decided.status != ABSENT:
         return _with_measures(fact, document, decided)
     if kit:
-        return _kit_alone(document) or decided
+        return kit_alone(document) or decided
     by_class = _class_only(fact, document, medicine)
     if by_class.status == ABSENT and not mentions:
         denied = _denied_with_all(document, medicine)
@@ -107,37 +108,6 @@ def _with_measures(fact: Fact, document: Document, outcome: Outcome) -> Outcome:
     return outcome
 
 
-_KIT_WORDS = word_set("medication", "kit_words")
-_KIT_IDS = frozenset({"word:carry", "word:emergency kit", "word:autoinjector"})
-
-
-def _is_kit(fact: Fact) -> bool:
-    """Whether the fact is about a rescue medicine that is carried, not about one taken regularly."""
-    return any(part.ids & _KIT_IDS for part in fact.words) or not _KIT_WORDS.isdisjoint(fact.document.words)
-
-
-def _names_kit(document: Document, mention: Term) -> bool:
-    """A name that is a device by itself ("EpiPen")."""
-    return "pen" in document.words[mention.first] or document.words[mention.first] in ("jext", "emerade", "anapen")
-
-
-def _in_kit(document: Document, mention: Term) -> bool:
-    first, stop = document.clause_span(mention.first)
-    near = document.words[max(first, mention.first - 5) : min(stop, mention.last + 7)]
-    return not _KIT_WORDS.isdisjoint(near)
-
-
-def _kit_alone(document: Document) -> Outcome | None:
-    """The kit without the name of the medicine."""
-    for term in term_index(document).exact.get("word:emergency kit", ()):
-        context = reading(document, term.first, term.last)
-        if context.denied:
-            return Outcome(CONTRADICTED, ((term.first, term.last),), "stated as not there")
-        if context.affirmed:
-            return Outcome(PARTIAL, ((term.first, term.last),), "missing: the medicine and its dose")
-    return None
-
-
 def _combine(outcomes: list[Outcome]) -> Outcome:
     """One conflict decides, unless it only says that the medicine was not taken at some other time."""
     conflicts = [o for o in outcomes if o.status == CONTRADICTED]
@@ -161,7 +131,8 @@ def _assess_mention(fact: Fact, document: Document, mention: Term) -> Outcome:
     if state in (Taking.OTHER_PERSON, Taking.POSSIBLE, Taking.ALLERGY, Taking.OPEN):
         return Outcome(ABSENT, place, f"named, but {state.value}")
     if state in (Taking.STOPPED, Taking.DENIED):
-        return Outcome(CONTRADICTED, place, f"stated as {state.value}")
+        # That it is stopped agrees with when its last dose was; another mention must say when.
+        return Outcome(ABSENT if is_last_dose(fact) else CONTRADICTED, place, f"stated as {state.value}")
     regimen = _regimen(document, mention)
     evidence = ((min(mention.first, regimen.first), max(mention.last, regimen.last)),)
     wanted = fact.regimen
@@ -170,6 +141,12 @@ def _assess_mention(fact: Fact, document: Document, mention: Term) -> Outcome:
         conflict = compare(wanted, regimen, missing)
         if conflict:
             return Outcome(CONTRADICTED, evidence, conflict)
+    if is_last_dose(fact):
+        dated = compare_dates(fact, document, mention)
+        if dated is None:
+            missing.append("date")
+        elif not dated:
+            return Outcome(CONTRADICTED, evidence, "another date")
     medicine = fact.medicines[0]
     if (
         mention.concept is not medicine
@@ -182,9 +159,9 @@ def _assess_mention(fact: Fact, document: Document, mention: Term) -> Outcome:
     for part in fact.words:
         if fact.measures and is_goal([part.text.lower()]):
             continue
-        if "word:autoinjector" in part.ids and _names_kit(document, mention):
+        if "word:autoinjector" in part.ids and names_kit(document, mention):
             continue
-        if "word:carry" in part.ids and _carries_none(document, mention):
+        if "word:carry" in part.ids and carries_none(document, mention):
             return Outcome(CONTRADICTED, evidence, "not carried")
         if part.ids or part.stems:
             near = [
@@ -211,16 +188,6 @@ _INJECTED = frozenset(("injection", "injections", "injected", "depot", "lai", "i
 def _is_injected(document: Document, mention: Term) -> bool:
     first, stop = document.sentence_span(mention.first)
     return not _INJECTED.isdisjoint(document.words[max(first, mention.first - 8) : min(stop, mention.last + 10)])
-
-
-def _carries_none(document: Document, mention: Term) -> bool:
-    """ "carries none at the moment", in the sentence of the mention or the next."""
-    index = term_index(document)
-    return any(
-        abs(document.sentences[t.first] - document.sentences[mention.first]) <= 1
-        and document.words[t.last + 1 : t.last + 2] in (["none"], ["neither"], ["no"])
-        for t in index.exact.get("word:carry", ())
-    )
 
 
 def _regimen(document: Document, mention: Term) -> Regimen:
