@@ -12,17 +12,28 @@ from typing import TYPE_CHECKING
 from pytest_clinical_drift.evidence.contexts.mentions import reading
 from pytest_clinical_drift.evidence.facts.abstention import assess_abstention, is_abstention
 from pytest_clinical_drift.evidence.facts.allergy import assess_allergy
-from pytest_clinical_drift.evidence.facts.avoidance import assess_avoidance, assess_stopped
+from pytest_clinical_drift.evidence.facts.avoidance import (
+    assess_avoidance,
+    assess_refusal,
+    assess_stopped,
+    is_refusal,
+)
+from pytest_clinical_drift.evidence.facts.care_roles import with_care_roles
 from pytest_clinical_drift.evidence.facts.endings import stated_as_over
 from pytest_clinical_drift.evidence.facts.fact import Fact, parse_fact
 from pytest_clinical_drift.evidence.facts.figures import with_figures
+from pytest_clinical_drift.evidence.facts.framed import with_frames
+from pytest_clinical_drift.evidence.facts.indication import with_indication
 from pytest_clinical_drift.evidence.facts.measurement import assess_measurement, states_goal
 from pytest_clinical_drift.evidence.facts.medication import assess_medication
+from pytest_clinical_drift.evidence.facts.mixed import assess_mixed
 from pytest_clinical_drift.evidence.facts.negative import assess_negative
+from pytest_clinical_drift.evidence.facts.occupation import by_occupation
 from pytest_clinical_drift.evidence.facts.outcome import ABSENT, CONTRADICTED, PARTIAL, RETAINED, Outcome
+from pytest_clinical_drift.evidence.facts.recency import with_recency
 from pytest_clinical_drift.evidence.facts.rewording import plainly, rewordings
 from pytest_clinical_drift.evidence.facts.statement import assess_statement
-from pytest_clinical_drift.evidence.facts.thesaurus import likely_wordings, said_together
+from pytest_clinical_drift.evidence.facts.thesaurus import denied_wordings, likely_wordings, said_together
 from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG_CLASS
 from pytest_clinical_drift.evidence.text import Document, read
@@ -88,6 +99,9 @@ def _assess(document: Document, entity: str | CriticalEntity) -> Retention:
 
 def _in_any_wording(text: str, kind: str | None, document: Document) -> Outcome:
     """The outcome of a fact as it is given or, where that says nothing, as it may also be put."""
+    mixed = assess_mixed(text, lambda half: _in_any_wording(half, None, document))
+    if mixed is not None:
+        return mixed
     fact = parse_fact(plainly(text), kind)
     outcome = _outcome(fact, document)
     denying = fact.negative or not _DENIALS.isdisjoint(fact.document.words[:3])
@@ -101,13 +115,14 @@ def _in_any_wording(text: str, kind: str | None, document: Document) -> Outcome:
     # An illness is what the vocabulary names so: another word for it may well be another illness.
     named = all(c.group in _IN_EVERYDAY_WORDS for c in fact.conditions)
     if fact.kind in _REWORDABLE and outcome.status == ABSENT and named and not outcome.evidence:
-        return _in_other_words(text, kind, document) or outcome
+        worded = _in_other_words(text, kind, document, denied=fact.negative)
+        return worded or by_occupation(fact, document) or outcome
     return outcome
 
 
-def _in_other_words(text: str, kind: str | None, document: Document) -> Outcome | None:
+def _in_other_words(text: str, kind: str | None, document: Document, *, denied: bool) -> Outcome | None:
     """The fact as it would be put in everyday words, where the document states it so."""
-    for wording in likely_wordings(text, document):
+    for wording in denied_wordings(text, document) if denied else likely_wordings(text, document):
         found = _outcome(parse_fact(wording.text, kind), document)
         if found.status == RETAINED and said_together(wording, document, found.evidence):
             return found
@@ -143,12 +158,19 @@ _ASSESSORS: dict[str, Callable[[Fact, Document], Outcome]] = {
 
 def _outcome(fact: Fact, document: Document) -> Outcome:
     outcome = _ASSESSORS[fact.kind](fact, document)
+    if fact.kind in ("social", "diagnosis", "family"):
+        outcome = with_care_roles(fact, document, with_frames(fact, document, outcome))
+    if is_refusal(fact):
+        return assess_refusal(fact, document, outcome)
     if is_abstention(fact) and outcome.status != RETAINED:
         return assess_abstention(fact, document) or outcome
     if fact.kind in ("social", "diagnosis") and outcome.status in (RETAINED, PARTIAL):
         if is_abstention(fact):
             return outcome
-        return stated_as_over(fact, document, outcome) or with_figures(fact, document, outcome)
+        over = stated_as_over(fact, document, outcome)
+        return over or with_recency(fact, document, with_figures(fact, document, outcome))
+    if fact.kind == "medication":
+        outcome = with_indication(fact, document, outcome)
     by_class = fact.kind == "medication" and fact.medicines[0].kind == DRUG_CLASS and bool(fact.words)
     if by_class and outcome.status != RETAINED and not (fact.regimen and fact.regimen.strengths):
         # "condoms only for contraception": the means counts, whatever is said of the class.

@@ -9,7 +9,7 @@
 Tokens are parallel lists, indexed by token number (no object per token: everything else runs on this path).
 - `words`     normalised: lower case, accents and compatibility forms folded, zero-width characters gone,
               "didn't" is "did" "not", a possessive 's is dropped (it shows in the next gap), "50mg" is "50"
-              "mg", "1,000" is "1000", "½" is "0.5", "b.d." is "bd", "w/o" stays "w/o", hyphenated and slashed
+              "mg", "1,000" is "1000", "½" is "0.5", "b.d." is "bd", "w/o" is "without", hyphenated and slashed
               words are split.
 - `starts`, `ends`  offsets into the raw text; `raw[starts[i]:ends[i]]` is the original spelling.
 - `kinds`     WORD, NUMBER ("2.5"), RATIO ("100/6", "14/2", "1:1000"), DATE ("14/02/2022", "2022-02-14"),

@@ -514,3 +514,111 @@ LAST_DOSES_AND_GOALS = {
 def test_last_doses_goals_and_pauses(fact: str) -> None:
     """A last dose is judged by its date, the goal of a measurement is no dose, and a pause is not a contradiction."""
     check(LAST_DOSES_AND_GOALS[fact], fact)
+
+
+AMONG_OTHER_WORDS = {
+    "escitalopram 10 mg daily": {
+        "Escitalopram 10 mg daily; her GP has suggested going up to 20 mg.": RETAINED,
+        "Escitalopram 10 mg daily; she asked whether it should go up to 20 mg.": RETAINED,
+        "The clinic has started escitalopram 10 mg daily, which she was reluctant to take.": RETAINED,
+        "She was reluctant to take escitalopram.": CONTRADICTED,
+        "Escitalopram 10 mg daily. She was told never to stop escitalopram suddenly.": RETAINED,
+        "Escitalopram finished; now on duloxetine 60 mg.": CONTRADICTED,
+        "Escitalopram might be worth trying if talking does not help.": ABSENT,
+        "Medication and allergies: escitalopram 10 mg daily; penicillin (rash).": RETAINED,
+    },
+    "zuclopenthixol 200 mg every two weeks": {
+        "Zuclopenthixol 200 mg by intramuscular injection every three weeks.": CONTRADICTED,
+    },
+    "zolpidem 5 mg at night as needed": {"He takes zolpidem 5 mg at night when he needs it.": RETAINED},
+    "blood pressure 148/92": {
+        "She has high blood pressure, gout and kidney disease, stage 3b. Her last pressure was 148/92.": RETAINED,
+        "She has high blood pressure and kidney disease, stage 3.": PARTIAL,
+    },
+    "EpiPen 300 micrograms": {"She carries two EpiPen auto-injectors (300 mcg).": RETAINED},
+    "four sessions of CBT so far": {
+        "She has completed four CBT sessions so far.": RETAINED,
+        "She has completed nine CBT sessions so far.": CONTRADICTED,
+    },
+    "unintentional weight loss of 5 kg": {
+        "He has lost 5 kg without trying.": RETAINED,
+        "Appetite poor, weight steady.": CONTRADICTED,
+    },
+    "right leg ulcer": {
+        "She has an ulcer on her left lower leg. A leg ulcer needs a dressing twice a week.": CONTRADICTED,
+    },
+    "cirrhosis, Child-Pugh A": {"Cirrhosis, Child-Pugh C.": CONTRADICTED},
+    "migraine with aura": {"Migraine w/o aura.": CONTRADICTED},
+    "24 weeks pregnant": {"You are 24 weeks pregnant. You have not needed insulin in this pregnancy.": RETAINED},
+    "Parkinson's disease": {'Parkinson\'s nurse next week; she keeps a diary of "off" periods.': RETAINED},
+    "debts of 3,000 pounds": {
+        "He has debts of about £3,000.": RETAINED,
+        "He has debts of about £30,000.": CONTRADICTED,
+    },
+    "three panic attacks a week": {"Panic disorder, under treatment.": ABSENT},
+    "sumatriptan worsened her headaches": {"She has headaches most days.": ABSENT},
+    "buprenorphine 8 mg daily": {
+        "Buprenorphine 8 mg daily. Advised not to mix buprenorphine with alcohol.": RETAINED,
+        "Buprenorphine 8 mg daily. He sometimes forgets the evening buprenorphine.": RETAINED,
+        "He takes buprenorphine 8 mg daily, as his key worker recommended.": RETAINED,
+        "He does not take buprenorphine.": CONTRADICTED,
+    },
+    "rizatriptan 10 mg as needed": {
+        "Rizatriptan 10 mg when needed; take rizatriptan early but not on more than nine days a month.": RETAINED,
+    },
+    "sober since 2 May": {
+        "Sober since 2 May.": RETAINED,
+        "He had been sober since 2 May, but relapsed last week.": CONTRADICTED,
+    },
+    "six EMDR sessions completed": {"Six EMDR sessions have been completed and the seventh was postponed.": RETAINED},
+    "emergency caesarean section": {"Her daughter was born by emergency caesarean.": RETAINED},
+    "postnatal depression": {
+        "She is a new mother with postnatal depression.": RETAINED,
+        "Her mother with postnatal depression was never treated.": ABSENT,
+    },
+    "coeliac disease excluded": {
+        "A biopsy ruled out coeliac disease.": RETAINED,
+        "She has coeliac disease.": CONTRADICTED,
+    },
+    "normal ECG in May": {"The ECG in May showed atrial fibrillation.": CONTRADICTED},
+    "16 weeks pregnant": {"| Pregnancy | 29 weeks |\n| Last pregnancy | stillbirth at 26 weeks |": CONTRADICTED},
+    "home oxygen 3 L/min": {"| Oxygen | 3 L/min at home |": RETAINED},
+    "hip replacement planned for 4 July": {"He is listed for a hip replacement on 24 July.": CONTRADICTED},
+    "diabetic retinopathy": {"Known diabetic retinopathy, screening up to date.": RETAINED},
+    "hears commanding voices": {
+        "He hears voices; they do not give commands.": CONTRADICTED,
+        "He hears commanding voices at night.": RETAINED,
+    },
+    "panic attacks twice a week": {
+        "She has panic attacks. They come about twice a month.": CONTRADICTED,
+        "About two times a week his worry at work builds up into a panic attack. He takes 10 mg each day.": RETAINED,
+    },
+    "autism": {"She was assessed last year, and the assessment ruled autism out.": CONTRADICTED},
+    "uses a walking frame outdoors": {"Mobility: walking frame outdoors, none indoors.": RETAINED},
+    "takes naproxen for back pain": {"Back pain; he has never taken naproxen.": CONTRADICTED},
+    "7 weeks postpartum": {"She is 17 weeks postpartum.": CONTRADICTED},
+    "atrial fibrillation on edoxaban": {"He is also on edoxaban.": PARTIAL},
+    "epilepsy, seizure-free since 2016": {"Epilepsy: last seizure two weeks ago.": CONTRADICTED},
+    "Oramorph 5 mg for breakthrough pain": {
+        "Morphine sulfate MR 20 mg twice a day; Oramorph 5 mg for breakthrough pain.": RETAINED,
+    },
+    "two severe hypos last year": {
+        "She knows the signs of her hypos well and has had no severe hypos.": CONTRADICTED,
+    },
+    "dental receptionist": {
+        "She is a receptionist.": PARTIAL,
+        "She rang the receptionist.": ABSENT,
+        "She is a hotel receptionist.": ABSENT,
+    },
+    "two children aged 3 and 8": {
+        "Mother of two (3 and 8 years old).": PARTIAL,
+        "Two children aged 3 and 6.": CONTRADICTED,
+    },
+    "widowed gardener": {"Her late mother was fond of gardens.": ABSENT},
+}
+
+
+@pytest.mark.parametrize("fact", AMONG_OTHER_WORDS)
+def test_facts_among_other_words(fact: str) -> None:
+    """Plans, questions, labels and other things of the same sentence do not change what is stated."""
+    check(AMONG_OTHER_WORDS[fact], fact)

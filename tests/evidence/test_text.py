@@ -62,7 +62,7 @@ def _label(text: str, word: str) -> tuple[str, ...]:
         ("Ménière", "meniere"),
         ("Me\u0301nie\u0300re", "meniere"),
         ("2 puffs b.d.", "2 puffs bd"),
-        ("h/o w/o s/p", "h/o w/o s/p"),
+        ("h/o w/o s/p", "h/o without s/p"),
         ("108 g/L", "108 g l"),
         ("50 mg/day", "50 mg day"),
         ("HbA1c B12 T2DM", "hba1c b12 t2dm"),

@@ -21,6 +21,8 @@ def answered_by(document: Document, table: CueTable, index: int) -> Scope | None
     same = after < len(words) and document.sentences[after] == document.sentences[index]
     if same and gaps[after] in ("", "-", "/") and words[after] not in table.answer_tails:
         return None
+    if same and '"' in gaps[after] and document.ends[after - 1] + 2 >= document.starts[after]:
+        return None  # a quoted word with the phrase going on: diary of "off" periods
     span = _answered(document, index)
     return Scope(*span, index, after - 1, role) if span is not None else None
 

@@ -7,12 +7,15 @@ from functools import lru_cache
 from itertools import pairwise
 
 from pytest_clinical_drift.evidence.context import context_at
+from pytest_clinical_drift.evidence.contexts.named_people import is_of_a_named_person
+from pytest_clinical_drift.evidence.contexts.nobody import is_of_nobody
 from pytest_clinical_drift.evidence.contexts.owners import (
     after_aside,
     belongs_to_another,
     describes_another,
     is_of_another,
 )
+from pytest_clinical_drift.evidence.contexts.void_cues import void_denial, void_doubt
 from pytest_clinical_drift.evidence.facts.dose_roles import STATUS_FILE
 from pytest_clinical_drift.evidence.reading.phrases import cues_of
 from pytest_clinical_drift.evidence.terms.index import places_in, term_index
@@ -64,7 +67,6 @@ def reading(document: Document, first: int, last: int) -> Reading:
     return found
 
 
-# Cues that a plain rule of scope reads wrongly beside a fact: (role, words of the cue) with what must stand around it.
 _SINCE = "since"
 _UNSTATED = word_set("mentions", "unstated")
 _FOREIGN_NO = word_set("mentions", "foreign_no")
@@ -79,8 +81,8 @@ def _read(document: Document, first: int, last: int) -> Reading:
     if negated or hypothetical:
         cues = [(cue.role, cue.quote.lower(), document.token_at(cue.end - 1)) for cue in context.cues if cue.start >= 0]
         labelled = len(cues) < len(context.cues)
-        against = [c for c in cues if c[0] == "negated" and not _void_denial(document, c[1], c[2], first)]
-        unsure = [c for c in cues if c[0] == "hypothetical" and not _void_doubt(document, c[1], c[2], negated)]
+        against = [c for c in cues if c[0] == "negated" and not void_denial(document, c[1], c[2], first)]
+        unsure = [c for c in cues if c[0] == "hypothetical" and not void_doubt(document, c[1], c[2], negated)]
         if any(c[1] in _CAUSE_SOUGHT for c in unsure) and _is_symptom(document, first):
             unsure = [c for c in unsure if c[1] not in _CAUSE_SOUGHT]
         if not labelled:
@@ -99,6 +101,9 @@ def _read(document: Document, first: int, last: int) -> Reading:
         negated, is_open = False, True  # "no other contraception" says nothing about the one named before
     other_person = (context.other_person or is_of_another(document, first)) and not after_aside(document, first)
     other_person = other_person or belongs_to_another(document, last) or describes_another(document, first, last)
+    other_person = other_person or is_of_a_named_person(document, first)
+    if is_of_nobody(document, first):
+        negated = other_person = True
     if not context.cues:
         # The common case: all that is read from cues below is False.
         return _reading(negated, hypothetical, False, other_person, False, False, False, False, False, is_open)
@@ -151,23 +156,6 @@ _AHEAD = (
 )
 
 
-def _void_denial(document: Document, quote: str, cue_last: int, first: int) -> bool:
-    """ "none since 2021" after an event; refusing something is not lacking it."""
-    after = document.words[cue_last + 1 : cue_last + 2]
-    if quote in ("cannot", "can not", "unable to") and document.words[first].endswith("s"):
-        # "cannot switch off, cries in the car": a new predicate after the comma.
-        return any(gap.startswith(",") for gap in document.gaps[cue_last + 1 : first + 1])
-    return (quote == "none" and after == [_SINCE]) or (cue_last < first and quote.startswith(("refus", "declin")))
-
-
-def _void_doubt(document: Document, quote: str, cue_last: int, negated: bool) -> bool:
-    """ "no change to her sertraline"; "does not meet criteria for" is a denial, not a doubt."""
-    before = document.words[max(0, cue_last - len(quote.split()) - 2) : cue_last]
-    if quote.startswith("criteria"):
-        return negated or any(word.startswith(("meet", "met", "fulfil")) for word in before)
-    return quote.startswith("change") and "no" in before
-
-
 # What is looked for is the cause of a symptom, not the symptom.
 _CAUSE_SOUGHT = frozenset(("investigated for", "under investigation", "being investigated"))
 _STILL_TO_ASK = (
@@ -186,7 +174,8 @@ _ADVISORY = tuple(f" {phrase} " for phrase in sorted(word_set("mentions", "advis
 @lru_cache(maxsize=1024)
 def _is_advisory(label: str) -> bool:
     """ "Points to watch", "Red flags to monitor": what stands there is looked out for, not reported."""
-    return any(phrase in f" {label} " for phrase in _ADVISORY)
+    # "There are no red flags: no weakness, …" reports what was found.
+    return " no " not in f" {label}" and any(phrase in f" {label} " for phrase in _ADVISORY)
 
 
 _SEARCHES = frozenset(("look", "check", "screen", "screened", "tested"))
@@ -214,6 +203,8 @@ def _plainly_denied(document: Document, first: int) -> bool:
     """ "nothing suggests …", "has never taken …", "pas de …" shortly before, in the same clause."""
     start = max(document.clause_span(first)[0], first - 7)
     before = document.words[start:first]
+    if before[-1:] == ["ruled"] and "out" in document.words[first + 1 : first + 4]:
+        return True  # "the assessment ruled autism out"
     if before[-1:] == ["not"] and not document.gaps[first] and before[-2:-1] not in (["or"], ["if"]):
         return True  # "does not want to die"
     if _DENYING.isdisjoint(before):

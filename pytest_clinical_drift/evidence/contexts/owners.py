@@ -12,15 +12,50 @@ _PASSIVE = word_set("mentions", "passive")
 _PATIENT = word_set("mentions", "patient")
 
 
+def with_patient(document: Document, conjunction: int, start: int) -> bool:
+    """ "She and her partner …", "Tom and his wife …": whether the patient stands before an "and"."""
+    place = conjunction - 1
+    if place < start or document.gaps[conjunction]:
+        return False
+    word = document.words[place]
+    if word in _BOTH:
+        return True
+    name = document.spelled(place)
+    following = document.words[conjunction + 1 : conjunction + 2]
+    return name[:1].isupper() and name[1:].islower() and word not in _OTHERS and following in (["his"], ["her"])
+
+
+_BOTH = frozenset(("she", "he", "you", "i", "they", "we", "patient", "client", "both"))
+
+
+_ROLES = frozenset(("new", "first-time", "single", "young", "working", "busy", "devoted", "teenage", "widowed"))
+
+
+def is_role(words: list[str], start: int, person: int) -> bool:
+    """ "is a new mother", "as a single father": what the patient is, not someone else."""
+    place = person - 1
+    while place >= start and (words[place] in _ROLES or words[place].isdigit() or words[place] in ("year", "old")):
+        place -= 1
+    if place >= start and words[place] == "this" and place < person - 1:
+        return True  # "this young mother presents with X"
+    if place < start or words[place] not in ("a", "an"):
+        return False
+    return place - 1 >= start and words[place - 1] in ("is", "was", "as", "are", "'s")
+
+
 def is_of_another(document: Document, first: int) -> bool:
     """ "Her best friend has X", "a friend with X takes Y", "her mother's X": someone else's, not the patient's."""
     words = document.words
     start = max(document.clause_span(first)[0], first - 14)
+    if not _TITLED.isdisjoint(words[start:first]) and _is_of_titled(words, start, first):
+        return True
     if _OTHERS.isdisjoint(words[start:first]):
         return False  # nobody else stands before it
     for position in range(first, start - 1, -1):
         word = words[position]
         if position < first and word in _OTHERS:
+            if is_role(words, start, position):
+                return False
             if document.gaps[position + 1].startswith("'s") and _VERBS.isdisjoint(words[position + 1 : first]):
                 return True
             if words[position + 1] in _OPENS and _owned(words, start, position):
@@ -33,6 +68,23 @@ def is_of_another(document: Document, first: int) -> bool:
                 if words[place] in _OTHERS and _owned(words, start, place):
                     between = words[place + 1 : position]
                     return between == ["who"] or {"she", "he", "who"}.isdisjoint(between)
+    return False
+
+
+# People who are named by two words, neither of which names one alone: "best man", "support worker".
+_TITLES = frozenset(tuple(phrase.split()) for phrase in word_set("owners", "titles"))
+_TITLED = frozenset(second for _, second in _TITLES)
+_ACTIONS = word_set("owners", "actions")
+
+
+def _is_of_titled(words: list[str], start: int, first: int) -> bool:
+    """ "the best man uses X", "his support worker has X": such a person right before a verb that leads to it."""
+    for place in range(first - 1, start, -1):
+        if words[place] in _PATIENT:
+            return False
+        if (words[place - 1], words[place]) in _TITLES:
+            between = words[place + 1 : first + 1]
+            return not _ACTIONS.isdisjoint(between) and words[place - 2 : place - 1] not in (["a"], ["as"])
     return False
 
 
@@ -50,6 +102,12 @@ def _owned(words: list[str], start: int, place: int) -> bool:
     """ "her sister" as a subject; not "with her sister"."""
     for position in range(place - 1, max(start, place - 3) - 1, -1):
         if words[position] in _OWNERS:
+            if (
+                words[position - 1 : position] == ["and"]
+                and words[position - 2 : position - 1]
+                and position - 2 >= start
+            ):
+                return words[position - 2] not in _BOTH  # "she and her sister"
             return position == start or words[position - 1] not in _PREPOSITIONS
     return False
 

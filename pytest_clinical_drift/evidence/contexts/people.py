@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from pytest_clinical_drift.evidence.contexts.cues import CueTable
+from pytest_clinical_drift.evidence.contexts.owners import is_role, with_patient
 from pytest_clinical_drift.evidence.contexts.scopes import LIMIT, ScopeFinder
 from pytest_clinical_drift.evidence.text import NUMBER, Document
 
@@ -15,6 +16,8 @@ _SUBJECTS = frozenset(("she", "he"))
 _HAVING = frozenset(("had", "has", "have"))
 _OUTSIDERS = frozenset(("friend", "friends", "colleague", "boss"))
 _NAMING = 8  # words a person may be named with
+_CLAUSE = 12  # tokens of a relative clause after which the person's own verb may follow
+_NO_VERBS = frozenset(("his", "this", "as", "is", "was", "has", "always", "plus", "is", "perhaps", "its"))
 
 
 class PersonScope(NamedTuple):
@@ -70,6 +73,8 @@ class PersonFinder:
         outsider = words[person] in _OUTSIDERS and any(word in ("a", "an", "another", "one") for word in determiners)
         if words[person] in table.offspring and not (owned or outsider):
             return None  # "the child" may well be the patient
+        if before == "and" and with_patient(document, opening - 1, start):
+            return None  # "she and her partner are trying for a baby"
         if before in table.located_in:
             return self._finder.backward(opening - 2, "list")
         following = person + 1
@@ -82,6 +87,8 @@ class PersonFinder:
             return following, self._bracket_end(following, stop)
         if gap in ("–", ":"):
             return following, self._statement_end(following, stop, person)
+        if is_role(words, start, person):
+            return None  # "the patient is a new mother with X"
         if word in ("who", "whose", "with") and gap in ("", ","):
             if word == "with" and words[following + 1 : following + 2] and words[following + 1] in table.possessives:
                 # "supports her brother with his PTSD"
@@ -90,6 +97,10 @@ class PersonFinder:
                 return (inner, self._owned_end(inner, stop)) if helped and inner < stop else None
             if word == "whose":
                 return self._statement(following, stop, person)
+            if word == "who" and gap == ",":
+                resumed = self._after_apposition(following, stop, _CLAUSE)
+                if resumed:
+                    return self._predicate(resumed, stop, person)  # "his mother, who gave the history, smokes"
             return self._predicate(following + 1, stop, person)
         if gap == "," and word in ("a", "an", "himself", "herself"):
             return following, self._apposition_end(following, stop)
@@ -230,12 +241,19 @@ class PersonFinder:
                 return index - 1
         return stop - 1
 
-    def _after_apposition(self, first: int, stop: int) -> int | None:
+    def _after_apposition(self, first: int, stop: int, reach: int = 8) -> int | None:
         """ "her mother, aged 60, has …": where the verb resumes."""
         words, gaps, table = self._document.words, self._document.gaps, self._table
-        for index in range(first + 1, min(stop, first + 8)):
+        for index in range(first + 1, min(stop, first + reach)):
             if "," in gaps[index]:
-                return index if words[index] in table.finite else None
+                verb = words[index]
+                acts = (
+                    reach > 8
+                    and verb.endswith("s")
+                    and verb not in table.conjunctions
+                    and verb not in table.prepositions
+                )
+                return index if verb in table.finite or (acts and verb not in _NO_VERBS) else None
         return None
 
 

@@ -219,7 +219,7 @@ class ScopeFinder:
         start = max(document.sentence_span(before)[0], before + 1 - (2 if reach == "near" else LIMIT))
         # A cue that opens a fragment ("X – stopped", "X (ruled out)", "X, none since") looks across its mark.
         fragment = gaps[before + 1] != ""
-        if ";" in gaps[before + 1]:
+        if ";" in gaps[before + 1] or (reach == "near" and "," in gaps[before + 1]):
             return None
         many = fragment
         index = before

@@ -34,6 +34,10 @@ def _denies_itself(document: Document, index: TermIndex) -> bool:
     conditions = [t for t in index.by_kind.get(CONDITION, ()) if not t.weak]
     if not conditions:
         return False
+    if document.words[conditions[0].last + 1 : conditions[0].last + 3] in (["ruled", "out"], ["excluded", "by"]):
+        return True
+    if document.words[conditions[0].last + 1 :][:1] == ["excluded"]:
+        return True
     context = context_at(document, conditions[0].first, conditions[0].last)
     if not context.negated:
         return False

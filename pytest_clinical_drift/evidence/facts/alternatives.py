@@ -64,8 +64,8 @@ _DWELLING = ("lives", "living", "live", "resides", "moved", "stays", "staying", 
 def find_other_home(fact: Fact, document: Document) -> Outcome | None:
     """Another home than the fact's: "lives with dad now" against "lives with his grandmother"."""
     wanted = {c for part in fact.words for c in part.ids}
-    if "word:live" not in wanted or not wanted & _HOMES:
-        return None
+    if "word:live" not in wanted or not wanted & _HOMES or fact.words[0].ids & PEOPLE:
+        return None  # "daughter lives in Canada": the patient's own home says nothing of hers
     vaguer = {c for part in fact.words for c in part.broader}
     index = term_index(document)
     for verb in _DWELLING:

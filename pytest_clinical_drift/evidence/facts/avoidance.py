@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pytest_clinical_drift.evidence.contexts.mentions import reading
 from pytest_clinical_drift.evidence.facts.condition import FULL, find_condition
-from pytest_clinical_drift.evidence.facts.fact import Fact
+from pytest_clinical_drift.evidence.facts.fact import Fact, fillers
 from pytest_clinical_drift.evidence.facts.intake import Taking, taking
 from pytest_clinical_drift.evidence.facts.kinds import word_lists
 from pytest_clinical_drift.evidence.facts.medication import mentions_of
 from pytest_clinical_drift.evidence.facts.outcome import ABSENT, CONTRADICTED, NOTHING, PARTIAL, RETAINED, Outcome
+from pytest_clinical_drift.evidence.facts.permission import Stance, is_asked_about, stance
 from pytest_clinical_drift.evidence.lexicon import Term
 from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, word_set
@@ -103,25 +104,92 @@ def assess_avoidance(fact: Fact, document: Document) -> Outcome:
         for term in index.exact.get(concept.id, ()):
             if reading(document, term.first, term.last).affirmed:
                 return Outcome(RETAINED, ((term.first, term.last),))
+    if _avoids_with(fact):
+        return _avoided_with(fact, document)
     medicine = fact.medicines[0]
-    retained: list[Outcome] = []
+    kept: list[Outcome] = []
+    against: list[Outcome] = []
     for mention in mentions_of(document, medicine):
         context = reading(document, mention.first, mention.last)
-        if context.other_person:
+        if context.other_person or is_asked_about(document, mention.first):
             continue
         place = ((mention.first, mention.last),)
-        first, stop = document.clause_span(mention.first)
-        words = set(document.words[max(first, mention.first - 12) : min(stop, mention.last + 12)])
-        if words & _AVOIDED or context.negated:
-            retained.append(Outcome(RETAINED, place))
-        elif taking(document, mention) is Taking.NOW and mention.concept is not medicine:
+        said = stance(document, mention.first, mention.last)
+        now = taking(document, mention) is Taking.NOW
+        if said is Stance.TAKEN and now:
             return Outcome(CONTRADICTED, place, f"{mention.concept.name} is taken")
-    if retained:
-        return retained[0]
+        if said is Stance.ALLOWED or (said is Stance.ACCEPTED and now):
+            against.append(Outcome(CONTRADICTED, place, "stated as allowed"))
+        elif said in (Stance.FORBIDDEN, Stance.REFUSED) or context.negated or _near_avoidance(document, mention):
+            kept.append(Outcome(RETAINED, place))
+        elif now and mention.concept is not medicine:
+            against.append(Outcome(CONTRADICTED, place, f"{mention.concept.name} is taken"))
+    if kept or against:
+        return (kept or against)[0]
     for above in sorted(medicine.ancestors):
         for mention in index.exact.get(above, ()):
-            first, stop = document.clause_span(mention.first)
-            words = set(document.words[max(first, mention.first - 12) : min(stop, mention.last + 12)])
-            if words & _AVOIDED:
+            said = stance(document, mention.first, mention.last)
+            if said is Stance.FORBIDDEN or (said is None and _near_avoidance(document, mention)):
                 return Outcome(PARTIAL, ((mention.first, mention.last),), "only in general terms")
     return NOTHING
+
+
+_ALONGSIDE = frozenset(("with", "while", "when", "on", "during", "after"))
+
+
+def _avoids_with(fact: Fact) -> bool:
+    """ "avoid alcohol with metronidazole": what is avoided is not the medicine."""
+    words = fact.document.words
+    named = min((m.first for m in term_index(fact.document).medicines), default=0)
+    return (
+        named > 1 and words[named - 1] in (*_ALONGSIDE, "taking", "taken") and words[named - 2 : named - 1] != ["avoid"]
+    )
+
+
+def _avoided_with(fact: Fact, document: Document) -> Outcome:
+    """Status of avoiding something beside a medicine, by what is said of the something."""
+    named = min(m.first for m in term_index(fact.document).medicines)
+    objects = [
+        w for w in fact.document.words[:named] if w not in _AVOIDED and w not in _ALONGSIDE and w not in fillers()
+    ]
+    against: Outcome = NOTHING
+    for token in [token for word in objects for token in term_index(document).places(word)]:
+        said = stance(document, token, token)
+        place = ((token, token),)
+        if said in (Stance.FORBIDDEN, Stance.REFUSED) or (said is None and reading(document, token, token).denied):
+            return Outcome(RETAINED, place)
+        if said in (Stance.ALLOWED, Stance.ACCEPTED, Stance.TAKEN):
+            against = Outcome(CONTRADICTED, place, "stated as allowed")
+    return against
+
+
+def _near_avoidance(document: Document, mention: Term) -> bool:
+    """Words of caution around a mention, in its clause."""
+    first, stop = document.clause_span(mention.first)
+    words = document.words[max(first, mention.first - 12) : min(stop, mention.last + 12)]
+    return not _AVOIDED.isdisjoint(words)
+
+
+def is_refusal(fact: Fact) -> bool:
+    """Whether the fact is that the patient does not want a medicine ("declines benzodiazepines")."""
+    refused = fact.kind in ("medication", "avoid", "social") and bool(fact.medicines) and not fact.conditions
+    return refused and any("word:refuse" in part.ids for part in fact.words)
+
+
+def assess_refusal(fact: Fact, document: Document, outcome: Outcome) -> Outcome:
+    """Status of a refusal: by what is said of taking the medicine, else as the words of the fact were found."""
+    against: Outcome | None = None
+    for mention in mentions_of(document, fact.medicines[0]):
+        said = stance(document, mention.first, mention.last)
+        state = taking(document, mention)
+        place = ((mention.first, mention.last),)
+        if state is Taking.OTHER_PERSON or state is Taking.OPEN:
+            continue
+        if said is Stance.REFUSED or (said is None and state is Taking.DENIED):
+            return Outcome(RETAINED, place)
+        if said in (Stance.TAKEN, Stance.ACCEPTED) or (state is Taking.NOW and said is not Stance.FORBIDDEN):
+            against = against or Outcome(CONTRADICTED, place, f"{mention.concept.name} is taken")
+    if against is not None:
+        return against
+    missing = outcome.status == PARTIAL and any(part.text in outcome.reason for part in fact.words)
+    return Outcome(ABSENT, outcome.evidence, "named in another connection") if missing else outcome

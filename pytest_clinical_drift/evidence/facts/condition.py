@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import cast
 
 from pytest_clinical_drift.evidence.contexts.mentions import Reading, happened_before, reading
+from pytest_clinical_drift.evidence.facts.kinds import RELATIVES
 from pytest_clinical_drift.evidence.facts.kinship import of_the_pair
+from pytest_clinical_drift.evidence.facts.loose_names import loosely_named
+from pytest_clinical_drift.evidence.facts.relatives import is_said_of_relative
 from pytest_clinical_drift.evidence.facts.undone import was_refused, was_taken_away
 from pytest_clinical_drift.evidence.lexicon import Term
 from pytest_clinical_drift.evidence.reading.quantities import amounts
-from pytest_clinical_drift.evidence.reading.wording import loose_stem, loose_stems
-from pytest_clinical_drift.evidence.terms.index import places_in, term_index
+from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import MEASURE, Concept, word_set
-from pytest_clinical_drift.evidence.text import Document, tokenise
+from pytest_clinical_drift.evidence.text import Document
 
 FULL, VAGUE, DENIED, EXCLUDED, OTHER, NONE = "full", "vague", "denied", "excluded", "other", "none"
-_LOOSE_REACH = 6
-_MOST = 200  # places of a word that are tried, so that a text of near-matches stays linear
-_TRIVIAL = word_set("condition", "trivial")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +37,12 @@ def find_condition(
     past: bool = False,
     planned: bool = False,
     ongoing: bool = False,
+    outsider: bool = False,
 ) -> Finding:
     """The state of a condition of the patient (or, for facts about relatives, of another person).
 
     A procedure may be stated as `planned` where the fact is about its date; what is `ongoing` is not stated as past.
+    With `outsider` the fact itself is about a friend or a colleague, who is otherwise no relative.
     A fact that lies in the `past` is denied only by words about the past ("no history of"), not by its absence now.
     """
     mentions = named(document, concept)
@@ -61,11 +59,12 @@ def find_condition(
         ]
     if other_person:
         read = [(t, replace(c, other_person=True) if _of_kin(document, t) else c) for t, c in read]
-        read = [(t, c) for t, c in read if not _of_outsider(document, t)]
+        read = [(t, c) for t, c in read if outsider or not _of_outsider(document, t)]
     affirmed = [
         t for t, context in read if _holds(context, other_person) or (context.feared and concept.group == "social-risk")
     ]
     denied = [t for t, context in read if _denies(context, other_person) and t.concept.id == concept.id]
+    denied = [t for t in denied if not _in_plan(document, t.first)]
     if planned and concept.group in ("procedure", "test", "device"):
         affirmed += [t for t, context in read if context.arranged and t not in affirmed]
     if not past and not other_person:
@@ -111,16 +110,30 @@ def find_condition(
     return Finding(OTHER, tuple(mentions)) if mentions else Finding(NONE)
 
 
+_PLANS = tuple(word_set("condition", "plan_labels"))
+
+
+def _in_plan(document: Document, first: int) -> bool:
+    """ "Plan: no weighing at home": what is agreed on, not how things are."""
+    return any(label.startswith(_PLANS) for label in document.labels_of(first)[:1])
+
+
 _SUBSTANCE_USE = frozenset(("use", "misuse", "abuse", "smoker", "smoking", "drinking"))
 _KIN_ADJECTIVES = frozenset(["maternal", "paternal", "familial", "parental"])
 
 
 def _of_kin(document: Document, term: Term) -> bool:
     """ "maternal bipolar disorder", "paternal history of bipolar disorder" is a parent's."""
-    return not _KIN_ADJECTIVES.isdisjoint(document.words[max(0, term.first - 4) : term.first])
+    before = document.words[max(0, term.first - 4) : term.first]
+    following = document.words[term.last + 1 : term.last + 2]
+    if is_said_of_relative(document.words, term.first, document.clause_span(term.first)[0]):
+        return True
+    if following and following[0] in RELATIVES and not document.gaps[term.last + 1]:
+        return True  # "an alcoholic father"
+    return not _KIN_ADJECTIVES.isdisjoint(before) or (before[-1:] == ["to"] and not RELATIVES.isdisjoint(before))
 
 
-_OUTSIDERS = frozenset(
+OUTSIDERS = frozenset(
     ("friend", "friends", "neighbour", "neighbor", "colleague", "flatmate", "housemate", "roommate", "classmate",
      "boss", "patients", "people")
 )  # fmt: skip
@@ -129,7 +142,7 @@ _OUTSIDERS = frozenset(
 def _of_outsider(document: Document, term: Term) -> bool:
     """ "her friend's mother had X": no relative of the patient."""
     first = max(document.clause_span(term.first)[0], term.first - 10)
-    return not _OUTSIDERS.isdisjoint(document.words[first : term.first])
+    return not OUTSIDERS.isdisjoint(document.words[first : term.first])
 
 
 def named(document: Document, concept: Concept) -> list[Term]:
@@ -139,7 +152,28 @@ def named(document: Document, concept: Concept) -> list[Term]:
     if concept.name == "pregnancy":
         # "28/40" counts weeks of a pregnancy.
         found += [Term(concept, a.first, a.last) for a in amounts(document) if a.ratio.endswith("/40") and a.value >= 4]
-    return [t for t in found or _loosely_named(document, concept) if not _of_a_figure(document, t)]
+    if concept.name in _WEIGHT_VERBS:
+        found += _weight_changes(document, concept)
+    return [t for t in found or loosely_named(document, concept) if not _of_a_figure(document, t)]
+
+
+# "has lost 6 kg", "put on a stone": a change of weight by its amount.
+_WEIGHT_VERBS = {
+    "weight loss": frozenset(("lost", "losing", "dropped", "shed")),
+    "unintentional weight loss": frozenset(("lost", "losing", "dropped", "shed")),
+    "weight gain": frozenset(("gained", "gaining", "on")),
+}
+
+
+def _weight_changes(document: Document, concept: Concept) -> list[Term]:
+    verbs = _WEIGHT_VERBS[concept.name]
+    return [
+        Term(concept, amount.first - back, amount.last)
+        for amount in amounts(document)
+        if amount.dimension == "weight"
+        for back in (1, 2, 3)
+        if back <= amount.first and document.words[amount.first - back] in verbs
+    ]
 
 
 def _holds(context: Reading, other_person: bool) -> bool:
@@ -225,74 +259,15 @@ def _vague(document: Document, concept: Concept, other_person: bool, past: bool 
     return Finding(DENIED, (), tuple(denied)) if denied else Finding(NONE)
 
 
-@lru_cache(maxsize=4096)
-def _wordings(concept: Concept) -> tuple[tuple[str, ...], ...]:
-    """The stems of every wording of a concept that has two content words or more."""
-    found = []
-    for wording in [concept.name, *map(str, concept.data.get("synonyms", ())), *map(str, concept.data.get("lay", ()))]:
-        words = [word for word in tokenise(wording) if word not in _TRIVIAL]
-        keys = tuple(dict.fromkeys(map(loose_stem, words)))
-        if len(keys) >= 2 and _DENIALS.isdisjoint(words):  # a denial holds for what follows it: "no friends"
-            found.append(keys)
-    return tuple(dict.fromkeys(found))
-
-
-def _loosely_named(document: Document, concept: Concept) -> list[Term]:
-    """All words of one wording close together in one sentence, in any order: "sleep apnoea (obstructive)"."""
-    found: list[Term] = []
-    stems = loose_stems(document)
-    present = cast("frozenset[str] | None", document.cache.get("loose stem set"))
-    if present is None:
-        present = frozenset(stems)
-        document.cache["loose stem set"] = present
-    for keys in _wordings(concept):
-        if not present.issuperset(keys):
-            continue
-        places_of = {key: places_in(stems, key) for key in keys}
-        rarest = min(keys, key=lambda key: len(places_of[key]))
-        for start in places_of[rarest][:_MOST]:
-            places = [start]
-            for key in keys:
-                if key == rarest:
-                    continue
-                nearest = _nearest(document, places_of[key], start)
-                if nearest is None:
-                    break
-                places.append(nearest)
-            else:
-                if len(set(places)) == len(places) and _unbroken(document, min(places), max(places)):
-                    found.append(_as_mention(document, concept, places))
-    return found
-
-
-def _nearest(document: Document, places: list[int], start: int) -> int | None:
-    at = bisect_left(places, start)
-    near = [p for p in places[max(0, at - 1) : at + 1] if abs(p - start) <= _LOOSE_REACH]
-    near = [p for p in near if document.sentences[p] == document.sentences[start]]
-    return min(near, key=lambda p: abs(p - start), default=None)
-
-
-_DENIALS = word_set("condition", "denials")
-
-
-def _as_mention(document: Document, concept: Concept, places: list[int]) -> Term:
-    """A mention over all the words; where a denial stands among them, only what it denies."""
-    first, last = min(places), max(places)
-    inside = [i for i in range(first, last) if document.words[i] in _DENIALS]
-    if inside:
-        after = [p for p in places if p > inside[0]]
-        return Term(concept, after[0], after[0]) if after else Term(concept, last, last)
-    return Term(concept, first, last)
-
-
-def _unbroken(document: Document, first: int, last: int) -> bool:
-    """No boundary of a statement between the words, nor a "will" that leaves it open."""
-    if not _OPEN.isdisjoint(document.words[first : last + 1]):
-        return False
-    return not any(";" in gap or "." in gap for gap in document.gaps[first + 1 : last + 1])
-
-
-_OPEN = frozenset(("will", "would", "may", "might", "could", "if"))
-
-
-__all__ = ["DENIED", "EXCLUDED", "FULL", "NONE", "OTHER", "VAGUE", "Finding", "find_condition", "named"]
+__all__ = [
+    "DENIED",
+    "EXCLUDED",
+    "FULL",
+    "NONE",
+    "OTHER",
+    "VAGUE",
+    "Finding",
+    "find_condition",
+    "loosely_named",
+    "named",
+]

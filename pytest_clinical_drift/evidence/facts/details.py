@@ -22,6 +22,7 @@ _MOST = 100  # mentions that are looked at, so that endless repetition stays lin
 _STATED, _MISSING = "", "missing"
 _EYE = ("optic", "retin", "macul", "catar", "glauc", "uveitis", "iritis", "eye")
 _FITTED = frozenset(("implanted", "fitted", "inserted", "placed", "situ", "in situ", "implantation", "insertion"))
+_SHOWS = frozenset(("showed", "shows", "showing", "revealed", "reveals", "found", "confirmed", "demonstrated"))
 _COMPLETE = frozenset(("both", "complete", "completed", "date", "full", "fully"))
 
 
@@ -156,7 +157,7 @@ class Surroundings:
     def _numbers(self, fact: Fact) -> str:
         for wanted in fact.numbers:
             near = [a for a in amounts(self.document) if self.near(a.first)]
-            alike = [a for a in near if same(a.value, wanted.value) and _comparable(a, wanted)]
+            alike = [a for a in near if _same_number(a, wanted) and _comparable(a, wanted)]
             rivals = [a for a in near if a.dimension == wanted.dimension and wanted.dimension not in ("", "time")]
             if alike and rivals and alike[0] not in rivals:
                 alike = []
@@ -191,7 +192,7 @@ class Surroundings:
                 continue  # any relative who has it is the family
             if "word:missed" in part.ids and self._is_complete():
                 return "stated as complete"
-            against = self._against(part)
+            against = self._against(part) or self._shows_something(fact, part)
             if against:
                 return against
             self.missing.append(part.text)
@@ -204,18 +205,50 @@ class Surroundings:
         rivals = [t for t in rivals if reading(self.document, t.first, t.last).affirmed]
         return f"{rivals[0].concept.name} is stated" if rivals else ""
 
+    def _shows_something(self, fact: Fact, part: WordPart) -> str:
+        """ "ECG showed atrial fibrillation" for "normal ECG": a finding of the test."""
+        if part.text.lower() != "normal" or fact.conditions[0].group != "test":
+            return ""
+        for anchor in self.anchors:
+            stop = min(self.document.sentence_span(anchor.first)[1], anchor.last + 8)
+            shows = [i for i in range(anchor.last + 1, stop) if self.document.words[i] in _SHOWS]
+            found = term_index(self.document).between(CONDITION, shows[0], stop) if shows else []
+            if found and reading(self.document, found[0].first, found[0].last).affirmed:
+                return f"{found[0].concept.name} is stated"
+        return ""
+
     def nothing_specific(self, fact: Fact) -> bool:
         """A general symptom without any of the words that make it this one ("anxiety" of "job interview anxiety")."""
         general = all(c.group == "symptom" for c in fact.conditions) and (
             fact.conditions[0].name in ("anxiety", "stress", "pain")
             or not any(a.concept is fact.conditions[0] for a in self.anchors)
         )
-        return general and len(fact.words) >= 2 and all(part.text in self.missing for part in fact.words)
+        unsaid = bool(fact.words) and all(part.text in self.missing for part in fact.words)
+        # "carbamazepine worsened the jerks": the jerks alone say nothing of it.
+        without_medicine = bool(fact.medicines) and all(medicine.name in self.missing for medicine in fact.medicines)
+        # "self-excluded from betting sites": what is done decides, not what it is done about.
+        only_about = fact.words_first and len(fact.words) >= 2 and _is_object(fact)
+        return unsaid and ((general and len(fact.words) >= 2) or without_medicine or only_about)
 
     def _is_complete(self) -> bool:
         """ "both doses", "up to date" beside a mention."""
         spans = {self.document.sentence_span(a.first) for a in self.anchors}
         return any(not _COMPLETE.isdisjoint(self.document.words[first:stop]) for first, stop in spans)
+
+
+_LEADING = frozenset(("from", "to", "after", "about", "of", "because", "despite", "during", "against"))
+
+
+def _is_object(fact: Fact) -> bool:
+    """Whether a preposition leads to the condition that a fact names: "exposed to chickenpox"."""
+    terms = term_index(fact.document).exact.get(fact.conditions[0].id, ())
+    return any(fact.document.words[term.first - 1] in _LEADING for term in terms if term.first)
+
+
+def _same_number(stated: Amount, wanted: Amount) -> bool:
+    """The same figure, or the same stretch of time in other units: "three weeks" / "21 days"."""
+    both_timed = stated.dimension == wanted.dimension == "time"
+    return same(stated.value, wanted.value) or (both_timed and same(stated.base, wanted.base, 0.02 * wanted.base))
 
 
 def _comparable(stated: Amount, wanted: Amount) -> bool:

@@ -19,6 +19,8 @@ _EARLIER = word_set("regimen", "earlier")
 # … and these only beside another, current amount.
 _PERHAPS_EARLIER = word_set("regimen", "perhaps_earlier")
 _EARLIER_AFTER = frozenset({"until", "before", "previously", "initially", "originally"})
+_UNSURE = frozenset(("if", "whether", "should", "could", "might", "may"))
+_ASKED = frozenset(("whether", "asked", "asks", "asking", "wondered", "wonders", "wondering"))
 _CHANGE_ORDERS = word_set("regimen", "change_orders")
 
 
@@ -76,12 +78,18 @@ def _role(document: Document, mention: Term, amount: Amount, boundary: int, foll
         for c in cues.between("planned", lead_from, amount.first)
         if words[c.first - 1] not in ("no", "not") and not _of_a_measure(document, c)
     ]
-    straight = any(c.last == amount.first - 1 for c in plans)  # "may go up to 100 mg"
+    # "may go up to 100 mg", "suggested going up to 100 mg"
+    straight = any(c.last == amount.first - 1 or words[c.last + 1].endswith("ing") for c in plans)
     if (plans and (straight or not cues.between("now", amount.first - 1, amount.first))) or (
         _planned_after(document, amount, following, clause_stop, cues)
     ):
         return PLANNED
-    if "if" in words[clause_first : amount.first] and before == "to":
+    if words[amount.last + 1 : amount.last + 2] and words[amount.last + 1] in ("less", "more", "lower", "higher"):
+        return PLANNED  # "1 mg less every week": a step, not the dose
+    leading = words[lead_from : amount.first]
+    if before == "to" and not _UNSURE.isdisjoint(words[clause_first : amount.first]):
+        return PLANNED
+    if not _ASKED.isdisjoint(leading):
         return PLANNED
     if before == "to" and not _CHANGE_ORDERS.isdisjoint(words[clause_first : amount.first]):
         return PLANNED
@@ -107,7 +115,7 @@ def _planned_after(document: Document, amount: Amount, following: int, clause_st
         document.words[cue.first] not in ("may", "might", "on")
         for cue in cues.between("planned", amount.last + 1, stop)
         if not {";", ",", "("} & set(document.gaps[cue.first])
-        and "as" not in document.words[cue.first - 2 : cue.first]  # "as was recommended"
+        and "as" not in document.words[cue.first - 4 : cue.first]  # "as was recommended", "as her doctor advised"
         and not _of_a_measure(document, cue)
         and following - cue.last > 4  # "50 mg with a target dose of 100 mg": the cue goes with the next amount
     )

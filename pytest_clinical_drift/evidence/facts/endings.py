@@ -25,9 +25,10 @@ _SINCE = word_set("endings", "since")
 
 def stated_as_over(fact: Fact, document: Document, outcome: Outcome) -> Outcome | None:
     """The contradiction where all that states the fact says that it has ended; None where it goes on."""
-    lost = any(word.startswith(_LOSSES) for word in fact.document.words)
-    if fact.past or states_an_end(fact) or (lost and _GOING_ON.isdisjoint(fact.document.words)):
+    if fact.past or states_an_end(fact) or fact.document.words[:1] in (["no"], ["not"], ["never"]):
         return None
+    if any(word.startswith(_LOSSES) for word in fact.document.words) and _GOING_ON.isdisjoint(fact.document.words):
+        return _no_longer(document, outcome)
     places = list(outcome.evidence)
     if fact.conditions:
         terms = [t for t in named(document, fact.conditions[0]) if reading(document, t.first, t.last).affirmed]
@@ -44,6 +45,15 @@ def stated_as_over(fact: Fact, document: Document, outcome: Outcome) -> Outcome 
         is_over(document, a, b, cues) or (worded and a != b and is_over(document, b, b, cues)) for a, b in places
     ):
         return Outcome(CONTRADICTED, tuple(places[:1]), "stated as ended")
+    return None
+
+
+def _no_longer(document: Document, outcome: Outcome) -> Outcome | None:
+    """ "had been sober, but relapsed": a fact that is itself an end is undone only by such a turn."""
+    first, last = outcome.evidence[0] if outcome.evidence else (0, 0)
+    start, stop = document.sentence_span(first)
+    if outcome.evidence and _was_once(document, max(start, first - 4), first, last, stop):
+        return Outcome(CONTRADICTED, ((first, last),), "stated as ended")
     return None
 
 
@@ -72,7 +82,7 @@ def whole_statements(fact: Fact, document: Document) -> list[int]:
 
 def goes_on(fact: Fact) -> bool:
     """Whether the fact is of a kind that can end: not an operation, an illness or an event with a date."""
-    if fact.dates:
+    if (fact.dates and _LASTING.isdisjoint(fact.document.words)) or _counts_sessions(fact):
         return False
     if not fact.conditions:
         return True
@@ -83,6 +93,15 @@ def goes_on(fact: Fact) -> bool:
         return True
     lasting = not _GOING_ON.isdisjoint(fact.document.words) or bool(frequencies(fact.document))
     return lasting or "condition:psychotherapy" in (concept.id, *concept.ancestors)
+
+
+def _counts_sessions(fact: Fact) -> bool:
+    """ "six sessions of CBT so far": what has been done is not undone by being complete."""
+    return bool(fact.numbers) and not _SESSIONS.isdisjoint(fact.document.words)
+
+
+_LASTING = frozenset(("since", "until"))
+_SESSIONS = frozenset(("session", "sessions", "cycle", "cycles", "completed", "far"))
 
 
 def _cues_before(fact: Fact) -> str:
@@ -98,6 +117,8 @@ def is_over(document: Document, first: int, last: int, before: str = "before") -
     cues = cues_of(document, FILE)
     start, stop = document.sentence_span(first)
     clause_first, clause_stop = document.clause_span(last)
+    if _was_once(document, max(start, first - 4), first, last, stop):
+        return True
     if _resumed(document, last, stop):
         return False
     for cue in cues.between(before, max(start, clause_first, first - _BEFORE), first):
@@ -109,6 +130,20 @@ def is_over(document: Document, first: int, last: int, before: str = "before") -
     if _given_back(document, cues, max(start, first - 4), first, last):
         return True
     return _taken_up(document, cues, last, stop)
+
+
+def _was_once(document: Document, start: int, first: int, last: int, stop: int) -> bool:
+    """ "had been abstinent, but relapsed", "were in a refuge but moved out": so it was, and no longer is."""
+    before = document.words[start:first]
+    if not ("had" in before and "been" in before) and _WAS.isdisjoint(before):
+        return False
+    after = document.words[first + 1 : min(stop, last + 14)]
+    turn = after.index("but") if "but" in after else -1
+    return turn >= 0 and not _MOVED_ON.isdisjoint(after[turn + 1 : turn + 5])
+
+
+_WAS = frozenset(("was", "were"))
+_MOVED_ON = word_set("endings", "moved_on")
 
 
 def _light(document: Document, first: int, stop: int) -> bool:

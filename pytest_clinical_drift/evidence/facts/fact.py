@@ -84,6 +84,9 @@ def parse_fact(text: str, kind: str | None = None) -> Fact:
     medicines = _medicines(document, index)
     conditions = [t for t in index.by_kind.get(CONDITION, ()) if not t.weak or _whole(document, t)]
     conditions = [t for t in conditions if not _in_phrase(index, t)]
+    if negative and "by" in document.words:
+        # "sleep apnoea excluded by a sleep study": only what was excluded is denied.
+        conditions = [t for t in conditions if t.first < document.words.index("by")] or conditions
     qualifiers = [t for t in index.by_kind.get(QUALIFIER, ()) if not t.weak and not _left_behind(index, t)]
     qualifiers = [
         t for t in qualifiers if not any(_inside(t, [o]) and o.last - o.first > t.last - t.first for o in qualifiers)

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pytest_clinical_drift.evidence.contexts.mentions import reading
 from pytest_clinical_drift.evidence.facts.endings import whole_statements
 from pytest_clinical_drift.evidence.facts.fact import Fact
 from pytest_clinical_drift.evidence.facts.outcome import CONTRADICTED, PARTIAL, RETAINED, Outcome
+from pytest_clinical_drift.evidence.lexicon import Term
 from pytest_clinical_drift.evidence.reading.dates import dates
 from pytest_clinical_drift.evidence.reading.frequencies import MOST_DAYS, Frequency, frequencies, frequencies_between
 from pytest_clinical_drift.evidence.reading.quantities import Amount, amounts, same
 from pytest_clinical_drift.evidence.reading.wording import loose_stem
-from pytest_clinical_drift.evidence.text import Document
+from pytest_clinical_drift.evidence.terms.index import term_index
+from pytest_clinical_drift.evidence.terms.vocabulary import QUALIFIER, word_set
+from pytest_clinical_drift.evidence.text import CELL, Document
 
+_FAR = 25  # tokens within which an interval agrees with the fact, though another may stand nearer
 _NEAR = 8  # tokens from the words that state the fact within which an interval is its own
 
 
 def with_figures(fact: Fact, document: Document, outcome: Outcome) -> Outcome:
     """The outcome once the fact's own numbers and intervals have been compared with those beside its statement."""
+    side = _other_side(fact, document, outcome)
+    if side is not None:
+        return Outcome(CONTRADICTED, ((side.first, side.last),), f"{side.concept.name} instead of the other side")
+    aged = _other_ages(fact, document, outcome)
+    if aged is not None:
+        return Outcome(CONTRADICTED, ((aged, aged + 1),), "other ages")
     for wanted in fact.numbers:
         other = _other_amount(fact, document, outcome, wanted)
         if other is not None:
@@ -28,8 +40,13 @@ def with_figures(fact: Fact, document: Document, outcome: Outcome) -> Outcome:
     if len(rates) != 1:
         return outcome
     places = [*outcome.evidence, *((token, token) for token in whole_statements(fact, document))]
-    stated = _rates_beside(document, places)
-    if any(_agree(f.per_day, rates[0].per_day) for f in stated):
+    for concept in fact.conditions[:1]:
+        index = term_index(document)
+        stated_at = (*index.exact.get(concept.id, ()), *index.within.get(concept.id, ()))
+        own = (t for t in stated_at if reading(document, t.first, t.last).affirmed)
+        places += [(term.first, term.last) for term in own]
+    stated = _rates_beside(document, places, _NEAR)
+    if any(_agree(f.per_day, rates[0].per_day) for f in (*stated, *_rates_beside(document, places, _FAR))):
         return outcome
     rare = None if stated else _rarely(document, outcome)
     if rare is not None:
@@ -39,6 +56,18 @@ def with_figures(fact: Fact, document: Document, outcome: Outcome) -> Outcome:
     if outcome.status == RETAINED:
         return Outcome(PARTIAL, outcome.evidence, "missing: how often")
     return outcome
+
+
+def _other_side(fact: Fact, document: Document, outcome: Outcome) -> Term | None:
+    """The other side straight beside the words that state a fact of one side, where the fact's own is not given."""
+    wanted = [q for q in fact.qualifiers if q.group == "side" and q.name in ("left", "right")]
+    if fact.conditions or not wanted or outcome.status != PARTIAL:
+        return None
+    sides = [t for t in term_index(document).by_kind.get(QUALIFIER, ()) if t.concept.group == "side" and not t.weak]
+    near = [t for t in sides for first, last in outcome.evidence if first - 3 <= t.first <= last + 3]
+    near = [t for t in near if document.sentences[t.first] == document.sentences[outcome.evidence[0][0]]]
+    other = all(t.concept.name in ("left", "right") and t.concept not in wanted for t in near)
+    return near[0] if near and other else None
 
 
 def _agree(stated: float, wanted: float) -> bool:
@@ -72,6 +101,13 @@ def _rarely(document: Document, outcome: Outcome) -> int | None:
 
 def _other_date(fact: Fact, document: Document, outcome: Outcome) -> tuple[int, int] | None:
     """Another year straight beside the words that state an event of a given year, which is nowhere in the text."""
+    days = [date for date in fact.dates if date.day and date.month]
+    if days and not any(day.agrees(date) for day in days for date in dates(document)):
+        for first, last in outcome.evidence:
+            stop = min(document.sentence_span(first)[1], last + 8)
+            beside = [d for d in dates(document) if last < d.first < stop and d.day and d.month]
+            if len(beside) == 1 and all(day.clashes(beside[0]) for day in days):
+                return beside[0].first, beside[0].last
     years = {date.year for date in fact.dates if date.year}
     if len(years) != 1 or any(years & {date.year} for date in dates(document)):
         return None
@@ -87,24 +123,90 @@ def _in_amount(fact: Fact, rate: Frequency) -> bool:
     return any(0 <= rate.first - number.last <= 3 for number in fact.numbers) or bool(fact.medicines)
 
 
-def _rates_beside(document: Document, places: list[tuple[int, int]]) -> list[Frequency]:
+_TAKEN_UP = frozenset(("these", "they", "this", "it"))
+
+
+def _rates_beside(document: Document, places: list[tuple[int, int]], reach: int) -> list[Frequency]:
     found: list[Frequency] = []
     for first, last in places:
         start, stop = document.sentence_span(first)
-        for rate in frequencies_between(document, max(start, first - _NEAR), min(max(stop, last + 1), last + _NEAR)):
+        if not found and stop < len(document) and document.words[stop] in _TAKEN_UP:
+            # "… panic attacks. They come about twice a week."
+            stop, last = document.sentence_span(stop)[1], stop + 4
+        for rate in frequencies_between(document, max(start, first - reach), min(max(stop, last + 1), last + reach)):
+            if _of_another_noun(document, rate, first, last):
+                continue
             context = reading(document, rate.first, rate.last)
             if not (context.negated or context.hypothetical) and rate.per_day > 0:
-                found.append(rate)
+                found.append(_counted(document, rate))
     return found
+
+
+def _counted(document: Document, rate: Frequency) -> Frequency:
+    """ "hot flushes, about 10 a day": a bare number straight before "a day" says how many times."""
+    if document.words[rate.first] not in ("a", "per"):
+        return rate
+    count = next((a for a in amounts(document) if a.last + 1 == rate.first and a.unit is None and not a.ratio), None)
+    return rate if count is None else replace(rate, per_day=rate.per_day * count.value, first=count.first)
+
+
+def _ages(document: Document) -> list[tuple[int, frozenset[float]]]:
+    """The ages that a text lists: "two daughters aged 4 and 7"."""
+    found = []
+    for place, word in enumerate(document.words):
+        if word not in ("aged", "ages"):
+            continue
+        listed = []
+        expected = place + 1
+        for amount in amounts(document):
+            if amount.first >= expected and set(document.words[expected : amount.first]) <= {"and"}:
+                listed.append(amount.value)
+                expected = amount.last + 1
+        if len(listed) > 1:
+            found.append((place, frozenset(listed)))
+    return found
+
+
+def _other_ages(fact: Fact, document: Document, outcome: Outcome) -> int | None:
+    """Where a list of as many other ages stands in the sentence that states the fact."""
+    wanted = _ages(fact.document)
+    sentences = {document.sentences[first] for first, _ in outcome.evidence}
+    for place, ages in _ages(document) if wanted else ():
+        if document.sentences[place] in sentences and len(ages) == len(wanted[0][1]) and ages != wanted[0][1]:
+            return place
+    return None
+
+
+def _of_another_noun(document: Document, rate: Frequency, first: int, last: int) -> bool:
+    """ "weekly blood tests" beside a complaint: how often something else takes place."""
+    after = rate.last + 1
+    if rate.first != rate.last or after >= len(document) or first <= after <= last or document.gaps[after]:
+        return False
+    return document.words[rate.first] in _ADJECTIVES and document.words[after] not in _AFTER_RATE
+
+
+_ADJECTIVES = frozenset(("daily", "weekly", "fortnightly", "monthly", "yearly", "annual", "nightly", "quarterly"))
+_AFTER_RATE = word_set("figures", "after_rate")
 
 
 def _other_amount(fact: Fact, document: Document, outcome: Outcome, wanted: Amount) -> Amount | None:
     """Another number of the same thing ("three children" for "two children"), where the fact's own is not given."""
     sentences = {document.sentences[first] for first, _ in outcome.evidence}
+    for concept in fact.conditions[:1]:
+        sentences |= {document.sentences[term.first] for term in term_index(document).exact.get(concept.id, ())}
+    if _is_money(fact.document, wanted):
+        sums = [a for a in amounts(document) if _is_money(document, a) and document.sentences[a.first] in sentences]
+        agree = any(same(a.value, wanted.value) or a.value <= wanted.value <= a.high for a in sums)
+        return sums[0] if sums and not agree else None
     alike = [a for a in amounts(document) if _of_same_thing(fact, document, wanted, a)]
     if not alike or any(same(a.base, wanted.base) or a.value <= wanted.value <= a.high for a in alike):
         return None
-    others = [a for a in alike if document.sentences[a.first] in sentences]
+    rows = {
+        document.lines[first]
+        for first, _ in outcome.evidence
+        if document.segment_kinds[document.segments[first]] == CELL
+    }
+    others = [a for a in alike if document.sentences[a.first] in sentences or document.lines[a.first] in rows]
     if not others:
         return None
     context = reading(document, others[0].first, others[0].last)
@@ -113,6 +215,23 @@ def _other_amount(fact: Fact, document: Document, outcome: Outcome, wanted: Amou
         document.words[first] in ("no", "not", "without") for first, _ in outcome.evidence
     )
     return others[0] if not (denied or context.hypothetical or context.other_person) else None
+
+
+_COUNTED = frozenset(map(loose_stem, ("sessions", "courses", "cycles", "attempts", "admissions", "episodes")))
+
+
+def _is_money(document: Document, amount: Amount) -> bool:
+    """ "£4,000", "4,000 pounds" of debts."""
+    start = document.starts[amount.first]
+    if document.raw[max(0, start - 1) : start] in ("£", "$", "€"):
+        return True
+    after = document.words[amount.last : amount.last + 2]
+    named = not _CURRENCIES.isdisjoint(after)
+    return named and ("pounds" not in after or not _MONEY_MATTERS.isdisjoint(document.words))
+
+
+_CURRENCIES = frozenset(("pounds", "euros", "euro", "dollars", "dollar", "quid", "gbp", "eur", "usd"))
+_MONEY_MATTERS = word_set("figures", "money")
 
 
 def _of_same_thing(fact: Fact, document: Document, wanted: Amount, stated: Amount) -> bool:
@@ -124,8 +243,9 @@ def _of_same_thing(fact: Fact, document: Document, wanted: Amount, stated: Amoun
     if stated.unit is not None or stated.ratio or wanted.ratio:
         return False
     own = fact.document.words[wanted.last + 1 : wanted.last + 2]
-    its = document.words[stated.last + 1 : stated.last + 2]
-    return bool(own and its) and own[0].isalpha() and loose_stem(own[0]) == loose_stem(its[0])
+    counted = bool(own) and loose_stem(own[0]) in _COUNTED  # "nine CBT sessions": one word may stand in between
+    its = document.words[stated.last + 1 : stated.last + (3 if counted else 2)]
+    return bool(own and its) and own[0].isalpha() and loose_stem(own[0]) in map(loose_stem, its)
 
 
 def _per_day(document: Document, stated: Amount) -> bool:
@@ -133,7 +253,9 @@ def _per_day(document: Document, stated: Amount) -> bool:
     return after in (["a", "day"], ["per", "day"]) or after[:1] == ["daily"]
 
 
-_STRETCHES = frozenset(("ago", "pregnant", "gestation", "old", "sober", "clean", "abstinent"))
+_STRETCHES = frozenset(
+    ("ago", "postpartum", "postnatal", "pregnant", "gestation", "old", "sober", "clean", "abstinent")
+)
 
 
 def _role(document: Document, amount: Amount) -> str:

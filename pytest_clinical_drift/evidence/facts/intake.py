@@ -10,6 +10,7 @@ from pytest_clinical_drift.evidence.facts.dose_roles import STATUS_FILE
 from pytest_clinical_drift.evidence.facts.medicine_owner import is_allergen, is_theirs
 from pytest_clinical_drift.evidence.facts.past_intake import begun_again, is_to_be_changed, was_taken_then
 from pytest_clinical_drift.evidence.facts.planning import is_planned
+from pytest_clinical_drift.evidence.facts.switches import switched_from, switched_to
 from pytest_clinical_drift.evidence.lexicon import Term
 from pytest_clinical_drift.evidence.reading.phrases import Cue, cues_of
 from pytest_clinical_drift.evidence.terms.index import term_index
@@ -51,16 +52,16 @@ def _decide(document: Document, mention: Term) -> Taking:
         return Taking.OTHER_PERSON
     if context.open:
         return Taking.OPEN
-    if "allerg" in " ".join(document.labels_of(mention.first)[:2]):
+    if _listed_as_allergy(" ".join(document.labels_of(mention.first)[:2])):
         return Taking.ALLERGY
     if is_allergen(document, mention):
         return Taking.ALLERGY
     declined = _targets(document, mention, "declined")
     if declined:
         return Taking.DENIED
-    if _switched_from(document, mention):
+    if switched_from(document, mention):
         return Taking.POSSIBLE if context.hypothetical or is_planned(document, mention) else Taking.STOPPED
-    if _switched_to(document, mention):
+    if switched_to(document, mention):
         return Taking.NOW
     stopped = _targets(document, mention, "stopped")
     if stopped and not context.hypothetical:
@@ -71,12 +72,30 @@ def _decide(document: Document, mention: Term) -> Taking:
     if planned or is_planned(document, mention):
         return Taking.POSSIBLE
     if context.negated and not (_lacks_only_effects(document, mention) or _is_missed(document, mention)):
-        return Taking.DENIED
+        return Taking.POSSIBLE if _is_warning(document, mention) else Taking.DENIED
     if context.historical and not context.dated and not _continued(document, mention):
         return Taking.STOPPED
     if was_taken_then(document, mention):
         return Taking.STOPPED
     return Taking.NOW
+
+
+def _listed_as_allergy(label: str) -> bool:
+    """Under "Allergies:"; under "Medication and allergies:" the words beside the medicine must say which it is."""
+    return "allerg" in label and not any(word in label for word in ("medication", "medicine", "treatment", "drugs and"))
+
+
+def _is_warning(document: Document, mention: Term) -> bool:
+    """ "advised not to mix X with alcohol", "not to take X if she has a fever": how to take it, not that it is not."""
+    first, stop = document.clause_span(mention.first)
+    before = document.words[max(first, mention.first - 10) : mention.first]
+    after = document.words[mention.last + 1 : min(stop, mention.last + 8)]
+    advised = not _ADVISING.isdisjoint(before) and "not" in before
+    return advised and (before[-1:] != ["take"] or not _UNDER.isdisjoint(after))
+
+
+_ADVISING = word_set("intake", "advising")
+_UNDER = frozenset(("if", "when", "while", "unless", "until", "with", "more", "before", "after", "together", "without"))
 
 
 def _is_change_ahead(document: Document, mention: Term) -> bool:
@@ -128,6 +147,8 @@ def _targets(document: Document, mention: Term, label: str) -> bool:
             continue  # "takes the edge off her evenings" ends nothing that stands before it
         if label == "stopped" and begun_again(document, cue, mention):
             continue
+        if label == "declined" and document.words[cue.first] in _WARY and _was_started(document, mention):
+            continue
         if cue.first > mention.last:
             if _passive_target(document, mention, cue, clause):
                 return True
@@ -136,6 +157,16 @@ def _targets(document: Document, mention: Term, label: str) -> bool:
     return False
 
 
+_WARY = frozenset(("reluctant", "not", "unwilling"))
+
+
+def _was_started(document: Document, mention: Term) -> bool:
+    """ "has started X, which she was reluctant to take": reluctance before it was begun."""
+    begun = cues_of(document, STATUS_FILE).between("started", max(0, mention.first - 3), mention.first)
+    return any(document.words[cue.first] in _BEGUN for cue in begun)
+
+
+_BEGUN = frozenset(("started", "commenced", "begun", "began", "initiated", "introduced", "restarted", "prescribed"))
 _UNREAL = word_set("intake", "unreal")
 
 
@@ -145,6 +176,10 @@ def _void(document: Document, cue: Cue) -> bool:
     after = document.words[cue.last + 1] if cue.last + 1 < len(document) else ""
     if after.endswith("ing") and after not in ("taking", "using", "having"):
         return True  # "stopped breathing after methadone"
+    if document.words[cue.first : cue.last + 1] == ["not", "on"] and (
+        after in ("more", "every") or after[:1].isdigit()
+    ):
+        return True  # "but not on more than nine days a month"
     if document.words[cue.last] == "held" and (after in _HELD or before[-1:] in (["has"], ["have"])):
         return True  # "has held him since spring" keeps him well
     led_by = document.words[max(0, cue.first - 8) : cue.first]
@@ -201,6 +236,8 @@ def _leads_to(document: Document, cue: Cue, following: Term | None) -> bool:
     if following is None or document.sentences[following.first] != document.sentences[cue.last]:
         return False
     between = document.words[cue.last + 1 : following.first]
+    if any(";" in gap for gap in document.gaps[cue.last + 1 : following.first + 1]):
+        return False
     return len(between) <= 4 and all(word in _SKIPPED or word[:1].isdigit() or len(word) < 4 for word in between)
 
 
@@ -233,40 +270,6 @@ def _restarts(document: Document, first: int, stop: int) -> bool:
     return any(
         cue.first > first + 1 or document.words[cue.first] not in ("taking", "using", "on", "has") for cue in begun
     )
-
-
-_SWITCHED = frozenset(("switched", "changed", "moved", "swapped", "converted", "transitioned", "crossed", "gone"))
-
-
-def _switched_from(document: Document, mention: Term) -> bool:
-    first = max(document.sentence_span(mention.first)[0], mention.first - 6)
-    apart = document.words[max(first, mention.first - 10) : mention.first]
-    if apart[-1:] == ["from"] and not _SWITCHED.isdisjoint(apart) and "to" in apart:
-        return True  # "moved over to Y from X"
-    for cue in cues_of(document, STATUS_FILE).between("switch_from", first, mention.first):
-        between = document.words[cue.last + 1 : mention.first]
-        if (
-            all(word in _SKIPPED or word[:1].isdigit() or len(word) < 4 for word in between)
-            and cue.last < mention.first
-        ):
-            before = document.words[cue.first - 1] if cue.first else ""
-            # "was replaced by X" is another cue; "replaced X" and "instead of X" end X.
-            if document.words[cue.last] in ("replaced", "replaces", "replacing") and before in _BE:
-                continue
-            return True
-    return False
-
-
-def _switched_to(document: Document, mention: Term) -> bool:
-    """ "changed from X to Y": Y is the new one."""
-    first = max(document.sentence_span(mention.first)[0], mention.first - 14)
-    before = document.words[max(first, mention.first - 3) : mention.first]
-    if not {"to", "onto"} & set(before):
-        return False
-    for cue in cues_of(document, STATUS_FILE).between("switch_from", first, mention.first):
-        if document.words[cue.last] == "from" and term_index(document).medicines_between(cue.last + 1, mention.first):
-            return document.words[max(0, cue.first - 1)] not in ("to", "be", "could", "may", "might")
-    return False
 
 
 def _continued(document: Document, mention: Term) -> bool:

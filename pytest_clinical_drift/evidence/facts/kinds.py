@@ -14,6 +14,7 @@ _ALLERGY_WORDS = word_set("facts", "allergy_words")
 _CAUSING = word_set("facts", "causing")
 _AVOIDING = frozenset(("avoid", "avoids", "avoiding", "contraindicated", "avoided", "avoidance"))
 RELATIVES = word_set("facts", "relatives")
+_MODIFIERS = word_set("facts", "kin_modifiers")
 _FAMILY_EVENTS = frozenset(("parental separation", "bereavement", "family conflict", "parental pressure"))
 _REACTION_GROUPS = ("reaction", "symptom", "respiratory", "dermatological")
 
@@ -50,6 +51,13 @@ class Found:
             for t in self.conditions
         )
 
+    @property
+    def denies_head(self) -> bool:
+        """ "no TB drug resistance": the last word, straight after a name, is what is denied."""
+        ends = {t.last for t in (*self.medicines, *self.conditions)}
+        last = len(self.words) - 1
+        return last - 1 in ends and last not in ends and self.words[last] not in word_lists()["filler"]
+
     def _is_illness(self, term: Term) -> bool:
         """An illness whose name has the word in it: allergic rhinitis."""
         inside = self.words[term.first : term.last + 1]
@@ -60,9 +68,10 @@ def infer_kind(found: Found, given: str | None) -> str:
     """The kind of a fact; what the case says decides where the text leaves room ("penicillin", an allergy)."""
     words = set(found.words)
     medicines, conditions = found.medicines, found.conditions
-    if found.negative and not (medicines and conditions):
+    if found.negative and (not (medicines and conditions) or found.denies_head):
         return "negative"
-    of_relative = bool(found.words) and found.words[0] in RELATIVES and bool(conditions)
+    first = next((word for word in found.words if word not in _MODIFIERS), "")
+    of_relative = first in RELATIVES and bool(conditions)
     of_relative = of_relative and conditions[0].concept.name not in _FAMILY_EVENTS
     if {"family", "history"} <= words or of_relative:
         return "family"
@@ -89,7 +98,18 @@ def _stopped_doing(words: list[str]) -> bool:
     return any(word == "stopped" and after.endswith("ing") for word, after in pairwise(words))
 
 
+def _within_the_past(words: list[str]) -> bool:
+    """ "two courses in the past year": a stretch of time, not something that is over."""
+    return any(word == "past" and (after[:1].isdigit() or after in _STRETCHES) for word, after in pairwise(words))
+
+
+_STRETCHES = frozenset(
+    ("day", "days", "week", "weeks", "fortnight", "month", "months", "year", "years", "few", "couple", "two", "three",
+     "four", "six", "twelve")
+)  # fmt: skip
 _WISHES = word_set("social", "wishes")
+_TAKES = frozenset(("takes", "taking", "uses", "using", "on", "prescribed"))
+_CAUSED = frozenset(("caused", "causes", "triggered", "triggers", "induced", "precipitated"))
 _STOPPING = word_set("facts", "stopping")
 
 
@@ -102,9 +122,12 @@ def _wishes_to_stop(words: list[str]) -> bool:
 def _kind_of_medicine(found: Found, words: set[str]) -> str:
     """The kind of a fact that names a medicine; empty when the medicine is not its point."""
     reactions = [t for t in found.conditions if t.concept.group in _REACTION_GROUPS]
+    if found.negative and found.words[0] == "no" and found.medicines[0].first <= 1:
+        return "avoid"  # "no opioids because of past addiction"
     if _wishes_to_stop(found.words) and not found.dosed:
         return "social"
-    if word_lists()["stopped"] & words and "taking" not in words and not _stopped_doing(found.words):
+    ended = word_lists()["stopped"] & (words - {"past"} if _within_the_past(found.words) else words)
+    if ended and "taking" not in words and not _stopped_doing(found.words):
         return "stopped"
     if word_lists()["tried"] & words and not found.dosed and not found.conditions and not found.negative:
         return "stopped"
@@ -113,6 +136,11 @@ def _kind_of_medicine(found: Found, words: set[str]) -> str:
     weighed = any(t.concept.name in ("weight gain", "weight loss") for t in reactions)
     if reactions and not _CAUSING.isdisjoint(words) and not found.dosed and not weighed:
         return "allergy"
+    straight = found.words[found.medicines[0].last + 1 :][:1]
+    if found.conditions and straight and straight[0] in _CAUSED and not found.dosed and not weighed:
+        return "allergy"  # "azathioprine caused pancreatitis": an illness that it brought about
     if not _AVOIDING.isdisjoint(words):
         return "avoid"
-    return "medication" if found.dosed or not found.conditions else ""
+    medicine = found.medicines[0]
+    treats = set(found.words[: medicine.first]) <= _TAKES and found.words[medicine.last + 1 :][:1] == ["for"]
+    return "medication" if found.dosed or treats or not found.conditions else ""

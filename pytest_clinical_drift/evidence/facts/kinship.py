@@ -12,6 +12,7 @@ from pytest_clinical_drift.evidence.text import Document
 _BETWEEN = frozenset(f"word:{name}" for name in word_set("kinship", "between"))
 _SPOUSES = word_set("kinship", "spouses")
 _PARENTS = word_set("kinship", "parents")
+_OFFSPRING = word_set("kinship", "offspring")
 _OTHERS = word_set("mentions", "others")
 _OWNERS = word_set("mentions", "owners")
 _POSSESSIVES = frozenset(("her", "his", "their", "my", "your"))
@@ -21,7 +22,10 @@ _SHARED = {
     "relationship breakdown": _SPOUSES, "divorce": _SPOUSES, "infidelity": _SPOUSES, "marital problem": _SPOUSES,
     "relationship difficulties": _SPOUSES, "domestic abuse": _SPOUSES, "parental separation": _PARENTS,
     "family conflict": _PARENTS, "parental pressure": _PARENTS, "child abuse": _PARENTS,
-    "bereavement": _SPOUSES | _PARENTS | _OTHERS,
+    "bereavement": _SPOUSES | _PARENTS | _OTHERS, "stillbirth": _OFFSPRING, "miscarriage": _OFFSPRING | _SPOUSES,
+    "neonatal death": _OFFSPRING, "caesarean section": _OFFSPRING, "premature birth": _OFFSPRING,
+    "childbirth": _OFFSPRING, "instrumental delivery": _OFFSPRING, "vaginal birth": _OFFSPRING,
+    "trying to conceive": _SPOUSES,
 }  # fmt: skip
 
 

@@ -16,7 +16,9 @@ _KIT_IDS = frozenset({"word:carry", "word:emergency kit", "word:autoinjector"})
 
 def is_kit(fact: Fact) -> bool:
     """Whether the fact is about a rescue medicine that is carried, not about one taken regularly."""
-    return any(part.ids & _KIT_IDS for part in fact.words) or not _KIT_WORDS.isdisjoint(fact.document.words)
+    if any(part.ids & _KIT_IDS for part in fact.words) or not _KIT_WORDS.isdisjoint(fact.document.words):
+        return True
+    return any(names_kit(fact.document, term) for term in term_index(fact.document).medicines)
 
 
 def names_kit(document: Document, mention: Term) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from pytest_clinical_drift.evidence.context import CueSpan, context_at
 from pytest_clinical_drift.evidence.contexts.mentions import Reading, reading
@@ -75,6 +76,8 @@ def meaning(
         ]
     if not _AHEAD.isdisjoint(fact.document.words):
         contexts = [replace(c, hypothetical=False) if c.arranged else c for c in contexts]
+    if _is_open_itself(fact):
+        contexts = [replace(c, open=False, hypothetical=False) for c in contexts]
     if any(c.open or c.hypothetical for c in contexts):
         return ABSENT, "only possible, asked about or not known"
     if contexts and any(c.other_person for c in contexts) and not people:
@@ -86,6 +89,13 @@ def meaning(
         # "without telling his wife" says nothing of what she did.
         return (ABSENT, "named in another connection") if only_people else (CONTRADICTED, "denied")
     return None
+
+
+@lru_cache(maxsize=4096)
+def _is_open_itself(fact: Fact) -> bool:
+    """ "asylum claim pending": the fact's own words leave open what it names."""
+    found = (reading(fact.document, token, token) for token in range(len(fact.document)))
+    return any(context.open for context in found)
 
 
 _WISHES = word_set("social", "wishes")

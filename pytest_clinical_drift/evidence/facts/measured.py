@@ -21,6 +21,8 @@ _LIGHT = frozenset(("on", "the", "a", "an", "her", "his", "their", "latest", "la
 _AIMED = frozenset(("target", "goal", "aim", "range", "ideally", "aiming"))
 _CHANGES = word_set("measurement", "changes")
 _PRESSURE = "blood pressure"
+_LEAST_PRESSURE = 30  # mmHg, below which no bare number is a blood pressure
+_NUMBERED = word_set("measurement", "numbered")
 
 
 def row_stop(document: Document, mention: Term, stop: int) -> int:
@@ -195,6 +197,10 @@ def fits(document: Document, measure: Concept, amount: Amount) -> bool:
     if document.words[amount.last + 1 : amount.last + 2] in (["times"], ["fold"]):
         return False  # "three times normal"
     if amount.unit is None:
+        if document.words[amount.first - 1 : amount.first] and document.words[amount.first - 1] in _NUMBERED:
+            return False  # "stage 3", "type 2", "week 12"
+        if measure.name == _PRESSURE and not amount.ratio:
+            return amount.value >= _LEAST_PRESSURE
         return not amount.ratio or measure.name == _PRESSURE or _is_score(measure, amount)
     if amount.unit.name == unit or amount.dimension in (measure.data.get("convert") or {}):
         return True

@@ -99,7 +99,8 @@ def _says_now(document: Document, conflicts: list[Outcome]) -> bool:
 def _mentions(document: Document, measure: Concept) -> list[Term]:
     index = term_index(document)
     found = _levels(document, measure)
-    for term in index.exact.get(measure.id, ()):
+    wider = [t for name in measure.data.get("includes", ()) for t in index.exact.get(f"{MEASURE}:{name}", ())]
+    for term in (*index.exact.get(measure.id, ()), *wider):
         word = document.words[term.first]
         if any(m.last > term.last for m in index.medicines_between(term.first, term.first + 1)):
             continue  # "potassium chloride" is a medicine
@@ -112,7 +113,7 @@ def _mentions(document: Document, measure: Concept) -> list[Term]:
         longer = [
             t for t in index.between(MEASURE, term.first - 6, term.first + 1) if t.last >= term.last and t is not term
         ]
-        if not any(t.concept is not measure and (t.last - t.first) > (term.last - term.first) for t in longer):
+        if not any(t.concept is not term.concept and (t.last - t.first) > (term.last - term.first) for t in longer):
             found.append(term)
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from pytest_clinical_drift.evidence.facts.fact import Fact
 from pytest_clinical_drift.evidence.facts.intake import Taking, taking
@@ -24,7 +25,7 @@ from pytest_clinical_drift.evidence.lexicon import Term
 from pytest_clinical_drift.evidence.reading.quantities import amounts
 from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, MEASURE, Concept, word_set
-from pytest_clinical_drift.evidence.text import Document
+from pytest_clinical_drift.evidence.text import HEADING, LABEL, Document
 
 _FOLLOW = 3  # sentences after a mention in which "it" may still be that medicine
 
@@ -70,7 +71,7 @@ def assess_medication(fact: Fact, document: Document) -> Outcome:
         m for m in mentions_of(document, medicine) if in_kit(document, m) == kit or (kit and names_kit(document, m))
     ]
     outcomes = [_assess_mention(fact, document, mention) for mention in mentions]
-    decided = _combine(outcomes)
+    decided = _combine(_of_own_name(fact, document, mentions, outcomes))
     if decided.status != ABSENT:
         return _with_measures(fact, document, decided)
     if kit:
@@ -106,6 +107,15 @@ def _with_measures(fact: Fact, document: Document, outcome: Outcome) -> Outcome:
         if found.status != RETAINED:
             return Outcome(PARTIAL, outcome.evidence, f"missing: {measure.name}")
     return outcome
+
+
+def _of_own_name(fact: Fact, document: Document, mentions: list[Term], outcomes: list[Outcome]) -> list[Outcome]:
+    """Only the mentions by the fact's own brand, where it is stated: another preparation has another dose."""
+    brand = fact.document.words[0]
+    if brand == fact.medicines[0].name.lower() or fact.medicines[0].kind != DRUG:
+        return outcomes
+    own = [o for m, o in zip(mentions, outcomes, strict=True) if document.words[m.first] == brand]
+    return own if any(o.status in (RETAINED, PARTIAL) for o in own) else outcomes
 
 
 def _combine(outcomes: list[Outcome]) -> Outcome:
@@ -193,6 +203,9 @@ def _is_injected(document: Document, mention: Term) -> bool:
 def _regimen(document: Document, mention: Term) -> Regimen:
     """The regimen beside a mention; where none stands there, that of the next sentences up to another medicine."""
     regimen = read_regimen(document, mention)
+    if not _FORGOTTEN.isdisjoint(document.words[max(0, mention.first - 4) : mention.first]):
+        # "sometimes forgets the midday X": one dose of those that are due
+        return replace(regimen, times=tuple(rate for rate in regimen.times if rate.first > mention.last))
     if regimen.strengths or regimen.ratios or regimen.earlier or regimen.planned:
         return regimen
     sentence = document.sentences[mention.first]
@@ -208,6 +221,9 @@ def _regimen(document: Document, mention: Term) -> Regimen:
     return further if further.strengths or further.times else regimen
 
 
+_FORGOTTEN = frozenset(
+    ("forgets", "forgot", "forgotten", "forgetting", "misses", "missed", "missing", "skips", "skipped", "skipping")
+)
 _REGIMEN_LABELS = word_set("medication", "regimen_labels")
 _GOES_ON = word_set("medication", "goes_on")
 
@@ -247,6 +263,8 @@ def _class_only(fact: Fact, document: Document, medicine: Concept) -> Outcome:
     index = term_index(document)
     for class_id in sorted(medicine.ancestors):
         for mention in index.exact.get(class_id, ()):
+            if document.segment_kinds[document.segments[mention.first]] in (LABEL, HEADING):
+                continue  # "Contraception: …": what stands below says whether any is taken
             named = not mention.weak and document.words[mention.last + 1 : mention.last + 2] != ["technique"]
             if named and taking(document, mention) is Taking.NOW and not _drug_beside(document, mention):
                 return Outcome(PARTIAL, ((mention.first, mention.last),), "only the class is named")

@@ -9,15 +9,19 @@ from pytest_clinical_drift.evidence.facts.allergy_denials import blanket_denials
 from pytest_clinical_drift.evidence.facts.condition import named
 from pytest_clinical_drift.evidence.facts.denial import by_signs, with_denial
 from pytest_clinical_drift.evidence.facts.fact import Fact
+from pytest_clinical_drift.evidence.facts.intact import stated_as_absent
 from pytest_clinical_drift.evidence.facts.intake import Taking, taking
 from pytest_clinical_drift.evidence.facts.intentions import intention
+from pytest_clinical_drift.evidence.facts.medication import mentions_of
 from pytest_clinical_drift.evidence.facts.no_medicine import no_medicine
-from pytest_clinical_drift.evidence.facts.no_words import denied_below, no_words, none_after
+from pytest_clinical_drift.evidence.facts.no_relative import no_relative
+from pytest_clinical_drift.evidence.facts.no_words import denied_act, denied_below, denied_head, no_words, none_after
 from pytest_clinical_drift.evidence.facts.outcome import ABSENT, CONTRADICTED, NOTHING, PARTIAL, RETAINED, Outcome
+from pytest_clinical_drift.evidence.facts.permission import Stance, stance
 from pytest_clinical_drift.evidence.lexicon import Term
 from pytest_clinical_drift.evidence.terms.index import term_index
-from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION
-from pytest_clinical_drift.evidence.text import Document
+from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, word_set
+from pytest_clinical_drift.evidence.text import HEADING, Document
 
 _NORMAL = frozenset(["normal", "normally", "intact", "unremarkable", "fine", "clear"])
 
@@ -25,9 +29,18 @@ _NORMAL = frozenset(["normal", "normally", "intact", "unremarkable", "fine", "cl
 def assess_negative(fact: Fact, document: Document) -> Outcome:
     """Status of a fact that states an absence; what it rests on includes the words that deny."""
     outcome = _assess(fact, document)
+    if outcome.status == ABSENT or (outcome.status == CONTRADICTED and fact.negative):
+        put = stated_as_absent(fact, document)
+        if put is not None and (outcome.status == ABSENT or _overlaps(put, outcome)):
+            return Outcome(RETAINED, (put,))
     if outcome.status not in (RETAINED, PARTIAL):
         return outcome
     return replace(outcome, evidence=tuple(with_denial(document, *place) for place in outcome.evidence))
+
+
+def _overlaps(put: tuple[int, int], outcome: Outcome) -> bool:
+    """ "does not give commands": what seemed to be there is part of the words that deny it."""
+    return all(first <= put[1] and put[0] <= last for first, last in outcome.evidence)
 
 
 _SUICIDE = "suicid"
@@ -40,9 +53,24 @@ def _assess(fact: Fact, document: Document) -> Outcome:
     ):
         return _no_allergy(document)
     if any(c.id == "condition:adverse drug reaction" for c in fact.conditions):
+        tolerated = [
+            (mention.first, mention.last)
+            for medicine in fact.medicines
+            for mention in mentions_of(document, medicine)
+            if stance(document, mention.first, mention.last) is Stance.ALLOWED
+        ]
+        return Outcome(RETAINED, (tolerated[0],)) if tolerated else _no_condition(fact, document)
+    head = denied_head(fact)
+    if head is not None:
+        return no_words(head, document)
+    if fact.any_medication and denied_act(fact):
+        return no_words(fact, document)
+    if fact.conditions and fact.medicines and _under_medicine(fact):
         return _no_condition(fact, document)
     if fact.any_medication or fact.medicines:
         return no_medicine(fact, document)
+    if fact.conditions and any("word:family" in part.ids for part in fact.words):
+        return no_relative(fact, document)
     if _SUICIDE in fact.text.lower():
         meant = intention(fact, fact.text, document, lambda _: True)
         if meant is not None:
@@ -50,6 +78,13 @@ def _assess(fact: Fact, document: Document) -> Outcome:
     if fact.conditions and not fact.words_first:
         return _no_condition(fact, document)
     return no_words(fact, document)
+
+
+def _under_medicine(fact: Fact) -> bool:
+    """ "no muscle pain on a statin": what is denied stands before the medicine it might come from."""
+    index = term_index(fact.document)
+    conditions = [t for t in index.by_kind.get(CONDITION, ()) if t.concept in fact.conditions]
+    return bool(conditions and index.medicines) and conditions[0].last < index.medicines[0].first
 
 
 def _no_allergy(document: Document) -> Outcome:
@@ -81,10 +116,19 @@ def _no_condition(fact: Fact, document: Document) -> Outcome:
     index = term_index(document)
     retained: list[tuple[int, int]] = []
     of_family = any("word:family" in part.ids for part in fact.words)
+    of_plan = "planned" in fact.document.words
     for concept in fact.conditions:
         for term in named(document, concept):
             context = reading(document, term.first, term.last)
-            if context.other_person != of_family or context.hypothetical or context.open:
+            if of_plan and context.arranged:
+                return Outcome(CONTRADICTED, ((term.first, term.last),), "stated as planned")
+            if of_plan and _not_intended(document, term):
+                retained.append((term.first, term.last))
+                continue
+            if _is_heading(document, term):
+                continue
+            ahead = context.hypothetical and not (of_plan and context.negated)  # "no surgery is planned"
+            if context.other_person != of_family or ahead or context.open:
                 continue
             denied = context.negated or none_after(document, term.last) or _counted_zero(document, term)
             if denied or denied_below(document, term.first):
@@ -115,6 +159,20 @@ def _no_condition(fact: Fact, document: Document) -> Outcome:
     if drug_use or all(c.group in ("social-risk", "procedure") for c in fact.conditions):
         return no_words(replace(fact, words=fact.plain_words), document)
     return no_words(fact, document) if fact.words else NOTHING
+
+
+def _is_heading(document: Document, term: Term) -> bool:
+    """ "Substance use" above its own lines: what is written below says whether there is any."""
+    return document.segment_kinds[document.segments[term.first]] == HEADING
+
+
+_INTENDING = word_set("negative", "intending")
+
+
+def _not_intended(document: Document, term: Term) -> bool:
+    """ "is not planning to have surgery", "does not want an operation"."""
+    before = document.words[max(document.clause_span(term.first)[0], term.first - 7) : term.first]
+    return not _INTENDING.isdisjoint(before) and not {"not", "no", "never"}.isdisjoint(before)
 
 
 def _excluded(fact: Fact, document: Document) -> Outcome:

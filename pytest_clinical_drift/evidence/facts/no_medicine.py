@@ -8,6 +8,7 @@ from pytest_clinical_drift.evidence.facts.fact import Fact
 from pytest_clinical_drift.evidence.facts.intake import Taking, taking
 from pytest_clinical_drift.evidence.facts.no_words import NONE
 from pytest_clinical_drift.evidence.facts.outcome import CONTRADICTED, NOTHING, PARTIAL, RETAINED, Outcome
+from pytest_clinical_drift.evidence.facts.permission import Stance, stance
 from pytest_clinical_drift.evidence.lexicon import Term
 from pytest_clinical_drift.evidence.reading.phrases import cues_of
 from pytest_clinical_drift.evidence.terms.index import term_index
@@ -31,9 +32,11 @@ def no_medicine(fact: Fact, document: Document) -> Outcome:
         if not covered and not wider:
             continue
         state = taking(document, mention)
-        if state is Taking.NOW and covered and not reading(document, mention.first, mention.last).historical:
+        forbidden = state is Taking.NOW and stance(document, mention.first, mention.last) is Stance.FORBIDDEN
+        past = reading(document, mention.first, mention.last).historical
+        if state is Taking.NOW and covered and not past and not forbidden:
             return Outcome(CONTRADICTED, ((mention.first, mention.last),), f"{mention.concept.name} is taken")
-        if state is Taking.DENIED or (state is Taking.STOPPED and mention.concept.kind != DRUG):
+        if forbidden or state is Taking.DENIED or (state is Taking.STOPPED and mention.concept.kind != DRUG):
             exact = wider or (wanted is not None and mention.concept.id == wanted.id)
             (denied if exact else narrower).append((mention.first, mention.last))
     if not denied:
@@ -53,7 +56,8 @@ def _of_other_drug(document: Document, mention: Term) -> bool:
         bool(before)
         and before[-1].concept.kind == DRUG
         and mention.concept.id not in before[-1].concept.ancestors
-        and ("only" in document.words[before[-1].last : mention.first])
+        and "only" in document.words[before[-1].last : mention.first]
+        and "no" not in document.words[before[-1].last : mention.first]  # "paracetamol only, no NSAIDs"
     )
 
 

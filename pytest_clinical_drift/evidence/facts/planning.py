@@ -63,6 +63,11 @@ _TAKES = frozenset(("takes", "taking", "started", "now", "continues", "currently
 
 _AFTERWARDS = frozenset(
     (
+        "worth",
+        "might",
+        "possible",
+        "possibility",
+        "option",
         "under",
         "considered",
         "offered",
@@ -86,10 +91,13 @@ def _plan_after(document: Document, cue: Cue, mention: Term) -> bool:
         return False
     if term_index(document).medicines_between(mention.last + 1, cue.first):
         return False
-    if "as" in document.words[max(mention.last, cue.first - 2) : cue.first]:
-        return False  # "takes it, as was recommended"
+    if document.words[cue.last + 1 : cue.last + 2] and document.words[cue.last + 1] in _JUDGED:
+        return False  # "is considered safe": a judgement on what is taken
+    if "as" in document.words[max(mention.last, cue.first - 4) : cue.first]:
+        return False  # "takes it, as was recommended", "as your consultant recommended"
     return not any(gap[:1] in (";", "(") for gap in document.gaps[mention.last + 1 : cue.first + 1])
 
 
+_JUDGED = frozenset(("compatible", "safe", "suitable", "appropriate", "acceptable", "effective", "adequate"))
 # Plans about the amount leave the medicine as it is: "increase sertraline to 100 mg".
 _DOSE_PLANS = word_set("intake", "dose_plans")

@@ -242,8 +242,13 @@ def _assemble(
     return Regimen(
         tuple(strengths), tuple(ratios), tuple(counts), times, parts[0] if parts else 0, tuple(hours),
         tuple(earlier), tuple(planned), "once" in document.words[begin:end], min(last, end - 1), first,
-        all(f.first < mention.first or stands_with(document, _end_before(f, mention, own), f.first) for f in times[:1]),
+        all(_leads(f, mention) or stands_with(document, _end_before(f, mention, own), f.first) for f in times[:1]),
     )  # fmt: skip
+
+
+def _leads(rate: Frequency, mention: Term) -> bool:
+    """ "once daily X"; in "takes daily X" it is only said that it is taken every day."""
+    return rate.first < mention.first and not (rate.first == rate.last == mention.first - 1)
 
 
 def _end_before(rate: Frequency, mention: Term, own: list[Amount]) -> int:

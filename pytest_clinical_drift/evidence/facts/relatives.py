@@ -38,3 +38,16 @@ def same_people(wanted: frozenset[str], named: frozenset[str]) -> bool:
 
 def _has_like(one: str, others: Iterable[str]) -> bool:
     return any(one == other or one in _KINDS.get(other, ()) or other in _KINDS.get(one, ()) for other in others)
+
+
+_PATIENT = frozenset(("he", "she", "they", "i", "you", "patient", "his", "her", "their", "my", "your", "whose"))
+
+
+def is_said_of_relative(words: Sequence[str], first: int, start: int) -> bool:
+    """ "son is in prison": a relative stands before a mention, with nothing that leads back to the patient."""
+    for place in range(first - 1, max(start, first - 7) - 1, -1):
+        if words[place] in _PATIENT:
+            return False
+        if words[place] in _NAMES:
+            return True
+    return False

@@ -40,6 +40,8 @@ def assess_words(fact: Fact, document: Document) -> Outcome:
     best_score = 0.0
     for sentence in groups:
         outcome, score = _judge(fact, document, sentence, groups)
+        if outcome.status == CONTRADICTED and not score and best.status == PARTIAL and outcome.reason == "denied":
+            continue  # less of the fact is denied than is stated elsewhere
         if outcome.status == CONTRADICTED and best.status not in (RETAINED,):
             best, best_score = outcome, max(score, best_score)
         elif score > best_score or (score == best_score and outcome.status == RETAINED):
@@ -61,6 +63,9 @@ def _weights(fact: Fact) -> tuple[float, ...]:
 
 
 def _weight(fact: Fact, part: int) -> float:
+    numbers = range(len(fact.words) + len(fact.qualifiers), len(fact.words) + len(fact.qualifiers) + len(fact.numbers))
+    if len(numbers) > 2 and part in numbers[1:]:
+        return 0.5  # "two children aged 6 and 9": how many there are counts for more than each age
     if part < len(fact.words) and fact.words[part].ids and fact.words[part].ids <= _SLIGHT:
         pointed = any(word.ids & _POINTED for word in fact.words)
         return 1.0 if pointed or len(fact.words) == 1 else 0.25
@@ -93,6 +98,8 @@ def _judge(fact: Fact, document: Document, sentence: int, groups: dict[int, list
     score = (covered + partly) / total
     if _size(fact) > 1 and any(_is_essential(fact, p) for p in range(len(fact.words)) if p not in {**full, **vague}):
         return Outcome(ABSENT, evidence, "named in another connection"), 0.0
+    if _is_of_person(fact) and all(place.part for place in own) and 0 not in {**full, **vague}:
+        return Outcome(ABSENT, evidence, "without the person it is about"), 0.0
     if any(_merely_met(document, fact, part, token) for part, token in full.items()):
         return Outcome(ABSENT, evidence, "someone the patient met"), 0.0
     status = meaning(document, fact, full, vague, ends)
@@ -143,6 +150,11 @@ def _evidence(tokens: list[int], ends: dict[int, int]) -> tuple[tuple[int, int],
     return ((tokens[0], last),) if last - tokens[0] < 40 else tuple((t, ends.get(t, t)) for t in tokens)
 
 
+def _is_of_person(fact: Fact) -> bool:
+    """ "son lives next door": what the fact says is said of the person it opens with."""
+    return len(fact.words) > 1 and bool(fact.words[0].ids & PEOPLE)
+
+
 def _is_essential(fact: Fact, part: int) -> bool:
     """Whether the rest says nothing of the fact without this part."""
     word = fact.words[part]
@@ -160,7 +172,10 @@ def _only_light(fact: Fact, found: set[int]) -> bool:
 def _is_name(fact: Fact, part: int) -> bool:
     """A proper name inside the fact: "moved from Syria"."""
     word = fact.words[part]
-    return not word.ids and part > 0 and word.text[:1].isupper() and word.text[1:].islower()
+    if word.ids or not part or not (word.text[:1].isupper() and word.text[1:].islower()):
+        return False
+    # "care coordinator Janine": who it is adds to what the person is.
+    return fact.document.words[-1] != word.text.lower() or fact.document.words[-2] in _PREPOSITIONS
 
 
 def _size(fact: Fact) -> int:
@@ -189,6 +204,7 @@ def _in_labels(fact: Fact, document: Document, token: int) -> list[int]:
     return found
 
 
+_PREPOSITIONS = word_set("facts", "prepositions")
 _MET = word_set("social", "met")
 
 

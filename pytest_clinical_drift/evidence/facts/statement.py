@@ -7,24 +7,42 @@ from dataclasses import replace
 from functools import lru_cache
 
 from pytest_clinical_drift.evidence.contexts.mentions import reading
-from pytest_clinical_drift.evidence.facts.condition import DENIED, EXCLUDED, FULL, NONE, VAGUE, Finding, find_condition
+from pytest_clinical_drift.evidence.facts.alternatives import PEOPLE
+from pytest_clinical_drift.evidence.facts.condition import (
+    DENIED,
+    EXCLUDED,
+    FULL,
+    NONE,
+    OTHER,
+    OUTSIDERS,
+    VAGUE,
+    Finding,
+    find_condition,
+    named,
+)
 from pytest_clinical_drift.evidence.facts.denials import never_there, straight_denial
 from pytest_clinical_drift.evidence.facts.details import Surroundings
 from pytest_clinical_drift.evidence.facts.fact import Fact
+from pytest_clinical_drift.evidence.facts.intake import Taking, taking
+from pytest_clinical_drift.evidence.facts.loose_names import loosely_named
 from pytest_clinical_drift.evidence.facts.losses import of_the_fact
+from pytest_clinical_drift.evidence.facts.medication import mentions_of
 from pytest_clinical_drift.evidence.facts.outcome import (
     ABSENT,
     CONTRADICTED,
+    NOTHING,
     PARTIAL,
     RETAINED,
     Outcome,
 )
+from pytest_clinical_drift.evidence.facts.recency import asks_when
+from pytest_clinical_drift.evidence.facts.refusals import assess_refused
 from pytest_clinical_drift.evidence.facts.social import assess_words
 from pytest_clinical_drift.evidence.lexicon import Term
 from pytest_clinical_drift.evidence.reading.frequencies import frequencies
 from pytest_clinical_drift.evidence.reading.wording import WordPart
 from pytest_clinical_drift.evidence.terms.index import term_index
-from pytest_clinical_drift.evidence.terms.vocabulary import Concept, word_set
+from pytest_clinical_drift.evidence.terms.vocabulary import QUALIFIER, Concept, word_set
 from pytest_clinical_drift.evidence.text import Document
 
 
@@ -32,6 +50,9 @@ def assess_statement(fact: Fact, document: Document) -> Outcome:
     """Status of a fact that names conditions, or only circumstances."""
     if not fact.conditions:
         return assess_words(fact, document)
+    refused = assess_refused(fact, document)
+    if refused is not None:
+        return refused
     if any(part.ids & _SPEAKING for part in fact.words) and not fact.numbers:
         return assess_words(_in_words(fact), document)
     if any(part.ids & _SELF_DENYING for part in fact.plain_words):
@@ -54,7 +75,16 @@ def assess_statement(fact: Fact, document: Document) -> Outcome:
         )
     if core.state not in (FULL, VAGUE):
         return _without_core(fact, document, findings)
-    around = Surroundings(document, [term for f in findings if f.state in (FULL, VAGUE) for term in f.mentions])
+    qualified = _denied_as_qualified(fact, document)
+    if qualified is not None:
+        return qualified
+    anchors = [term for f in findings if f.state in (FULL, VAGUE) for term in f.mentions]
+    if any(qualifier.group == "side" for qualifier in fact.qualifiers):
+        # "an ulcer on his right foot … a foot ulcer": the side may stand with the looser name.
+        anchors += [
+            t for t in loosely_named(document, fact.conditions[0]) if reading(document, t.first, t.last).affirmed
+        ]
+    around = Surroundings(document, anchors)
     around.evidence += _places(core.mentions[:1])
     vague = core.state == VAGUE
     if vague and fact.inner_qualifiers:
@@ -80,12 +110,20 @@ def assess_statement(fact: Fact, document: Document) -> Outcome:
         return Outcome(CONTRADICTED, evidence, conflict)
     if fact.kind == "family" and _another_relative(fact, around):
         return Outcome(ABSENT, evidence, "of another relative")
+    if fact.kind == "family" and _without_the_death(fact, around):
+        return Outcome(ABSENT, evidence, "without the death")
     if around.nothing_specific(fact):
+        return Outcome(ABSENT, evidence, "only in general terms")
+    wanted = fact.conditions[0].id
+    exact = any(t.concept.id == wanted for t in named(document, fact.conditions[0]))
+    counted = bool(fact.numbers) and fact.numbers[0].first == 0 and not fact.numbers[0].dimension
+    if not exact and counted and f"{fact.numbers[0].value:g}" in around.missing:
+        # "three panic attacks a week": how many is the point, and the general name does not say it.
         return Outcome(ABSENT, evidence, "only in general terms")
     if vague:
         only = core.mentions[0].concept
-        named = only is fact.conditions[0] or fact.conditions[0].id in only.ancestors
-        return Outcome(PARTIAL, evidence, "only as likely or as past" if named else f"only {only.name}")
+        called_so = only is fact.conditions[0] or fact.conditions[0].id in only.ancestors
+        return Outcome(PARTIAL, evidence, "only as likely or as past" if called_so else f"only {only.name}")
     if around.missing:
         return Outcome(PARTIAL, evidence, "missing: " + ", ".join(around.missing))
     return Outcome(RETAINED, evidence)
@@ -97,6 +135,14 @@ _SPEAKING = frozenset(f"word:{name}" for name in word_set("statement", "speaking
 _SELF_DENYING = frozenset(f"word:{name}" for name in word_set("statement", "self_denying"))
 
 
+def _without_the_death(fact: Fact, around: Surroundings) -> bool:
+    """ "son was killed in a car accident", and the text has only the accident."""
+    if not any(part.text in around.missing and part.text.lower() in _FATAL for part in fact.words):
+        return False
+    spans = {around.document.sentence_span(anchor.first) for anchor in around.anchors}
+    return all(_DEATH.isdisjoint(around.document.words[first:stop]) for first, stop in spans)
+
+
 def _another_relative(fact: Fact, around: Surroundings) -> bool:
     """The fact names a relative ("mother") and the text another one."""
     index = term_index(around.document)
@@ -105,12 +151,29 @@ def _another_relative(fact: Fact, around: Surroundings) -> bool:
     return bool(relatives) and not general
 
 
+def _denied_as_qualified(fact: Fact, document: Document) -> Outcome | None:
+    """ "knows her hypos well and has had no severe hypos": what the fact states is denied, whatever else is there."""
+    index = term_index(document)
+    for wanted in fact.qualifiers:
+        for term in index.exact.get(fact.conditions[0].id, ()):
+            beside = index.between(QUALIFIER, term.first - 2, term.first)
+            if any(q.concept is wanted for q in beside) and reading(document, term.first, term.last).denied:
+                return Outcome(CONTRADICTED, ((term.first, term.last),), "denied")
+    return None
+
+
 def _find(fact: Fact, document: Document, number: int) -> Finding:
     """The state of one condition of the fact; by its everyday words where the vocabulary's names do not occur."""
     concept = fact.conditions[number]
     other = fact.kind == "family" or concept.id in fact.of_others
     finding = find_condition(
-        document, concept, other_person=other, past=fact.past, planned=lies_ahead(fact), ongoing=_goes_on(fact, concept)
+        document,
+        concept,
+        other_person=other,
+        past=fact.past or asks_when(fact),
+        planned=lies_ahead(fact),
+        ongoing=_goes_on(fact, concept),
+        outsider=not OUTSIDERS.isdisjoint(fact.document.words),
     )
     clusters = fact.condition_words[number]
     if finding.state == FULL and concept.group in _LIFE and not other:
@@ -158,7 +221,12 @@ def _with_other_person(fact: Fact, document: Document) -> Outcome:
     if outcome.status not in (RETAINED, PARTIAL):
         return outcome
     for concept in fact.conditions:
-        if find_condition(document, concept, other_person=True).state != FULL:
+        # A loss is the patient's own, whoever died.
+        state = find_condition(document, concept, other_person=concept.id != _LOSS).state
+        if state != FULL and all(part.ids & PEOPLE for part in fact.words):
+            # "wife has dementia": the wife alone says nothing of it
+            return Outcome(CONTRADICTED if state == DENIED else ABSENT, outcome.evidence, f"missing: {concept.name}")
+        if state != FULL:
             if outcome.status == PARTIAL:
                 return Outcome(ABSENT, outcome.evidence, "named in another connection")
             return Outcome(PARTIAL, outcome.evidence, f"missing: {concept.name}")
@@ -169,6 +237,9 @@ def _places(terms: Iterable[Term]) -> tuple[tuple[int, int], ...]:
     return tuple((term.first, term.last) for term in terms)
 
 
+_LOSS = "condition:bereavement"
+_FATAL = word_set("losses", "fatal")
+_DEATH = _FATAL | word_set("losses", "death")
 # Words that make what follows the content of what stands before: "voices telling him …".
 _CONTENT = word_set("statement", "content")
 _LIFE = frozenset(("symptom", "social-risk", "psychiatric"))
@@ -194,17 +265,29 @@ def _is_of_life(fact: Fact) -> bool:
 def _without_core(fact: Fact, document: Document, findings: list[Finding]) -> Outcome:
     """The core is not stated: another condition of the fact makes it partial, else it is absent."""
     beside = ("obstetric", "social-risk") if fact.conditions[0].group == "symptom" else ("obstetric",)
+    if findings[0].state == OTHER and fact.conditions[0].id == _LOSS:
+        return Outcome(ABSENT, _places(findings[0].mentions[:1]), "of someone else")
     rest = [f for f in findings[1:] if f.state == FULL and f.mentions[0].concept.group not in beside]
     if fact.conditions[0].group == "procedure" and "for" in fact.document.words:
         rest = []  # "CBT for insomnia": what a treatment is for does not state the treatment
     if rest and not fact.past and _CONTENT.isdisjoint(fact.document.words):
         return Outcome(PARTIAL, _places(rest[0].mentions[:1]), f"missing: {fact.conditions[0].name}")
-    named = [m for f in findings for m in f.mentions]
-    if fact.kind == "social" and not named:
+    taken = [
+        mention
+        for medicine in (fact.medicines if "on" in fact.document.words else ())
+        for mention in mentions_of(document, medicine)
+        if taking(document, mention) is Taking.NOW
+    ]
+    if taken:
+        return Outcome(PARTIAL, _places(taken[:1]), f"missing: {fact.conditions[0].name}")
+    mentioned = [m for f in findings for m in f.mentions]
+    if "not" in fact.document.words and not mentioned:
+        return NOTHING  # "not working" is not "working" in other words
+    if fact.kind == "social" and not mentioned:
         return assess_words(_in_words(fact), document)
     if not _core_named(findings) and _is_of_life(fact):
         worded = assess_words(_in_words(fact), document)
         if worded.status == RETAINED:
             return worded
-    reason = "named, but not as a fact about the patient" if named else "not stated"
-    return Outcome(ABSENT, _places(named[:1]), reason)
+    reason = "named, but not as a fact about the patient" if mentioned else "not stated"
+    return Outcome(ABSENT, _places(mentioned[:1]), reason)

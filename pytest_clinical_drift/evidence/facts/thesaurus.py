@@ -7,7 +7,7 @@ another of the same line, and the reworded fact goes through the same rules as a
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
 
@@ -22,6 +22,8 @@ _IGNORED = word_set("thesaurus", "ignored")
 # A denial turns what a phrase means: such phrases are left to the rules that read denials.
 _DENIALS = word_set("thesaurus", "denials")
 _LIGHT = word_set("thesaurus", "light")
+# Words up to which the denial of a negative fact may reach: "does not have any".
+_OPENING = word_set("thesaurus", "opening")
 _LONGEST = 7
 _GAP, _CLOSE = 12, 3  # tokens from one word of a phrase to the next in a text; "former wife" stands close together
 _TWICE = 12  # wordings in which a second phrase is tried
@@ -123,6 +125,16 @@ def likely_wordings(text: str, document: Document) -> list[Wording]:
     known = set(stems_of(document))
     found = [wording for wording in other_wordings(text) if wording.stems <= known]
     return found + [twice for wording in found[:_TWICE] for twice in _exchanged_twice(wording, known)]
+
+
+def denied_wordings(text: str, document: Document) -> list[Wording]:
+    """As `likely_wordings`, for a fact that opens with a denial: what is denied in other words, denied again."""
+    words = list(tokenise(text))
+    first = next((place for place, word in enumerate(words) if word not in _OPENING), len(words))
+    if _DENIALS.isdisjoint(words[:first]) or first == len(words):
+        return []
+    found = likely_wordings(" ".join(words[first:]), document)
+    return [replace(wording, text=f"no {wording.text}") for wording in found]
 
 
 def _exchanged_twice(wording: Wording, known: set[str]) -> list[Wording]:

@@ -152,7 +152,7 @@ class Structure:
         if effect & TIGHT_DOT:
             # "well.No fever": a missing space; not "v.6" or a file name.
             return len(before) > 2 and before.isalpha() and initial.isupper() and document.gaps[index] == "."
-        if before in _TITLES:
+        if before in _TITLES and not document.spelled(index - 1).isupper():  # "no DR." is a finding, "Dr." a title
             return False
         if before in _SHORT:
             return not initial.islower() and not (before == "no" and document.kinds[index] == NUMBER)

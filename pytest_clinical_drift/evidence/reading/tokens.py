@@ -127,7 +127,7 @@ def split_compound(token: str, word: str, start: int, after_number: bool) -> lis
 
 
 # Shorthand of notes for words that stand inside names and statements.
-_SLASHED = {"d/o": "disorder", "c/i": "contraindicated"}
+_SLASHED = {"w/o": "without", "d/o": "disorder", "c/i": "contraindicated"}
 
 
 @lru_cache(maxsize=4096)
