@@ -548,7 +548,6 @@ AMONG_OTHER_WORDS = {
         "She has an ulcer on her left lower leg. A leg ulcer needs a dressing twice a week.": CONTRADICTED,
     },
     "cirrhosis, Child-Pugh A": {"Cirrhosis, Child-Pugh C.": CONTRADICTED},
-    "migraine with aura": {"Migraine w/o aura.": CONTRADICTED},
     "24 weeks pregnant": {"You are 24 weeks pregnant. You have not needed insulin in this pregnancy.": RETAINED},
     "Parkinson's disease": {'Parkinson\'s nurse next week; she keeps a diary of "off" periods.': RETAINED},
     "debts of 3,000 pounds": {
@@ -597,7 +596,6 @@ AMONG_OTHER_WORDS = {
     "uses a walking frame outdoors": {"Mobility: walking frame outdoors, none indoors.": RETAINED},
     "takes naproxen for back pain": {"Back pain; he has never taken naproxen.": CONTRADICTED},
     "7 weeks postpartum": {"She is 17 weeks postpartum.": CONTRADICTED},
-    "atrial fibrillation on edoxaban": {"He is also on edoxaban.": PARTIAL},
     "epilepsy, seizure-free since 2016": {"Epilepsy: last seizure two weeks ago.": CONTRADICTED},
     "Oramorph 5 mg for breakthrough pain": {
         "Morphine sulfate MR 20 mg twice a day; Oramorph 5 mg for breakthrough pain.": RETAINED,
@@ -615,6 +613,36 @@ AMONG_OTHER_WORDS = {
         "Two children aged 3 and 6.": CONTRADICTED,
     },
     "widowed gardener": {"Her late mother was fond of gardens.": ABSENT},
+    "suicidal thoughts": {
+        "She would not mind if she did not wake up, but has no plan and no intention to end her life.": RETAINED,
+        "She has no intention of ending her life.": ABSENT,
+        "She has no suicidal thoughts.": CONTRADICTED,
+    },
+    "no suicidal thoughts": {
+        "She has no intention of ending her life.": ABSENT,
+        "No plan to end her life, but she wishes she would not wake up.": CONTRADICTED,
+        "She denies suicidal thoughts.": RETAINED,
+    },
+    "three panic attacks a month": {"She describes three to four panic attacks per week.": CONTRADICTED},
+    "vomits 4 times a week": {"She binges most evenings and vomits, around four times a day.": CONTRADICTED},
+    "losartan 50 mg daily": {
+        "He takes edoxaban to prevent clots, and losartan 50 mg once a day.": RETAINED,
+        "On losartan 50 mg per day, no change planned.": RETAINED,
+    },
+    "Symbicort 200/6 two puffs twice daily": {
+        "Symbicort 200/6, two puffs in the morning and two in the evening.": RETAINED,
+    },
+    "carries two adrenaline auto-injectors": {
+        "He was given adrenaline auto-injectors in the past but no longer carries any.": CONTRADICTED,
+    },
+    "migraine with aura": {
+        "Migraine w/o aura.": CONTRADICTED,
+        "Migraine without aura since her teens.": CONTRADICTED,
+    },
+    "wife died in October": {"Widowed: his wife died in May.": CONTRADICTED},
+    "postpartum depression": {"She is a first-time mother with postnatal depression.": RETAINED},
+    "visiting student from Peru": {"She is a visiting student.": PARTIAL},
+    "ferritin 9": {"She was told about asking for a ferritin test.": ABSENT},
 }
 
 

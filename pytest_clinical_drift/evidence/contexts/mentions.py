@@ -82,7 +82,7 @@ def _read(document: Document, first: int, last: int) -> Reading:
         cues = [(cue.role, cue.quote.lower(), document.token_at(cue.end - 1)) for cue in context.cues if cue.start >= 0]
         labelled = len(cues) < len(context.cues)
         against = [c for c in cues if c[0] == "negated" and not void_denial(document, c[1], c[2], first)]
-        unsure = [c for c in cues if c[0] == "hypothetical" and not void_doubt(document, c[1], c[2], negated)]
+        unsure = [c for c in cues if c[0] == "hypothetical" and not void_doubt(document, c[1], c[2], first, negated)]
         if any(c[1] in _CAUSE_SOUGHT for c in unsure) and _is_symptom(document, first):
             unsure = [c for c in unsure if c[1] not in _CAUSE_SOUGHT]
         if not labelled:

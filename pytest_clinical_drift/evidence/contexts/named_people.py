@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pytest_clinical_drift.evidence.terms.index import places_in
 from pytest_clinical_drift.evidence.terms.vocabulary import word_set
 from pytest_clinical_drift.evidence.text import Document
 
@@ -42,16 +43,17 @@ def names_of_others(document: Document) -> frozenset[str]:
 
 
 def _given(document: Document) -> list[str]:
-    if _OTHERS.isdisjoint(document.words):
-        return []
     found: list[str] = []
-    for place, word in enumerate(document.words[:-1]):
+    last = len(document) - 1
+    for place in (p for word in _OTHERS.intersection(document.words) for p in places_in(document.words, word)):
+        if place == last or document.sentences[place] != document.sentences[place + 1]:
+            continue
         gap = document.gaps[place + 1]
-        same = document.sentences[place] == document.sentences[place + 1]
-        if word in _OTHERS and same and gap.strip() in ("", ",", "("):
-            name = document.spelled(place + 1)
-            if len(name) >= _LEAST and name[0].isupper() and name[1:].islower() and _is_name(document, place, gap):
-                found.append(document.words[place + 1])
+        name = document.spelled(place + 1)
+        if gap.strip() not in ("", ",", "(") or not name[0].isupper():
+            continue
+        if len(name) >= _LEAST and name[1:].islower() and _is_name(document, place, gap):
+            found.append(document.words[place + 1])
     return found
 
 

@@ -28,7 +28,9 @@ def with_patient(document: Document, conjunction: int, start: int) -> bool:
 _BOTH = frozenset(("she", "he", "you", "i", "they", "we", "patient", "client", "both"))
 
 
-_ROLES = frozenset(("new", "first-time", "single", "young", "working", "busy", "devoted", "teenage", "widowed"))
+_ROLES = frozenset(
+    ("new", "first", "time", "first-time", "single", "young", "working", "busy", "devoted", "teenage", "widowed")
+)
 
 
 def is_role(words: list[str], start: int, person: int) -> bool:

@@ -18,6 +18,8 @@ def void_denial(document: Document, quote: str, cue_last: int, first: int) -> bo
     following = document.words[first + 1 : first + 3]
     if quote == "no" and len(following) == 2 and following[0] in _LIMITS and _is_hour(following[1]):
         return True  # "no coffee after noon": when, not whether
+    if quote == "no" and cue_last < first - 2 and document.words[first - 1] == "from":
+        return True  # "no shocks from the device", which is there
     if cue_last < first - 3 and _is_setting(document, first):
         return True
     return (quote == "none" and after == [_SINCE]) or (cue_last < first and quote.startswith(("refus", "declin")))
@@ -50,8 +52,13 @@ def _is_setting(document: Document, first: int) -> bool:
     return len(before) == 2 and before[0] in _WITHIN and before[1] in _GIVEN
 
 
-def void_doubt(document: Document, quote: str, cue_last: int, negated: bool) -> bool:
+_PURPOSES = ("to prevent", "prevention of", "prophylaxis", "protect against")
+
+
+def void_doubt(document: Document, quote: str, cue_last: int, first: int, negated: bool) -> bool:
     """ "no change to her sertraline"; "does not meet criteria for" is a denial, not a doubt."""
+    if quote.startswith(_PURPOSES) and any("," in gap for gap in document.gaps[cue_last + 1 : first + 1]):
+        return True  # "X to prevent clots, and Y": Y is not what is prevented
     before = document.words[max(0, cue_last - len(quote.split()) - 2) : cue_last]
     if quote.startswith("criteria"):
         return negated or any(word.startswith(("meet", "met", "fulfil")) for word in before)

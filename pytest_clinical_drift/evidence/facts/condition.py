@@ -78,7 +78,7 @@ def find_condition(
         over = [t for t, context in pasts if context.historical and not (ongoing and context.dated)]
         affirmed, denied = [t for t in affirmed if t not in over], [*denied, *over]
     use = not _SUBSTANCE_USE.isdisjoint(concept.name.split())  # "not used it since 2019" ends the use
-    before = [] if use else [t for t in denied if happened_before(document, t.last)]
+    before = [] if use else [t for t in denied if happened_before(document, t.last) and not _is_without(document, t)]
     denied = [t for t in denied if t not in before]
     if before and not affirmed:
         return Finding(VAGUE, tuple(before))
@@ -118,6 +118,11 @@ def _in_plan(document: Document, first: int) -> bool:
     return any(label.startswith(_PLANS) for label in document.labels_of(first)[:1])
 
 
+def _is_without(document: Document, term: Term) -> bool:
+    """ "migraine without aura since her teens": what never belonged to it."""
+    return "without" in document.words[max(0, term.first - 2) : term.first + 1]
+
+
 _SUBSTANCE_USE = frozenset(("use", "misuse", "abuse", "smoker", "smoking", "drinking"))
 _KIN_ADJECTIVES = frozenset(["maternal", "paternal", "familial", "parental"])
 
@@ -147,6 +152,14 @@ def _of_outsider(document: Document, term: Term) -> bool:
 
 def named(document: Document, concept: Concept) -> list[Term]:
     """Where a condition, or a kind of it, is named."""
+    known: dict[str, list[Term]] = document.cache.setdefault("named", {})
+    places = known.get(concept.id)
+    if places is None:
+        places = known[concept.id] = _named(document, concept)
+    return places
+
+
+def _named(document: Document, concept: Concept) -> list[Term]:
     index = term_index(document)
     found = [*index.exact.get(concept.id, ()), *index.within.get(concept.id, ())]
     if concept.name == "pregnancy":

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pytest_clinical_drift.evidence.contexts.mentions import reading
 from pytest_clinical_drift.evidence.facts.fact import Fact
 from pytest_clinical_drift.evidence.facts.intentions import intention
+from pytest_clinical_drift.evidence.facts.kits import carries_none
 from pytest_clinical_drift.evidence.facts.measurement import assess_measurement, states_goal
 from pytest_clinical_drift.evidence.facts.outcome import CONTRADICTED, RETAINED
 from pytest_clinical_drift.evidence.lexicon import Term
@@ -188,6 +189,8 @@ class Surroundings:
             stated = any(
                 self.near(place) for place in (*part.places(self.document), *_spelled_out(self.document, part))
             )
+            if "word:carry" in part.ids and self.anchors and carries_none(self.document, self.anchors[0]):
+                return "not carried"
             if stated or _implied(part, fact) or (fact.kind == "family" and "word:family" in part.ids):
                 continue  # any relative who has it is the family
             if "word:missed" in part.ids and self._is_complete():

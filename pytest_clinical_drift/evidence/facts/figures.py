@@ -18,6 +18,7 @@ from pytest_clinical_drift.evidence.terms.vocabulary import QUALIFIER, word_set
 from pytest_clinical_drift.evidence.text import CELL, Document
 
 _FAR = 25  # tokens within which an interval agrees with the fact, though another may stand nearer
+_COUNT_REACH = 4  # tokens from a count to the interval that it goes with
 _NEAR = 8  # tokens from the words that state the fact within which an interval is its own
 
 
@@ -127,26 +128,38 @@ _TAKEN_UP = frozenset(("these", "they", "this", "it"))
 
 
 def _rates_beside(document: Document, places: list[tuple[int, int]], reach: int) -> list[Frequency]:
+    """The interval nearest to each of the places, in its sentence."""
     found: list[Frequency] = []
     for first, last in places:
         start, stop = document.sentence_span(first)
+        end = last
         if not found and stop < len(document) and document.words[stop] in _TAKEN_UP:
             # "… panic attacks. They come about twice a week."
-            stop, last = document.sentence_span(stop)[1], stop + 4
-        for rate in frequencies_between(document, max(start, first - reach), min(max(stop, last + 1), last + reach)):
-            if _of_another_noun(document, rate, first, last):
-                continue
-            context = reading(document, rate.first, rate.last)
-            if not (context.negated or context.hypothetical) and rate.per_day > 0:
-                found.append(_counted(document, rate))
+            stop, end = document.sentence_span(stop)[1], stop + 4
+        beside = [
+            rate
+            for rate in frequencies_between(document, max(start, first - reach), min(max(stop, end + 1), end + reach))
+            if rate.per_day > 0 and not _of_another_noun(document, rate, first, last) and _is_stated(document, rate)
+        ]
+        if beside:
+            nearest = min(beside, key=lambda rate: first - rate.last if rate.last < first else rate.first - last)
+            found.append(_counted(document, nearest))
     return found
 
 
+def _is_stated(document: Document, rate: Frequency) -> bool:
+    context = reading(document, rate.first, rate.last)
+    return not (context.negated or context.hypothetical)
+
+
 def _counted(document: Document, rate: Frequency) -> Frequency:
-    """ "hot flushes, about 10 a day": a bare number straight before "a day" says how many times."""
+    """ "about 10 a day", "three panic attacks per week": a bare number shortly before says how many times."""
     if document.words[rate.first] not in ("a", "per"):
         return rate
-    count = next((a for a in amounts(document) if a.last + 1 == rate.first and a.unit is None and not a.ratio), None)
+    counts = [
+        a for a in amounts(document) if 0 < rate.first - a.last <= _COUNT_REACH and a.unit is None and not a.ratio
+    ]
+    count = counts[-1] if counts and document.sentences[counts[-1].first] == document.sentences[rate.first] else None
     return rate if count is None else replace(rate, per_day=rate.per_day * count.value, first=count.first)
 
 

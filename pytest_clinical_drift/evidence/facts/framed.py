@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from pytest_clinical_drift.evidence.facts.fact import Fact
 from pytest_clinical_drift.evidence.facts.outcome import CONTRADICTED, PARTIAL, RETAINED, Outcome
 from pytest_clinical_drift.evidence.reading.dates import dates
 from pytest_clinical_drift.evidence.reading.quantities import Amount, amounts, same
-from pytest_clinical_drift.evidence.terms.index import places_in
+from pytest_clinical_drift.evidence.terms.index import places_in, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import word_set
 from pytest_clinical_drift.evidence.text import Document
 
@@ -17,6 +18,7 @@ _AT = word_set("framed", "at")
 _NEAR = 9  # tokens from what is stated to the figure that dates it
 _LOOSE = 1.25  # times as long ago, which is still the same in rounded words
 _ROUND = 2.0  # … for "last year", which may be up to two years ago
+_PEOPLE = word_set("mentions", "others")
 _EVENTS = frozenset(("condition:bereavement", "condition:stillbirth", "condition:miscarriage"))
 
 
@@ -75,10 +77,23 @@ def with_frames(fact: Fact, document: Document, outcome: Outcome) -> Outcome:
         if rivals and not any(_alike(wanted, rival) for rival in rivals):
             return Outcome(CONTRADICTED, outcome.evidence, "another age" if wanted.kind == "age" else "another time")
     if fact.dates and any(concept.id in _EVENTS for concept in fact.conditions[:1]):
-        stated = [d for d in dates(document) if _is_near(document, outcome, d.first)]
+        told = replace(outcome, evidence=(*outcome.evidence, *_of_the_same(fact, document)))
+        stated = [d for d in dates(document) if _is_near(document, told, d.first)]
         if stated and all(wanted.clashes(date) for wanted in fact.dates for date in stated):
             return Outcome(CONTRADICTED, outcome.evidence, "another date")
     return outcome
+
+
+def _of_the_same(fact: Fact, document: Document) -> list[tuple[int, int]]:
+    """Other mentions of the event, of the person that the fact names: "his wife died in May" beside "widowed"."""
+    people = [word for word in fact.document.words if word in _PEOPLE]
+    found = []
+    for term in term_index(document).exact.get(fact.conditions[0].id, ()):
+        first, stop = document.clause_span(term.first)
+        near = document.words[max(first, term.first - 5) : min(stop, term.last + 5)]
+        if not people or not set(people).isdisjoint(near):
+            found.append((term.first, term.last))
+    return found
 
 
 def _alike(wanted: Frame, stated: Frame) -> bool:

@@ -48,6 +48,10 @@ def carries_none(document: Document, mention: Term) -> bool:
     index = term_index(document)
     return any(
         abs(document.sentences[t.first] - document.sentences[mention.first]) <= 1
-        and document.words[t.last + 1 : t.last + 2] in (["none"], ["neither"], ["no"])
+        and (
+            document.words[t.last + 1 : t.last + 2] in (["none"], ["neither"], ["no"])
+            or reading(document, t.first, t.last).denied
+            or document.words[max(0, t.first - 2) : t.first] == ["no", "longer"]
+        )
         for t in index.exact.get("word:carry", ())
     )

@@ -102,6 +102,8 @@ def _mentions(document: Document, measure: Concept) -> list[Term]:
     wider = [t for name in measure.data.get("includes", ()) for t in index.exact.get(f"{MEASURE}:{name}", ())]
     for term in (*index.exact.get(measure.id, ()), *wider):
         word = document.words[term.first]
+        if document.words[term.last + 1 : term.last + 2] in (["gain"], ["loss"]):
+            continue  # "3 kg weight gain" is how much was gained, not the weight
         if any(m.last > term.last for m in index.medicines_between(term.first, term.first + 1)):
             continue  # "potassium chloride" is a medicine
         if term.first == term.last and len(word) <= 2:

@@ -130,6 +130,8 @@ def _no_condition(fact: Fact, document: Document) -> Outcome:
             ahead = context.hypothetical and not (of_plan and context.negated)  # "no surgery is planned"
             if context.other_person != of_family or ahead or context.open:
                 continue
+            if concept.name in _NOT_BY_A_KIND and term.concept is not concept and context.negated:
+                continue  # no plan to end his life leaves the thoughts open
             denied = context.negated or none_after(document, term.last) or _counted_zero(document, term)
             if denied or denied_below(document, term.first):
                 retained.append((term.first, term.last))
@@ -159,6 +161,9 @@ def _no_condition(fact: Fact, document: Document) -> Outcome:
     if drug_use or all(c.group in ("social-risk", "procedure") for c in fact.conditions):
         return no_words(replace(fact, words=fact.plain_words), document)
     return no_words(fact, document) if fact.words else NOTHING
+
+
+_NOT_BY_A_KIND = word_set("negative", "not_by_a_kind")
 
 
 def _is_heading(document: Document, term: Term) -> bool:

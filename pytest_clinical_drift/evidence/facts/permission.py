@@ -130,6 +130,9 @@ def _turned_down(document: Document, first: int, last: int) -> bool:
 
 def is_asked_about(document: Document, token: int) -> bool:
     """ "asked whether he may take X": nothing is said of it yet."""
-    before = document.words[max(document.clause_span(token)[0], token - 9) : token]
+    start = max(document.clause_span(token)[0], token - 9)
+    # "she asked about others, and we noted that X …": what follows the comma is another statement.
+    start = max((place for place in range(start, token + 1) if "," in document.gaps[place]), default=start)
+    before = document.words[start:token]
     asked = [place for place, word in enumerate(before) if word in _ASKED]
     return bool(asked) and before[asked[-1] + 1 : asked[-1] + 2] != ["not"]  # "was asked not to take X" is an order

@@ -19,8 +19,8 @@ def is_planned(document: Document, mention: Term) -> bool:
     cues = cues_of(document, STATUS_FILE)
     own_now = cues.between("started", max(clause_first, mention.first - 3), mention.first)
     for cue in cues.between("planned", first, min(clause_stop, mention.last + 12)):
-        if cue.first and document.words[cue.first - 1] in ("no", "not", "without"):
-            continue
+        if not {"no", "not", "without"}.isdisjoint(document.words[max(clause_first, cue.first - 3) : cue.first]):
+            continue  # "no change planned"
         leads = cue.first < mention.first
         if leads and any(started.first > cue.last for started in own_now):
             continue

@@ -8,11 +8,13 @@ from pytest_clinical_drift.evidence.contexts.mentions import reading
 from pytest_clinical_drift.evidence.facts.condition import named
 from pytest_clinical_drift.evidence.facts.fact import Fact
 from pytest_clinical_drift.evidence.facts.outcome import ABSENT, CONTRADICTED, PARTIAL, RETAINED, Outcome
+from pytest_clinical_drift.evidence.lexicon import Term
 from pytest_clinical_drift.evidence.reading.dates import dates
 from pytest_clinical_drift.evidence.reading.quantities import amounts
+from pytest_clinical_drift.evidence.reading.wording import loose_stem
 from pytest_clinical_drift.evidence.terms.index import places_in
-from pytest_clinical_drift.evidence.terms.vocabulary import load_data, word_set
-from pytest_clinical_drift.evidence.text import Document
+from pytest_clinical_drift.evidence.terms.vocabulary import Concept, load_data, word_set
+from pytest_clinical_drift.evidence.text import Document, tokenise
 
 _LAST = frozenset(("last", "latest", "recent"))
 _OCCASIONS = word_set("recency", "occasions")
@@ -34,12 +36,11 @@ def with_recency(fact: Fact, document: Document, outcome: Outcome) -> Outcome:
         return outcome
     if not asks_when(fact):
         return _broken_again(fact, document) or outcome
-    named_at = [term.first for concept in fact.conditions[:1] for term in named(document, concept)]
-    if fact.conditions and not any(
-        fact.conditions[0].id in (t.concept.id, *t.concept.ancestors) for t in named(document, fact.conditions[0])
-    ):
+    mentions = named(document, fact.conditions[0]) if fact.conditions else []
+    if fact.conditions and not any(_names_it(document, fact.conditions[0], term) for term in mentions):
         return Outcome(ABSENT, outcome.evidence, "only in general terms")
-    spans = {document.sentence_span(first) for first in (*named_at, *(first for first, _ in outcome.evidence))}
+    places = [*(term.first for term in mentions), *(first for first, _ in outcome.evidence)]
+    spans = {document.sentence_span(first) for first in places}
     if not any(_tells_when(document, first, stop) for first, stop in spans):
         return Outcome(ABSENT, outcome.evidence, "named, but not when it was last")
     if outcome.status == PARTIAL and _another_date(fact, document, spans):
@@ -54,6 +55,14 @@ def with_recency(fact: Fact, document: Document, outcome: Outcome) -> Outcome:
     if any(_alike(wanted, hours) for hours in stated):
         return outcome
     return Outcome(CONTRADICTED, outcome.evidence, "another time")
+
+
+def _names_it(document: Document, concept: Concept, term: Term) -> bool:
+    """ "self-harms by cutting" names the self-harm; "epilepsy" does not name a seizure, though there were some."""
+    if term.concept is concept:
+        return True
+    stems = {loose_stem(word) for word in tokenise(concept.name)}
+    return not stems.isdisjoint(map(loose_stem, document.words[term.first : term.last + 1]))
 
 
 def _broken_again(fact: Fact, document: Document) -> Outcome | None:

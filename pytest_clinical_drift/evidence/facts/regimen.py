@@ -9,7 +9,7 @@ from pytest_clinical_drift.evidence.facts.dose_roles import CURRENT, PLANNED, PR
 from pytest_clinical_drift.evidence.facts.rate_owner import of_something_else, stands_with
 from pytest_clinical_drift.evidence.lexicon import Term
 from pytest_clinical_drift.evidence.reading.frequencies import Frequency, divisions, frequencies_between
-from pytest_clinical_drift.evidence.reading.quantities import Amount, amounts, duration_hours, same
+from pytest_clinical_drift.evidence.reading.quantities import SPOKEN, Amount, amounts, duration_hours, same
 from pytest_clinical_drift.evidence.terms.index import TermIndex, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import word_set
 from pytest_clinical_drift.evidence.text import CELL, Document
@@ -134,6 +134,7 @@ def _goes_on(document: Document, last: Frequency, rate: Frequency) -> bool:
 
 def _joins(document: Document, last: Frequency, rate: Frequency) -> bool:
     between = document.words[last.last + 1 : rate.first]
+    between = [word for word in between if not (word[:1].isdigit() or word in SPOKEN)]  # "and two in the evening"
     return rate.first - last.last <= 4 and _JOINED.issuperset(between)
 
 

@@ -96,7 +96,11 @@ def _judge(fact: Fact, document: Document, sentence: int, groups: dict[int, list
     ends = {place.token: max(place.last, place.token) for place in own if place.part < len(fact.words)}
     evidence = _evidence([*full.values(), *(t for p, t in vague.items() if p not in full)], ends)
     score = (covered + partly) / total
-    if _size(fact) > 1 and any(_is_essential(fact, p) for p in range(len(fact.words)) if p not in {**full, **vague}):
+    lacking = [p for p in range(len(fact.words)) if p not in {**full, **vague}]
+    # "exchange student" of the one from Brazil: with enough of the rest, a name is one detail among others.
+    if len(fact.words) > 2 and len(lacking) == 1 and _is_name(fact, lacking[0]) and lacking[0] == len(fact.words) - 1:
+        lacking = []
+    if _size(fact) > 1 and any(_is_essential(fact, p) for p in lacking):
         return Outcome(ABSENT, evidence, "named in another connection"), 0.0
     if _is_of_person(fact) and all(place.part for place in own) and 0 not in {**full, **vague}:
         return Outcome(ABSENT, evidence, "without the person it is about"), 0.0

@@ -23,10 +23,8 @@ from pytest_clinical_drift.evidence.facts.condition import (
 from pytest_clinical_drift.evidence.facts.denials import never_there, straight_denial
 from pytest_clinical_drift.evidence.facts.details import Surroundings
 from pytest_clinical_drift.evidence.facts.fact import Fact
-from pytest_clinical_drift.evidence.facts.intake import Taking, taking
 from pytest_clinical_drift.evidence.facts.loose_names import loosely_named
 from pytest_clinical_drift.evidence.facts.losses import of_the_fact
-from pytest_clinical_drift.evidence.facts.medication import mentions_of
 from pytest_clinical_drift.evidence.facts.outcome import (
     ABSENT,
     CONTRADICTED,
@@ -272,14 +270,6 @@ def _without_core(fact: Fact, document: Document, findings: list[Finding]) -> Ou
         rest = []  # "CBT for insomnia": what a treatment is for does not state the treatment
     if rest and not fact.past and _CONTENT.isdisjoint(fact.document.words):
         return Outcome(PARTIAL, _places(rest[0].mentions[:1]), f"missing: {fact.conditions[0].name}")
-    taken = [
-        mention
-        for medicine in (fact.medicines if "on" in fact.document.words else ())
-        for mention in mentions_of(document, medicine)
-        if taking(document, mention) is Taking.NOW
-    ]
-    if taken:
-        return Outcome(PARTIAL, _places(taken[:1]), f"missing: {fact.conditions[0].name}")
     mentioned = [m for f in findings for m in f.mentions]
     if "not" in fact.document.words and not mentioned:
         return NOTHING  # "not working" is not "working" in other words
