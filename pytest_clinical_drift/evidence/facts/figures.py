@@ -139,12 +139,19 @@ def _rates_beside(document: Document, places: list[tuple[int, int]], reach: int)
         beside = [
             rate
             for rate in frequencies_between(document, max(start, first - reach), min(max(stop, end + 1), end + reach))
-            if rate.per_day > 0 and not _of_another_noun(document, rate, first, last) and _is_stated(document, rate)
+            if rate.per_day > 0 and not rate.time
+            if not _of_another_noun(document, rate, first, last) and _is_stated(document, rate)
         ]
         if beside:
-            nearest = min(beside, key=lambda rate: first - rate.last if rate.last < first else rate.first - last)
-            found.append(_counted(document, nearest))
+            nearest = min(beside, key=lambda rate: _distance(document, rate, first, last))
+            found += _counted(document, nearest)
     return found
+
+
+def _distance(document: Document, rate: Frequency, first: int, last: int) -> int:
+    """Tokens from an interval to what it may belong to; an "and" between them puts it further off."""
+    low, high = (rate.last + 1, first) if rate.last < first else (last + 1, rate.first)
+    return max(0, high - low) + 3 * ("and" in document.words[low:high])
 
 
 def _is_stated(document: Document, rate: Frequency) -> bool:
@@ -152,15 +159,21 @@ def _is_stated(document: Document, rate: Frequency) -> bool:
     return not (context.negated or context.hypothetical)
 
 
-def _counted(document: Document, rate: Frequency) -> Frequency:
-    """ "about 10 a day", "three panic attacks per week": a bare number shortly before says how many times."""
+def _counted(document: Document, rate: Frequency) -> list[Frequency]:
+    """ "about 10 a day", "three to four panic attacks per week": a number shortly before says how many times."""
     if document.words[rate.first] not in ("a", "per"):
-        return rate
+        return [rate]
     counts = [
-        a for a in amounts(document) if 0 < rate.first - a.last <= _COUNT_REACH and a.unit is None and not a.ratio
+        a
+        for a in amounts(document)
+        if 0 < rate.first - a.last <= _COUNT_REACH + 2 and a.unit is None and not a.ratio
+        if document.sentences[a.first] == document.sentences[rate.first]
     ]
-    count = counts[-1] if counts and document.sentences[counts[-1].first] == document.sentences[rate.first] else None
-    return rate if count is None else replace(rate, per_day=rate.per_day * count.value, first=count.first)
+    if not counts or rate.first - counts[-1].last > _COUNT_REACH:
+        return [rate]
+    ranged = len(counts) > 1 and document.words[counts[-2].last + 1 : counts[-1].first] in (["to"], ["or"], [])
+    values = {a.value for a in (counts[-2:] if ranged else counts[-1:])} | {counts[-1].high}
+    return [replace(rate, per_day=rate.per_day * value, first=counts[-1].first) for value in sorted(values)]
 
 
 def _ages(document: Document) -> list[tuple[int, frozenset[float]]]:

@@ -11,6 +11,7 @@ from pytest_clinical_drift.evidence.text import Document
 
 _OCCUPATIONS = word_set("social", "occupations")
 _LEADING = word_set("occupation", "leading")
+_BEING = frozenset(("is", "as", "am", "are", "was", "you", "she", "he", "they", "i"))
 _FORMER = word_set("occupation", "former")
 
 
@@ -34,5 +35,5 @@ def _stands_alone(document: Document, place: int) -> bool:
     if not place or document.segments[place - 1] != document.segments[place] or document.gaps[place] not in ("", "-"):
         return True
     if document.words[place - 1] in ("a", "an"):
-        return place > 1 and document.words[place - 2] in ("is", "as", "am", "are", "was")
+        return place > 1 and document.words[place - 2] in _BEING  # "you're a teacher" is read as "you a teacher"
     return document.words[place - 1] in _LEADING
