@@ -34,6 +34,7 @@ from pytest_clinical_drift.evidence.facts.recency import with_recency
 from pytest_clinical_drift.evidence.facts.rewording import plainly, rewordings
 from pytest_clinical_drift.evidence.facts.statement import assess_statement
 from pytest_clinical_drift.evidence.facts.thesaurus import denied_wordings, likely_wordings, said_together
+from pytest_clinical_drift.evidence.facts.unbroken import assess_kept_up
 from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG_CLASS
 from pytest_clinical_drift.evidence.text import Document, read
@@ -102,6 +103,12 @@ def _in_any_wording(text: str, kind: str | None, document: Document) -> Outcome:
     mixed = assess_mixed(text, lambda half: _in_any_wording(half, None, document))
     if mixed is not None:
         return mixed
+    kept_up = assess_kept_up(text, document, lambda medicine: _in_any_wording(medicine, kind, document))
+    if kept_up is not None:
+        return kept_up
+    undone = _undone_part(text, document)
+    if undone is not None:
+        return undone
     fact = parse_fact(plainly(text), kind)
     outcome = _outcome(fact, document)
     denying = fact.negative or not _DENIALS.isdisjoint(fact.document.words[:3])
@@ -118,6 +125,18 @@ def _in_any_wording(text: str, kind: str | None, document: Document) -> Outcome:
         worded = _in_other_words(text, kind, document, denied=fact.negative)
         return worded or by_occupation(fact, document) or outcome
     return outcome
+
+
+_HABITS = ("carries ", "wears ", "refuses ", "declines ")
+
+
+def _undone_part(text: str, document: Document) -> Outcome | None:
+    """ "peanut anaphylaxis, carries two EpiPens": the second part, which is a fact of its own, is contradicted."""
+    _, comma, part = text.partition(", ")
+    if not comma or not part.startswith(_HABITS):
+        return None
+    outcome = _outcome(parse_fact(part), document)
+    return outcome if outcome.status == CONTRADICTED else None
 
 
 def _in_other_words(text: str, kind: str | None, document: Document, *, denied: bool) -> Outcome | None:

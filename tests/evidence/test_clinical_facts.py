@@ -650,3 +650,63 @@ AMONG_OTHER_WORDS = {
 def test_facts_among_other_words(fact: str) -> None:
     """Plans, questions, labels and other things of the same sentence do not change what is stated."""
     check(AMONG_OTHER_WORDS[fact], fact)
+
+
+WHAT_KILLS = {
+    "hydrocortisone 15 mg morning, 5 mg midday, 5 mg evening": {
+        "Hydrocortisone 15 mg morning, 5 mg midday, 5 mg evening.": RETAINED,
+        "Hydrocortisone 5 mg morning, 5 mg midday, 15 mg evening.": CONTRADICTED,
+        "Hydrocortisone 15 mg morning, 5 mg midday, 50 mg evening.": CONTRADICTED,
+    },
+    "quetiapine 400 mg daily": {
+        "Quetiapine 100 mg in the morning and 300 mg at night.": RETAINED,
+        "Quetiapine 100 mg in the morning and 200 mg at night.": CONTRADICTED,
+        "Quetiapine 200 mg twice a day (400 mg daily).": RETAINED,
+    },
+    "dexamethasone 4 mg daily, must not be stopped suddenly": {
+        "Dexamethasone 4 mg daily; it must not be stopped abruptly.": RETAINED,
+        "Takes dexamethasone 4 mg daily.": PARTIAL,
+        "Dexamethasone was stopped yesterday.": CONTRADICTED,
+    },
+    "clozapine 250 mg daily": {
+        "He has missed his clozapine for three days.": CONTRADICTED,
+        "He missed one dose of clozapine 250 mg daily.": RETAINED,
+    },
+    "ciclosporin 100 mg twice daily": {
+        "Ciclosporin 100 mg has been withheld during the infection.": CONTRADICTED,
+    },
+    "insulin detemir 14 units at night": {"Insulin detemir 14 ml at night.": CONTRADICTED},
+    "buprenorphine patch 10 micrograms per hour changed every 7 days": {
+        "Buprenorphine patch 10 micrograms per hour, changed daily.": CONTRADICTED,
+    },
+    "20 weeks pregnant": {"Anyone who is 20 weeks pregnant should avoid it.": ABSENT},
+    "last blackout two weeks ago, not driving": {
+        "Last blackout was two weeks ago; she still drives to work.": CONTRADICTED,
+        "Last blackout was two weeks ago; she is not driving.": RETAINED,
+    },
+    "nut anaphylaxis, carries two EpiPens": {
+        "Anaphylaxis to nuts. He no longer carries any EpiPens.": CONTRADICTED,
+    },
+    "carries two EpiPens": {"He carries one EpiPen.": CONTRADICTED, "He carries two EpiPens.": RETAINED},
+    "suicidal thoughts with a plan to take an overdose": {
+        "Suicidal thoughts, but no plan.": CONTRADICTED,
+        "She has suicidal thoughts and plans to take an overdose.": RETAINED,
+    },
+    "suicidal thoughts without intent or plan": {
+        "He has suicidal thoughts and plans to jump from a bridge.": CONTRADICTED,
+    },
+    "cuts her thighs, no suicidal intent": {"She cuts her thighs and says she does not want to die.": RETAINED},
+    "do not attempt CPR order in place": {
+        "DNACPR form completed.": RETAINED,
+        "He is not for resuscitation.": RETAINED,
+        "He is for full resuscitation.": CONTRADICTED,
+        "The DNACPR was revoked last month.": CONTRADICTED,
+    },
+    "does not feel safe at home": {"She feels unsafe at home.": RETAINED, "She feels safe at home.": CONTRADICTED},
+}
+
+
+@pytest.mark.parametrize("fact", WHAT_KILLS)
+def test_facts_that_harm_when_wrong(fact: str) -> None:
+    """Doses by time of day, what must not be stopped, missed days, units, generic advice, intent and decisions."""
+    check(WHAT_KILLS[fact], fact)

@@ -13,6 +13,7 @@ from pytest_clinical_drift.evidence.facts.planning import is_planned
 from pytest_clinical_drift.evidence.facts.switches import switched_from, switched_to
 from pytest_clinical_drift.evidence.lexicon import Term
 from pytest_clinical_drift.evidence.reading.phrases import Cue, cues_of
+from pytest_clinical_drift.evidence.reading.quantities import amounts
 from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, word_set
 from pytest_clinical_drift.evidence.text import CELL, Document
@@ -56,8 +57,7 @@ def _decide(document: Document, mention: Term) -> Taking:
         return Taking.ALLERGY
     if is_allergen(document, mention):
         return Taking.ALLERGY
-    declined = _targets(document, mention, "declined")
-    if declined:
+    if _targets(document, mention, "declined") or _missed_for_days(document, mention):
         return Taking.DENIED
     if switched_from(document, mention):
         return Taking.POSSIBLE if context.hypothetical or is_planned(document, mention) else Taking.STOPPED
@@ -78,6 +78,24 @@ def _decide(document: Document, mention: Term) -> Taking:
     if was_taken_then(document, mention):
         return Taking.STOPPED
     return Taking.NOW
+
+
+def _missed_for_days(document: Document, mention: Term) -> bool:
+    """ "has missed his clozapine for four days"; a single missed dose is another matter."""
+    if not {"missed", "skipped", "omitted"} & set(document.words[max(0, mention.first - 3) : mention.first]):
+        return False
+    stop = min(document.sentence_span(mention.first)[1], mention.last + 12)
+    return any(
+        mention.last < a.first < stop and a.dimension == "time" and a.base >= _DAY and _for(document, a.first)
+        for a in amounts(document)
+    )
+
+
+_DAY = 24  # hours
+
+
+def _for(document: Document, first: int) -> bool:
+    return not {"for", "past", "last"}.isdisjoint(document.words[max(0, first - 3) : first])
 
 
 def _listed_as_allergy(label: str) -> bool:
@@ -174,7 +192,7 @@ def _void(document: Document, cue: Cue) -> bool:
     """ "not stopped", "to be stopped", "wants to come off": no stop has happened; "had to be stopped" is one."""
     before = document.words[max(0, cue.first - 3) : cue.first]
     after = document.words[cue.last + 1] if cue.last + 1 < len(document) else ""
-    if after.endswith("ing") and after not in ("taking", "using", "having"):
+    if after.endswith("ing") and after not in _NO_ACTS:
         return True  # "stopped breathing after methadone"
     if document.words[cue.first : cue.last + 1] == ["not", "on"] and (
         after in ("more", "every") or after[:1].isdigit()
@@ -188,6 +206,7 @@ def _void(document: Document, cue: Cue) -> bool:
     return bool(before) and before[-1] in _UNREAL and not {"had", "needed"} & set(before)
 
 
+_NO_ACTS = frozenset(("taking", "using", "having", "during", "following", "pending", "owing", "considering"))
 _HELD = frozenset(("him", "her", "them", "me", "his", "their", "my", "up", "steady", "stable", "well"))
 _RAISED = frozenset(("increase", "increased", "increasing", "higher", "raise", "raised", "doubling", "uptitration"))
 

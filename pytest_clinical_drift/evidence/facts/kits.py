@@ -6,6 +6,7 @@ from pytest_clinical_drift.evidence.contexts.mentions import reading
 from pytest_clinical_drift.evidence.facts.fact import Fact
 from pytest_clinical_drift.evidence.facts.outcome import CONTRADICTED, PARTIAL, Outcome
 from pytest_clinical_drift.evidence.lexicon import Term
+from pytest_clinical_drift.evidence.reading.quantities import amounts, same
 from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import word_set
 from pytest_clinical_drift.evidence.text import Document
@@ -55,3 +56,9 @@ def carries_none(document: Document, mention: Term) -> bool:
         )
         for t in index.exact.get("word:carry", ())
     )
+
+
+def carries_others(fact: Fact, document: Document, mention: Term) -> bool:
+    """ "carries one EpiPen" for "carries two EpiPens"."""
+    before = [a for a in amounts(document) if a.last + 1 == mention.first and a.unit is None]
+    return bool(before and fact.numbers) and not same(before[-1].value, fact.numbers[0].value)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pytest_clinical_drift.evidence.facts.fact import Fact
 from pytest_clinical_drift.evidence.facts.intake import Taking, taking
-from pytest_clinical_drift.evidence.facts.kits import carries_none, in_kit, is_kit, kit_alone, names_kit
+from pytest_clinical_drift.evidence.facts.kits import carries_none, carries_others, in_kit, is_kit, kit_alone, names_kit
 from pytest_clinical_drift.evidence.facts.last_dose import compare_dates, is_last_dose
 from pytest_clinical_drift.evidence.facts.measurement import assess_measurement, is_goal, states_goal
 from pytest_clinical_drift.evidence.facts.no_medicine import all_medication_denied
@@ -173,6 +173,8 @@ def _assess_mention(fact: Fact, document: Document, mention: Term) -> Outcome:
             continue
         if "word:carry" in part.ids and carries_none(document, mention):
             return Outcome(CONTRADICTED, evidence, "not carried")
+        if "word:carry" in part.ids and carries_others(fact, document, mention):
+            return Outcome(CONTRADICTED, evidence, "another number is carried")
         if part.ids or part.stems:
             near = [
                 p for p in part.places(document) if abs(document.sentences[p] - document.sentences[mention.first]) <= 1

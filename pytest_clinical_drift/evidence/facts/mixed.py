@@ -23,6 +23,8 @@ def halves(text: str) -> tuple[str, str] | None:
     words = document.words
     for first in range(1, len(words) - 1):
         phrase = next((p for p in _SPLITTING if tuple(words[first : first + len(p)]) == p), None)
+        if phrase is None and words[first] in ("no", "not", "never") and "," in document.gaps[first]:
+            phrase = (words[first],)  # "last seizure in May, not driving"
         if phrase is None:
             continue
         after = first + len(phrase)

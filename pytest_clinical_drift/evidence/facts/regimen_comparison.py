@@ -36,6 +36,12 @@ def compare(wanted: Regimen, stated: Regimen, missing: list[str]) -> str:
 def _compare_strength(wanted: Regimen, stated: Regimen, missing: list[str]) -> str:
     goal = wanted.strengths[0]
     doses = list(stated.strengths)
+    slots = _slots(wanted), _slots(stated)
+    if len(slots[0]) > 1 and len(slots[1]) > 1:
+        return _compare_slots(*slots, missing)
+    if len(slots[1]) > 1 and wanted.per_day == 1 and not wanted.parts_of_day and len(wanted.strengths) == 1:
+        total = sum(slots[1].values())  # "100 mg in the morning and 200 mg at night" is 300 mg a day
+        return "" if same(total, goal.base) else f"{total:g} instead of {goal.base:g} a day"
     if not doses:
         missing.append("dose")
         return _compare_rate(wanted, stated, missing) if stated.times else ""
@@ -58,6 +64,9 @@ def _compare_strength(wanted: Regimen, stated: Regimen, missing: list[str]) -> s
             return f"{found:g} times a day at the full daily amount"
         missing.append("how it is divided")
         return ""
+    split = [d for d in doses if d not in matching and found and d.dimension == goal.dimension]
+    if matching and rate == 1 and any(same(d.base * (found or 1), goal.base) for d in split):
+        return ""  # "100 mg three times a day (300 mg daily)"
     if matching:
         return _compare_rate(wanted, stated, missing, found)
     if _several(goal, stated):
@@ -90,12 +99,35 @@ def _compare_strength(wanted: Regimen, stated: Regimen, missing: list[str]) -> s
     if all(dose.unit is None for dose in doses):
         missing.append("dose")
         return ""
+    if goal.dimension == "unit" and any(d.dimension == "volume" and same(d.value, goal.value) for d in doses):
+        return "ml instead of units"
     if goal.dimension in ("mass", "unit") and all(d.dimension not in ("mass", "unit") for d in doses):
         missing.append("dose")
         return ""
     dose = doses[-1]
     unit = dose.unit.name if dose.unit else ""
     return f"{dose.value:g} {unit} instead of {goal.value:g} {goal.unit.name if goal.unit else ''}".strip()
+
+
+def _slots(regimen: Regimen) -> dict[str, float]:
+    """The amount for each part of the day, where each has its own: "10 mg morning, 5 mg midday"."""
+    found: dict[str, float] = {}
+    for number, amount in enumerate(regimen.strengths):
+        following = regimen.strengths[number + 1].first if number + 1 < len(regimen.strengths) else regimen.last + 1
+        own = [rate for rate in regimen.times if rate.time and amount.last < rate.first < following]
+        if len(own) != 1:
+            return {}
+        found[own[0].time] = amount.base
+    return found
+
+
+def _compare_slots(wanted: dict[str, float], stated: dict[str, float], missing: list[str]) -> str:
+    for time, amount in wanted.items():
+        if time not in stated:
+            missing.append(f"the {time} dose")
+        elif not same(stated[time], amount):
+            return f"{stated[time]:g} instead of {amount:g} in the {time}"
+    return ""
 
 
 def _several(goal: Amount, stated: Regimen) -> bool:

@@ -51,7 +51,8 @@ def assess_statement(fact: Fact, document: Document) -> Outcome:
     refused = assess_refused(fact, document)
     if refused is not None:
         return refused
-    if any(part.ids & _SPEAKING for part in fact.words) and not fact.numbers:
+    ideation = fact.conditions[0].name == "suicidal ideation"
+    if any(part.ids & _SPEAKING for part in fact.words) and not fact.numbers and not ideation:
         return assess_words(_in_words(fact), document)
     if any(part.ids & _SELF_DENYING for part in fact.plain_words):
         worded = assess_words(_in_words(fact), document)
