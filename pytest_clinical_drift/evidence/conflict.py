@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -9,6 +10,9 @@ from itertools import pairwise
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.advice import advice_of
 from pytest_clinical_drift.evidence.judges import Conflict, Judge, RulesJudge, load_judge
+from pytest_clinical_drift.evidence.judges.rules import Change, matter_of_change
+
+_RULE = re.compile(r"n't\b|\b(?:not|never|always|every|even|only|must|unless|until|whenever|whatever)\b")
 
 __all__ = ["Conflict", "ConflictEvidence", "TurnConflict", "compare_turns", "judge_conflict"]
 
@@ -81,29 +85,45 @@ def _turn_conflict(first: int, second: int, verdict: Conflict, earlier: str, lat
 
 
 def _all_pairs(spoken: Sequence[tuple[int, str]]) -> Iterator[TurnConflict]:
-    """Contradictions of every two turns, one for each two quotes.
+    """Contradictions of every two turns; what a turn says wrongly is held against one earlier turn, the clearest.
 
     What changed for a reason in between stays changed. Later turns that go back to what was said before a contradiction
     are not listed against it once more, unless they follow it directly.
     """
     rules = RulesJudge()
-    changed: dict[str, list[tuple[int, int]]] = {}
-    """Object: the two turns between which its advice changed for a reason."""
+    changed: dict[Change, list[tuple[int, int]]] = {}
+    """Object and what changed: the two turns between which its advice changed for a reason."""
     strayed: set[tuple[int, str]] = set()
     """Turns and quotes that contradicted an earlier turn."""
     for position, (second, later) in enumerate(spoken):
+        found: list[TurnConflict] = []
         for first, earlier in spoken[:position]:
-            seen: set[tuple[str, str]] = set()
-            excused: set[str] = set()
-            for verdict in rules.conflicts(earlier, later, excused=excused):
-                settled = any(first <= old and new < second for old, new in changed.get(verdict.object or "", ()))
-                if verdict.quotes is None or verdict.quotes in seen or settled:
+            excused: set[Change] = set()
+            for verdict in rules.conflicts(earlier, later, excused=excused, in_talk=first != spoken[position - 1][0]):
+                change = verdict.object or "", matter_of_change(verdict.kind)
+                settled = any(first <= old and new < second for old, new in changed.get(change, ()))
+                if verdict.quotes is None or settled:
                     continue
-                seen.add(verdict.quotes)
-                returns = (first, verdict.quotes[0]) in strayed
-                if not returns:
+                if (first, verdict.quotes[0]) not in strayed:
                     strayed.add((second, verdict.quotes[1]))
-                if not returns or first == spoken[position - 1][0]:
-                    yield _turn_conflict(first, second, verdict, earlier, later)
-            for name in excused:
-                changed.setdefault(name, []).append((first, second))
+                elif first != spoken[position - 1][0]:
+                    continue
+                found.append(_turn_conflict(first, second, verdict, earlier, later))
+            for change in excused:
+                changed.setdefault(change, []).append((first, second))
+        yield from _clearest(found)
+
+
+def _clearest(found: Sequence[TurnConflict]) -> Iterator[TurnConflict]:
+    """Of the contradictions of each later quote the one that states a rule most plainly, else the most recent."""
+    best: dict[str, TurnConflict] = {}
+    for entry in found:
+        known = best.get(entry.quotes[1])
+        if known is None or _rank(entry) > _rank(known):
+            best[entry.quotes[1]] = entry
+    yield from best.values()
+
+
+def _rank(entry: TurnConflict) -> tuple[bool, bool, int]:
+    """Grave before others, a rule ("never", "even if") before a plain regimen, the later turn before the earlier."""
+    return entry.severe, _RULE.search(entry.quotes[0].lower()) is not None, entry.earlier_turn

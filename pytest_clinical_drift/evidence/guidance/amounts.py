@@ -9,6 +9,7 @@ from functools import lru_cache
 from pytest_clinical_drift.evidence.guidance.numbers import NUMBER_WORDS, number, number_range, with_halves
 from pytest_clinical_drift.evidence.guidance.quantity import Amount, Amounts, Span
 from pytest_clinical_drift.evidence.guidance.regimens import as_range, split_doses
+from pytest_clinical_drift.evidence.guidance.rhythms import times_listed
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 
 # Base units of the dimensions in data/units.yaml, as they are shown.
@@ -33,6 +34,8 @@ _GIVEN = frozenset(
     ["injection", "injections", "jab", "jabs", "shot", "shots", "session", "sessions", "application", "checks", "check"]
 )
 _ONCE_IN_A_WHILE = 0.01
+_FEW = 2
+"""More parts of the day than this in one list are a rhythm; two have their own wordings."""
 _TWICE_A_DAY = re.compile(
     r"\b(?:(?:morning|breakfast) and (?:\w+ ){0,4}?(?:night|evening|bedtime|dinner|supper|teatime|tea|lunch|nightly)"
     r"|am and pm|night and morning|evening and morning)\b"
@@ -41,6 +44,7 @@ _ONCE_A_DAY = re.compile(r"\b(?:at night|at bedtime|in the morning|at breakfast|
 _WHOLE_DAY = re.compile(r"\b(?:in 24 hours|a day|in a day|per day|daily|each day|every day)\b")
 _CEILING = re.compile(
     r"\b(?:up to|the most|no more than|not more than|at most|maximum|max|limit|ceiling|never more than|within)\b"
+    r"|\b(?:under|below|less than|fewer than) (?=\d)"
 )
 
 
@@ -157,13 +161,16 @@ def read_amounts(words: Sequence[str]) -> Amounts:
         if end < total and words[end] in ("full", "whole", "good", "further", "solid"):
             end += 1
         unit = words[end] if end < total else ""
+        if at and words[at - 1] == "from" and unit in ("to", "up", "down"):
+            unit = _unit_ahead(words, end, units) or unit
         if unit in units and not (words[at] in ("a", "an") and unit in ("g", "unit", "units")):
             dimension, factor = units[unit]
             if at and words[at - 1] == "by":
                 # "by two units" is a step, not a dose
                 at = end + 1
                 continue
-            found.append((Amount(low * factor, high * factor, dimension), at, end + 1))
+            written = end < total and words[end] == unit
+            found.append((Amount(low * factor, high * factor, dimension), at, end + written))
         elif unit in _PERIODS:
             days = (low * _PERIODS[unit], high * _PERIODS[unit])
             before = words[at - 1] if at else ""
@@ -185,6 +192,15 @@ def read_amounts(words: Sequence[str]) -> Amounts:
     return _assemble(words, found, frequencies, due, lasts)
 
 
+def _unit_ahead(words: Sequence[str], at: int, units: dict[str, tuple[str, float]]) -> str | None:
+    """The unit of "from 2 up to 4 mg", which is said only once."""
+    while at < len(words) and words[at] in ("to", "up", "down"):
+        at += 1
+    value = number_range(words, at) if at < len(words) else None
+    unit = words[value[2]] if value is not None and value[2] < len(words) else ""
+    return unit if unit in units else None
+
+
 def _assemble(
     words: Sequence[str],
     found: list[tuple[Amount, int, int]],
@@ -197,6 +213,9 @@ def _assemble(
     per_day = frequencies[0] if frequencies else None
     if _TWICE_A_DAY.search(joined) and (per_day is None or per_day == (1.0, 1.0)):
         per_day = (2.0, 2.0)
+    elif (per_day is None or per_day == (1.0, 1.0)) and (times_listed(words) or 0) > _FEW:
+        times = float(times_listed(words) or 0)
+        per_day = (times, times)
     elif per_day is None and _ONCE_A_DAY.search(joined):
         per_day = (1.0, 1.0)
     split = split_doses(words, found)

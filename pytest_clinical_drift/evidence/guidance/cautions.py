@@ -5,12 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from pytest_clinical_drift.evidence.advice import document_of
-from pytest_clinical_drift.evidence.guidance.clauses import sentences_of
-from pytest_clinical_drift.evidence.guidance.objects import Mention, forbidden_by, mentions_of, stems
+from pytest_clinical_drift.evidence.guidance.objects import Mention, forbidden_by, stems
 from pytest_clinical_drift.evidence.guidance.record import Advice
 from pytest_clinical_drift.evidence.guidance.sentence import Sentence
-from pytest_clinical_drift.evidence.guidance.words import spelled_out, view_of
+from pytest_clinical_drift.evidence.guidance.sentences import sentences_in
+from pytest_clinical_drift.evidence.guidance.words import spelled_out
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 
 _OTHERS = frozenset(
@@ -42,15 +41,14 @@ def _wording() -> dict[str, tuple[tuple[str, ...], ...]]:
 
 
 @lru_cache(maxsize=512)
-def cautions_of(text: str) -> tuple[Advice, ...]:
-    """One directive to avoid for each medicine or food the text says was not tolerated."""
-    document = document_of(text)
-    if not document.words:
-        return ()
-    view = view_of(document)
+def cautions_of(text: str, about: frozenset[str] = frozenset()) -> tuple[Advice, ...]:
+    """One directive to avoid for each medicine or food the text says was not tolerated.
+
+    `about`: words of the text it is compared with; what a relative cannot have matters where that names them too.
+    """
     found = []
-    for sentence in sentences_of(view, mentions_of(view)):
-        if sentence.question or _OTHERS & set(view.words[sentence.first : sentence.end]):
+    for sentence in sentences_in(text):
+        if sentence.question or _OTHERS.intersection(sentence.view.words[sentence.first : sentence.end]) - about:
             continue
         for mention in sentence.mentions:
             if mention.kind in _KINDS and not sentence.limited(mention.first) and _not_tolerated(sentence, mention):

@@ -10,13 +10,15 @@ from pytest_clinical_drift.evidence.guidance.amounts import read_amounts
 from pytest_clinical_drift.evidence.guidance.counts import counted
 from pytest_clinical_drift.evidence.guidance.draft import Draft
 from pytest_clinical_drift.evidence.guidance.figures import Figure, read_figures
+from pytest_clinical_drift.evidence.guidance.kin import with_kin
 from pytest_clinical_drift.evidence.guidance.limits import condition_of, condition_topic, is_deferred, limits_of
-from pytest_clinical_drift.evidence.guidance.manner import is_qualified
+from pytest_clinical_drift.evidence.guidance.manner import is_qualified, not_supposed
 from pytest_clinical_drift.evidence.guidance.meanings import meaning_of
 from pytest_clinical_drift.evidence.guidance.objects import Mention, stems
 from pytest_clinical_drift.evidence.guidance.record import Advice, Polarity, Urgency
 from pytest_clinical_drift.evidence.guidance.sentence import Sentence
 from pytest_clinical_drift.evidence.guidance.targets import targets_of
+from pytest_clinical_drift.evidence.guidance.timing import clock_time, meal_timing, timing_of
 from pytest_clinical_drift.evidence.guidance.words import HARD, listed
 
 _NAMED = frozenset(("drug", "class", "food", "test", "condition", "measure"))
@@ -47,6 +49,7 @@ def complete(
     `following` is where the next draft opens.
     """
     end = max(following, draft.end)
+    draft.mood = not_supposed(sentence, draft)
     targets = targets_of(sentence, draft, end, salient)
     for own, stretch in _each_with_its_amount(sentence, draft, targets, end):
         yield _directive(sentence, replace(draft, stretch=stretch) if stretch else draft, own, end, setting)
@@ -71,10 +74,10 @@ def _directive(sentence: Sentence, draft: Draft, targets: tuple[Mention, ...], e
     first, last = _stretch(sentence, draft, end)
     amounts = counted(view.words, targets, read_amounts(view.words[first:last]))
     action, effect = meaning_of(sentence, draft, targets, amounts, end)
-    food = _timing(sentence, first, "food_timing") or meal_timing(view.words[first:last])
+    food = timing_of(sentence, first, "food_timing") or meal_timing(view.words[first:last])
     if food is None and draft.verb in ("eat", "eating") and not any(m.kind == "food" for m in targets):
         food = "without_food" if draft.mood.negated else "with_food"
-    hour = _timing(sentence, first, "times_of_day") or _clock(view.words[first:last])
+    hour = timing_of(sentence, first, "times_of_day") or clock_time(view.words[first:last])
     limits = limits_of(sentence, draft)
     condition, condition_kind = condition_of(sentence, limits)
     if draft.mood.negated and effect == "against" and condition_kind in ("if", "stage") and not sentence.heading_limit:
@@ -102,7 +105,7 @@ def _directive(sentence: Sentence, draft: Draft, targets: tuple[Mention, ...], e
         condition=condition,
         reason=setting.reason,
         effect=effect,
-        objects=tuple(dict.fromkeys(target.id for target in targets)),
+        objects=with_kin(sentence, draft, targets, effect),
         amounts=amounts,
         food=food,
         condition_kind=condition_kind,
@@ -183,44 +186,6 @@ def _subject_noun(sentence: Sentence, draft: Draft) -> str:
         if view.words[at] in ("is", "are"):
             return view.document.quote(view.origin[start], view.origin[at - 1])
     return ""
-
-
-def meal_timing(words: list[str]) -> str | None:
-    """ "straight after a full meal", "an hour before any food": with or without food."""
-    meals = listed("meals")
-    if meals.isdisjoint(words):
-        return None
-    for at, word in enumerate(words):
-        if word in meals:
-            before = set(words[max(0, at - 5) : at])
-            if before & {"before", "without", "clear", "between", "hours"} or (
-                "hour" in before and "half" not in before
-            ):
-                return "without_food"
-            if before & {"with", "after", "alongside", "during", "through", "middle"}:
-                return "with_food"
-    return None
-
-
-def _timing(sentence: Sentence, start: int, category: str) -> str | None:
-    if category not in sentence.categories:
-        return None
-    found = [hit for hit in sentence.hits if hit.category == category and start <= hit.first]
-    # "before you have eaten" is one phrase, not also "have eaten"
-    outer = [hit for hit in found if not any(o.first <= hit.first and hit.end <= o.end and o != hit for o in found)]
-    values = {hit.value for hit in outer}
-    if "either" in values:
-        return "either"
-    return outer[0].value if len(values) == 1 else None
-
-
-def _clock(words: list[str]) -> str | None:
-    """The time of day that "at 8 am" or "at 10 pm" is."""
-    for at in range(1, len(words)):
-        if words[at] in ("am", "pm") and words[at - 1].isdigit() and "at" in words[max(0, at - 3) : at]:
-            late = words[at] == "pm" and 5 <= int(words[at - 1]) < 12
-            return "morning" if words[at] == "am" else "evening" if late else None
-    return None
 
 
 def _urgency(sentence: Sentence) -> Urgency | None:

@@ -28,6 +28,9 @@ from pytest_clinical_drift.evidence.text import Document
 
 _FORGOTTEN_AFTER = 3
 """Sentences that name nothing, after which "it" no longer stands for what was named before."""
+_SWALLOWED = (["with"], ["before"], ["after"], ["without"], ["on"], ["at"], ["between"], ["easily"], ["best"])
+"""What follows "go down" where a medicine is swallowed, not lowered."""
+_NONE = frozenset(("nothing", "none", "neither"))
 _TOPICS = frozenset(("drug", "class", "food", "treatment", "activity", "test"))
 
 
@@ -171,7 +174,10 @@ class SentenceReader:
         place = self._goes_to(hit) if effect == "care" else None
         if place is not None:
             return Draft(hit.first, hit.end, "practise", "for", mood, (place,), word)
-        if subject and word == "go" and effect == "act":
+        swallowed = (
+            self._words[hit.first : hit.end] == ["go", "down"] and self._words[hit.end : hit.end + 1] in _SWALLOWED
+        )
+        if subject and word == "go" and (effect == "act" or swallowed):
             return Draft(hit.first, hit.end, "take", "for", mood, subject, word, statement=True)
         if subject and effect in ("act", "care", "watch"):
             # "diclofenac should sort out the shoulder" praises the remedy
@@ -214,6 +220,11 @@ class SentenceReader:
         before = self._words[self._sentence.clause_first(hit.first) : hit.first]
         pronoun = any(word in ("it", "they", "these", "those") for word in before)
         subject = self._sentence.subject(hit.first)
+        none = next((at for at in range(hit.first - 1, self._sentence.first - 1, -1) if self._words[at] in _NONE), None)
+        named = tuple(m for m in subject if none is not None and m.first > none)
+        if named and not any(self._sentence.view.marks[(none or 0) + 1 : hit.first]):
+            # "nothing containing X should be given"
+            subject, mood = named, Mood(mood.strength, not mood.negated, mood.no_need)
         return Draft(hit.first, hit.end, action, effect, mood, subject, self._words[hit.first], pronoun=pronoun)
 
     def _in_a_name(self, hit: Hit) -> bool:

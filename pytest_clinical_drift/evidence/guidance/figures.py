@@ -12,7 +12,10 @@ _MINUTES = {
     "minute": 1.0, "minutes": 1.0, "min": 1.0, "mins": 1.0, "second": 1 / 60, "seconds": 1 / 60, "hour": 60.0,
     "hours": 60.0, "hrs": 60.0, "day": 1440.0, "days": 1440.0, "week": 10080.0, "weeks": 10080.0,
 }  # fmt: skip
-_UNITS = {"kg": "kg", "kilos": "kg", "mg": "mg", "ml": "ml", "litres": "litre", "puffs": "puff", "units": "unit"}
+_UNITS = {
+    "kg": "kg", "kilos": "kg", "kilo": "kg", "lb": "lb", "lbs": "lb", "pound": "lb", "pounds": "lb", "mg": "mg",
+    "ml": "ml", "litres": "litre", "puffs": "puff", "units": "unit",
+}  # fmt: skip
 _OR_MORE = (("or", "more"), ("or", "higher"), ("or", "above"), ("or", "over"), ("and", "above"), ("or", "longer"))
 _RHYTHM = frozenset(["times", "pm", "am", "months", "years"])
 _ABOVE = frozenset(["over", "above", "than", "beyond", "least", "exceeds", "exceeding", "past"])
@@ -55,9 +58,19 @@ def read_figures(words: Sequence[str]) -> tuple[Figure, ...]:
             value = number(word)
             if value is not None:
                 found.append(_ranged(words, at, "time", value * _MINUTES[following]))
+        elif following in _UNITS and word.isalpha() and word not in ("a", "an") and number(word) is not None:
+            found.append(_ranged(words, at, _UNITS[following], number(word) or 0.0))
+        elif "/" in word and _is_pressure(word):
+            found.append(_ranged(words, at, "pressure", float(word.partition("/")[0])))
         elif _plain(word) and following not in _RHYTHM:
             found.append(_ranged(words, at, _unit(words, word, following), float(word)))
     return tuple(found)
+
+
+def _is_pressure(word: str) -> bool:
+    """ "180/110"."""
+    upper, _, lower = word.partition("/")
+    return upper.isdecimal() and lower.isdecimal() and 70 <= int(upper[:4]) <= 260 and 30 <= int(lower[:4]) <= 150
 
 
 def _unit(words: Sequence[str], word: str, following: str) -> str:
@@ -103,6 +116,19 @@ def meet(first: Sequence[Figure], second: Sequence[Figure]) -> bool | None:
             if one.unit == other.unit:
                 verdict = bool(verdict) or (one.low <= other.high and other.low <= one.high)
     return verdict
+
+
+def shared_units(first: Sequence[Figure], second: Sequence[Figure]) -> frozenset[str]:
+    """Units in which both name values that meet."""
+    return frozenset(
+        one.unit for one in first for other in second if one.unit and one.unit == other.unit and meet([one], [other])
+    )
+
+
+def exclude(first: Sequence[Figure], second: Sequence[Figure]) -> bool:
+    """Whether both name values of one unit, or limits and values without any, that do not meet."""
+    measured = [figure for figure in first if figure.unit or 0 in figure or _NO_LIMIT in figure]
+    return meet(measured, second) is False
 
 
 def alike(first: Sequence[Figure], second: Sequence[Figure], *, one_matter: bool) -> bool:

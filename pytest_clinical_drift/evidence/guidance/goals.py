@@ -48,7 +48,10 @@ class Goal:
         if self.low == other.low == 0 or self.high == other.high == _NO_LIMIT:
             # two upper (or two lower) limits: which one holds?
             return max(self.figure, other.figure) >= self.margin * min(self.figure, other.figure)
-        return self.low >= other.high * self.margin or other.low >= self.high * self.margin
+        # a limit is meant more strictly than a figure to aim at
+        limited = 0 in (self.low, other.low) or _NO_LIMIT in (self.high, other.high)
+        margin = self.margin**0.5 if limited else self.margin
+        return self.low >= other.high * margin or other.low >= self.high * margin
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,10 @@ class _Measure:
     name: str
     units: dict[str, float]
     about: frozenset[str]
+    plain: frozenset[str]
+    """Units that say enough by themselves: "two litres a day"."""
+    others: frozenset[str]
+    """Words of other matters with the same units."""
     stated: bool
     """A measured value: only a goal where the sentence says so ("target", "aim")."""
     per: float | None
@@ -71,6 +78,8 @@ def _measures() -> tuple[_Measure, ...]:
             name,
             {str(unit): float(factor) for unit, factor in entry["units"].items()},
             frozenset(entry.get("about", ())),
+            frozenset(entry.get("plain", ())),
+            frozenset(entry.get("others", ())),
             bool(entry.get("stated", False)),
             _PERIODS.get(str(entry.get("per", ""))),
             float(entry["margin"]),
@@ -105,7 +114,9 @@ def read_goal(words: Sequence[str]) -> Goal | None:
         return None
     words = with_halves(words)
     for measure in _measures():
-        if measure.about and measure.about.isdisjoint(words):
+        if measure.about and measure.about.isdisjoint(words) and measure.plain.isdisjoint(words):
+            continue
+        if not measure.others.isdisjoint(words):
             continue
         if measure.stated and not states_a_goal(words):
             continue
@@ -127,9 +138,13 @@ def _pressure(words: Sequence[str], measure: _Measure) -> Goal | None:
 def _amount(words: Sequence[str], measure: _Measure) -> Goal | None:
     for at, word in enumerate(words):
         factor = measure.units.get(word)
-        if factor is None or not at:
+        if factor is None or not at or (words[at + 1 : at + 2] != [] and words[at + 1] in measure.units):
+            # of "8-ounce glasses" the glasses are counted
             continue
         first = at - 1
+        size = _size(words, at, measure)
+        if size is not None:
+            factor, first = size, at - 3
         high = number(words[first])
         if high is None or words[first] in ("a", "an"):
             continue
@@ -148,6 +163,14 @@ def _amount(words: Sequence[str], measure: _Measure) -> Goal | None:
         return _bounded(words, first, at, Goal(measure.name, low * factor * scale, high * factor * scale,
                                                measure.margin, measure.ramped, shown))  # fmt: skip
     return None
+
+
+def _size(words: Sequence[str], at: int, measure: _Measure) -> float | None:
+    """How much is in one of the "8-ounce glasses" or "cups of 200 ml" that are counted, in the goal's own unit."""
+    if at < 3 or words[at] not in measure.units:
+        return None
+    held, unit = number(words[at - 2]), measure.units.get(words[at - 1])
+    return None if held is None or unit is None or number(words[at - 3]) is None else held * unit
 
 
 def _per_day(words: Sequence[str], at: int, measure: _Measure) -> float | None:

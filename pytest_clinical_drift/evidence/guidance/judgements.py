@@ -40,7 +40,8 @@ class JudgementReader:
                 continue
             draft = read_benefit(self._sentence, hit) if hit.category == "benefits" else self._predicate(hit)
             if draft is not None:
-                draft.weak = draft.weak or (hit.category == "adjectives" and not self._praises(hit))
+                conceded = hit.category == "benefits" and "but" in self._words[hit.end : self._sentence.end]
+                draft.weak = draft.weak or conceded or (hit.category == "adjectives" and not self._praises(hit))
                 self._drafts.append(draft)
 
     def _opens_phrase(self, hit: Hit) -> bool:
@@ -94,9 +95,14 @@ class JudgementReader:
         if not found and not labelled and not treated_as:
             return self._inverted(hit)
         subject = sentence.subject(at + 1) or (sentence.label_mentions if labelled else ())
-        if subject and not {"neither", "none", "no"}.isdisjoint(words[sentence.clause_first(at) : subject[-1].first]):
+        if subject and not {"neither", "none", "no", "nothing"}.isdisjoint(
+            words[sentence.clause_first(at) : subject[-1].first]
+        ):
             # "neither X nor Y is for you"
             negated = not negated
+        if at >= sentence.first and words[at] in ("neither", "none"):
+            # "neither is ruled out" is about two things
+            return None
         pronoun = at >= sentence.first and words[at] in _PRONOUNS
         if pronoun and words[hit.end : hit.end + 1] and words[hit.end] in _EXPLETIVE and hit.end < sentence.end:
             # "it makes sense that you feel worn out" judges no thing
@@ -212,6 +218,7 @@ class JudgementReader:
             for h in self._sentence.hits
             if h.category == "verb" and start - 5 <= h.first < hit.first and (h.end <= start or h.first < start < h.end)
             and h.effect in ("for", "against", "more", "less")
+            and not any(self._sentence.view.marks[h.end : start + 1])
         ]  # fmt: skip
         return verbs[-1] if verbs and verbs[-1].effect != "for" else None
 

@@ -16,7 +16,7 @@ _SPANS = frozenset(("day", "days", "week", "weeks", "month", "months", "year", "
 _IF_POSSIBLE = (("you", "can"), ("at", "all"), ("you", "could"), ("he", "can"), ("she", "can"))
 _STANDS_FOR = (["they"], ["it"], ["this"], ["that"])
 _ONWARDS = frozenset(["night", "day", "week", "month", "tomorrow", "monday", "onwards", "onward"])
-_RESTARTS = frozenset(["restart", "resume", "reintroduce", "recommence"])
+_RESTARTS = frozenset(["restart", "resume", "reintroduce", "recommence", "back", "again"])
 """What follows these is when to begin again, not when to stop."""
 _SITUATIONS = ("if", "unless", "while", "when", "during")
 _WHENEVER_YOU_LIKE = (["you", "like"], ["you", "want"], ["it", "suits"], ["you", "wish"])
@@ -100,7 +100,7 @@ def _is_no_condition(sentence: Sentence, hit: Hit, opener: str) -> bool:
         return True
     if opener == "if" and tuple(words[hit.end : hit.end + 2]) in _IF_POSSIBLE:
         return hit.end + 2 >= sentence.end or bool(sentence.view.marks[hit.end + 2])
-    if opener == "if" and words[hit.end : hit.end + 1] == ["possible"]:
+    if opener == "if" and words[hit.end : hit.end + 1] in (["possible"], ["anything"]):
         return True
     if opener == "should":
         return hit.first != sentence.first and not sentence.opens(hit.first)
@@ -184,7 +184,7 @@ def limits_of(sentence: Sentence, draft: Draft) -> list[Limit]:
         limit
         for limit in sentence.limits
         if limit.kind != CONCESSION
-        and not (limit.first > draft.first and sentence.view.words[limit.first] == "then")
+        and not (sentence.view.words[limit.first] == "then" and _opening(draft) < limit.first)
         and (
             (limit.first < draft.end and not _turned(sentence, limit.end, draft.first))
             or (
@@ -194,6 +194,11 @@ def limits_of(sentence: Sentence, draft: Draft) -> list[Limit]:
             )
         )
     ]
+
+
+def _opening(draft: Draft) -> int:
+    """Where a directive opens: with what it is about, when that stands first."""
+    return min([draft.first, *(target.first for target in draft.targets or ())])
 
 
 def _turned(sentence: Sentence, first: int, last: int) -> bool:

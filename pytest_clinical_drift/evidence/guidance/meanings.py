@@ -9,6 +9,7 @@ from pytest_clinical_drift.evidence.guidance.sentence import Sentence
 from pytest_clinical_drift.evidence.guidance.words import listed
 
 _PUTS_OFF = frozenset(["leave", "leaving", "save", "saving", "keep", "keeping", "hold", "store", "raise", "mention"])
+_POSTED = frozenset(["send", "sending", "return", "returning", "post", "posting", "hand", "handing"])
 _HELD_IN_PLACE = frozenset(["against", "upright", "firmly", "in", "to", "on"])
 
 
@@ -57,8 +58,18 @@ def meaning_of(
         return action, "for"
     if effect == "act" and target.kind == "food" and draft.verb in ("mix", "mixed", "combine", "combined", "mixing"):
         return action, "for"
-    if effect == "wait" and target.medicine and draft.verb in ("leave", "hold"):
+    if draft.verb in ("keep", "kept", "keeping") and "apart" in words[draft.end : end] and target.kind != "treatment":
+        # "X and Y should be kept apart"
         return "avoid", "against"
+    if draft.verb in ("go", "going") and effect == "act" and target.medicine and words[draft.end] == "on":
+        # "I'd rather you didn't go on it"
+        return "start", "for"
+    if effect == "wait" and target.medicine and draft.verb in ("leave", "hold", "wait"):
+        # "X will have to wait"
+        return "avoid", "against"
+    if effect == "against" and draft.verb in _POSTED and target.kind == "test":
+        # a screening kit that is sent back is used
+        return "take", "for"
     return action, effect
 
 

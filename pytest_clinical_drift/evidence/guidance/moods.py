@@ -60,8 +60,8 @@ class MoodReader:
             return Mood("should", words[hit.end - 1] != "against") if words[hit.end - 1] in _REJECTS else None
         over = next((f for f in self.frames.values() if f.first < hit.first < f.end <= hit.end), None)
         if over is not None and over.value == "no_need":
-            # "I wouldn't bother with it"
-            return self.framed(over, False, hit)
+            # "I wouldn't bother with it"; "you can do without it" gives it up
+            return self.framed(over, False, hit) if hit.effect != "against" else Mood("may")
         negated = False
         at = hit.first
         while True:
@@ -105,8 +105,12 @@ class MoodReader:
             return None
         if (before in _NEGATIONS or before == "nobody") and frame.value in ("should", "may"):
             negated = not negated
-        if frame.value == "perhaps":
-            # "you may need to stop it": what might come, not what to do
+        if words[max(self._sentence.first, frame.first - 3) : frame.first][-2:] == ["no", "longer"] or (
+            words[max(self._sentence.first, frame.first - 3) : frame.first - 1][-2:] == ["no", "longer"]
+        ):
+            return Mood("should", False, True)
+        if frame.value == "perhaps" or (frame.value == "may" and not negated and self._sentence.purpose(frame.first)):
+            # "you may need to stop it", "so that you can stop it": what might come, not what to do
             return None
         if frame.value == "no_need":
             return Mood("should", False, not negated)

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 NUMBER_WORDS = {
     "a": 1, "an": 1, "one": 1, "single": 1, "two": 2, "couple": 2, "three": 3, "four": 4, "five": 5, "six": 6,
     "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14,
-    "fifteen": 15, "sixteen": 16, "eighteen": 18,
-    "twenty": 20, "thirty": 30, "half": 0.5, "dozen": 12,
+    "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19,
+    "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "ninety": 90, "half": 0.5, "dozen": 12,
 }  # fmt: skip
 _NUMBER = re.compile(r"\d{1,9}(?:\.\d{1,6})?\Z")
 
@@ -30,7 +30,14 @@ def with_halves(words: Sequence[str]) -> Sequence[str]:
         whole = number(given[at])
         if whole is not None and given[at] not in ("a", "an") and given[at + 1 : at + 4] == ["and", "a", "half"]:
             given[at : at + 4] = [f"{whole + 0.5:g}"]
+        elif whole is not None and given[at + 2 : at + 5] == ["and", "a", "half"]:
+            # "a pint and a half"
+            given[at : at + 5] = [f"{whole + 0.5:g}", _plural(given[at + 1])]
     return given
+
+
+def _plural(unit: str) -> str:
+    return unit if unit.endswith("s") else f"{unit}s"
 
 
 def number_range(words: Sequence[str], at: int) -> tuple[float, float, int] | None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pytest_clinical_drift.evidence.guidance.draft import Draft, Mood
 from pytest_clinical_drift.evidence.guidance.sentence import Sentence
-from pytest_clinical_drift.evidence.guidance.words import HARD, advice_words, listed
+from pytest_clinical_drift.evidence.guidance.words import HARD, Hit, advice_words, listed
 
 _REMEDIES = frozenset(("drug", "class", "treatment"))
 _NEAR = 2
 _NEGATIONS = frozenset(["not", "never", "no", "hardly", "nor"])
+_PRONOUNS = frozenset(["it", "this", "these", "those"])
+_TRANSITIVE = frozenset(["stop", "stops", "end", "ends", "finish", "finishes"])
+_OPENS_OBJECT = frozenset(["the", "your", "a", "an", "his", "her", "their", "you", "him", "them", "it"])
 
 
 class RemedyReader:
@@ -41,6 +44,7 @@ class RemedyReader:
             subject = [m for m in sentence.mentions if m.kind in _REMEDIES and m.end <= at and at - m.end <= _NEAR]
             if (
                 not subject
+                or self._acts_on_something(hit)
                 or not self._things_only(subject[-1].end, at)
                 or any(h.category == "subject_acts" and h.first < hit.first < h.end for h in sentence.hits)
             ):
@@ -50,10 +54,15 @@ class RemedyReader:
             self._drafts.append(Draft(hit.first, hit.end, action, effect, Mood(), targets, "subject", statement=True))
             return
 
+    def _acts_on_something(self, hit: Hit) -> bool:
+        """ "can stop the cells dividing": what a thing does, not what becomes of it."""
+        following = self._words[hit.end : hit.end + 1]
+        return self._words[hit.end - 1] in _TRANSITIVE and bool(following) and following[0] in _OPENS_OBJECT
+
     def _things_only(self, first: int, last: int) -> bool:
         """Whether nothing but plain nouns ("capsules", "injection") stands between a thing and what becomes of it."""
         between = self._words[first:last]
-        stop = listed("copulas") | listed("persons") | listed("adjunct") | _NEGATIONS
+        stop = listed("copulas") | listed("persons") | listed("adjunct") | _NEGATIONS | _PRONOUNS
         return stop.isdisjoint(between) and not any(mark & HARD for mark in self._sentence.view.marks[first : last + 1])
 
     def _promised(self) -> None:

@@ -76,6 +76,13 @@ class Sentence:
             at -= 1
         return at
 
+    def purpose(self, at: int) -> bool:
+        """Whether "so that", or "so" without a comma, opens the clause at this word: what something is for."""
+        before = self.view.words[max(self.first, at - 2) : at]
+        if before == ["so", "that"]:
+            return True
+        return before[-1:] == ["so"] and at - 1 > self.first and not self.view.marks[at - 1]
+
     def subject(self, at: int) -> tuple[Mention, ...]:
         """What stands before a passive or a judgement, back to where its clause opens."""
         start = self.clause_first(at)

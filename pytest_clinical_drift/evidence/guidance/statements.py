@@ -6,9 +6,10 @@ import re
 
 from pytest_clinical_drift.evidence.guidance.amounts import read_amounts
 from pytest_clinical_drift.evidence.guidance.draft import Draft, Mood
+from pytest_clinical_drift.evidence.guidance.numbers import number
 from pytest_clinical_drift.evidence.guidance.objects import Mention
 from pytest_clinical_drift.evidence.guidance.sentence import Sentence
-from pytest_clinical_drift.evidence.guidance.words import listed
+from pytest_clinical_drift.evidence.guidance.words import COLON, listed
 
 _BEFORE_NO = frozenset(["and", "so", "is", "but", "drink", "take", "have", "use", "with"])
 _NO_MORE = frozenset(["more", "less", "longer", "need", "change", "interaction", "problem"])
@@ -203,7 +204,12 @@ class StatementReader:
         return found
 
     def _free(self, medicine: Mention) -> bool:
-        """Whether no directive stands in the clause of a medicine."""
+        """Whether no directive stands in the clause of a medicine, or the medicine is what the sentence opens with."""
+        behind = self._words[medicine.end : medicine.end + 2]
+        opens = medicine.first - self._sentence.first <= 2 and behind[:1] in (["is"], ["are"])
+        if opens and behind[1:] and number(behind[1]) is not None and behind[1] not in ("a", "an"):
+            # "The X is 2 mg each evening, so don't exceed it"
+            return all(draft.first > medicine.end for draft in self._drafts)
         return not any(
             draft.effect in ("for", "more", "less", "against", "care")
             and self._sentence.same_clause(medicine.first, draft.first)
@@ -213,10 +219,12 @@ class StatementReader:
     def _talked_about(self, medicine: Mention) -> bool:
         """ "it's tempting to take 100 mg", "she takes 5 mg": talked about or told, not a regimen to follow."""
         start = self._sentence.clause_first(medicine.first)
+        marks = self._sentence.view.marks
+        start = max([start, *(at for at in range(start + 1, medicine.first + 1) if marks[at] & COLON)])
         if not listed("describes").isdisjoint(self._words[start : max(start, medicine.first)]):
             return True
         for hit in self._sentence.hits:
-            if hit.category != "verb" or hit.effect not in _ON_MEDICINE or hit.end > medicine.first:
+            if hit.category != "verb" or hit.effect not in _ON_MEDICINE or not start <= hit.first < medicine.first:
                 continue
             gerund = self._words[hit.first].endswith("ing") and self._words[hit.first - 1] not in ("the", "a", "your")
             if self._claimed(hit.first) or not (gerund or self._words[hit.first - 1] == "to"):

@@ -124,6 +124,8 @@ def _implied(
         bare = not behind or behind[0] in listed("adjunct") or behind[0] in ("at", "in", "if", "when", "once")
         if bare or amounts:
             return _antecedent(sentence, draft, salient, inside_only=bare and not moved)
+        if behind[:2] == ["any", "more"] and sentence.sole_drug:
+            return sentence.sole_drug
         if draft.effect in ("more", "less") or behind[0] in listed("more") or behind[0] in listed("less"):
             return _antecedent(sentence, draft, (), inside_only=True)
     if draft.action == "eat" and draft.effect == "for":

@@ -183,7 +183,7 @@ class AdviceWords:
     on_your_own: tuple[str, ...]
 
 
-def _inflect(verb: str, forms: dict[str, list[str]]) -> dict[str, str]:
+def inflect(verb: str, forms: dict[str, list[str]]) -> dict[str, str]:
     """Every form of a verb with its kind: base, gerund, participle, other."""
     kinds = {verb: "base"}
     given = forms.get(verb)
@@ -211,14 +211,14 @@ def advice_words() -> AdviceWords:
     splits: dict[str, list[tuple[tuple[str, ...], str, str]]] = {}
     for entry in data["split_verbs"]:
         tails = [spelled_out(tail) for tail in entry["tail"]]
-        for form, kind in _inflect(entry["verb"], forms).items():
+        for form, kind in inflect(entry["verb"], forms).items():
             kinds[kind].add(form)
             table.add(form, "verb", "practise", "act")
             splits.setdefault(form, []).extend((tail, entry["action"], entry["effect"]) for tail in tails)
     for entry in data["verbs"]:
         for phrase in entry["words"]:
             head, _, rest = phrase.partition(" ")
-            for form, kind in _inflect(head, forms).items():
+            for form, kind in inflect(head, forms).items():
                 kinds[kind].add(form)
                 table.add(f"{form} {rest}".strip(), "verb", entry["action"], entry["effect"])
     for category in _VALUED_CATEGORIES:

@@ -19,9 +19,16 @@ def _pairs() -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
     return tuple((frozenset(one), frozenset(other)) for one, other in load_data("advice")["opposite_words"])
 
 
+@lru_cache(maxsize=1)
+def _all_words() -> frozenset[str]:
+    return frozenset().union(*(words for pair in _pairs() for words in pair))
+
+
 def antonyms_opposed(first: Advice, second: Advice, *, whole: bool) -> Opposition | None:
     """Both tell to do something, in words that exclude each other."""
     if first.polarity != "do" or second.polarity != "do" or "care" in (first.effect, second.effect):
+        return None
+    if _all_words().isdisjoint(first.said) or _all_words().isdisjoint(second.said):
         return None
     for one, other in _pairs():
         for here, there in ((one, other), (other, one)):

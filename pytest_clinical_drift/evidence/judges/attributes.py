@@ -14,7 +14,10 @@ _LATE = frozenset(("evening", "night"))
 _AS_NEEDED = re.compile(
     r"\bonly\s+(?:\S+\s+){0,5}?(?:if|when|on (?:bad )?days)\b|\b(?:as|when|if) (?:needed|required|necessary)\b"
 )
-_REGULAR = re.compile(r"\b(?:every (?:single )?(?:day|morning|night|evening)|each day|daily|even (?:when|if|on))\b")
+_REGULAR = re.compile(
+    r"\b(?:every (?:single )?(?:day|morning|night|evening)|each day|daily|even (?:when|if|on)"
+    r"|whether or not|whether you need)\b"
+)
 _APART = frozenset(["not", "never", "no", "without", "avoid", "apart", "away", "nor", "hours", "instead"])
 _MIXED = ("drug:", "class:", "food:")
 

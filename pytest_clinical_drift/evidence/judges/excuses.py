@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from pytest_clinical_drift.evidence.advice import advice_of, document_of
 from pytest_clinical_drift.evidence.guidance.figures import alike, meet
-from pytest_clinical_drift.evidence.guidance.objects import stems
+from pytest_clinical_drift.evidence.guidance.objects import stem, stems
 from pytest_clinical_drift.evidence.guidance.record import Advice
-from pytest_clinical_drift.evidence.guidance.words import view_of
+from pytest_clinical_drift.evidence.guidance.words import listed, view_of
 from pytest_clinical_drift.evidence.judges.news import find_news
 from pytest_clinical_drift.evidence.judges.opposition import Opposition
+from pytest_clinical_drift.evidence.judges.stages import at_a_later_date, served_out, sick_day, too_early, unbroken
 
 _AFTERWARDS = (
     "then", "next", "afterwards", "subsequently", "once", "after", "as soon as", "by day", "on day", "from",
@@ -21,7 +23,9 @@ _AFTERWARDS = (
 _NEW_SIGNS = 2
 _WORD = re.compile(r"[a-z]+")
 _WHEN = ("when", "the moment", "at the first sign")
+_JUST_BECAUSE = re.compile(r"\b(?:just|only|simply|merely) because\b")
 _MEDICINE = ("drug:", "class:")
+_CLINICIAN = re.compile(r"\b(?:doctor|gp|clinic|team|nurse|consultant|specialist|midwife|prescri\w+)\b")
 
 
 class Excuses:
@@ -35,11 +39,28 @@ class Excuses:
         sentences = view.document.sentences
         self._elapsed = {sentences[view.origin[hit.first]] for hit in view.hits if hit.category == "elapsed"}
 
+    def close_up(self) -> Excuses:
+        """What excuses two sentences by themselves: conditions and stages, as in a short text, but no news."""
+        excuses = Excuses.__new__(Excuses)
+        excuses._whole, excuses._foretold, excuses._news, excuses._elapsed = False, [], (), self._elapsed
+        return excuses
+
+    @property
+    def has_news(self) -> bool:
+        """Whether the later text names anything new."""
+        return any(not news.polite for news in self._news)
+
+    @property
+    def has_told_news(self) -> bool:
+        """Whether the later text names anything new beside a measurement."""
+        return any(not news.polite and not news.measured for news in self._news)
+
     def excused(self, first: Advice, second: Advice, opposition: Opposition) -> bool:
         """Whether the later directive may differ from the earlier one."""
         if _takes_it_up(first, second):
             return False
-        if first.deferred or second.deferred or _one_after_the_other(first, second):
+        waits = first.deferred and (self._whole or not _waits_for_word(first, second))
+        if waits or second.deferred or _one_after_the_other(first, second):
             return True
         if self.rests_on_news(second):
             return True
@@ -53,7 +74,13 @@ class Excuses:
         if second.stance < 0 and second.condition_kind == "until" and first.strength == "may":
             # "swimming is a good idea", "not until the wound has healed"
             return True
-        if _time_limited(first) and not self._elapsed.isdisjoint((second.sentence, second.sentence - 1)):
+        if at_a_later_date(first, second) or served_out(first, second):
+            return True
+        if (
+            _time_limited(first)
+            and not too_early(first, second)
+            and not self._elapsed.isdisjoint((second.sentence, second.sentence - 1))
+        ):
             return True
         if (first.condition_topic & second.condition_topic) - _object_words(first, second):
             return False
@@ -66,12 +93,18 @@ class Excuses:
             return False
         if _flatly_forbids(first) and second.stance > 0 and second.condition_kind == "stage":
             return False
-        if _staged(second) and not first.lasting:
+        lasting_first = first.lasting or (not self._whole and unbroken(first))
+        if _staged(second) and not lasting_first:
             return True
-        if _staged(first) and not second.lasting and not (first.condition or "").lower().startswith("after"):
+        if (
+            _staged(first)
+            and first.amounts.lasts is None
+            and not second.lasting
+            and not (first.condition or "").lower().startswith("after")
+        ):
             return True
-        lasting = (first.lasting and _depends(second)) or (second.lasting and _depends(first))
-        if lasting and opposition.kind != "urgency":
+        lasting = (lasting_first and _depends(second)) or (second.lasting and _depends(first))
+        if lasting and opposition.kind != "urgency" and not sick_day(second):
             # "at all times" leaves no room for "when you're only popping out"
             return first.temporary or not (first.stance and second.stance)
         return self._conditional(first, second, opposition)
@@ -82,15 +115,24 @@ class Excuses:
             advice.stance == second.stance and set(advice.objects) & set(second.objects) for advice in self._foretold
         )
 
+    def changed(self, first: Advice, second: Advice) -> bool:
+        """Whether news put an end to the earlier directive; a rule for a situation ("whenever …") stays in force."""
+        return not _depends(first) and self.rests_on_news(second)
+
     def rests_on_news(self, second: Advice) -> bool:
         """Whether the later text names something new that accounts for the directive; in a short text all of it."""
         return any((not self._whole and not news.polite) or news.concerns(second) for news in self._news)
+
+    def news_at(self, sentence: int, named: frozenset[str], topic: frozenset[str]) -> bool:
+        """Whether the later text names something new that accounts for one of its sentences."""
+        return any(news.touches(sentence, named, topic) for news in self._news)
 
     def _conditional(self, first: Advice, second: Advice, opposition: Opposition) -> bool:
         """Whether the two apply in different situations."""
         if not _depends(first) and not _depends(second):
             passing = first.temporary and not second.temporary and first.stance < 0
-            return passing and (self._whole or first.condition_kind != "until")
+            until = first.condition_kind == "until" or "until" in first.quote.lower().split()
+            return passing and (self._whole or not until)
         if _same_situation(first, second):
             return opposition.kind == "urgency" and (_adds_signs(first, second) or _adds_signs(second, first))
         if opposition.kind == "direction" and first.polarity == "don't":
@@ -109,8 +151,10 @@ class Excuses:
 def _takes_it_up(first: Advice, second: Advice) -> bool:
     """ "Avoid it unless your doctor prescribes it", and then it is recommended with no word of a doctor."""
     condition = (first.condition or "").lower()
-    if not condition.startswith("unless") or not re.search(r"\b(?:doctor|gp|prescri\w+)", condition):
+    if not condition.startswith("unless") or not _CLINICIAN.search(condition):
         return False
+    if first.goal is not None and second.goal is not None:
+        return not _CLINICIAN.search(second.quote.lower())
     if first.stance >= 0 or second.stance <= 0:
         return False
     own = {"your", "keep", "continue", "prescribed", "usual"}.isdisjoint(second.quote.lower().split())
@@ -128,7 +172,8 @@ def _first_dose(first: Advice, opposition: Opposition) -> bool:
 
 def _lifts_a_pause(first: Advice, second: Advice) -> bool:
     """What was paused for the time being is begun again."""
-    if not (first.temporary or first.condition_kind == "until") or first.stance >= 0 or second.stance <= 0:
+    passing = first.temporary or first.condition_kind == "until" or "for the first" in first.quote.lower()
+    if not passing or first.stance >= 0 or second.stance <= 0:
         return False
     again = second.verb in ("restart", "resume", "reintroduce", "recommence") or "again" in second.said
     return again or (first.condition_kind == "until" and second.amounts.due is not None)
@@ -139,6 +184,15 @@ def _other_group(first: Advice, second: Advice) -> bool:
     if first.group and second.group:
         return first.group.isdisjoint(second.group)
     return False
+
+
+def _waits_for_word(first: Advice, second: Advice) -> bool:
+    """ "No dairy until the dietitian says so": nobody has said so when the later text names nobody."""
+    if first.stance > 0 > second.stance and first.action == second.action == "stop":
+        # "don't stop it on your own", and then it is stopped with no word of anybody
+        return second.condition_kind is None and not second.temporary and not _CLINICIAN.search(second.quote.lower())
+    opposite = first.stance < 0 < second.stance
+    return opposite and first.condition_kind == "until" and listed("deferral").isdisjoint(second.quote.lower().split())
 
 
 def _time_limited(advice: Advice) -> bool:
@@ -198,9 +252,19 @@ def _same_situation(first: Advice, second: Advice) -> bool:
     if alike(first.figures, second.figures, one_matter=shared) or (shared and meet(first.figures, second.figures)):
         return True
     own = _object_words(first, second)
-    if _depends(second) and (second.condition_topic & _matter(first)) - own:
+    if _depends(second) and _named_in(second.condition_topic - own, first):
         return True
-    return bool(_depends(first) and (first.condition_topic & _matter(second)) - own)
+    return _depends(first) and _named_in(first.condition_topic - own, second)
+
+
+def _named_in(condition: frozenset[str], advice: Advice) -> bool:
+    """Whether a directive speaks of what a condition names; "no rash" speaks of its absence."""
+    common = condition & _matter(advice)
+    if not common:
+        return False
+    words = _WORD.findall(advice.quote.lower())
+    absent = {stem(word) for before, word in pairwise(words) if before in ("no", "without")}
+    return not common <= absent
 
 
 def _object_words(first: Advice, second: Advice) -> frozenset[str]:
@@ -211,5 +275,7 @@ def _object_words(first: Advice, second: Advice) -> frozenset[str]:
 
 
 def _matter(advice: Advice) -> frozenset[str]:
-    """What a directive speaks of, the reason it gives aside."""
-    return advice.topic - stems(_WORD.findall(advice.reason.lower())) if advice.reason else advice.topic
+    """What a directive speaks of, the reason it gives aside; "not just because …" gives none."""
+    if advice.reason is None or _JUST_BECAUSE.search(advice.quote.lower()):
+        return advice.topic
+    return advice.topic - stems(_WORD.findall(advice.reason.lower()))

@@ -17,10 +17,18 @@ _EVIDENCE = frozenset(("test", "result", "scan", "level", "culture", "pregnant",
 _JUST_BEFORE, _SOON_AFTER = 1, 3
 """Sentences around the news in which advice rests on it without naming it again."""
 _SAME_MATTER = 2
+_ORDER = frozenset(["first", "second", "third", "fourth"])
+_KNOWN = 0.6
+"""Part of what is called new that the earlier text has to have named, so that it is none."""
+_FINDINGS = frozenset(["result", "results", "scan", "bloods", "swab", "culture", "biopsy", "ecg"])
+_RECENT = frozenset(["today", "yesterday", "latest", "morning", "tuesday", "monday"])
+_CHANGES = frozenset(["dropped", "fallen", "risen", "crept", "climbed", "worsened", "improved", "changed", "shown"])
 _PLANNED = frozenset(["once", "until", "till", "if", "unless", "when", "whenever"])
 _PLANNED_WITHIN = 6
 _ACT_WITHIN = 7
 """Words between a clinician and what the clinician did."""
+_OF_PRONOUN = 2
+"""The same where only "she" or "they" may stand for a clinician."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,20 +38,24 @@ class News:
     sentence: int
     named: frozenset[str]
     topic: frozenset[str]
+    measured: bool = False
+    """Only a measurement, which may be what the earlier text spoke of."""
     polite: bool = False
     """Only thanks for being told, which accounts for a change of what is named."""
 
     def concerns(self, advice: Advice) -> bool:
         """Whether a directive may rest on it: it stands close behind, or is about the same thing."""
-        distance = advice.sentence - self.sentence
         if advice.granted:
             # what gives way to a wish does not rest on news elsewhere
-            return distance == 0
+            return advice.sentence == self.sentence
+        return self.touches(advice.sentence, advice.named | frozenset(advice.objects), advice.topic)
+
+    def touches(self, sentence: int, named: frozenset[str], topic: frozenset[str]) -> bool:
+        """Whether a sentence may rest on it."""
+        distance = sentence - self.sentence
         if not self.polite and -_JUST_BEFORE <= distance <= (_JUST_BEFORE if self.named else _SOON_AFTER):
             return True
-        if self.named & (advice.named | frozenset(advice.objects)):
-            return True
-        return len(self.topic & advice.topic) >= _SAME_MATTER
+        return bool(self.named & named) or len(self.topic & topic) >= _SAME_MATTER
 
 
 def find_news(earlier: Document, later: Document) -> tuple[News, ...]:
@@ -53,8 +65,12 @@ def find_news(earlier: Document, later: Document) -> tuple[News, ...]:
     places = [cue.first for cue in _cues(view) if _is_news(view, cue, known, earlier)]
     tokens = {view.origin[at] for at in places}
     told = {view.origin[hit.first] for hit in view.hits if hit.category == "told"} - tokens
-    tokens.update(start for start in later.sentence_starts if _now_changed(later, start))
-    tokens.update(_new_figures(later, known))
+    told_before = stems(earlier.words)
+    tokens.update(start for start in later.sentence_starts if _now_changed(later, start, told_before))
+    figures = set(_new_figures(later, known))
+    others = {later.sentences[token] for token in tokens}
+    tokens |= figures
+    tokens.update(_changed(later))
     tokens.update(
         index for index, word in enumerate(later.words[:-1], 1) if word == "new" and later.kinds[index] == NUMBER
     )
@@ -67,7 +83,8 @@ def find_news(earlier: Document, later: Document) -> tuple[News, ...]:
     for number in sorted({later.sentences[token] for token in tokens}):
         first, end = later.sentence_span(next(token for token in tokens if later.sentences[token] == number))
         topic = stems(later.words[first:end])
-        found.append(News(number, names.get(number, frozenset()), topic, number not in firm))
+        measured = number in {later.sentences[token] for token in figures} and number not in others
+        found.append(News(number, names.get(number, frozenset()), topic, measured, number not in firm))
     return tuple(found)
 
 
@@ -107,8 +124,11 @@ def _known_before(view: View, cue: Hit, told: frozenset[str]) -> bool:
     end = cue.end
     while end < min(cue.end + 7, len(view.words)) and not view.marks[end]:
         end += 1
-    said = stems(view.words[cue.first : end])
-    return bool(said) and said <= told
+    if not stems(view.words[cue.first : end]) and "pregnant" in told:
+        # "now you're 20 weeks": the pregnancy is known
+        return True
+    said = stems([word for word in view.words[cue.first : end] if word not in _ORDER])
+    return bool(said) and len(said & told) >= _KNOWN * len(said)
 
 
 def _new_figures(later: Document, known: set[str]) -> Iterator[int]:
@@ -126,7 +146,17 @@ def _new_figures(later: Document, known: set[str]) -> Iterator[int]:
             yield term.first
 
 
-def _now_changed(document: Document, start: int) -> bool:
+def _changed(later: Document) -> Iterator[int]:
+    """ "Your weight's dropped", "the tests've come back": what has changed, in a contraction."""
+    for at, word in enumerate(later.words):
+        if word in _CHANGES and later.gaps[at] in ("'s", "'ve"):
+            yield at
+        elif word in _FINDINGS and not _RECENT.isdisjoint(later.words[max(0, at - 3) : at]):
+            # "after yesterday's scan"
+            yield at
+
+
+def _now_changed(document: Document, start: int, told: frozenset[str]) -> bool:
     """ "Now the fever has gone, …": a sentence that opens with what has changed."""
     if document.words[start] != "now" or start + 1 >= len(document.words) or document.gaps[start + 1]:
         return False
@@ -135,7 +165,10 @@ def _now_changed(document: Document, start: int) -> bool:
         if document.gaps[at] and document.gaps[at][0] in ",;:.":
             break
         opening.append(document.words[at])
-    return not {"has", "have", "is", "are"}.isdisjoint(opening) and {"feel", "feeling"}.isdisjoint(opening)
+    if {"has", "have", "is", "are"}.isdisjoint(opening) or not {"feel", "feeling"}.isdisjoint(opening):
+        return False
+    said = stems(opening)
+    return not said or len(said & told) < _KNOWN * len(said)
 
 
 def _cues(view: View) -> list[Hit]:
@@ -146,7 +179,8 @@ def _cues(view: View) -> list[Hit]:
     for who in view.hits:
         if who.category != "clinicians":
             continue
-        for at in range(who.end, who.end + _ACT_WITHIN + 1):
+        pronoun = who.value in ("he", "she", "they")
+        for at in range(who.end, who.end + (_OF_PRONOUN if pronoun else _ACT_WITHIN) + 1):
             act = acts.get(at)
             if act is not None and sentences[view.origin[who.first]] == sentences[view.origin[at]]:
                 cues.append(act)

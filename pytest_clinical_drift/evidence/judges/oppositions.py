@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from pytest_clinical_drift.evidence.guidance.objects import stems
 from pytest_clinical_drift.evidence.guidance.record import Advice
@@ -31,24 +31,30 @@ _WAYS = {"more": 1, "less": -1}
 
 
 def oppositions(
-    before: Sequence[Advice], after: Sequence[Advice], *, whole: bool
+    before: Sequence[Advice],
+    after: Sequence[Advice],
+    *,
+    whole: bool,
+    comparable: Callable[[Advice, Advice], bool] | None = None,
 ) -> Iterator[tuple[Advice, Advice, Opposition]]:
     """Every opposed pair of directives of two texts; `whole` replies need more in common than a few sentences."""
     for first in before:
         for second in after:
+            if first.quote == second.quote or (comparable is not None and not comparable(first, second)):
+                continue
             if whole and (first.weak or second.weak or not (first.sure or second.sure)):
                 continue
             opposition = _opposed(first, second, whole)
             if opposition is None:
                 continue
-            if _both_ways(first, second, before, after):
+            if both_ways(first, second, before, after):
                 continue
             if whole and _same_set(first, second, before, after, opposition):
                 continue
             yield first, second, opposition
 
 
-def _both_ways(first: Advice, second: Advice, before: Sequence[Advice], after: Sequence[Advice]) -> bool:
+def both_ways(first: Advice, second: Advice, before: Sequence[Advice], after: Sequence[Advice]) -> bool:
     """Whether one of two replies speaks for and against the thing itself, so that it weighs rather than contradicts."""
     if first.stance * second.stance >= 0:
         return False
@@ -147,9 +153,20 @@ def _by_object(first: Advice, second: Advice, whole: bool) -> Opposition | None:
     return found or attributes_opposed(first, second, name, other, whole=whole)
 
 
+def stance_opposed(first: Advice, second: Advice) -> Opposition | None:
+    """Having and going without the same thing, or without a class and having its member."""
+    shared = shared_object(first, second)
+    if shared is None or (shared[0] in listed("generic") and not shared[0].startswith("activity:")):
+        return None
+    one, other, _ = shared
+    return _stance(first, second, other.partition(":")[2], one.startswith(("drug:", "class:")), other)
+
+
 def _food_elsewhere(first: Advice, second: Advice) -> Opposition | None:
     """ "come fasted" and "have breakfast" for the same test or medicine, which stands elsewhere in the sentence."""
-    common = sorted(name for name in first.named & second.named if name.startswith(("drug:", "class:", "test:")))
+    common = sorted(
+        name for name in first.named & second.named if name.startswith(("drug:", "class:", "test:", "condition:"))
+    )
     return food_opposed(first, second, common[0].partition(":")[2], common[0]) if common else None
 
 
@@ -189,13 +206,15 @@ def _only_partly(first: Advice, second: Advice, medicine: bool) -> bool:
         offered = negative.strength == "may" and negative.effect == "against"
         words = _WORD.findall(negative.quote.lower())
         return offered and not negative.granted and not listed("only_considers").isdisjoint(words)
-    return not listed("partial").isdisjoint(negative.said)
+    said = negative.said - frozenset(_WORD.findall((negative.reason or "").lower()))
+    # "in any form", "no … at all" leave nothing out
+    return not (listed("partial") - {"any"} if negative.lasting else listed("partial")).isdisjoint(said)
 
 
 def _other_food(first: Advice, second: Advice, object_id: str) -> bool:
     """Two foods of one group, of which the side that forbids names only its own: cheese is not milk."""
     kind, _, group = object_id.partition(":")
-    if kind != "food":
+    if kind != "food" or "allergy" in (first.verb, second.verb):
         return False
     one, two = stems(first.object_text.lower().split()), stems(second.object_text.lower().split())
     negative = one if first.literal_stance < 0 else two

@@ -19,7 +19,7 @@ class Conflict:
     severe: bool = False
     """Following the wrong one may do serious harm."""
     kind: str = ""
-    """What differs: avoid/use, start/stop, dose, frequency, food, urgency, direction, polarity."""
+    """What differs: avoid/use, start/stop, dose, frequency, food, urgency, direction, missed dose, polarity."""
     object: str | None = None
     """Id of what both are about, where it is known."""
     probability: float | None = None

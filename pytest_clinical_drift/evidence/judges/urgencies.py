@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pytest_clinical_drift.evidence.guidance.figures import alike, meet
+from pytest_clinical_drift.evidence.guidance.figures import alike, exclude, meet
 from pytest_clinical_drift.evidence.guidance.objects import stems
 from pytest_clinical_drift.evidence.guidance.record import Advice
 from pytest_clinical_drift.evidence.judges.opposition import Opposition
@@ -13,6 +13,8 @@ _CONDITION_SHARED = 2
 _MOST_OF_A_SIGN = 0.6
 _SIGNS = re.compile(r",|;|\bor\b|\band\b")
 _LATER = frozenset(["home", "day", "days", "week", "weeks", "morning", "tomorrow", "appointment", "run", "course"])
+_MOMENTS = frozenset(["second", "seconds", "minute", "minutes"])
+"""A wait counted in these is a step of an instruction."""
 _WORD = re.compile(r"[a-z]+")
 _GRAVE = frozenset(
     ["sudden", "suddenly", "severe", "worst", "spreading", "spreads", "heavy", "constant", "uncontrollable"]
@@ -111,8 +113,7 @@ def _figures_alike(first: Advice, second: Advice) -> bool:
 
 def _apart(first: Advice, second: Advice) -> bool:
     """Whether both name values of one unit that do not meet: five minutes and more, two minutes at most."""
-    measured = [figure for figure in first.figures if figure.unit]
-    return meet(measured, second.figures) is False
+    return exclude(first.figures, second.figures) or exclude(second.figures, first.figures)
 
 
 def _same_sign(first: Advice, second: Advice) -> bool:
@@ -140,7 +141,7 @@ def _leaves(advice: Advice) -> bool:
         return False
     if advice.action == "rest":
         return "home" in advice.topic or bool(advice.amounts.lasts and advice.amounts.lasts[1] >= 1)
-    return advice.effect == "wait"
+    return advice.effect == "wait" and _MOMENTS.isdisjoint(advice.said)
 
 
 def _far_apart(first: Advice, second: Advice) -> bool:

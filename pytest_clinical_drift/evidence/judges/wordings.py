@@ -140,7 +140,7 @@ def watch_opposed(first: Advice, second: Advice) -> Opposition | None:
     """In whole replies: checking the same thing at very different rhythms, with no situation named."""
     if first.effect != "watch" or second.effect != "watch" or not (_sets_rhythm(first) and _sets_rhythm(second)):
         return None
-    if any(a.condition_kind == "if" or a.temporary for a in (first, second)):
+    if any(a.condition_kind in ("if", "stage", "while") or a.temporary for a in (first, second)):
         return None
     same = bool(set(first.objects) & set(second.objects)) or (
         not first.objects and not second.objects and stem(first.verb) == stem(second.verb)
