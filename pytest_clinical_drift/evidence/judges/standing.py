@@ -26,7 +26,7 @@ def stands(kind: str, earlier: str, later: str, *, apart: bool) -> bool:
     if kind == "food" and (_has("measured", before) or _has("measured", after)):
         return False
     if kind in _ON_RULES:
-        return not apart or _has("rule", before)
+        return not apart or _has("rule", before) or (_has("ends", before) and not _has("for_now", before))
     if kind in ("dose", "frequency") and apart:
         return _has("limit", before) or (
             _has("limit", after) and not (_has("going_on", before) or _has("going_on", after))
