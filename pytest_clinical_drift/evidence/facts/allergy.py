@@ -178,7 +178,10 @@ def _beside_substance(document: Document, term: Term, reactions: list[Concept], 
             for t in own
             if any(_same_reaction(t.concept, r) for r in reactions) and reading(document, t.first, t.last).negated
         ]
-        if denied:
+        stated = [
+            t for t in own if t not in denied and t.concept in reactions and reading(document, t.first, t.last).affirmed
+        ]
+        if denied and not stated:
             return Outcome(CONTRADICTED, (place, (denied[0].first, denied[0].last)), "the reaction is denied")
     if worded and _negated_allergy_word(document, clause_first, clause_stop):
         return Outcome(CONTRADICTED, (place,), "denied")

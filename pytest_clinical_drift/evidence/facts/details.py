@@ -251,7 +251,9 @@ def _is_object(fact: Fact) -> bool:
 def _same_number(stated: Amount, wanted: Amount) -> bool:
     """The same figure, or the same stretch of time in other units: "three weeks" / "21 days"."""
     both_timed = stated.dimension == wanted.dimension == "time"
-    return same(stated.value, wanted.value) or (both_timed and same(stated.base, wanted.base, 0.02 * wanted.base))
+    if both_timed:
+        return same(stated.base, wanted.base, 0.02 * wanted.base)  # "7 months" is not 7 weeks
+    return same(stated.value, wanted.value)
 
 
 def _comparable(stated: Amount, wanted: Amount) -> bool:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pytest_clinical_drift.evidence.contexts.mentions import reading
 from pytest_clinical_drift.evidence.facts.endings import whole_statements
 from pytest_clinical_drift.evidence.facts.fact import Fact
+from pytest_clinical_drift.evidence.facts.intervals import counted, rates_beside
 from pytest_clinical_drift.evidence.facts.outcome import CONTRADICTED, PARTIAL, RETAINED, Outcome
 from pytest_clinical_drift.evidence.lexicon import Term
 from pytest_clinical_drift.evidence.reading.dates import dates
-from pytest_clinical_drift.evidence.reading.frequencies import MOST_DAYS, Frequency, frequencies, frequencies_between
+from pytest_clinical_drift.evidence.reading.frequencies import MOST_DAYS, Frequency, frequencies
 from pytest_clinical_drift.evidence.reading.quantities import Amount, amounts, same
 from pytest_clinical_drift.evidence.reading.wording import loose_stem
 from pytest_clinical_drift.evidence.terms.index import term_index
@@ -18,7 +17,6 @@ from pytest_clinical_drift.evidence.terms.vocabulary import QUALIFIER, word_set
 from pytest_clinical_drift.evidence.text import CELL, Document
 
 _FAR = 25  # tokens within which an interval agrees with the fact, though another may stand nearer
-_COUNT_REACH = 4  # tokens from a count to the interval that it goes with
 _NEAR = 8  # tokens from the words that state the fact within which an interval is its own
 
 
@@ -27,13 +25,17 @@ def with_figures(fact: Fact, document: Document, outcome: Outcome) -> Outcome:
     side = _other_side(fact, document, outcome)
     if side is not None:
         return Outcome(CONTRADICTED, ((side.first, side.last),), f"{side.concept.name} instead of the other side")
+    day = _other_weekdays(fact, document, outcome)
+    if day is not None:
+        return Outcome(CONTRADICTED, ((day, day),), "another day of the week")
     aged = _other_ages(fact, document, outcome)
     if aged is not None:
         return Outcome(CONTRADICTED, ((aged, aged + 1),), "other ages")
     for wanted in fact.numbers:
         other = _other_amount(fact, document, outcome, wanted)
         if other is not None:
-            return Outcome(CONTRADICTED, ((other.first, other.last),), f"{other.value:g} instead of {wanted.value:g}")
+            said, meant = document.quote(other.first, other.last), fact.document.quote(wanted.first, wanted.last)
+            return Outcome(CONTRADICTED, ((other.first, other.last),), f"{said} instead of {meant}")
     other_date = _other_date(fact, document, outcome)
     if other_date is not None:
         return Outcome(CONTRADICTED, (other_date,), "another date")
@@ -46,8 +48,10 @@ def with_figures(fact: Fact, document: Document, outcome: Outcome) -> Outcome:
         stated_at = (*index.exact.get(concept.id, ()), *index.within.get(concept.id, ()))
         own = (t for t in stated_at if reading(document, t.first, t.last).affirmed)
         places += [(term.first, term.last) for term in own]
-    stated = _rates_beside(document, places, _NEAR)
-    if any(_agree(f.per_day, rates[0].per_day) for f in (*stated, *_rates_beside(document, places, _FAR))):
+    stated = rates_beside(document, places, _NEAR)
+    wanted_rates = {rates[0].per_day, *(rate.per_day for rate in counted(fact.document, rates[0]))}
+    near_and_far = (*stated, *rates_beside(document, places, _FAR))
+    if any(_agree(rate.per_day, wanted) for rate in near_and_far for wanted in wanted_rates):
         return outcome
     rare = None if stated else _rarely(document, outcome)
     if rare is not None:
@@ -113,7 +117,12 @@ def _other_date(fact: Fact, document: Document, outcome: Outcome) -> tuple[int, 
     if len(years) != 1 or any(years & {date.year} for date in dates(document)):
         return None
     for first, last in outcome.evidence:
-        beside = [d for d in dates(document) if d.year and (0 < d.first - last <= 3 or 0 < first - d.last <= 3)]
+        beside = [
+            d
+            for d in dates(document)
+            if d.year
+            and (0 < d.first - last <= 3 or (0 < first - d.last <= 3 and "and" not in document.words[d.last : first]))
+        ]
         if beside and document.sentences[beside[0].first] == document.sentences[first]:
             return beside[0].first, beside[0].last
     return None
@@ -122,58 +131,6 @@ def _other_date(fact: Fact, document: Document, outcome: Outcome) -> tuple[int, 
 def _in_amount(fact: Fact, rate: Frequency) -> bool:
     """ "4 units a week": the interval belongs to an amount and is compared with it."""
     return any(0 <= rate.first - number.last <= 3 for number in fact.numbers) or bool(fact.medicines)
-
-
-_TAKEN_UP = frozenset(("these", "they", "this", "it"))
-
-
-def _rates_beside(document: Document, places: list[tuple[int, int]], reach: int) -> list[Frequency]:
-    """The interval nearest to each of the places, in its sentence."""
-    found: list[Frequency] = []
-    for first, last in places:
-        start, stop = document.sentence_span(first)
-        end = last
-        if not found and stop < len(document) and document.words[stop] in _TAKEN_UP:
-            # "… panic attacks. They come about twice a week."
-            stop, end = document.sentence_span(stop)[1], stop + 4
-        beside = [
-            rate
-            for rate in frequencies_between(document, max(start, first - reach), min(max(stop, end + 1), end + reach))
-            if rate.per_day > 0 and not rate.time
-            if not _of_another_noun(document, rate, first, last) and _is_stated(document, rate)
-        ]
-        if beside:
-            nearest = min(beside, key=lambda rate: _distance(document, rate, first, last))
-            found += _counted(document, nearest)
-    return found
-
-
-def _distance(document: Document, rate: Frequency, first: int, last: int) -> int:
-    """Tokens from an interval to what it may belong to; an "and" between them puts it further off."""
-    low, high = (rate.last + 1, first) if rate.last < first else (last + 1, rate.first)
-    return max(0, high - low) + 3 * ("and" in document.words[low:high])
-
-
-def _is_stated(document: Document, rate: Frequency) -> bool:
-    context = reading(document, rate.first, rate.last)
-    return not (context.negated or context.hypothetical)
-
-
-def _counted(document: Document, rate: Frequency) -> list[Frequency]:
-    """ "about 10 a day", "three to four panic attacks per week": a number shortly before says how many times."""
-    if document.words[rate.first] not in ("a", "per"):
-        return [rate]
-    counts = [
-        a
-        for a in amounts(document)
-        if 0 < rate.first - a.last <= _COUNT_REACH + 2 and a.unit is None and not a.ratio
-        if document.sentences[a.first] == document.sentences[rate.first]
-    ]
-    if not counts or rate.first - counts[-1].last > _COUNT_REACH:
-        return [rate]
-    ranged = len(counts) > 1 and document.words[counts[-2].last + 1 : counts[-1].first] in (["to"], ["or"], [])
-    values = {a.value for a in (counts[-2:] if ranged else counts[-1:])} | {counts[-1].high}
-    return [replace(rate, per_day=rate.per_day * value, first=counts[-1].first) for value in sorted(values)]
 
 
 def _ages(document: Document) -> list[tuple[int, frozenset[float]]]:
@@ -193,6 +150,27 @@ def _ages(document: Document) -> list[tuple[int, frozenset[float]]]:
     return found
 
 
+_WEEKDAYS = ("mon", "tues", "wednes", "thurs", "fri", "satur", "sun")
+
+
+def _weekdays(words: list[str]) -> dict[str, int]:
+    """The days of the week among some words, with where they stand."""
+    return {
+        day: place for place, word in enumerate(words) for day in _WEEKDAYS if word.removesuffix("s") == f"{day}day"
+    }
+
+
+def _other_weekdays(fact: Fact, document: Document, outcome: Outcome) -> int | None:
+    """Where only other days of the week than the fact's stand in the sentence that states it."""
+    wanted = _weekdays(fact.document.words)
+    for first, _ in outcome.evidence if wanted else ():
+        start, stop = document.sentence_span(first)
+        stated = _weekdays(document.words[start:stop])
+        if stated and wanted.keys().isdisjoint(stated):
+            return start + min(stated.values())
+    return None
+
+
 def _other_ages(fact: Fact, document: Document, outcome: Outcome) -> int | None:
     """Where a list of as many other ages stands in the sentence that states the fact."""
     wanted = _ages(fact.document)
@@ -201,18 +179,6 @@ def _other_ages(fact: Fact, document: Document, outcome: Outcome) -> int | None:
         if document.sentences[place] in sentences and len(ages) == len(wanted[0][1]) and ages != wanted[0][1]:
             return place
     return None
-
-
-def _of_another_noun(document: Document, rate: Frequency, first: int, last: int) -> bool:
-    """ "weekly blood tests" beside a complaint: how often something else takes place."""
-    after = rate.last + 1
-    if rate.first != rate.last or after >= len(document) or first <= after <= last or document.gaps[after]:
-        return False
-    return document.words[rate.first] in _ADJECTIVES and document.words[after] not in _AFTER_RATE
-
-
-_ADJECTIVES = frozenset(("daily", "weekly", "fortnightly", "monthly", "yearly", "annual", "nightly", "quarterly"))
-_AFTER_RATE = word_set("figures", "after_rate")
 
 
 def _other_amount(fact: Fact, document: Document, outcome: Outcome, wanted: Amount) -> Amount | None:
@@ -225,7 +191,9 @@ def _other_amount(fact: Fact, document: Document, outcome: Outcome, wanted: Amou
         agree = any(same(a.value, wanted.value) or a.value <= wanted.value <= a.high for a in sums)
         return sums[0] if sums and not agree else None
     alike = [a for a in amounts(document) if _of_same_thing(fact, document, wanted, a)]
-    if not alike or any(same(a.base, wanted.base) or a.value <= wanted.value <= a.high for a in alike):
+    if not alike or any(
+        same(a.base, wanted.base) or (a.unit is wanted.unit and a.value <= wanted.value <= a.high) for a in alike
+    ):
         return None
     rows = {
         document.lines[first]
@@ -296,7 +264,7 @@ def _role(document: Document, amount: Amount) -> str:
 
 
 _LASTING = frozenset(("sober", "clean", "abstinent"))
-_FOR = frozenset(("for", "past", "last"))
+_FOR = frozenset(("for", "past", "last", "x", "over"))
 
 
 def _same_stretch(fact: Fact, document: Document, wanted: Amount, stated: Amount) -> bool:

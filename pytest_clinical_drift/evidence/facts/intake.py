@@ -7,13 +7,18 @@ from enum import Enum
 
 from pytest_clinical_drift.evidence.contexts.mentions import reading
 from pytest_clinical_drift.evidence.facts.dose_roles import STATUS_FILE
+from pytest_clinical_drift.evidence.facts.intake_notes import (
+    is_warning,
+    listed_as_allergy,
+    missed_for_days,
+    status_says_stopped,
+)
 from pytest_clinical_drift.evidence.facts.medicine_owner import is_allergen, is_theirs
 from pytest_clinical_drift.evidence.facts.past_intake import begun_again, is_to_be_changed, was_taken_then
 from pytest_clinical_drift.evidence.facts.planning import is_planned
 from pytest_clinical_drift.evidence.facts.switches import switched_from, switched_to
 from pytest_clinical_drift.evidence.lexicon import Term
 from pytest_clinical_drift.evidence.reading.phrases import Cue, cues_of
-from pytest_clinical_drift.evidence.reading.quantities import amounts
 from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, word_set
 from pytest_clinical_drift.evidence.text import CELL, Document
@@ -53,17 +58,17 @@ def _decide(document: Document, mention: Term) -> Taking:
         return Taking.OTHER_PERSON
     if context.open:
         return Taking.OPEN
-    if _listed_as_allergy(" ".join(document.labels_of(mention.first)[:2])):
+    if listed_as_allergy(" ".join(document.labels_of(mention.first)[:2])):
         return Taking.ALLERGY
     if is_allergen(document, mention):
         return Taking.ALLERGY
-    if _targets(document, mention, "declined") or _missed_for_days(document, mention):
+    if _targets(document, mention, "declined") or missed_for_days(document, mention):
         return Taking.DENIED
     if switched_from(document, mention):
         return Taking.POSSIBLE if context.hypothetical or is_planned(document, mention) else Taking.STOPPED
     if switched_to(document, mention):
         return Taking.NOW
-    stopped = _targets(document, mention, "stopped")
+    stopped = _targets(document, mention, "stopped") or status_says_stopped(document, mention)
     if stopped and not context.hypothetical:
         return Taking.STOPPED
     if context.hypothetical and not context.negated and is_to_be_changed(document, mention):
@@ -72,48 +77,12 @@ def _decide(document: Document, mention: Term) -> Taking:
     if planned or is_planned(document, mention):
         return Taking.POSSIBLE
     if context.negated and not (_lacks_only_effects(document, mention) or _is_missed(document, mention)):
-        return Taking.POSSIBLE if _is_warning(document, mention) else Taking.DENIED
+        return Taking.POSSIBLE if is_warning(document, mention) else Taking.DENIED
     if context.historical and not context.dated and not _continued(document, mention):
         return Taking.STOPPED
     if was_taken_then(document, mention):
         return Taking.STOPPED
     return Taking.NOW
-
-
-def _missed_for_days(document: Document, mention: Term) -> bool:
-    """ "has missed his clozapine for four days"; a single missed dose is another matter."""
-    if not {"missed", "skipped", "omitted"} & set(document.words[max(0, mention.first - 3) : mention.first]):
-        return False
-    stop = min(document.sentence_span(mention.first)[1], mention.last + 12)
-    return any(
-        mention.last < a.first < stop and a.dimension == "time" and a.base >= _DAY and _for(document, a.first)
-        for a in amounts(document)
-    )
-
-
-_DAY = 24  # hours
-
-
-def _for(document: Document, first: int) -> bool:
-    return not {"for", "past", "last"}.isdisjoint(document.words[max(0, first - 3) : first])
-
-
-def _listed_as_allergy(label: str) -> bool:
-    """Under "Allergies:"; under "Medication and allergies:" the words beside the medicine must say which it is."""
-    return "allerg" in label and not any(word in label for word in ("medication", "medicine", "treatment", "drugs and"))
-
-
-def _is_warning(document: Document, mention: Term) -> bool:
-    """ "advised not to mix X with alcohol", "not to take X if she has a fever": how to take it, not that it is not."""
-    first, stop = document.clause_span(mention.first)
-    before = document.words[max(first, mention.first - 10) : mention.first]
-    after = document.words[mention.last + 1 : min(stop, mention.last + 8)]
-    advised = not _ADVISING.isdisjoint(before) and "not" in before
-    return advised and (before[-1:] != ["take"] or not _UNDER.isdisjoint(after))
-
-
-_ADVISING = word_set("intake", "advising")
-_UNDER = frozenset(("if", "when", "while", "unless", "until", "with", "more", "before", "after", "together", "without"))
 
 
 def _is_change_ahead(document: Document, mention: Term) -> bool:
@@ -248,6 +217,8 @@ _OF_THE_MEDICINE = word_set("intake", "of_the_medicine")
 
 def _coordinated(document: Document, first: int, second: int) -> bool:
     between = document.words[first + 1 : second]
+    if not {"previously", "formerly", "took", "takes", "taking", "stopped"}.isdisjoint(between):
+        return False  # "takes X and previously took Y, which was stopped"
     return not between or (len(between) <= 3 and bool(_JOINS & set(between)))
 
 

@@ -17,13 +17,17 @@ _ON_RULES = ("avoid/use", "start/stop", "food", "polarity")
 def stands(kind: str, earlier: str, later: str, *, apart: bool) -> bool:
     """Whether an opposition between two whole replies may be called a contradiction; `apart`: not adjacent turns."""
     before, after = earlier.lower(), later.lower()
-    if _has("open", after) or _has("placed", before):
+    if _has("open", after) or _has("placed", before) or _has("answers", before) or _has("answers", after):
+        return False
+    if kind == "direction" and _has("rule", after):
         return False
     if kind == "urgency":
         return (_has("waiting", before) or _has("waiting", after)) and not _has("past", after)
     if kind == "polarity" and _has("emergency", before) and _has("emergency", after):
         return False
     if kind == "food" and (_has("measured", before) or _has("measured", after)):
+        return False
+    if kind == "start/stop" and _has("conditional", before):
         return False
     if kind in _ON_RULES:
         return not apart or _has("rule", before) or (_has("ends", before) and not _has("for_now", before))
