@@ -703,6 +703,20 @@ WHAT_KILLS = {
         "The DNACPR was revoked last month.": CONTRADICTED,
     },
     "does not feel safe at home": {"She feels unsafe at home.": RETAINED, "She feels safe at home.": CONTRADICTED},
+    "5 weeks postpartum": {"She is 5 months postpartum.": CONTRADICTED, "She is 5 weeks postpartum.": RETAINED},
+    "dialysis on Mondays and Fridays": {
+        "He has dialysis on Tuesdays and Saturdays.": CONTRADICTED,
+        "He has dialysis on Mondays and Fridays.": RETAINED,
+    },
+    "risperidone stopped because of stiffness": {
+        '{"name": "risperidone", "status": "discontinued", "reason": "stiffness"}': PARTIAL,
+    },
+    "gliclazide 80 mg daily": {"Taking gliclazide and previously took sitagliptin, which was stopped.": PARTIAL},
+    "phenytoin caused Stevens-Johnson syndrome": {
+        "Stevens-Johnson syndrome from phenytoin, which should never be given again, and any new rash matters.": RETAINED,
+    },
+    "knee replacement in 2015": {"History of TIA in 2021 and a knee replacement.": PARTIAL},
+    "four cups of coffee a day": {"He drinks about four coffees per day.": RETAINED},
 }
 
 
