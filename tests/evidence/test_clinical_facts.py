@@ -713,7 +713,7 @@ WHAT_KILLS = {
     },
     "gliclazide 80 mg daily": {"Taking gliclazide and previously took sitagliptin, which was stopped.": PARTIAL},
     "phenytoin caused Stevens-Johnson syndrome": {
-        "Stevens-Johnson syndrome from phenytoin, which should never be given again, and any new rash matters.": RETAINED,
+        "Stevens-Johnson syndrome from phenytoin, which should never be given again; any new rash matters.": RETAINED,
     },
     "knee replacement in 2015": {"History of TIA in 2021 and a knee replacement.": PARTIAL},
     "four cups of coffee a day": {"He drinks about four coffees per day.": RETAINED},
