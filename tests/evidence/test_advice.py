@@ -86,7 +86,7 @@ def test_hidden_reasoning_gives_no_advice() -> None:
 
 def test_one_sentence_holds_several_directives() -> None:
     """Joined instructions are read one by one, and each keeps its own polarity."""
-    found = find_advice("Don't take the next apixaban and go straight to A&E.")
+    found = find_advice("Don't have any more edoxaban tonight and go straight to hospital.")
     assert [(item.action, item.polarity) for item in found] == [("take", "don't"), ("seek_care", "do")]
 
 

@@ -39,7 +39,7 @@ def test_kinds_of_contradiction(earlier: str, later: str, kind: str) -> None:
 @pytest.mark.parametrize(
     ("earlier", "later"),
     [
-        ("Keep taking apixaban.", "If you vomit blood, don't take the next apixaban and call 999."),
+        ("Keep taking apixaban.", "If your stools turn black, leave out the apixaban and call 999."),
         ("Take prednisolone for five days.", "Once the five days are up, stop the prednisolone."),
         ("Carry on with ramipril.", "Your potassium has come back at 6.2, so stop the ramipril."),
         ("Keep taking the Clenil.", "The asthma nurse has switched you, so stop the Clenil."),

@@ -134,7 +134,7 @@ NOT_A_NEGATION = """
 .|She has not missed any doses of [tacrolimus].
 .|No missed doses of [thyroxine].
 .|He did not want his [pregabalin] altered.
-.|She is not keen to change her [mirtazapine].
+.|He does not want to change his [mirtazapine].
 .|There is no need to alter his [loratadine].
 .|She reports no side effects from [citalopram].
 .|She takes [citalopram] without side effects.

@@ -238,7 +238,7 @@ def _about_the_past(document: Document, term: Term) -> bool:
 
 
 def _of_a_figure(document: Document, term: Term) -> bool:
-    """ "GAD-7: 14" names a scale; "Haemoglobin: no fall over the past year" is not about the patient falling."""
+    """ "GAD-7: 14" names a scale; "Platelets: a fall since May" is not about the patient falling."""
     scales = term_index(document).between(MEASURE, term.first - 1, term.last + 1)
     if any(m.first <= term.first and term.last < m.last for m in scales):
         return True

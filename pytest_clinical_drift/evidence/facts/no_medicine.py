@@ -49,7 +49,7 @@ def no_medicine(fact: Fact, document: Document) -> Outcome:
 
 
 def _of_other_drug(document: Document, mention: Term) -> bool:
-    """ "aspirin is the only blood-thinning tablet": the class word is said of a drug that is no member of it."""
+    """ "dipyridamole is his one blood thinner": the class word is said of a drug that is no member of it."""
     first = max(document.clause_span(mention.first)[0], mention.first - 6)
     before = term_index(document).medicines_between(first, mention.first)
     return (

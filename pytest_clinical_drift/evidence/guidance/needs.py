@@ -51,7 +51,7 @@ class NeedReader:
         return any(draft.first <= at < draft.end for draft in self._drafts)
 
     def _needs(self) -> None:
-        """ "you need the 5 mg tablet", "that warrants an ambulance", "you don't need the rest of the capsules"."""
+        """ "you need the 5 mg tablet", "that warrants an ambulance", "you won't need the second inhaler"."""
         words, sentence = self._words, self._sentence
         needs = listed("needs")
         self._is_emergency()
