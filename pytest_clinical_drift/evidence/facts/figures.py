@@ -162,7 +162,7 @@ def _weekdays(words: list[str]) -> dict[str, int]:
 
 def _other_weekdays(fact: Fact, document: Document, outcome: Outcome) -> int | None:
     """Where only other days of the week than the fact's stand in the sentence that states it."""
-    wanted = _weekdays(fact.document.words)
+    wanted = _weekdays(fact.document.words) if "day" in fact.text.lower() else {}
     for first, _ in outcome.evidence if wanted else ():
         start, stop = document.sentence_span(first)
         stated = _weekdays(document.words[start:stop])
