@@ -716,6 +716,7 @@ WHAT_KILLS = {
         "Stevens-Johnson syndrome from phenytoin, which should never be given again; any new rash matters.": RETAINED,
     },
     "knee replacement in 2015": {"History of TIA in 2021 and a knee replacement.": PARTIAL},
+    "wanders at night": {"He wanders at night.": RETAINED},
     "four cups of coffee a day": {"He drinks about four coffees per day.": RETAINED},
 }
 

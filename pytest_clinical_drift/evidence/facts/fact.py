@@ -162,12 +162,6 @@ def _clusters_of(document: Document, index: TermIndex, concept: Concept, terms: 
     return () if all(part.ids <= NEUTRAL for part in parts) else parts
 
 
-def _words_first(document: Document, words: tuple[WordPart, ...], conditions: list[Term]) -> bool:
-    if not words or not conditions:
-        return False
-    return document.raw.find(words[0].text) < document.starts[conditions[0].first]
-
-
 def _of_other(document: Document, term: Term) -> bool:
     """Said of another person in the fact itself: "wife, who has dementia", "autistic son"."""
     following = document.words[term.last + 1 : term.last + 2]

@@ -48,9 +48,10 @@ def with_figures(fact: Fact, document: Document, outcome: Outcome) -> Outcome:
         stated_at = (*index.exact.get(concept.id, ()), *index.within.get(concept.id, ()))
         own = (t for t in stated_at if reading(document, t.first, t.last).affirmed)
         places += [(term.first, term.last) for term in own]
-    stated = rates_beside(document, places, _NEAR)
+    timed = bool(rates[0].time)
+    stated = rates_beside(document, places, _NEAR, timed=timed)
     wanted_rates = {rates[0].per_day, *(rate.per_day for rate in counted(fact.document, rates[0]))}
-    near_and_far = (*stated, *rates_beside(document, places, _FAR))
+    near_and_far = (*stated, *rates_beside(document, places, _FAR, timed=timed))
     if any(_agree(rate.per_day, wanted) for rate in near_and_far for wanted in wanted_rates):
         return outcome
     rare = None if stated else _rarely(document, outcome)

@@ -14,8 +14,8 @@ _COUNT_REACH = 4  # tokens from a count to the interval that it goes with
 _TAKEN_UP = frozenset(("these", "they", "this", "it"))
 
 
-def rates_beside(document: Document, places: list[tuple[int, int]], reach: int) -> list[Frequency]:
-    """The interval nearest to each of the places, in its sentence."""
+def rates_beside(document: Document, places: list[tuple[int, int]], reach: int, *, timed: bool) -> list[Frequency]:
+    """The interval nearest to each of the places, in its sentence; parts of the day only where the fact is `timed`."""
     found: list[Frequency] = []
     for first, last in places:
         start, stop = document.sentence_span(first)
@@ -26,7 +26,7 @@ def rates_beside(document: Document, places: list[tuple[int, int]], reach: int) 
         beside = [
             rate
             for rate in frequencies_between(document, max(start, first - reach), min(max(stop, end + 1), end + reach))
-            if rate.per_day > 0 and not rate.time
+            if rate.per_day > 0 and (timed or not rate.time)
             if not _of_another_noun(document, rate, first, last) and _is_stated(document, rate)
         ]
         if beside:

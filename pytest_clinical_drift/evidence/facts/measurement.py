@@ -31,7 +31,6 @@ from pytest_clinical_drift.evidence.text import Document, tokenise
 _REACH = 14
 _VALUE_WORDS = word_set("measurement", "value_words")
 # Units that by themselves say what was measured.
-_TELLING = {"temperature": "temperature", "hba1c": "hba1c"}
 
 
 def assess_measurement(document: Document, measure: Concept, wanted: Amount | None, *, goal: bool = False) -> Outcome:

@@ -53,8 +53,8 @@ def assess_halves(stated: Outcome, denied: Outcome) -> Outcome:
         return NOTHING
     if stated.status == RETAINED and denied.status == RETAINED:
         return Outcome(RETAINED, evidence)
-    missing = next(half.reason for half in (stated, denied) if half.status != RETAINED)
-    return Outcome(PARTIAL, evidence, missing or "stated only in part")
+    missing = next((half.reason for half in (stated, denied) if half.status == PARTIAL), "")
+    return Outcome(PARTIAL, evidence, missing or "only one of its two parts is stated")
 
 
 def assess_mixed(text: str, assess: Callable[[str], Outcome]) -> Outcome | None:

@@ -11,7 +11,6 @@ from pytest_clinical_drift.evidence.guidance.remedies import RemedyReader
 from pytest_clinical_drift.evidence.guidance.sentence import Sentence
 from pytest_clinical_drift.evidence.guidance.words import COLON, Hit, advice_words, listed
 
-_MODALS = frozenset(["will", "should", "would", "may", "can", "might", "could"])
 _PRONOUNS = frozenset(["it", "that", "this", "they", "those", "these", "there"])
 _EXPLETIVE = frozenset(["that", "how", "why", "if", "when", "what", "you", "to"])
 _NEGATIONS = frozenset(["not", "never", "no", "hardly", "nor"])
