@@ -6,15 +6,15 @@ from typing import Any
 
 # public name -> module that holds it; resolved at first use, so that importing the plugin stays cheap
 _PUBLIC = {
-    "load_cases": "case_files",
-    "assess_retention": "evidence.retention",
-    "mention_context": "evidence.context",
-    "find_advice": "evidence.advice",
-    "judge_conflict": "evidence.conflict",
+    "load_cases": "cases.files",
+    "assess_retention": "evidence.facts.retention",
+    "mention_context": "evidence.mentions.context",
+    "find_advice": "evidence.advice.orders",
+    "judge_conflict": "scoring.study_c",
     "compute_drift_slope": "metrics.drift",
-    "compute_entity_recall_metrics": "study_c",
-    "calculate_knowledge_conflict_rate_from_responses": "study_c",
-    "calculate_alignment_score": "evidence.alignment",
+    "compute_entity_recall_metrics": "scoring.study_c",
+    "calculate_knowledge_conflict_rate_from_responses": "scoring.study_c",
+    "calculate_alignment_score": "scoring.alignment",
 }
 __all__ = sorted(_PUBLIC)
 

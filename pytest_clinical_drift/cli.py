@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from importlib import metadata
 from pathlib import Path
 
-from .errors import InputError
+from pytest_clinical_drift.errors import InputError
 
 BAD_INPUT = 4
 
@@ -25,9 +26,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="clinical-drift", description="Tools around the clinical drift gate.")
+    parser.add_argument("--version", action="version", version=f"clinical-drift {_version()}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    new = commands.add_parser("new", help="write a commented case to start from")
+    new.add_argument("case_id", metavar="CASE_ID", help="lower-case words with hyphens, such as asthma-and-nuts")
+    new.add_argument("--out", type=Path, default=Path(), metavar="DIR", help="default: this folder")
+    new.set_defaults(command=_new)
     validate = commands.add_parser("validate", help="check cases: schema and quality")
     validate.add_argument("path", type=Path, help="a case file or a folder of cases")
+    validate.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
     validate.set_defaults(command=_validate)
     compare = commands.add_parser("compare", help="several models or releases side by side")
     compare.add_argument("results", type=Path, nargs="+", help="study_c_results.json files, or their folders")
@@ -35,7 +42,21 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument(
         "--markdown", type=Path, metavar="FILE", help="write markdown to a file instead of the terminal"
     )
+    compare.add_argument(
+        "--fail-if-worse", action="store_true", help="exit 1 if a run is worse than the first, 7 if that cannot be told"
+    )
     compare.set_defaults(command=_compare)
+    review = commands.add_parser("review", help="write a page on which a person settles the alarms of a run")
+    review.add_argument("results", type=Path, metavar="RESULTS", help="the folder of a run's results")
+    review.add_argument("--out", type=Path, metavar="FILE", help="default: review.html beside the results")
+    review.set_defaults(command=_review)
+    verdict = commands.add_parser("verdict", help="judge a run again, with reviews and without a model")
+    verdict.add_argument("results", type=Path, metavar="RESULTS", help="the folder of a run's results")
+    verdict.add_argument(
+        "--reviews", type=Path, metavar="FILE", action="append", required=True, help="reviews.jsonl; may be repeated"
+    )
+    verdict.add_argument("--out", type=Path, metavar="DIR", help="default: the folder reviewed/ beside the results")
+    verdict.set_defaults(command=_verdict)
     power = commands.add_parser("power", help="the chance of catching a drop of recall with so many cases")
     power.add_argument("--cases", type=int, required=True, metavar="N", help="cases of the set")
     power.add_argument(
@@ -43,6 +64,19 @@ def _parser() -> argparse.ArgumentParser:
     )
     power.add_argument("--results", type=Path, metavar="FILE", help="take the spread between cases from these results")
     power.set_defaults(command=_power)
+    calibrate = commands.add_parser("calibrate", help="measure a judge on labelled questions")
+    calibrate.add_argument("--drift-judge", metavar="SPEC", help="the judge, as for pytest")
+    calibrate.add_argument(
+        "--drift-judge-set", action="append", default=[], metavar="K=V", help="a setting of the judge"
+    )
+    calibrate.add_argument("--set", type=Path, metavar="PATH", help="labelled questions; default: the bundled ones")
+    calibrate.add_argument("--limit", type=int, metavar="N", help="of each kind only N with a fault and N without")
+    calibrate.add_argument("--out", type=Path, metavar="FILE", help="the calibration file, or the folder it goes to")
+    calibrate.add_argument("--drift-store", type=Path, default=Path(".clinical-drift/store.sqlite"), metavar="FILE")
+    calibrate.add_argument(
+        "--prompts", type=Path, metavar="FILE", help="write the exact prompts instead; nobody is asked"
+    )
+    calibrate.set_defaults(command=_calibrate)
     freeze = commands.add_parser("freeze", help="freeze a ranking model's predictions as a slate")
     freeze.add_argument("predictions", type=Path, help="predictions: parquet, CSV or JSONL")
     freeze.add_argument("--out", type=Path, required=True, metavar="DIR", help="the slate's new folder")
@@ -52,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
         "--candidates", type=Path, metavar="FILE", help="all scored candidates, for the popularity baseline"
     )
     freeze.add_argument("--labels", type=Path, metavar="FILE", help="pairs known at freeze")
-    freeze.add_argument("--slate-id", metavar="ID", help="default: the folder's name")
+    freeze.add_argument("--slate-id", metavar="ID", help="default: made of model version, date and hash")
     freeze.set_defaults(command=_freeze)
     verify = commands.add_parser("verify", help="prove that a frozen slate has not changed")
     verify.add_argument("folder", type=Path, help="the slate's folder")
@@ -70,23 +104,44 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _validate(options: argparse.Namespace) -> int:
-    from .lint import lint_path, render_remarks
+    from pytest_clinical_drift.lint import lint_path, render_remarks
 
     cases, remarks, nearest = lint_path(options.path)
     errors = sum(remark.level == "error" for remark in remarks)
-    if remarks:
-        _say(render_remarks(remarks))
-    for pair in nearest:
-        _say(f"largest similarity of two {pair.what}: {pair.similarity:.2f} ({pair.first}, {pair.second})")
-    _say(f"{len(cases)} cases, {errors} errors, {len(remarks) - errors} warnings")
+    if options.format == "json":
+        from pytest_clinical_drift.lint.as_json import remarks_json
+
+        _say(remarks_json(cases, remarks, nearest))
+    else:
+        _say(render_remarks(remarks) if remarks else "nothing to mend")
+        for pair in nearest:
+            _say(f"largest similarity of two {pair.what}: {pair.similarity:.2f} ({pair.first}, {pair.second})")
+        number = "1 case" if len(cases) == 1 else f"{len(cases)} cases"
+        _say(f"{number}, {errors} errors, {len(remarks) - errors} warnings")
     if any(remark.place == "schema" for remark in remarks):
         return BAD_INPUT
     return 1 if errors else 0
 
 
+def _new(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.cases.new_case import write_new_case
+
+    file = write_new_case(options.case_id, options.out)
+    _say(f"written: {file}\ncheck it with: clinical-drift validate {file}")
+    return 0
+
+
 def _plans(options: argparse.Namespace) -> int:
-    from .case_files import load_cases
-    from .plans import NliVerifier, add_to_cases, links, make_plans, read_plans, read_reasoning, write_plans
+    from pytest_clinical_drift.cases.files import load_cases
+    from pytest_clinical_drift.plans import (
+        NliVerifier,
+        add_to_cases,
+        links,
+        make_plans,
+        read_plans,
+        read_reasoning,
+        write_plans,
+    )
 
     cases = load_cases(options.path)
     if options.path.is_dir() and options.output.resolve().is_relative_to(options.path.resolve()):
@@ -110,11 +165,12 @@ def _plans(options: argparse.Namespace) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from .comparison import load_results, paired_differences
-    from .report.compare import render_html, render_markdown
+    from pytest_clinical_drift.report.compare import render_html, render_markdown
+    from pytest_clinical_drift.verdict.comparison import load_results, paired_differences, told_worse
+    from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
 
     records = load_results(options.results)
-    differences = paired_differences(records)
+    differences = paired_differences(records, load_thresholds(project_thresholds(Path.cwd())).baseline)
     if options.html:
         options.html.write_text(render_html(records, differences), encoding="utf-8")
     text = render_markdown(records, differences)
@@ -122,26 +178,55 @@ def _compare(options: argparse.Namespace) -> int:
         options.markdown.write_text(text, encoding="utf-8")
     else:
         _say(text)
-    return 0
+    return told_worse(differences) if options.fail_if_worse else 0
 
 
 def _power(options: argparse.Namespace) -> int:
-    from .baseline import load_baseline, recall_sd
-    from .metrics.power import estimate_power, power_text
-    from .thresholds import load_thresholds
+    from pytest_clinical_drift.metrics.power import estimate_power
+    from pytest_clinical_drift.report.power_text import power_text
+    from pytest_clinical_drift.verdict.baseline import load_baseline, recall_sd
+    from pytest_clinical_drift.verdict.thresholds import load_thresholds
 
     if options.cases < 2:
         raise InputError(f"--cases must be at least 2, found {options.cases}")
     if not 0 < options.drop <= 1:
         raise InputError(f"--drop must lie between 0 and 1, found {options.drop:g}")
-    spread = recall_sd(load_baseline(options.results)) if options.results else None
+    spread = recall_sd(load_baseline(options.results, "--results")) if options.results else None
     margin = load_thresholds().baseline.margin
     _say(power_text(estimate_power(cases=options.cases, drop=options.drop, margin=margin, sd=spread)))
     return 0
 
 
+def _review(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.gate.review_command import write_review_page
+
+    return write_review_page(options.results, options.out, _say)
+
+
+def _verdict(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.gate.review_command import judge_with_reviews
+
+    return judge_with_reviews(options.results, options.reviews, options.out, _say)
+
+
+def _calibrate(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.gate.calibrate_command import calibrate_judge, labelled_questions, write_prompts
+    from pytest_clinical_drift.gate.judge_options import read_pairs
+
+    labelled = labelled_questions(options.set, options.limit)
+    if options.prompts:
+        _say(f"{write_prompts(labelled, options.prompts)} prompts written to {options.prompts}")
+        return 0
+    if not options.drift_judge or not options.out:
+        raise InputError("calibrate: name the judge with --drift-judge SPEC and the file to write with --out FILE")
+    settings = read_pairs(options.drift_judge_set, "--drift-judge-set")
+    places = {"out": options.out, "store": options.drift_store, "root": Path.cwd()}
+    calibrate_judge(options.drift_judge, settings, labelled=labelled, say=_say, **places)
+    return 0
+
+
 def _freeze(options: argparse.Namespace) -> int:
-    from .ranking.slate import freeze
+    from pytest_clinical_drift.ranking.slate import freeze
 
     parameters = {}
     for text in options.param:
@@ -165,7 +250,7 @@ def _freeze(options: argparse.Namespace) -> int:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from .ranking.slate import verify
+    from pytest_clinical_drift.ranking.slate import verify
 
     found = verify(options.folder, options.sha256)
     for problem in found.problems:
@@ -174,6 +259,13 @@ def _verify(options: argparse.Namespace) -> int:
     if found.unchanged and options.sha256 is None:
         _say("without --sha256 this shows only that folder and manifest agree, not that both are the old ones")
     return 0 if found.unchanged else 1
+
+
+def _version() -> str:
+    try:
+        return metadata.version("pytest-clinical-drift")
+    except metadata.PackageNotFoundError:  # a checkout on the path that was never installed
+        return "unreleased"
 
 
 def _say(text: str) -> None:

@@ -9,90 +9,76 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Mapping
 
-    from .items import DriftResult
+    from pytest_clinical_drift.cases.model import Case
+    from pytest_clinical_drift.gate.items import DriftResult
+    from pytest_clinical_drift.transcript import Transcript
 
 GROUP = "clinical-drift"
 _ACTIVE = "clinical_drift_active"
 _SLATE = "clinical_drift_slate"
-_MODEL_HELP = "the model to gate: control:NAME, replay:PATH, server:MODEL@URL, hf:REPO_OR_PATH, python:module:factory"
 
-# option, arguments of addoption, help of the ini key of the same name (None: not a thing a project sets once)
-_OPTIONS: tuple[tuple[str, dict[str, Any], bool], ...] = (
-    ("--drift-model", {"metavar": "SPEC", "help": _MODEL_HELP}, False),
-    (
-        "--drift-set",
-        {"metavar": "KEY=VALUE", "action": "append", "default": [], "help": "a setting of the model"},
-        False,
-    ),
-    ("--drift-system", {"metavar": "FILE", "help": "the deployed system prompt, part of the tested item"}, True),
-    ("--drift-cases", {"metavar": "PATH", "help": "folder or file of cases (default: the bundled ones)"}, True),
-    (
-        "--drift-thresholds",
-        {"metavar": "FILE", "help": "the gate (default: the root's thresholds.yaml, else ours)"},
-        True,
-    ),
-    ("--drift-judge", {"metavar": "JUDGE", "help": "contradiction judge: rules (default) or nli[:MODEL]"}, True),
-    ("--drift-ner", {"metavar": "NER", "help": "entity extractor: lexicon (default) or scispacy[:MODEL]"}, True),
-    (
-        "--drift-tier",
-        {"metavar": "TIER", "help": "second look at long facts: none (default), nli[:MODEL], embedding[:MODEL]"},
-        True,
-    ),
-    ("--drift-nli-stride", {"metavar": "N", "help": "judge every Nth adjacent pair of advice (1; 2 with nli)"}, True),
-    ("--drift-results", {"metavar": "DIR", "help": "where results go, from rootdir (default: results/)"}, True),
-    ("--drift-store", {"metavar": "FILE", "help": "replies already had (default: .clinical-drift/store.sqlite)"}, True),
-    ("--drift-baseline", {"metavar": "FILE", "help": "earlier study_c_results.json to be no worse than"}, True),
-    ("--drift-repeats", {"metavar": "N", "help": "conversations per case, for sampled decoding (default: 1)"}, True),
-    ("--drift-strict", {"action": "store_true", "default": False, "help": "CAUTION fails too"}, False),
-    ("--slate", {"metavar": "PATH", "help": "a frozen slate folder of a ranking model to gate"}, False),
-)
+
+class DriftHooks:
+    """Hooks that a project's conftest may implement."""
+
+    @pytest.hookspec
+    def pytest_clinical_drift_score(self, case: Case, transcript: Transcript) -> Mapping[str, float | None]:
+        """Figures of your own on one conversation, by name (None: nothing to measure); gated as `own.NAME`."""
+        raise NotImplementedError
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    pluginmanager.add_hookspecs(DriftHooks)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    from pytest_clinical_drift.gate.command_line import OPTIONS, destination
+
     group = parser.getgroup(GROUP, "clinical drift: gate a clinical language model")
-    for name, arguments, has_ini in _OPTIONS:
-        group.addoption(name, dest=_dest(name), **arguments)
+    for name, arguments, has_ini in OPTIONS:
+        group.addoption(name, dest=destination(name), **arguments)
         if has_ini:
-            parser.addini(_dest(name), f"default of {name}")
+            parser.addini(destination(name), f"default of {name}")
     parser.addini("drift_embedder", "sentence-transformers model or folder for session goal alignment")
     parser.addini("drift_junit_properties", "write per-test properties into junit files", type="bool", default=True)
-
-
-def _dest(option: str) -> str:
-    return option.removeprefix("--").replace("-", "_")
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(
     early_config: pytest.Config, parser: pytest.Parser, args: list[str]
 ) -> Generator[None, Any, Any]:
-    """With a model and no paths only the root's conftest is loaded: the project's test suite does not take part."""
+    """With something to gate, our paths are no test paths; without any, the project's test suite does not take part."""
+    gated, paths = _gated_and_paths(args, early_config.known_args_namespace)
+    if gated:
+        from pytest_clinical_drift.gate.project import call_home
+
+        call_home(early_config, args, paths)
+        _, paths = _gated_and_paths(args, early_config.known_args_namespace)
     namespace = early_config.known_args_namespace
-    spec, paths = _model_and_paths(args, namespace)
     asked_for = list(namespace.file_or_dir)
-    if (spec is not None or namespace.slate is not None) and not paths:
-        namespace.file_or_dir = [str(_conftest_anchor(early_config))]
+    if gated:
+        namespace.file_or_dir = paths or [str(_conftest_anchor(early_config))]
     result = yield
     namespace.file_or_dir = asked_for
-    _offer_short_name(early_config, parser)
+    _offer_short_names(early_config, parser)
     return result
 
 
-def _model_and_paths(args: list[str], namespace: argparse.Namespace) -> tuple[str | None, list[str]]:
-    """The model and the paths of the command line, while `--model` is not an option yet."""
-    spec: str | None = namespace.drift_model
-    value: str | None = None
-    for position, argument in enumerate(args):
-        if argument == "--model" and position + 1 < len(args):
-            spec = value = args[position + 1]
-        elif argument.startswith("--model="):
-            spec = argument.partition("=")[2]
+def _gated_and_paths(args: list[str], namespace: argparse.Namespace) -> tuple[bool, list[str]]:
+    """Whether there is something to gate, and the test paths, while the short names are no options yet."""
+    from pytest_clinical_drift.gate.command_line import SHORT, destination
+
+    gated = any(getattr(namespace, destination(name)) is not None for name in SHORT.values())
     paths = list(namespace.file_or_dir)
-    if value in paths:
-        paths.remove(value)
-    return spec, paths
+    for position, argument in enumerate(args):
+        name, equals, _ = argument.partition("=")
+        if name in SHORT and (equals or position + 1 < len(args)):
+            gated = True
+            if not equals and args[position + 1] in paths:
+                paths.remove(args[position + 1])
+    return gated, paths
 
 
 def _conftest_anchor(config: pytest.Config) -> Path:
@@ -103,46 +89,63 @@ def _conftest_anchor(config: pytest.Config) -> Path:
     return Path(__file__)
 
 
-def _offer_short_name(config: pytest.Config, parser: pytest.Parser) -> None:
-    """Register `--model` only now that the project's own conftest has had the chance to use the name."""
+def _offer_short_names(config: pytest.Config, parser: pytest.Parser) -> None:
+    """Register `--model` and `--slate` only now that the project's own conftest has had the chance to use the names."""
+    from pytest_clinical_drift.gate.command_line import MODEL, SHORT, SLATES, destination
+
+    group = parser.getgroup(GROUP)
+    for short, arguments in (("--model", MODEL), ("--slate", SLATES)):
+        if _is_free(parser, short):
+            group.addoption(short, dest=destination(SHORT[short]), **{**arguments, "help": f"same as {SHORT[short]}"})
+        else:
+            config.stash.setdefault(_NAMES_TAKEN, []).append(short)
+
+
+def _is_free(parser: pytest.Parser, option: str) -> bool:
+    """Whether nobody has registered the option; before pytest 9.2 registering it twice fails only later, at parsing."""
     try:
-        parser.getgroup(GROUP).addoption("--model", dest="drift_model", metavar="SPEC", help="same as --drift-model")
-    except (ValueError, argparse.ArgumentError):
-        config.stash[_NAME_TAKEN] = True
+        return f"{option}=x" in parser.parse_known_and_unknown_args([f"{option}=x"])[1]
+    except pytest.UsageError:  # somebody's, with a type or choices that x does not fit
+        return False
 
 
-_NAME_TAKEN = pytest.StashKey[bool]()
+_NAMES_TAKEN = pytest.StashKey[list[str]]()
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    if config.option.slate is not None:
-        from .slate_items import SlatePlugin
+    if config.option.drift_slate is not None:
+        from pytest_clinical_drift.ranking.items import SlatePlugin
 
-        config.addinivalue_line("markers", "clinical_drift: a metric of the slate gate")
         config.pluginmanager.register(SlatePlugin.from_config(config), _SLATE)
-        return
-    if config.option.drift_model is None:
-        _refuse_idle_options(config)
-        return
-    from .hooks import ActivePlugin  # heavy parts are imported only when there is something to gate
+    elif config.option.drift_model is not None:
+        from pytest_clinical_drift.gate.hooks import (
+            ActivePlugin,
+        )  # heavy parts are imported only when there is something to gate
 
-    config.addinivalue_line("markers", "clinical_drift: a case of the clinical drift gate")
-    config.pluginmanager.register(ActivePlugin.from_config(config), _ACTIVE)
+        config.pluginmanager.register(ActivePlugin.from_config(config), _ACTIVE)
+    else:
+        _refuse_idle_options(config)
 
 
 def _refuse_idle_options(config: pytest.Config) -> None:
     """Our options without a model were meant for us: say what is missing, and why `--model` did not reach us."""
-    given = [name for name, _, _ in _OPTIONS[1:] if getattr(config.option, _dest(name)) not in (None, [], False)]
+    from pytest_clinical_drift.gate.command_line import OPTIONS, destination
+
+    given = [name for name, _, _ in OPTIONS[1:] if getattr(config.option, destination(name)) not in (None, [], False)]
     if given:
-        taken = " (this project's conftest defines --model itself)" if config.stash.get(_NAME_TAKEN, False) else ""
+        taken = (
+            " (this project's conftest defines --model itself)"
+            if "--model" in config.stash.get(_NAMES_TAKEN, [])
+            else ""
+        )
         raise pytest.UsageError(f"{given[0]} needs --drift-model SPEC{taken}")
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     spec = getattr(config.option, "model", None)
     prefixes = ("control:", "replay:", "server:", "hf:", "python:")
-    if config.stash.get(_NAME_TAKEN, False) and isinstance(spec, str) and spec.startswith(prefixes):
+    if "--model" in config.stash.get(_NAMES_TAKEN, []) and isinstance(spec, str) and spec.startswith(prefixes):
         return "clinical-drift: --model belongs to this project's conftest; use --drift-model to gate a model"
     return None
 
@@ -150,9 +153,11 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "drift_case" not in metafunc.fixturenames:
         return
-    active = metafunc.config.pluginmanager.get_plugin(_ACTIVE)
-    cases = list(active.run.cases.values()) if active else []
-    metafunc.parametrize("drift_case", cases, ids=[case.id for case in cases], scope="session")
+    if (active := metafunc.config.pluginmanager.get_plugin(_ACTIVE)) is not None:
+        metafunc.parametrize("drift_case", active.parameters(), scope="session")
+    else:
+        skipped = pytest.param(None, id="no-model", marks=pytest.mark.skip(reason="needs --model"))
+        metafunc.parametrize("drift_case", [skipped], scope="session")
 
 
 @pytest.fixture(scope="session")
@@ -161,10 +166,8 @@ def drift_case() -> None:
 
 
 @pytest.fixture(scope="session")
-def drift_result(request: pytest.FixtureRequest, drift_case: Any) -> DriftResult:
-    """The conversation on `drift_case` with its assessment and verdict."""
-    active = request.config.pluginmanager.get_plugin(_ACTIVE)
-    if active is None:
-        pytest.skip("needs --model")
-    result: DriftResult = active.result(drift_case.id)
+def drift_result(request: pytest.FixtureRequest, drift_case: Case) -> DriftResult:
+    """The conversation on `drift_case` with its assessment and verdict; an error where it could not be held."""
+    active: Any = request.config.pluginmanager.get_plugin(_ACTIVE)  # there, or the test was skipped
+    result: DriftResult = active.result(drift_case.id).finished()
     return result

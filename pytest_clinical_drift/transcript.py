@@ -80,7 +80,7 @@ class Transcript:
 def transcript_lines(transcript: Transcript) -> Iterator[str]:
     """The transcript as JSON lines, one per reply, in the order in which they were asked for."""
     for exchange in transcript.exchanges:
-        if exchange.reply is not None:
+        if exchange.reply is not None and exchange.reply.recorded:
             yield _line(transcript, exchange, "dialogue", exchange.reply)
         yield _line(transcript, exchange, "summary", exchange.summary)
 
@@ -117,9 +117,10 @@ def _line(transcript: Transcript, exchange: Exchange, variant: Purpose, reply: R
 
 
 def first_error(exchanges: Iterable[Exchange]) -> str | None:
-    """Why the first failed reply failed, with its turn; None when all were had."""
+    """Why the first failed reply failed, in a line with its turn; None when all were had."""
     for exchange in exchanges:
         for what, reply in (("reply", exchange.reply), ("summary", exchange.summary)):
             if reply is not None and reply.error is not None:
-                return f"turn {exchange.turn}, {what}: {reply.error}"
+                cause, _, _ = reply.error.partition("\n")  # a traceback may follow
+                return f"turn {exchange.turn}, {what}: {cause}"
     return None

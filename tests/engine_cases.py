@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_clinical_drift.cases import Case
+from pytest_clinical_drift.cases.model import Case
 
 
 def make_case(number: int, turns: int = 3) -> Case:

@@ -15,7 +15,7 @@ import pytest
 from engine_cases import make_cases
 from engine_server import ChatServer
 
-from pytest_clinical_drift.cases import Case
+from pytest_clinical_drift.cases.model import Case
 
 ROOT = Path(__file__).parents[1]
 

@@ -2,36 +2,56 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import Any
 
-from pytest_clinical_drift.assessment import Breach, CaseAssessment, ConflictFigures, EntityScores, TurnAssessment
 from pytest_clinical_drift.metrics.conflict import conflict_rate
 from pytest_clinical_drift.metrics.drift import fit_slope
+from pytest_clinical_drift.scoring.assessment import (
+    CONFIRMED,
+    Alarm,
+    Breach,
+    CaseAssessment,
+    ConflictFigures,
+    EntityScores,
+    Event,
+    FactFinding,
+    TurnAssessment,
+)
 
 NOTHING = EntityScores(None, None, None, None)
+FACTS = 20
+"""Facts of a made-up case: a recall of 0.9 has lost two."""
 
 
 def conversation(
     case_id: str,
     curve: Sequence[float | None],
     *,
+    worst: Sequence[float | None] | None = None,
     strict: Sequence[float | None] | None = None,
     pairs: int = 9,
     contradictions: int = 0,
+    suspected: int = 0,
     group: str | None = None,
     repeat: int = 0,
-    hard_stops: tuple[str, ...] = (),
-    slips: tuple[str, ...] = (),
-    stale: tuple[str, ...] = (),
+    events: Sequence[Event] = (),
+    alarms: Sequence[Alarm] = (),
     breaches: tuple[Breach, ...] = (),
     incomplete: str | None = None,
+    **others: Any,
 ) -> CaseAssessment:
-    """One conversation with this recall curve."""
+    """One conversation with this recall curve; `worst` and `suspected` are what open alarms add."""
+    low, whole = worst or curve, strict or curve
     turns = tuple(
-        TurnAssessment(number, (), value, whole, NOTHING, NOTHING)
-        for number, (value, whole) in enumerate(zip(curve, strict or curve, strict=True), start=1)
+        TurnAssessment(
+            number, lost_facts(value), value, whole[number - 1], NOTHING, NOTHING, low[number - 1], whole[number - 1]
+        )
+        for number, value in enumerate(curve, start=1)
     )
     rate = conflict_rate(contradictions, pairs)
+    reason = "" if pairs else "no two turns gave advice"
     return CaseAssessment(
         case_id=case_id,
         persona_id=case_id,
@@ -40,17 +60,41 @@ def conversation(
         horizon=min(10, len(curve)),
         turns=turns,
         slope=fit_slope(curve[:10]),
+        slope_worst=fit_slope(low[:10]),
         slope_extended=None,
-        conflict=ConflictFigures(pairs, contradictions, rate, "" if pairs else "no two turns gave advice", ()),
+        conflict=ConflictFigures(pairs, contradictions, rate, reason, (), contradictions + suspected),
+        alarms=tuple(alarms),
+        events=tuple(events),
         breaches=breaches,
-        hard_stops=hard_stops,
-        hard_stop_slips=slips,
-        stale_facts=stale,
-        contradicted_facts=(),
         incomplete=incomplete,
+        **others,
     )
 
 
-def flat(case_id: str, level: float = 1.0, **others: object) -> CaseAssessment:
+def lost_facts(level: float | None) -> tuple[FactFinding, ...]:
+    """The confirmed losses behind a recall."""
+    count = 0 if level is None else math.ceil((1 - level) * FACTS - 1e-9)
+    return tuple(finding(f"f{number}") for number in range(count))
+
+
+def finding(fact: str, alarm: str | None = "lost", state: str = CONFIRMED, *, hard_stop: bool = False) -> FactFinding:
+    """What a summary says of one fact; `alarm` None: plainly retained."""
+    status = "retained" if alarm is None else "absent" if alarm == "lost" else "contradicted"
+    return FactFinding(
+        fact, fact, status, "", (), hard_stop, stale=alarm == "stale", alarm=alarm, state=state if alarm else ""
+    )
+
+
+def event(metric: str = "hard_stops", state: str = CONFIRMED, *, turn: int = 3, kind: str = "lost") -> Event:
+    """Something that must not happen."""
+    return Event(metric, kind, turn, state, "penicillin allergy", fact="allergy")
+
+
+def alarm(kind: str = "lost", state: str = CONFIRMED, *, turn: int = 3, severe: bool = True, **others: Any) -> Alarm:
+    """A finding that would count against the model."""
+    return Alarm(kind, turn, severe, state, "", "", **others)
+
+
+def flat(case_id: str, level: float = 1.0, **others: Any) -> CaseAssessment:
     """Ten turns at one level."""
-    return conversation(case_id, [level] * 10, **others)  # type: ignore[arg-type]
+    return conversation(case_id, [level] * 10, **others)

@@ -30,12 +30,12 @@ def record(
         "cases": [
             {
                 "case_id": name,
+                "verdict": verdict,
                 "judgements": [{"metric": "recall_at_t10", "value": value}],
-                "repeats": [{"hard_stops": ["x"] if value < 0.5 else [], "breaches": []}],
             }
             for name, value in recall.items()
         ],
-        "manifest": {"hashes": {"cases": cases, "prompts": "p"}},
+        "manifest": {"judge": "rules", "hashes": {"cases": cases, "prompts": "p"}},
     }
 
 
@@ -49,15 +49,17 @@ def write(folder: Path, name: str, content: object) -> Path:
 def test_compare_tables_models_and_pairs_them_with_the_first(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Means 0.8 and 0.5; differences -0.4, -0.3, -0.2: mean -0.3 over 3 cases; a hard stop in one case."""
+    """Means 0.8 and 0.5; differences -0.4, -0.3, -0.2: mean -0.3 over 3 cases."""
     old = write(tmp_path, "old", record({"a": 0.9, "b": 0.8, "c": 0.7}))
     new = write(tmp_path, "new", record({"a": 0.5, "b": 0.5, "c": 0.5}, verdict="FAIL"))
     page = tmp_path / "page.html"
     assert main(["compare", str(old), str(new.parent), "--html", str(page)]) == 0
     printed = capsys.readouterr().out
-    assert "| old | 3/3 | 0.80 | 0.40 to 0.90 | 0.50 | -0.010 | – (0) | 0 | PASS |" in printed
-    assert "| new | 3/3 | 0.50 |" in printed
-    assert "| new | old | 3 | -0.300 |" in printed
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in printed.splitlines() if line.startswith("| ")]
+    old_row, new_row = (next(row for row in rows if row[0] == name) for name in ("old", "new"))
+    assert old_row[2:7] == ["0.80", "0.40 to 0.90", "0.50", "-0.010", "– (0)"]
+    assert (old_row[-1], new_row[-1]) == ("PASS", "FAIL")
+    assert any(row[:2] == ["new", "old"] and "-0.300" in row for row in rows)
     html = page.read_text(encoding="utf-8")
     assert "<svg" in html
     assert "http" not in html.replace("http-equiv", "")
@@ -121,7 +123,7 @@ def test_validate_counts_errors_and_warnings(tmp_path: Path, capsys: pytest.Capt
     assert main(["validate", str(tmp_path)]) == 1
     printed = capsys.readouterr().out
     assert "penicillin-allergy" in printed
-    assert "1 cases, 1 errors" in printed
+    assert "1 case, 1 errors" in printed
 
 
 def test_validate_refuses_a_missing_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

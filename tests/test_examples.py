@@ -26,7 +26,7 @@ def test_small_project_passes_its_own_gate(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(EXAMPLES / "my_clinic", tmp_path / "clinic"))
     done = run(folder, "--model", "control:steady")
     assert done.returncode == 0, done.stdout
-    assert "gate: thresholds.yaml" in done.stdout
+    assert f"gate: {folder / 'thresholds.yaml'}" in done.stdout
     assert (
         json.loads((folder / "results/control-steady/study_c_results.json").read_text(encoding="utf-8"))["verdict"]
         == "PASS"

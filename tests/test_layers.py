@@ -1,10 +1,12 @@
-"""The architecture, enforced: imports go one way, pytest stays at the edge, heavy libraries are imported when used."""
+"""The architecture, enforced: imports go one way, pytest stays at the edge, slow libraries late, modules short."""
 
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,27 +14,32 @@ import pytest
 import pytest_clinical_drift
 
 PACKAGE = Path(pytest_clinical_drift.__file__).parent
+PICTURE = PACKAGE.parent / "docs" / "architecture.svg"
+NAME = PACKAGE.name
 
-# A module imports only from its own layer and from layers above it in this list (errors: from anywhere).
+# A module imports only from its own layer and from layers before it. errors and the pure metrics serve all.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors",),
-    ("cases", "case_files"),
+    ("errors", "metrics"),
+    ("cases",),
     ("transcript",),
     ("subjects",),
     ("conversation",),
     ("evidence",),
-    ("metrics", "ranking"),
-    ("assessment", "thresholds"),
-    ("scoring", "lapses", "study_c", "sanity"),
-    ("verdict", "judgement", "case_values", "set_verdict", "repeats", "trend"),
-    ("baseline", "baseline_verdict", "supplement", "token_account"),
+    ("judging",),
+    # Both are about cases, and would stand beside them if they did not read them with the rules of evidence, and plans
+    # with the inference model of judging as well. The gate asks lint only for what can never fire.
+    ("lint", "plans"),
+    ("scoring",),
+    ("verdict",),
     ("report",),
-    ("estimate", "comparison", "run", "similarity", "lint", "plans", "ledger"),
-    ("options", "selection", "outcome", "slate_run"),
-    ("items", "gate_report", "slate_items", "hooks", "plugin", "cli"),
+    ("gate",),
+    ("ranking",),
+    ("plugin", "cli"),
 )
-RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
-EDGE = {"plugin.py", "hooks.py", "items.py", "gate_report.py", "slate_items.py"}
+ASIDE = {"errors", "metrics", "lint", "plans", "ranking", "plugin", "cli"}
+"""Rooms that are not on the way of a conversation, so that the picture leaves them out."""
+EVIDENCE = ("reading", "terms", "quantities", "mentions", "facts", "advice", "entities")
+"""The same inside evidence; modules at its top come last."""
 HEAVY = {
     "torch",
     "transformers",
@@ -44,19 +51,17 @@ HEAVY = {
     "sklearn",
     "pandas",
 }
-
-
-# Modules that are made of a heavy library, and are themselves imported only when their feature is used.
 LATE = {"subjects/kv_batch.py", "subjects/generation.py", "subjects/grouped_attention.py"}
+"""Modules that are made of a heavy library, and are themselves imported only when their feature is used."""
+MOST_LINES, MOST_OF_PLUGIN = 300, 200
 
 
 def modules() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
 
 
-def layer_of(module: str) -> str:
-    """`evidence.text` belongs to `evidence`."""
-    return module.partition(".")[0]
+def place(path: Path) -> str:
+    return str(path.relative_to(PACKAGE))
 
 
 def imports(path: Path) -> list[tuple[str, int, bool]]:
@@ -68,17 +73,16 @@ def imports(path: Path) -> list[tuple[str, int, bool]]:
     def visit(node: ast.AST, top: bool) -> None:
         for child in ast.iter_child_nodes(node):
             typing_only = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test)
-            inner = (
-                top and not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) and not typing_only
-            )
+            function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            inner = top and not function and not typing_only
             if isinstance(child, ast.Import):
                 found.extend((alias.name, child.lineno, inner) for alias in child.names)
             elif isinstance(child, ast.ImportFrom):
-                base = ("pytest_clinical_drift", *own[: len(own) - child.level]) if child.level else ()
+                base = (NAME, *own[: len(own) - child.level]) if child.level else ()
                 name = ".".join((*base, *((child.module or "").split(".") if child.module else ())))
-                if name == "pytest_clinical_drift":
-                    found.extend((f"{name}.{alias.name}", child.lineno, inner) for alias in child.names)
-                else:
+                folder = PACKAGE.joinpath(*name.split(".")[1:]).is_dir() and name.split(".")[0] == NAME
+                found.extend((f"{name}.{alias.name}", child.lineno, inner) for alias in child.names if folder)
+                if not folder:
                     found.append((name, child.lineno, inner))
             visit(child, inner)
 
@@ -86,40 +90,90 @@ def imports(path: Path) -> list[tuple[str, int, bool]]:
     return found
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def own_imports(path: Path) -> Iterator[tuple[tuple[str, ...], int]]:
+    """Imported modules of this package, as parts of their names, with line."""
+    for name, line, _ in imports(path):
+        first, *rest = name.split(".")
+        if first == NAME and rest:
+            yield tuple(rest), line
+
+
+def rank_in(layers: Sequence[Sequence[str]], name: str) -> int | None:
+    return next((rank for rank, names in enumerate(layers) if name in names), None)
+
+
+@pytest.mark.parametrize("path", modules(), ids=place)
 def test_imports_go_one_way(path: Path) -> None:
     """No module imports from a layer to its right, not even inside a function."""
-    own = layer_of(".".join(path.relative_to(PACKAGE).with_suffix("").parts))
+    own = path.relative_to(PACKAGE).with_suffix("").parts[0]
     if own == "__init__":
         return
-    assert own in RANK, f"{path.name} belongs to no layer; add it to LAYERS"
-    for name, line, _ in imports(path):
-        if name.startswith("pytest_clinical_drift."):
-            other = layer_of(name.removeprefix("pytest_clinical_drift."))
-            assert RANK[other] <= RANK[own], f"{path.name}:{line} ({own}) imports {other}"
+    rank = rank_in(LAYERS, own)
+    assert rank is not None, f"{place(path)} belongs to no layer; add it to LAYERS"
+    for parts, line in own_imports(path):
+        other = rank_in(LAYERS, parts[0])
+        assert other is not None, f"{place(path)}:{line} imports {parts[0]}, which is in no layer"
+        assert other <= rank, f"{place(path)}:{line} ({own}) imports {parts[0]}"
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+@pytest.mark.parametrize("path", sorted((PACKAGE / "evidence").rglob("*.py")), ids=place)
+def test_imports_go_one_way_inside_evidence(path: Path) -> None:
+    """Reading knows no term, a mention knows no fact; what gathers the findings stands last."""
+
+    def rank(parts: Sequence[str]) -> int:
+        return EVIDENCE.index(parts[0]) if parts[0] in EVIDENCE else len(EVIDENCE)
+
+    own = path.relative_to(PACKAGE / "evidence").with_suffix("").parts
+    for parts, line in own_imports(path):
+        if parts[0] == "evidence":
+            assert rank(parts[1:]) <= rank(own), f"{place(path)}:{line} imports {'.'.join(parts)}"
+
+
+def test_modules_import_each_other_in_no_circle() -> None:
+    """Not even inside one room: whoever reads a module knows what comes before it."""
+    names = {
+        ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): path for path in modules()
+    }
+    needs: dict[str, set[str]] = {}
+    for name, path in names.items():
+        wanted = {".".join(parts[:depth]) for parts, _ in own_imports(path) for depth in (len(parts), len(parts) - 1)}
+        needs[name] = {
+            other for other in wanted if other in names and other != name and names[other].name != "__init__.py"
+        }
+    done: set[str] = set()
+    while ready := [name for name, wanted in needs.items() if name not in done and wanted <= done]:
+        done.update(ready)
+    assert sorted(set(needs) - done) == []
+
+
+@pytest.mark.parametrize("path", modules(), ids=place)
 def test_pytest_and_heavy_libraries_stay_where_they_belong(path: Path) -> None:
     """pytest only at the edge; optional and slow libraries never at module level."""
+    own = place(path)
+    edge = own in ("plugin.py", "ranking/items.py") or own.startswith("gate/")
     for name, line, top in imports(path):
         root = name.partition(".")[0]
         if root in ("pytest", "_pytest", "xdist"):
-            assert path.name in EDGE, f"{path.name}:{line} imports {root}"
-        if not top or str(path.relative_to(PACKAGE)) in LATE:
+            assert edge, f"{own}:{line} imports {root}"
+        if not top or own in LATE:
             continue
-        module = name.removeprefix("pytest_clinical_drift.").replace(".", "/") + ".py"
+        module = name.removeprefix(f"{NAME}.").replace(".", "/") + ".py"
         heavy = root in HEAVY or name.startswith("scipy")
-        assert not heavy, f"{path.name}:{line} imports {name} when it is loaded"
-        assert module not in LATE, f"{path.name}:{line} imports {name} when it is loaded"
+        assert not heavy, f"{own}:{line} imports {name} when it is loaded"
+        assert module not in LATE, f"{own}:{line} imports {name} when it is loaded"
 
 
-def test_metrics_and_ranking_do_not_know_each_other() -> None:
-    """The two families share nothing but what lies to their left."""
-    for family, other in (("metrics", "ranking"), ("ranking", "metrics")):
-        for path in (PACKAGE / family).rglob("*.py"):
-            for name, line, _ in imports(path):
-                assert not name.startswith(f"pytest_clinical_drift.{other}"), f"{path.name}:{line}"
+@pytest.mark.parametrize("path", modules(), ids=place)
+def test_modules_fit_a_readers_head(path: Path) -> None:
+    """No module above 300 lines; the plugin, which every pytest run loads, stays below 200."""
+    most = MOST_OF_PLUGIN - 1 if place(path) == "plugin.py" else MOST_LINES
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= most
+
+
+def test_the_picture_shows_the_rooms_in_their_order() -> None:
+    """docs/architecture.svg draws the way of a conversation as the imports have it."""
+    drawn = re.findall(r'data-room="(\w+)"', PICTURE.read_text(encoding="utf-8"))
+    assert drawn == [name for names in LAYERS for name in names if name not in ASIDE]
 
 
 def test_importing_the_package_and_plugin_is_light() -> None:

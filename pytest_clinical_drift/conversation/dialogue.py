@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from ..cases import Case
-from ..subjects.base import Request
-from ..transcript import Exchange, Message, Reply, Transcript, first_error
-from . import prompts
-from .reasoning import never_left_reasoning, strip_reasoning
-from .repetition import clean_repetition
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.conversation import prompts
+from pytest_clinical_drift.conversation.reasoning import never_left_reasoning, strip_reasoning
+from pytest_clinical_drift.conversation.repetition import clean_repetition
+from pytest_clinical_drift.subjects.base import Request
+from pytest_clinical_drift.transcript import Exchange, Message, Reply, Transcript, first_error
 
 
 @dataclass(slots=True)
@@ -22,6 +22,8 @@ class Dialogue:
     replies: list[Reply] = field(default_factory=list)
     summaries: dict[int, Reply] = field(default_factory=dict)
     cleaned: list[bool] = field(default_factory=list)
+    probe: str | None = None
+    """What asks for a summary; None: the bundled request."""
     failed: bool = False
     """A reply could not be had: nothing more is asked."""
 
@@ -40,7 +42,7 @@ class Dialogue:
         done = len(self.replies)
         if self.failed or not done or done in self.summaries:
             return None
-        return Request(self.case.id, self.repeat, done, "summary", prompts.with_probe(self.history))
+        return Request(self.case.id, self.repeat, done, "summary", prompts.with_probe(self.history, self.probe))
 
     def take(self, request: Request, reply: Reply) -> None:
         """Record an answer; a failed one ends the conversation."""

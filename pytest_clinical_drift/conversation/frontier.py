@@ -8,12 +8,12 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ..cases import Case
-from ..subjects.base import BatchedSubject, ConcurrentSubject, Request, RunStopped, Subject
-from ..transcript import Message, Reply, Transcript
-from .dialogue import Dialogue, without_lost_answer
-from .progress import Progress
-from .store import StoredRun
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.conversation.dialogue import Dialogue, without_lost_answer
+from pytest_clinical_drift.conversation.progress import Progress
+from pytest_clinical_drift.conversation.store import StoredRun
+from pytest_clinical_drift.subjects.base import BatchedSubject, ConcurrentSubject, Request, RunStopped, Subject
+from pytest_clinical_drift.transcript import Message, Reply, Transcript
 
 _STOP_POLL_SECONDS = 0.05
 
@@ -28,6 +28,8 @@ class Plan:
     system_prompt: str | None = None
     """The deployed system prompt, part of the tested item."""
     repeats: int = 1
+    probe: str | None = None
+    """The project's own request for a summary; None: the bundled one."""
 
 
 def run_conversations(
@@ -53,7 +55,7 @@ def run_conversations(
 
 def _open(case: Case, repeat: int, plan: Plan) -> Dialogue:
     history = [Message("system", plan.system_prompt)] if plan.system_prompt else []
-    return Dialogue(case, repeat, history)
+    return Dialogue(case, repeat, history, probe=plan.probe)
 
 
 def _question(request: Request) -> Question:

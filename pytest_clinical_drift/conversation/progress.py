@@ -36,6 +36,7 @@ class Progress:
         self._counting = threading.Lock()
         self._cases = self._turns = self._replies = self._fresh = 0
         self._total_cases = self._total_replies = 0
+        self._answered = self._asked = 0
         self._started = time.monotonic()
         self._waiting_since: float | None = None
         self._last_drawn = 0.0
@@ -59,8 +60,12 @@ class Progress:
         with self._counting:
             self._cases += 1
 
+    def questions(self, answered: int, asked: int) -> None:
+        """So many questions were put to the judge, so many are answered."""
+        self._answered, self._asked = answered, asked
+
     def text(self) -> str:
-        """Cases, turns, replies, replies per second, and the time left."""
+        """Cases, turns, replies, replies per second, the time left, and the questions put to a judge."""
         seconds = max(time.monotonic() - self._started, 1e-6)
         speed = self._fresh / seconds
         line = f"{self._cases}/{self._total_cases} cases, {self._turns}/{self._total_replies // 2} turns, "
@@ -68,7 +73,7 @@ class Progress:
         if self._fresh:
             line += f", {speed:.2g}/s" if speed < 10 else f", {speed:.0f}/s"
             line += f", {_duration((self._total_replies - self._replies) / speed)} left"
-        return line
+        return line + (f"; {self._answered}/{self._asked} questions" if self._asked else "")
 
     # -- drawing
 

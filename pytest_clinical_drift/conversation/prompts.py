@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from ..transcript import Message
+from pytest_clinical_drift.transcript import Message
 
 VERSION = "1"
 
@@ -24,11 +24,11 @@ def opening(patient_summary: str, message: str) -> str:
     return f"{INTAKE}\n\n{patient_summary}\n\n{PATIENT}\n\n{message}"
 
 
-def with_probe(history: Sequence[Message]) -> tuple[Message, ...]:
+def with_probe(history: Sequence[Message], probe: str | None = None) -> tuple[Message, ...]:
     """The history with the summary probe branching off; it never enters the history itself."""
-    return (*history, Message("user", PROBE))
+    return (*history, Message("user", probe or PROBE))
 
 
-def prompt_hash() -> str:
+def prompt_hash(probe: str | None = None) -> str:
     """Fingerprint of all prompts, for the manifest and the store."""
-    return hashlib.sha256("\x1f".join((VERSION, INTAKE, PATIENT, PROBE)).encode()).hexdigest()
+    return hashlib.sha256("\x1f".join((VERSION, INTAKE, PATIENT, probe or PROBE)).encode()).hexdigest()

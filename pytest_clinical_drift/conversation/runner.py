@@ -6,18 +6,18 @@ import json
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from ..cases import Case
-from ..errors import DriftError, SubjectError
-from ..subjects.base import BatchedSubject, RunStopped, Subject
-from ..transcript import Transcript, write_transcript
-from .frontier import Plan, run_conversations
-from .progress import Progress
-from .store import Store, StoredRun
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
+from pytest_clinical_drift.conversation.progress import Progress
+from pytest_clinical_drift.conversation.store import Store, StoredRun
+from pytest_clinical_drift.errors import DriftError, SubjectError
+from pytest_clinical_drift.subjects.base import BatchedSubject, RunStopped, Subject
+from pytest_clinical_drift.transcript import Transcript, write_transcript
 
 _FAILURE, _STOPPED_MARK = "failed", "stopped"
 _STOPPED = "the conversation was stopped before its end"
@@ -50,14 +50,18 @@ class BackgroundRunner:
         store: Path | None = None,
         transcripts: Path | None = None,
         progress: Progress | None = None,
+        on_finished: Callable[[Transcript], None] | None = None,
     ) -> None:
-        """`shared` is for other processes that wait, `store` holds replies already had, `transcripts` is for people."""
+        """`on_finished` hears of every conversation; `shared` is for other processes that wait, `store` holds replies
+        already had, `transcripts` is for people.
+        """
         self._subject = subject
         self._plan = plan
         self._shared = shared
         self._store = Store(store) if store is not None else None
         self._transcripts = transcripts
         self._progress = progress
+        self._on_finished = on_finished
         self._cases: Sequence[Case] = ()
         self._finished: dict[tuple[str, int], Transcript] = {}
         self._news = threading.Condition()
@@ -151,7 +155,8 @@ class BackgroundRunner:
         """An earlier run's transcripts of these cases must not stand beside ours, should we not get to the end."""
         if self._transcripts is not None:
             for case in self._cases:
-                (self._transcripts / f"{case.id}.jsonl").unlink(missing_ok=True)
+                for file in (self._transcripts / f"{case.id}.jsonl", *self._transcripts.glob(f"{case.id}.*.jsonl")):
+                    file.unlink(missing_ok=True)
 
     def _is_over(self) -> bool:
         """Whether the run reached an end that the next run should not go on from: all had, or stopped by a verdict."""
@@ -161,6 +166,8 @@ class BackgroundRunner:
         return complete or (self._stopping.is_set() and not self._interrupted)
 
     def _keep(self, transcript: Transcript) -> None:
+        if self._on_finished is not None:
+            self._on_finished(transcript)
         if self._transcripts is not None:
             write_transcript(transcript, self._transcripts)
         if self._shared is not None:

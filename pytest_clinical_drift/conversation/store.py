@@ -18,11 +18,11 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
-from ..subjects.base import Identity, Request
-from ..transcript import Reply, Usage
-from . import prompts
-from .run_lock import RunLock
+from pytest_clinical_drift.conversation import prompts
+from pytest_clinical_drift.conversation.run_lock import RunLock
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.subjects.base import Identity, Request
+from pytest_clinical_drift.transcript import Reply, Usage
 
 _SCHEMA = 1
 _RESUMED_WITHIN = datetime.timedelta(days=7)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from pytest_clinical_drift.cases import Case
-from pytest_clinical_drift.lint import doses, facts, rules, turns
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.lint import doses, facts, rules, turns, unknown
 from pytest_clinical_drift.lint.remark import Findings, Level, Remark
 from pytest_clinical_drift.lint.schema import read_cases
 from pytest_clinical_drift.lint.similarity import Pair, shared_phrases, similarities
@@ -28,6 +28,7 @@ CHECKS: tuple[Callable[[Case], Findings], ...] = (
     turns.restated_facts,
     turns.changed_facts,
     turns.explicit_changes,
+    unknown.unknown_terms,
     rules.ruled_turns,
     rules.wanted_wordings,
     rules.harmful_acts,

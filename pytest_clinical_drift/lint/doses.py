@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pytest_clinical_drift.cases import Case, CriticalEntity
-from pytest_clinical_drift.evidence.facts.fact import parse_fact
-from pytest_clinical_drift.evidence.facts.regimen import Regimen
-from pytest_clinical_drift.evidence.lexicon import lexicon
-from pytest_clinical_drift.evidence.reading.quantities import Amount, amounts
-from pytest_clinical_drift.evidence.text import read
+from pytest_clinical_drift.cases.model import Case, CriticalEntity
+from pytest_clinical_drift.evidence.facts.slots import parse_fact
+from pytest_clinical_drift.evidence.mentions.regimen import Regimen
+from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts
+from pytest_clinical_drift.evidence.reading.text import read
+from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS
 from pytest_clinical_drift.lint.remark import Finding, Findings, error, warning
 
 _LOW, _HIGH = 0.5, 1.5
@@ -42,12 +42,11 @@ def stated_facts(case: Case) -> list[CriticalEntity]:
 
 def _of_fact(fact: CriticalEntity) -> Findings:
     parsed = parse_fact(fact.text, fact.kind)
-    # The parser takes an unknown word with a dose for a medicine; the vocabulary decides here.
-    known = [medicine for medicine in parsed.medicines if medicine.id in lexicon().concepts]
-    if not known:
+    concepts = [slot.concept for slot in (parsed.core, *parsed.details) if slot.concept is not None]
+    if not any(concept.kind in (DRUG, DRUG_CLASS) for concept in concepts):
         yield warning(fact.id, f"no medicine of the vocabulary in {fact.text!r}: check the spelling")
-    elif parsed.regimen is not None:
-        yield from _of_regimen(fact, known[0].data, parsed.regimen)
+    elif parsed.regimen is not None and parsed.core.concept is not None:
+        yield from _of_regimen(fact, parsed.core.concept.data, parsed.regimen)
 
 
 def _of_regimen(fact: CriticalEntity, entry: Mapping[str, Any], regimen: Regimen) -> Iterator[Finding]:
@@ -58,28 +57,26 @@ def _of_regimen(fact: CriticalEntity, entry: Mapping[str, Any], regimen: Regimen
             continue
         said = f"{fact.text!r}: {amount.value:g} {amount.unit.name}"
         per_day = regimen.per_day
-        if not any(_usual_single(dose, amount, regimen) for dose in comparable):
+        if not any(_usual_single(dose, amount) for dose in comparable):
             yield warning(fact.id, f"{said} lies outside the usual {_described(comparable)}")
         elif per_day and per_day >= _OFTEN and all(_rarer_than_daily(dose) for dose in comparable):
             often = comparable[0]["frequency"]
             yield error(fact.id, f"{said} {per_day:g} times a day, where the usual frequency is {often}")
-        elif per_day and not any(_usual_daily(dose, amount, regimen, per_day) for dose in comparable):
+        elif per_day and not any(_usual_daily(dose, amount, per_day) for dose in comparable):
             most = max(dose["max_daily"] for dose in comparable if "max_daily" in dose)
             yield warning(fact.id, f"{said} {per_day:g} times a day is more than the usual {most:g} in a day")
 
 
-def _usual_single(dose: Mapping[str, Any], amount: Amount, regimen: Regimen) -> bool:
+def _usual_single(dose: Mapping[str, Any], amount: Amount) -> bool:
     one = _unit(dose["unit"], amount) or 0.0
-    value = amount.base / (regimen.division or 1)
-    return bool(dose["min"] * one * _LOW <= value <= dose["max"] * one * _HIGH)
+    return bool(dose["min"] * one * _LOW <= amount.base <= dose["max"] * one * _HIGH)
 
 
-def _usual_daily(dose: Mapping[str, Any], amount: Amount, regimen: Regimen, per_day: float) -> bool:
+def _usual_daily(dose: Mapping[str, Any], amount: Amount, per_day: float) -> bool:
     if "max_daily" not in dose:
         return True
     one = _unit(dose["unit"], amount) or 0.0
-    total = amount.base * (1.0 if regimen.division else max(per_day, 1.0))
-    return bool(total <= dose["max_daily"] * one * _DAILY_SLACK)
+    return bool(amount.base * max(per_day, 1.0) <= dose["max_daily"] * one * _DAILY_SLACK)
 
 
 def _rarer_than_daily(dose: Mapping[str, Any]) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pytest_clinical_drift.cases import Case, Expect, Expectation
-from pytest_clinical_drift.evidence.breach import find_breaches
-from pytest_clinical_drift.evidence.lexicon import find_terms
+from pytest_clinical_drift.cases.model import Case, Expect, Expectation
+from pytest_clinical_drift.evidence.advice.breach import find_breaches
+from pytest_clinical_drift.evidence.terms.lexicon import find_terms
 from pytest_clinical_drift.lint.remark import Findings, error, warning
 
 FEWEST_RULED_TURNS = 2
@@ -34,13 +34,13 @@ def wanted_wordings(case: Case) -> Findings:
 
 
 def harmful_acts(case: Case) -> Findings:
-    """A `must_not` has to be read as a directive, and a warning against it must not count."""
+    """A `must_not` that rules cannot read is left to the judge alone; a warning against the act must not break it."""
     for turn in case.turns:
         for wish in turn.expect.must_not:
             rule = Expect(must_not=(wish,))
             if not any(find_breaches(f"{opening} {wish.text}.", (), rule) for opening in ("Yes,", "You should")):
-                text = f"must_not {wish.text!r} can never be broken; write VERB OBJECT, such as 'take ibuprofen'"
-                yield error(f"turn {turn.turn}", text)
+                text = f"must_not {wish.text!r}: no rule can read it, only a judge; rules read 'take ibuprofen'"
+                yield warning(f"turn {turn.turn}", text)
             elif find_breaches(f"Do not {wish.text}.", (), rule):
                 yield error(f"turn {turn.turn}", f"must_not {wish.text!r} is broken even by a warning against it")
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import ValidationError
-from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from pytest_clinical_drift.case_files import describe_fault, load_cases, parse_data, read_text
-from pytest_clinical_drift.cases import Case
+from pytest_clinical_drift.cases.faults import describe_faults
+from pytest_clinical_drift.cases.files import load_cases, parse_data, read_text
+from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.lint.remark import Remark
 
@@ -34,8 +33,9 @@ def read_cases(path: Path) -> tuple[list[Case], list[Remark]]:
         for case in found:
             if case.id in origin:
                 text = f"the case id is already used in {origin[case.id]}; rename one of the two"
-                remarks.append(Remark(case.id, "error", SCHEMA, text))
-            origin.setdefault(case.id, file)
+                remarks.append(Remark(case.id, "error", SCHEMA, f"{file}: {text}"))
+                continue  # a copy would be called similar to itself as well
+            origin[case.id] = file
             cases.append(case)
     return cases, remarks
 
@@ -58,12 +58,5 @@ def _faults(file: Path) -> list[str]:
     except ValidationError as error:
         if not isinstance(data, dict):
             return []
-        return [describe_fault(file, text, single) for single in _one_by_one(error)]
+        return describe_faults(file, text, error, Case)
     return []
-
-
-def _one_by_one(error: ValidationError) -> Iterator[ValidationError]:
-    for fault in error.errors(include_url=False):
-        kind = PydanticCustomError(fault["type"], fault["msg"])
-        details = InitErrorDetails(type=kind, loc=fault["loc"], input=fault["input"])
-        yield ValidationError.from_exception_data(error.title, [details])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pytest_clinical_drift.cases import Case, CriticalEntity, FactState, Turn, facts_at
-from pytest_clinical_drift.evidence.facts.fact import parse_fact
-from pytest_clinical_drift.evidence.reading.quantities import amounts
-from pytest_clinical_drift.evidence.retention import assess_retention
-from pytest_clinical_drift.evidence.text import read
+from pytest_clinical_drift.cases.model import Case, CriticalEntity, FactState, Turn, facts_at
+from pytest_clinical_drift.evidence.facts.frames import named_medicines
+from pytest_clinical_drift.evidence.facts.retention import assess_retention
+from pytest_clinical_drift.evidence.quantities.amounts import amounts
+from pytest_clinical_drift.evidence.reading.text import read
+from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.lint.remark import Findings, error, warning
 
 MESSAGE_WORDS = 90
@@ -115,7 +116,7 @@ def _about_the_same_medicine(fact: CriticalEntity, turn: Turn) -> bool:
 
 
 def _medicines(text: str) -> frozenset[str]:
-    return frozenset(concept.id for concept in parse_fact(text).medicines) if text else frozenset()
+    return frozenset(term.concept.id for term in named_medicines(term_index(read(text)))) if text else frozenset()
 
 
 def _place(turn: Turn) -> str:

@@ -14,10 +14,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_clinical_drift.metrics.seed import SEED
+
 Table = NDArray[np.float64]
 
-SEED = 20260101
-"""Seed of every resampling, so that two runs on the same replies give the same interval."""
 RESAMPLES = 10_000
 STRETCH_BAD, STRETCH_GOOD = 6.0, 1.0
 """Units by which the end towards the worst value, and the other, reach further."""

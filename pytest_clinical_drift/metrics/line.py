@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .drift import fit_slope
+from pytest_clinical_drift.metrics.drift import fit_slope
 
 
 @dataclass(frozen=True, slots=True)

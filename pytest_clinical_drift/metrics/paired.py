@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .bootstrap import RESAMPLES, SEED
-from .stats import Interval, mean_interval
+from pytest_clinical_drift.metrics.bootstrap import RESAMPLES
+from pytest_clinical_drift.metrics.seed import SEED
+from pytest_clinical_drift.metrics.stats import Interval, mean_interval
 
 WORSE, NOT_WORSE, UNDECIDED = "worse", "not worse", "undecided"
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .drift import fit_slope
+from pytest_clinical_drift.metrics.drift import fit_slope
 
 Values = NDArray[np.float64]
 
@@ -54,9 +54,6 @@ class Shape:
     first_turn_only: bool = False
     """The loss lies between turn 1 and turn 2 alone, and from turn 2 on nothing more is lost."""
     points: int = 0
-
-    def __str__(self) -> str:
-        return describe(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +108,7 @@ def _flat(values: Values) -> _Fit:
 
 def _linear(turns: Values, values: Values) -> _Fit:
     slope, level = np.polyfit(turns - turns.mean(), values, 1)
-    fitted = level + slope * (turns - turns.mean())
+    fitted = np.clip(level + slope * (turns - turns.mean()), 0.0, 1.0)  # no line promises a recall beyond 1
     return _Fit("linear", float(((values - fitted) ** 2).sum()), 2, float(fitted[0]), float(fitted[-1]))
 
 
@@ -121,7 +118,7 @@ def _exponential(turns: Values, values: Values) -> _Fit:
     centred = decay - decay.mean(axis=1, keepdims=True)
     heights = (centred @ values) / (centred**2).sum(axis=1)
     floors = values.mean() - heights * decay.mean(axis=1)
-    fitted = floors[:, None] + heights[:, None] * decay
+    fitted = np.clip(floors[:, None] + heights[:, None] * decay, 0.0, 1.0)
     residuals = ((values - fitted) ** 2).sum(axis=1)
     best = int(residuals.argmin())
     return _Fit(
@@ -131,7 +128,7 @@ def _exponential(turns: Values, values: Values) -> _Fit:
         float(fitted[best, 0]),
         float(fitted[best, -1]),
         half_life=float(HALF_LIVES[best]),
-        floor=float(floors[best]),
+        floor=float(np.clip(floors[best], 0.0, 1.0)),
     )
 
 
@@ -157,24 +154,3 @@ def first_turn_carries_slope(curve: Sequence[float | None]) -> bool:
         return False
     drop = curve[0] - sum(later) / len(later)
     return drop >= _ARTEFACT_DROP and whole.slope < 0 and rest.slope > _ARTEFACT_SHARE * whole.slope
-
-
-def describe(shape: Shape) -> str:
-    """The shape in a few words, such as "cliff at turn 6: 0.95 → 0.40"."""
-    if shape.start is None or shape.end is None:
-        return "too few turns to tell a shape"
-    fall = shape.end < shape.start
-    if shape.kind == "none":
-        text = f"steady at {shape.start:.2f}"
-    elif shape.kind == "linear":
-        verb = "falls" if fall else "rises"
-        text = f"{verb} evenly: {shape.start:.2f} → {shape.end:.2f}"
-    elif shape.kind == "exponential":
-        verb = "fades" if fall else "rises"
-        text = f"{verb} to {shape.floor:.2f}, half of the way every {shape.half_life:.1f} turns"
-    else:
-        noun = "cliff" if fall else "jump"
-        text = f"{noun} at turn {shape.turn}: {shape.start:.2f} → {shape.end:.2f}"
-    if shape.first_turn_only:
-        text += " (turn 1 alone makes the slope: from turn 2 on little more is lost)"
-    return text

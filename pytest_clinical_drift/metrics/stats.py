@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .bootstrap import RESAMPLES, SEED, Table, bca_limits, group_sums
+from pytest_clinical_drift.metrics.bootstrap import RESAMPLES, Table, bca_limits, group_sums
+from pytest_clinical_drift.metrics.seed import SEED
 
 FEW_UNITS = 8
 """Below this many independent units a bootstrap only reshuffles what it has; Student's t is used instead."""
@@ -159,16 +160,28 @@ def pooled_interval(
     say little about r, and none says nothing: the estimate is drawn towards PRIOR_CORRELATION. With one trial per group
     this is Clopper-Pearson.
     """
+    sums = _per_group(events, trials, groups)
+    if not len(sums):
+        return None
+    effective = _effective_trials(sums[:, 0], sums[:, 1], confidence)
+    hits = float(sums[:, 0].sum() / sums[:, 1].sum()) * effective
+    return Interval(_lower(hits, effective, confidence), _upper(hits, effective, confidence), "exact", len(sums))
+
+
+def effective_trials(
+    events: Sequence[int], trials: Sequence[int], groups: Sequence[str], *, confidence: float
+) -> float:
+    """How many independent trials the grouped ones are worth, as `pooled_interval` counts them; 0 without trials."""
+    sums = _per_group(events, trials, groups)
+    return _effective_trials(sums[:, 0], sums[:, 1], confidence) if len(sums) else 0.0
+
+
+def _per_group(events: Sequence[int], trials: Sequence[int], groups: Sequence[str]) -> Table:
+    """Events and trials of every group that has trials: groups x 2."""
     table = np.column_stack([np.asarray(events, dtype=float), np.asarray(trials, dtype=float)])
     used = table[:, 1] > 0
-    if not used.any():
-        return None
     names, membership = np.unique(np.asarray(groups)[used], return_inverse=True)
-    sums, _ = group_sums(table[used], membership, len(names))
-    effective = _effective_trials(sums[:, 0], sums[:, 1], confidence)
-    share = float(sums[:, 0].sum() / sums[:, 1].sum())
-    hits = share * effective
-    return Interval(_lower(hits, effective, confidence), _upper(hits, effective, confidence), "exact", len(names))
+    return group_sums(table[used], membership, len(names))[0]
 
 
 def _effective_trials(events: Table, trials: Table, confidence: float) -> float:

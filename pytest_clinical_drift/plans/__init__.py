@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pytest_clinical_drift.cases import Case
+from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.plans.into_cases import add_to_cases
 from pytest_clinical_drift.plans.linked import Reasoning, classify, links, read_reasoning, reasoning_of
 from pytest_clinical_drift.plans.plan import Component, Plan, read_plans, write_plans

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
-from pytest_clinical_drift.case_files import load_cases, read_text
+from pytest_clinical_drift.cases.files import load_cases, read_text
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.plans.plan import Plan
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_clinical_drift.case_files import parse_data, read_text
+from pytest_clinical_drift.cases.files import parse_data, read_text
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.plans.plan import Component, Plan
 from pytest_clinical_drift.plans.verifier import Verifier

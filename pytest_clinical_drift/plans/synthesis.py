@@ -6,11 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_clinical_drift.cases import Case, CriticalEntity, facts_at
-from pytest_clinical_drift.evidence.facts.fact import Fact, parse_fact
-from pytest_clinical_drift.evidence.lexicon import lexicon
-from pytest_clinical_drift.evidence.retention import assess_retention
-from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG_CLASS
+from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
+from pytest_clinical_drift.evidence.facts.fact import Fact
+from pytest_clinical_drift.evidence.facts.retention import assess_retention
+from pytest_clinical_drift.evidence.facts.slots import parse_fact
+from pytest_clinical_drift.evidence.terms.lexicon import lexicon
+from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG, DRUG_CLASS, Concept
 from pytest_clinical_drift.plans.plan import Component, Plan
 from pytest_clinical_drift.plans.vocabulary import RuleComponent, plan_words
 
@@ -54,10 +55,31 @@ def synthesise(case: Case) -> Plan:
     )
 
 
+_FRAME_KINDS = {"taken": "medication", "measured": "measurement", "reacts": "allergy", "stated": "diagnosis"}
+
+
+def _kind(fact: CriticalEntity, parsed: Fact) -> str:
+    """What kind of fact it is; a medication that was stopped is not to be continued, one to avoid is not taken."""
+    concept = parsed.core.concept
+    medicine = concept is not None and concept.kind in (DRUG, DRUG_CLASS)
+    if medicine and parsed.ended:
+        return "stopped"
+    if medicine and parsed.core.denied and fact.kind != "negative":
+        return "avoid"
+    if fact.kind is not None:
+        return fact.kind
+    return "negative" if parsed.core.denied else ("social" if parsed.worded else _FRAME_KINDS[parsed.frame])
+
+
+def _conditions(parsed: Fact) -> list[Concept]:
+    named = [slot.concept for slot in (parsed.core, *parsed.details) if slot.concept is not None]
+    return [concept for concept in named if concept.kind == CONDITION]
+
+
 def _known(case: Case, fact: CriticalEntity) -> _Known:
     parsed = parse_fact(fact.text, fact.kind)
     # The parser knows finer kinds than a case may name: a medication that was stopped is not to be continued.
-    kind = parsed.kind if parsed.kind in ("stopped", "avoid") or fact.kind is None else fact.kind
+    kind = _kind(fact, parsed)
     if not any(kind in rule.kinds for rule in plan_words().rules):
         kind = _OTHER
     return _Known(fact, parsed, kind, _quote(case, fact))
@@ -125,9 +147,9 @@ def _care(known: Sequence[_Known]) -> list[tuple[_Known, list[str]]]:
 
 
 def _care_of(item: _Known) -> list[str]:
-    if item.parsed.negative or item.kind == "negative":
+    if item.parsed.core.denied or item.kind == "negative":
         return []
-    names = {name for concept in item.parsed.conditions for name in (concept.id, *concept.ancestors)}
+    names = {name for concept in _conditions(item.parsed) for name in (concept.id, *concept.ancestors)}
     known = lexicon()
     return [
         care.sentence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from pytest_clinical_drift.evidence.judges.cross_encoder import DEFAULT_MODEL, ENTAILMENT, CrossEncoder
+from pytest_clinical_drift.judging.cross_encoder import DEFAULT_MODEL, ENTAILMENT, CrossEncoder
 
 
 class Verifier(Protocol):

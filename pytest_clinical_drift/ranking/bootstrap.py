@@ -7,10 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from .figure import Range
+from pytest_clinical_drift.metrics.seed import SEED
+from pytest_clinical_drift.ranking.figure import Range
 
-SEED = 20260101
-"""Two runs on the same slate give the same interval."""
 RESAMPLES = 2_000
 _MIN_DEFINED = 0.9
 """Share of the resamples in which the figure must be defined for an interval to be given."""

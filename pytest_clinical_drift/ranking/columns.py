@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputError, MissingDependency
-from .figure import Flags
+from pytest_clinical_drift.errors import InputError, MissingDependency
+from pytest_clinical_drift.ranking.figure import Flags
+from pytest_clinical_drift.verdict.slate_limits import TIERS
 
 if TYPE_CHECKING:
     import polars as pl
 
 SUFFIXES = (".parquet", ".csv", ".jsonl")
-TIERS = ("high", "moderate", "exploratory")
 _TIER_ENDS = (10, 50)
 """Last rank of the high and of the moderate tier, where the tiers are not given."""
 

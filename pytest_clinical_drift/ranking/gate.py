@@ -6,30 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from .columns import TIERS
-from .figure import Figure, Range
-from .prospective import ALL, ViewFigures
+from pytest_clinical_drift.ranking.figure import Figure, Range
+from pytest_clinical_drift.ranking.prospective import ALL, ViewFigures
+from pytest_clinical_drift.verdict.slate_limits import PRIMARY, TIERS
 
 PASS, CAUTION, FAIL, NOT_EVALUATED = "PASS", "CAUTION", "FAIL", "not evaluated"
 
-PRIMARY = "enrichment_vs_popularity_high"
-"""Without this figure there is no verdict: it alone tells skill from fame."""
 NOTHING_YET = "nothing prospective has been observed yet"
-
-TIERED = (
-    "hit_rate",
-    "enrichment_vs_random",
-    "enrichment_vs_popularity",
-    "precision_proxy",
-    "mean_score_hits",
-    "mean_score_misses",
-    "score_gap",
-    "median_days",
-    "share_positive",
-)
-RANKER_METRICS = ("hit_at_50", "hit_at_50_lift", "ndcg_at_50", "ndcg_at_50_lift", "auc", "temporal_auc")
-SLATE_METRICS = (*(f"{name}_{tier}" for name in TIERED for tier in TIERS), *TIERED, *RANKER_METRICS)
-"""Every metric that a thresholds file may gate; a tier's name at the end means that tier, none the whole slate."""
 
 
 class Limit(Protocol):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .columns import Table, read_label
+from pytest_clinical_drift.ranking.columns import Table, read_label
 
 
 class LabelledPair(NamedTuple):

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..case_files import parse_data, read_text
-from ..errors import InputError
-from .columns import read_moment
+from pytest_clinical_drift.cases.files import parse_data, read_text
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.ranking.columns import read_moment
 
 FILE_NAME = "manifest.json"
 PUBLIC_NAME = "slates.json"

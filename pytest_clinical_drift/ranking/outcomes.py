@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import InputError
-from .columns import HIGH_SIGNAL, OUTCOME_TYPES, Table, as_text, find_table, load_polars
-from .figure import Flags, Ints
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.ranking.columns import HIGH_SIGNAL, OUTCOME_TYPES, Table, as_text, find_table, load_polars
+from pytest_clinical_drift.ranking.figure import Flags, Ints
 
 if TYPE_CHECKING:
     import polars as pl

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from .figure import Flags, Ints
+from pytest_clinical_drift.ranking.figure import Flags, Ints
 
 DECILES = 10
 

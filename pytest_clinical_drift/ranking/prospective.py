@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .bootstrap import Weights, interval, resample
-from .columns import TIERS
-from .figure import Figure, Flags, Floats, Range, ratio
-from .popularity import count_by_decile, expected_hits
-from .view import View
+from pytest_clinical_drift.ranking.bootstrap import Weights, interval, resample
+from pytest_clinical_drift.ranking.figure import Figure, Flags, Floats, Range, ratio
+from pytest_clinical_drift.ranking.popularity import count_by_decile, expected_hits
+from pytest_clinical_drift.ranking.view import View
+from pytest_clinical_drift.verdict.slate_limits import TIERS
 
 NO_PREDICTION = "no prediction"
 NO_HIT, NO_MISS = "no prediction has a high-signal outcome", "every prediction has a high-signal outcome"

@@ -13,10 +13,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputError, SubjectError
-from .figure import Figure
-from .labels import LabelledPair
-from .retrospective import TOP_GRADE, auc, hit, ndcg, order_by_group
+from pytest_clinical_drift.errors import InputError, SubjectError
+from pytest_clinical_drift.ranking.figure import Figure
+from pytest_clinical_drift.ranking.labels import LabelledPair
+from pytest_clinical_drift.ranking.retrospective import TOP_GRADE, auc, hit, ndcg, order_by_group
 
 K = 50
 CUTOFF = 2015

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputError
-from .columns import Table, find_table, known_flags, load_polars, read_tier, tier_of_rank
-from .figure import Flags, Floats, Ints
-from .labels import LabelledPair, breadth_of, known_by_label, read_labels
-from .manifest import Manifest, read_manifests
-from .outcomes import Outcomes, read_outcomes
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.ranking.columns import Table, find_table, known_flags, load_polars, read_tier, tier_of_rank
+from pytest_clinical_drift.ranking.figure import Flags, Floats, Ints
+from pytest_clinical_drift.ranking.labels import LabelledPair, breadth_of, known_by_label, read_labels
+from pytest_clinical_drift.ranking.manifest import Manifest, read_manifests
+from pytest_clinical_drift.ranking.outcomes import Outcomes, read_outcomes
 
 if TYPE_CHECKING:
     import polars as pl

@@ -14,8 +14,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputError
-from .figure import Figure, Flags, Floats, Ints
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.ranking.figure import Figure, Flags, Floats, Ints
 
 Ties = Literal["average", "order"]
 

@@ -11,11 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..errors import InputError
-from .columns import SUFFIXES, Table
-from .manifest import FILE_NAME, Manifest, file_hash, read_manifests
-from .outcomes import append_outcomes
-from .reading import Slate, read_slates
+import numpy as np
+
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.ranking.columns import SUFFIXES, Table
+from pytest_clinical_drift.ranking.manifest import FILE_NAME, Manifest, file_hash, read_manifests
+from pytest_clinical_drift.ranking.outcomes import append_outcomes
+from pytest_clinical_drift.ranking.reading import Slate, read_slates
 
 __all__ = ["Slate", "Verification", "append_outcomes", "freeze", "read_slates", "verify"]
 
@@ -128,7 +130,8 @@ def _write_checked(manifest: Manifest, files: Mapping[str, Path], out: Path) -> 
         text = json.dumps(manifest.as_json(), indent=1, ensure_ascii=True) + "\n"
         (folder / FILE_NAME).write_text(text, encoding="utf-8")
         try:
-            read_slates(folder)
+            for slate in read_slates(folder):
+                _refuse_repeats(folder / next(iter(files)), slate)
         except InputError as error:
             message = str(error)
             for name, file in files.items():
@@ -137,6 +140,15 @@ def _write_checked(manifest: Manifest, files: Mapping[str, Path], out: Path) -> 
         if out.exists():
             out.rmdir()
         folder.replace(out)
+
+
+def _refuse_repeats(file: Path, slate: Slate) -> None:
+    """A pair predicted twice, perhaps with two scores, is no frozen prediction."""
+    rows = np.flatnonzero(slate.predictions.repeated)
+    if len(rows):
+        at = int(rows[0])
+        pair = f"{slate.diseases[slate.predictions.disease[at]]}, {slate.drugs[slate.predictions.drug[at]]}"
+        raise InputError(f"{file}, row {at + 1}: repeats the pair ({pair}); {len(rows)} rows do, freeze each pair once")
 
 
 def _suffix(file: Path) -> str:

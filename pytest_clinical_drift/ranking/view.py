@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .figure import Flags, Floats, Ints
-from .outcomes import UNDATED
-from .popularity import breadth_deciles, count_by_decile
-from .reading import Pairs, Slate
+from pytest_clinical_drift.ranking.figure import Flags, Floats, Ints
+from pytest_clinical_drift.ranking.outcomes import UNDATED
+from pytest_clinical_drift.ranking.popularity import breadth_deciles, count_by_decile
+from pytest_clinical_drift.ranking.reading import Pairs, Slate
 
 NO_CANDIDATES = "no candidates are there, so the baseline of equally popular drugs is unknown"
 NO_LABELS = "no labels are there, so nobody knows how popular each drug is"

@@ -3,43 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
-from ..verdict import number
-from .html import environment
-from .markdown import inert
-from .svg import Level, Line, curve_chart
+from pytest_clinical_drift.report.html import page_source
+from pytest_clinical_drift.report.judge_text import judge_line
+from pytest_clinical_drift.report.markdown import inert
+from pytest_clinical_drift.report.svg import Level, Line, curve_chart, limit_levels
+from pytest_clinical_drift.scoring.assessment import CONFIRMED, OPEN
+from pytest_clinical_drift.verdict.comparison import Difference, Named
+from pytest_clinical_drift.verdict.results_file import Results
+from pytest_clinical_drift.verdict.values import SEVERE, number
 
 STYLES = ("line-main", "line-second", "line-third", "line-fourth", "line-fifth", "line-sixth")
+_HEADERS = (
+    "model",
+    "cases complete",
+    "Recall@T10",
+    "95 % interval",
+    "strict",
+    "β",
+    "K (pairs)",
+    "cases with a severe failure (open)",
+    "alarms confirmed / open / dismissed",
+    "verdict",
+)
+_DIFFERENCES = ("model", "against", "cases", "ΔRecall@T10", "interval", "verdict", "remark")
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One model against the first, paired by case."""
-
-    model: str
-    against: str
-    cases: int
-    """Cases that both have."""
-    recall: float | None
-    """Mean difference of Recall@T10; positive: better than the first."""
-    low: float | None
-    high: float | None
-    remark: str = ""
-    """Why the two cannot be paired, if they cannot."""
-
-
-def render_markdown(records: Sequence[tuple[str, Mapping[str, Any]]], differences: Sequence[Difference]) -> str:
+def render_markdown(records: Sequence[Named], differences: Sequence[Difference]) -> str:
     """The comparison for a CI page or a paper's draft."""
     lines = ["# Clinical drift: comparison", "", "| " + " | ".join(_HEADERS) + " |", "|" + " --- |" * len(_HEADERS)]
     lines += ["| " + " | ".join(inert(cell) for cell in _row(name, record)) + " |" for name, record in records]
+    lines += ["", *(f"- {inert(name)}: {inert(_judge(record), 400)}" for name, record in records)]
     if differences:
-        lines += ["", "| model | against | cases | ΔRecall@T10 | interval | remark |", "|" + " --- |" * 6]
+        lines += ["", "| " + " | ".join(_DIFFERENCES) + " |", "|" + " --- |" * len(_DIFFERENCES)]
         lines += ["| " + " | ".join(inert(cell) for cell in _difference(item)) + " |" for item in differences]
-    curves = [(name, record["average_recall_curve_critical"]) for name, record in records]
+    curves = [(name, record.average_recall_curve_critical) for name, record in records]
     turns = max((len(curve) for _, curve in curves), default=0)
     numbers = " | ".join(str(turn) for turn in range(1, turns + 1))
     lines += ["", f"| mean recall, turn | {numbers} |", "|" + " --- |" * (turns + 1)]
@@ -49,62 +50,74 @@ def render_markdown(records: Sequence[tuple[str, Mapping[str, Any]]], difference
     return "\n".join((*lines, ""))
 
 
-def render_html(records: Sequence[tuple[str, Mapping[str, Any]]], differences: Sequence[Difference]) -> str:
+def render_html(records: Sequence[Named], differences: Sequence[Difference]) -> str:
     """The comparison as one self-contained page."""
     lines = [
-        Line(name, record["average_recall_curve_critical"], STYLES[position % len(STYLES)])
+        Line(name, record.average_recall_curve_critical, STYLES[position % len(STYLES)])
         for position, (name, record) in enumerate(records)
     ]
-    levels = [Level("pass line 0.80", 0.80), Level("fail line 0.70", 0.70)]
-    chart = curve_chart("Mean recall of critical facts by turn", lines, levels=levels, marker=10)
-    return (
-        environment()
-        .get_template("compare.html.j2")
-        .render(
-            headers=_HEADERS,
-            rows=[(_row(name, record), record["verdict"]) for name, record in records],
-            differences=[_difference(item) for item in differences],
-            chart=Markup(chart),
-            legend=[(line.label, line.style) for line in lines],
-        )
+    chart = curve_chart("Mean recall of critical facts by turn", lines, levels=_levels(records), marker=10)
+    return page_source(
+        "compare.html.j2",
+        styles=("page.css",),
+        headers=_HEADERS,
+        rows=[(_row(name, record), record.verdict) for name, record in records],
+        judges=[(name, _judge(record)) for name, record in records],
+        difference_headers=_DIFFERENCES,
+        differences=[_difference(item) for item in differences],
+        chart=Markup(chart),
+        legend=[(line.label, line.style) for line in lines],
     )
 
 
-_HEADERS = (
-    "model",
-    "cases",
-    "Recall@T10",
-    "95 % interval",
-    "strict",
-    "β",
-    "K (pairs)",
-    "hard stop or breach",
-    "verdict",
-)
+def _levels(records: Sequence[Named]) -> list[Level]:
+    """The limits that each run was held to; the same ones once."""
+    levels = [level for _, record in records for level in limit_levels(record.limits.get("recall_at_t10"))]
+    return list(dict.fromkeys(levels))
 
 
-def _row(name: str, record: Mapping[str, Any]) -> tuple[str, ...]:
-    interval = record["confidence_intervals"].get("recall_at_t10")
-    rate = record["knowledge_conflict_rate"]
-    stops = sum(any(run["hard_stops"] or run["breaches"] for run in case["repeats"]) for case in record["cases"])
-    slope = record["drift_slope_critical"]
+def _judge(record: Results) -> str:
+    judged: Mapping[str, Any] | None = (record.manifest.model_extra or {}).get("judged")
+    return judge_line(judged)
+
+
+def _row(name: str, record: Results) -> tuple[str, ...]:
+    interval = record.confidence_intervals.get("recall_at_t10")
+    rate, slope = record.knowledge_conflict_rate, record.drift_slope_critical
+    severe, waiting = (_cases_with(record, state) for state in (CONFIRMED, OPEN))
     return (
         name,
-        f"{record['cases_complete']}/{record['cases_total']}",
-        _figure(record["entity_recall_at_t10"]),
-        f"{interval['low']:.2f} to {interval['high']:.2f}" if interval else "–",
-        _figure(record["strict_recall_at_t10"]),
+        f"{record.cases_complete} of {record.cases_total}",
+        _figure(record.entity_recall_at_t10),
+        f"{interval.low:.2f} to {interval.high:.2f}" if interval else "–",
+        _figure(record.strict_recall_at_t10),
         "–" if slope is None else number("drift_slope", slope),
-        f"{'–' if rate is None else format(rate, '.3f')} ({record['knowledge_conflict_pairs']})",
-        str(stops),
-        record["headline"],
+        f"{'–' if rate is None else format(rate, '.3f')} ({record.knowledge_conflict_pairs})",
+        f"{severe} ({waiting})",
+        " / ".join(str(count) for count in _states(record)),
+        record.headline or record.verdict,
     )
+
+
+def _cases_with(record: Results, state: str) -> int:
+    """Cases with a severe event in a state."""
+    return sum(
+        any(event.metric in SEVERE and event.state == state for run in case.repeats for event in run.events)
+        for case in record.cases
+    )
+
+
+def _states(record: Results) -> list[int]:
+    found = [alarm.state for case in record.cases for run in case.repeats for alarm in run.alarms]
+    return [found.count(state) for state in ("confirmed", "open", "dismissed")]
 
 
 def _difference(item: Difference) -> tuple[str, ...]:
     interval = "–" if item.low is None or item.high is None else f"{item.low:+.3f} to {item.high:+.3f}"
     shown = "–" if item.recall is None else f"{item.recall:+.3f}"
-    return item.model, item.against, str(item.cases), shown, interval, item.remark
+    verdict = f"{item.verdict} (margin {item.margin:g})" if item.verdict else "–"
+    groups = f" in {item.groups} groups" if item.groups and item.groups != item.cases else ""
+    return item.model, item.against, f"{item.cases}{groups}", shown, interval, verdict, item.remark
 
 
 def _figure(value: float | None) -> str:

@@ -9,10 +9,11 @@ from typing import Any
 
 import yaml
 
-from ..case_files import parse_data, read_text
-from ..errors import InputError
-from ..thresholds import MetricLimits, Thresholds, load_thresholds
-from ..verdict import label
+from pytest_clinical_drift.cases.files import parse_data, read_text
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.verdict.limits import MetricLimits
+from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds
+from pytest_clinical_drift.verdict.values import label
 
 SHEET = "dossier.yaml"
 FIELDS = ("intended_use", "hazard_ids", "clinical_safety_officer", "reviewed_on", "decision", "signature")
@@ -49,12 +50,10 @@ def _row(name: str, limits: MetricLimits, bundled: MetricLimits | None) -> dict[
     }
 
 
-def read_dossier(root: Path) -> dict[str, Any] | None:
-    """The project's sign-off sheet with every field, empty ones included; None when there is no sheet."""
+def read_dossier(root: Path) -> dict[str, Any]:
+    """The project's sign-off sheet with every field; all are empty where there is no sheet."""
     file = root / SHEET
-    if not file.is_file():
-        return None
-    data = parse_data(file, read_text(file))
+    data = parse_data(file, read_text(file)) if file.is_file() else {}
     if not isinstance(data, dict):
         raise InputError(f"{file}: expected fields such as {', '.join(FIELDS[:3])}, found {type(data).__name__}")
     return {**{field: data.get(field) for field in FIELDS}, **{str(key): value for key, value in data.items()}}

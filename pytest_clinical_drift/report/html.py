@@ -2,65 +2,71 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cache
+from importlib import resources
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
-from ..transcript import Transcript
-from ..verdict import label, number
-from .clean import printable
-from .svg import Level, Line, curve_chart, sparkline
+from pytest_clinical_drift.report.alarm_view import alarm_groups
+from pytest_clinical_drift.report.beside import beside_lines
+from pytest_clinical_drift.report.clean import printable
+from pytest_clinical_drift.report.figures import counted, interval_text, value_text, worse_text
+from pytest_clinical_drift.report.judge_text import confusion_rows, judge_line, limit_rows
+from pytest_clinical_drift.report.meaning import cut_lines, rests_on
+from pytest_clinical_drift.report.svg import Line, curve_chart, limit_levels, sparkline
+from pytest_clinical_drift.report.transcript_view import run_view, text_size
+from pytest_clinical_drift.transcript import Transcript
+from pytest_clinical_drift.verdict.values import label
 
 FILE_NAME = "report.html"
-_TEXT_LIMIT = 6_000
-"""Longest reply or summary shown whole; the transcript file always has all of it."""
-_PAGE_LIMIT = 3_500_000
-"""Characters of transcript text on one page; beyond it passing cases are shown without theirs."""
+_PAGE_LIMIT = 4_000_000
+"""Characters of transcript text on one page; beyond it the cases that pass are shown without theirs."""
+_ORDER = {"FAIL": 0, "INCOMPLETE": 1, "UNSETTLED": 2, "CAUTION": 3, "PASS": 4}
 
-_SYMBOLS = {"retained": "●", "partial": "◐", "contradicted": "✕", "absent": "○"}
+Plain = Mapping[str, Any]
 
 
 def render_report(
-    record: Mapping[str, Any],
+    record: Plain,
     transcripts: Mapping[str, Sequence[Transcript]],
     *,
     gate: Sequence[Mapping[str, str]],
-    dossier: Mapping[str, Any] | None,
+    dossier: Plain,
     accuracy: Sequence[str],
     attempt: str = "",
 ) -> str:
-    """The page's HTML. `gate` lists the limits in force, marked where they differ from the bundled ones."""
-    budget = _PAGE_LIMIT
-    cases = []
-    order = {"FAIL": 0, "INCOMPLETE": 1, "CAUTION": 2, "PASS": 3}
-    for case in sorted(record["cases"], key=lambda item: (order.get(item["verdict"], 4), item["case_id"])):
-        told = transcripts.get(case["case_id"], ())
-        size = sum(
-            len(reply.text) for item in told for turn in item.exchanges for reply in (turn.reply, turn.summary) if reply
-        )
-        budget -= size
-        cases.append(_case(case, told if budget > 0 else ()))
-    return (
-        environment()
-        .get_template("report.html.j2")
-        .render(
-            record=record,
-            cases=cases,
-            recall_chart=Markup(_recall_chart(record)),
-            quality_chart=Markup(_quality_chart(record)),
-            judgements=[_judgement(item) for item in record["judgements"]],
-            stops=_stops(record),
-            contradictions=_contradictions(record),
-            gate=gate,
-            dossier=dossier,
-            accuracy=accuracy,
-            beside=_beside(record),
-            attempt=attempt,
-            counts={name: sum(case["verdict"] == name for case in record["cases"]) for name in order},
-        )
+    """The page's HTML. `gate` lists the limits in force, `dossier` is the sign-off sheet with every field."""
+    told = {(case_id, run.repeat): run for case_id, runs in transcripts.items() for run in runs}
+    groups = alarm_groups(record, told)
+    judge = record["manifest"].get("judged")
+    return page_source(
+        "report.html.j2",
+        styles=("page.css", "dossier.css"),
+        scripts=("dossier.js",),
+        record=record,
+        attempt=attempt,
+        rests_on=rests_on(record),
+        cut=cut_lines(record["grounds"]),
+        judge_line=judge_line(judge, record["grounds"]),
+        judge_rows=limit_rows(judge),
+        confusions=confusion_rows(judge),
+        not_gated=", ".join(record["not_gated"]),
+        tested=_tested(record),
+        dossier=dossier,
+        groups={state: [g for g in groups if g["state"] == state] for state in ("open", "confirmed", "dismissed")},
+        judgements=[_judgement(item, of_set=True) for item in record["judgements"]],
+        recall_chart=Markup(_recall_chart(record)),
+        quality_chart=Markup(_quality_chart(record)),
+        beside=beside_lines(record),
+        cases=_cases(record, transcripts, groups),
+        counts={name: sum(case["verdict"] == name for case in record["cases"]) for name in _ORDER},
+        gate=gate,
+        accuracy=accuracy,
     )
 
 
@@ -75,27 +81,66 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["clean"] = printable
+    environment.filters["counted"] = counted
     return environment
 
 
-def _recall_chart(record: Mapping[str, Any]) -> str:
+def page_source(template: str, *, styles: Sequence[str], scripts: Sequence[str] = (), **values: Any) -> str:
+    """A self-contained page: its own styles and scripts run, known by their hashes, and nothing else does."""
+    style, script = (_source(names) for names in (styles, scripts))
+    policy = f"default-src 'none'; style-src '{_hash(style)}'"
+    if script:
+        policy += f"; script-src '{_hash(script)}'"
+    shown = environment().get_template(template)
+    return shown.render(policy=Markup(policy), style=Markup(style), script=Markup(script), **values)
+
+
+def _source(names: Sequence[str]) -> str:
+    folder = resources.files("pytest_clinical_drift") / "data"
+    return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
+
+
+def _hash(source: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
+
+
+def _tested(record: Plain) -> list[tuple[str, str]]:
+    """What was tested, with hashes: name and value."""
+    manifest = record["manifest"]
+    proven = "" if manifest["identity_proven"] else " (as the server names itself, not proven)"
+    decoding = ", ".join(f"{key} {value}" for key, value in manifest["decoding"].items())
+    rows = [
+        ("Model", f"{manifest['model']}{proven}"),
+        ("Revision", manifest["revision"] or "unknown"),
+        ("Decoding", decoding or "nothing to set"),
+        ("System prompt", manifest["hashes"]["system_prompt"] or "none"),
+        ("Cases", f"{record['cases_selected']} of {record['cases_total']}, {manifest['hashes']['cases']}"),
+        ("Thresholds", manifest["hashes"]["thresholds"]),
+        ("Prompts", manifest["hashes"]["prompts"]),
+        ("Judge", manifest["judge"]),
+        (
+            "Scored by",
+            f"pytest-clinical-drift {manifest['versions'].get('pytest-clinical-drift', 'of unknown version')}",
+        ),
+        ("Texts", f"{manifest['replies']:,}, of them reused {manifest['replies_reused']:,}"),
+    ]
+    return [(name, str(value)) for name, value in rows]
+
+
+def _recall_chart(record: Plain) -> str:
     lines = [
         Line("recall", record["average_recall_curve_critical"], "line-main"),
         Line("strict recall", record["average_strict_recall_curve_critical"], "line-second"),
         Line("extended set", record["average_recall_curve_extended"], "line-third"),
     ]
+    if record["average_worst_recall_curve_critical"] != record["average_recall_curve_critical"]:
+        lines.append(Line("recall with open alarms", record["average_worst_recall_curve_critical"], "line-fourth"))
     band = [tuple(item) if item else None for item in (record.get("trend") or {}).get("band", ())]
-    levels = [Level("pass line 0.80", 0.80), Level("fail line 0.70", 0.70)]
-    for item in record["judgements"]:
-        if item["metric"] == "recall_at_t10" and item.get("lines"):
-            levels = [
-                Level(f"pass line {item['lines'][0]:g}", item["lines"][0]),
-                Level(f"fail line {item['lines'][1]:g}", item["lines"][1]),
-            ]
+    levels = limit_levels(record["limits"].get("recall_at_t10"))
     return curve_chart("Mean recall of critical facts by turn", lines, levels=levels, band=band, marker=10)
 
 
-def _quality_chart(record: Mapping[str, Any]) -> str:
+def _quality_chart(record: Plain) -> str:
     lines = [
         Line("precision", record["average_precision_curve_extended"], "line-main"),
         Line("F1", record["average_f1_curve_extended"], "line-second"),
@@ -104,138 +149,44 @@ def _quality_chart(record: Mapping[str, Any]) -> str:
     return curve_chart("Precision, F1 and hallucinated entities by turn (extended set)", lines, marker=10)
 
 
-def _beside(record: Mapping[str, Any]) -> list[str]:
-    """Shape, sanity band, baseline and repeats, as sentences; each only where the run has it."""
-    lines = []
-    if trend := record.get("trend"):
-        lines.append(f"Shape of the mean curve: {trend['shape_text']}.")
-        lines += [f"{case_id}: {text}." for case_id, text in list(trend["case_shapes"].items())[:10]]
-    if band := record.get("sanity_band"):
-        lines.append(
-            f"Sanity band: an echo of the intake scores {band['echo_at_start']:.2f} at turn 1, an empty summary "
-            f"{band['silence']:.2f}."
-        )
-        lines += [f"Check the cases: {fault}." for fault in band["faults"]]
-    if baseline := record.get("baseline"):
-        lines.append(f"Against the baseline: {baseline['verdict']}.")
-    if "continuity_score" in record:
-        lines.append(f"Session goal alignment (cosine with the target plans): {record['continuity_score']:.2f}.")
-    elif record.get("continuity_not_evaluated"):
-        lines.append(f"Session goal alignment not evaluated: {record['continuity_not_evaluated']}.")
-    if (decay := record.get("truth_decay_rate_per_1000_tokens")) is not None:
-        lines.append(f"Truth decay per 1,000 tokens of context: {decay:+.4f}.")
-    return lines
-
-
-def _judgement(item: Mapping[str, Any]) -> dict[str, Any]:
-    value, interval = item["value"], item.get("interval")
+def _judgement(item: Plain, *, of_set: bool = False) -> dict[str, Any]:
+    metric, value = item["metric"], item["value"]
     return {
-        "label": label(item["metric"]),
-        "value": "not evaluated" if value is None else number(item["metric"], value),
-        "interval": f"{interval['low']:.3f} to {interval['high']:.3f}" if interval else "",
+        "label": label(metric),
+        "value": value_text(metric, value, of_set=of_set),
+        "worse": worse_text(metric, value, item.get("worst"), of_set=of_set),
+        "interval": interval_text(item),
         "limit": item["limit"],
         "verdict": item["verdict"],
         "detail": item.get("detail", ""),
     }
 
 
-def _stops(record: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Hard stops and breaches of all cases: what a reader must see first."""
-    found = []
-    for case in record["cases"]:
-        for run in case["repeats"]:
-            found += [
-                {"case": case["case_id"], "kind": "hard stop", "text": text, "quote": ""} for text in run["hard_stops"]
-            ]
-            for item in run["breaches"]:
-                verb = "recommends" if item["kind"] == "recommends" else "omits"
-                text = f"turn {item['turn']}: the reply {verb} {item['rule']}" + (
-                    f" ({item['why']})" if item["why"] else ""
-                )
-                found.append({"case": case["case_id"], "kind": "breach", "text": text, "quote": item["quote"]})
-            found += [
-                {"case": case["case_id"], "kind": "stale", "text": text, "quote": ""} for text in run["stale_facts"]
-            ]
-    return found
+def _cases(
+    record: Plain, transcripts: Mapping[str, Sequence[Transcript]], groups: Sequence[Plain]
+) -> list[dict[str, Any]]:
+    """The cases, the worst first; texts as far as the page holds them."""
+    left = _PAGE_LIMIT
+    shown = []
+    for case in sorted(record["cases"], key=lambda item: (_ORDER.get(item["verdict"], 5), item["case_id"])):
+        told = transcripts.get(case["case_id"], ())
+        left -= text_size(told)
+        shown.append(_case(case, told if left > 0 else (), [g for g in groups if g["case"] == case["case_id"]]))
+    return shown
 
 
-def _contradictions(record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [
-        {"case": case["case_id"], **item}
-        for case in record["cases"]
-        for run in case["repeats"]
-        for item in run["conflict"]["found"]
-    ]
-
-
-def _case(case: Mapping[str, Any], transcripts: Sequence[Transcript]) -> dict[str, Any]:
+def _case(case: Plain, transcripts: Sequence[Transcript], groups: Sequence[Plain]) -> dict[str, Any]:
+    by_repeat = {told.repeat: told for told in transcripts}
+    runs = [run_view(case["case_id"], run, by_repeat.get(run["repeat"]), groups) for run in case["repeats"]]
     return {
         "id": case["case_id"],
         "verdict": case["verdict"],
+        "headline": case["headline"] if case["headline"] != case["verdict"] else "",
         "diagnosis": case["diagnosis"],
         "waiver": case["waiver"],
         "judgements": [_judgement(item) for item in case["judgements"]],
-        "runs": [
-            _run(run, next((t for t in transcripts if t.repeat == run["repeat"]), None)) for run in case["repeats"]
-        ],
+        "sparks": [Markup(sparkline(run["curve"])) for run in runs],
+        "runs": runs,
+        "open": sum(group["state"] == "open" for group in groups),
+        "confirmed": sum(group["state"] == "confirmed" for group in groups),
     }
-
-
-def _run(run: Mapping[str, Any], transcript: Transcript | None) -> dict[str, Any]:
-    facts: dict[str, dict[str, Any]] = {}
-    for turn in run["turns"]:
-        for finding in turn["findings"]:
-            row = facts.setdefault(
-                finding["fact_id"], {"text": finding["text"], "hard_stop": finding["hard_stop"], "cells": {}}
-            )
-            row["text"] = finding["text"]
-            row["cells"][turn["turn"]] = {**finding, "symbol": _SYMBOLS[finding["status"]]}
-    return {
-        "repeat": run["repeat"],
-        "incomplete": run["incomplete"],
-        "spark": Markup(sparkline(run["recall_curve"])),
-        "turns": [turn["turn"] for turn in run["turns"]],
-        "facts": list(facts.values()),
-        "notes": run["notes"],
-        "fabricated": [(turn["turn"], text) for turn in run["turns"] for text in turn["fabricated"]],
-        "exchanges": _exchanges(run, transcript) if transcript else [],
-    }
-
-
-def _exchanges(run: Mapping[str, Any], transcript: Transcript) -> list[dict[str, Any]]:
-    findings = {turn["turn"]: turn["findings"] for turn in run["turns"]}
-    return [
-        {
-            "turn": exchange.turn,
-            "message": exchange.message,
-            "reply": None
-            if exchange.reply is None or not exchange.reply.recorded
-            else exchange.reply.text[:_TEXT_LIMIT],
-            "summary": highlight(exchange.summary.text[:_TEXT_LIMIT], findings.get(exchange.turn, ())),
-            "error": (exchange.reply.error if exchange.reply else None) or exchange.summary.error,
-        }
-        for exchange in transcript.exchanges
-    ]
-
-
-def highlight(text: str, findings: Sequence[Mapping[str, Any]]) -> Markup:
-    """The text with the words that decided each fact marked by status; everything is escaped."""
-    spans = sorted(
-        (quote["start"], quote["end"], finding["status"], finding["text"])
-        for finding in findings
-        for quote in finding["quotes"]
-        if quote["end"] <= len(text)
-    )
-    pieces: list[Markup] = []
-    done = 0
-    for start, end, status, fact in spans:
-        if start < done:
-            continue
-        pieces.append(escape(printable(text[done:start])))
-        title = f"{status}: {fact}"
-        pieces.append(
-            Markup('<mark class="{}" title="{}">{}</mark>').format(status, printable(title), printable(text[start:end]))
-        )
-        done = end
-    pieces.append(escape(printable(text[done:])))
-    return Markup("").join(pieces)

@@ -11,19 +11,25 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from ..assessment import CaseAssessment
-from ..metrics.recall import mean, mean_curve
-from ..verdict import CaseVerdict, Judgement, SetVerdict
-
-SCHEMA = 1
-FILE_NAME = "study_c_results.json"
+from pytest_clinical_drift.metrics.recall import mean, mean_curve
+from pytest_clinical_drift.report.case_text import headline
+from pytest_clinical_drift.report.meaning import what_it_means
+from pytest_clinical_drift.report.sentences import alarm_title, event_sentence
+from pytest_clinical_drift.scoring.assessment import CaseAssessment
+from pytest_clinical_drift.verdict.grounds import Grounds, ungated
+from pytest_clinical_drift.verdict.limits import MetricLimits
+from pytest_clinical_drift.verdict.results_file import FILE_NAME, SCHEMA
+from pytest_clinical_drift.verdict.thresholds import Thresholds
+from pytest_clinical_drift.verdict.values import CaseVerdict, Judgement, SetVerdict
 
 
 def results(
     cases: Sequence[tuple[Sequence[CaseAssessment], CaseVerdict]],
     verdict: SetVerdict,
     manifest: dict[str, Any],
-    meaning: str,
+    *,
+    grounds: Grounds,
+    thresholds: Thresholds,
 ) -> dict[str, Any]:
     """The whole content of the file, from plain values."""
     complete = [run for repeats, _ in cases for run in repeats if run.incomplete is None]
@@ -54,8 +60,15 @@ def results(
         },
         "judgements": [_judgement(item) for item in verdict.judgements],
         "waivers": [{**waiver.model_dump(mode="json")} for waiver in verdict.waivers],
+        "limits": {name: _limits(limits) for name, limits in thresholds.metrics.items()},
+        "not_gated": list(ungated(thresholds)),
+        "alarms": _alarm_counts([run for repeats, _ in cases for run in repeats]),
+        "to_read": verdict.to_read,
+        "severe_to_read": verdict.severe_to_read,
+        "unread": verdict.unread,
+        "grounds": _plain(dataclasses.asdict(grounds)),
         "cases": [_case(repeats, judged) for repeats, judged in cases],
-        "what_this_means": meaning,
+        "what_this_means": what_it_means(grounds, verdict.verdict),
         "manifest": manifest,
     }
     continuity = mean(run.alignment for run in complete)
@@ -100,15 +113,47 @@ def _curves(complete: Sequence[CaseAssessment]) -> dict[str, Any]:
             per_case = [[getattr(getattr(turn, gold), figure) for turn in run.turns] for run in complete]
             curves[f"average_{figure}_curve_{gold}"] = mean_curve(per_case)
     curves["average_strict_recall_curve_critical"] = mean_curve([run.strict_curve for run in complete])
+    curves["average_worst_recall_curve_critical"] = mean_curve([run.worst_curve for run in complete])
     lengths = [len(run.turns) for run in complete]
     curves["cases_per_turn"] = [sum(length > turn for length in lengths) for turn in range(max(lengths, default=0))]
     return curves
+
+
+def _limits(limits: MetricLimits) -> dict[str, Any]:
+    """A metric's limits in force: as comparisons to read, as numbers to draw."""
+    return {
+        "direction": limits.direction,
+        "pass": str(limits.pass_limit),
+        "caution": str(limits.caution_limit),
+        "pass_value": limits.pass_limit.value,
+        "caution_value": limits.caution_limit.value,
+        "worst": limits.worst,
+        "why": limits.why,
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Tuples as lists, so that what is written is what is read back."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, tuple | list) else value
+
+
+def _alarm_counts(runs: Sequence[CaseAssessment]) -> dict[str, dict[str, int]]:
+    """How many alarms of each kind are in which state."""
+    counted: dict[str, dict[str, int]] = {}
+    for run in runs:
+        for alarm in run.alarms:
+            of_kind = counted.setdefault(alarm.kind, {"confirmed": 0, "open": 0, "dismissed": 0})
+            of_kind[alarm.state] += 1
+    return dict(sorted(counted.items()))
 
 
 def _case(repeats: Sequence[CaseAssessment], verdict: CaseVerdict) -> dict[str, Any]:
     return {
         "case_id": verdict.case_id,
         "verdict": verdict.verdict,
+        "headline": headline(verdict, repeats),
         "diagnosis": verdict.diagnosis,
         "judgements": [_judgement(item) for item in verdict.judgements],
         "waiver": verdict.waiver.model_dump(mode="json") if verdict.waiver else None,
@@ -120,12 +165,21 @@ def _run(run: CaseAssessment) -> dict[str, Any]:
     plain = dataclasses.asdict(run)
     # wall time differs between two equal runs; everything else in the file must not
     plain.pop("generation_seconds")
-    return {**plain, "recall_curve": list(run.recall_curve), "strict_recall_curve": list(run.strict_curve)}
+    for metric in ("hard_stops", "hard_stop_slips", "stale_facts", "contradicted_facts"):
+        plain[metric] = [event_sentence(event) for event in run.events_of(metric)]
+    for told, alarm in zip(plain["alarms"], run.alarms, strict=True):
+        told["title"] = alarm_title(alarm)
+    return {
+        **_plain(plain),
+        "recall_curve": list(run.recall_curve),
+        "strict_recall_curve": list(run.strict_curve),
+        "worst_recall_curve": list(run.worst_curve),
+    }
 
 
 def _judgement(item: Judgement) -> dict[str, Any]:
-    plain = dataclasses.asdict(item)
-    return {key: value for key, value in plain.items() if value not in (None, "")} | {"value": item.value}
+    plain = _plain(dataclasses.asdict(item))
+    return {key: value for key, value in plain.items() if value not in (None, "", [])} | {"value": item.value}
 
 
 def _value(by_metric: dict[str, Judgement], name: str) -> float | None:

@@ -1,27 +1,120 @@
-"""What a verdict means and does not mean: printed in every report."""
+"""What a verdict means, what it rests on and what it does not say: printed in every report."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import Any
 
-from ..assessment import CaseAssessment
-from ..metrics.stats import proportion_interval
+from pytest_clinical_drift.report.clean import one_line
+from pytest_clinical_drift.report.figures import counted
+from pytest_clinical_drift.verdict.grounds import Grounds
+from pytest_clinical_drift.verdict.values import PASS
 
 
-def what_it_means(runs: Sequence[CaseAssessment], confidence: float) -> str:
-    """The sentence every report carries."""
-    decided = [run for run in runs if run.incomplete is None or run.hard_stops or run.breaches]
-    if not decided:
+def what_it_means(grounds: Grounds, verdict: str) -> str:
+    """What the run says about the model, and what it does not say."""
+    if not grounds.cases:
         return "No case was run to its end: nothing was measured, and nothing is said about the model."
-    cases = len({run.case_id for run in decided})
-    turns = [len(run.turns) for run in decided]
-    length = f"{min(turns)} to {max(turns)}" if min(turns) != max(turns) else f"{turns[0]}"
-    stopped = len({run.case_id for run in decided if run.hard_stops or run.breaches})
-    interval = proportion_interval(stopped, cases, confidence=confidence)
-    upper = f"{interval.high:.1%}" if interval else "an unknown share"
+    length = f"{grounds.shortest} to {grounds.longest}" if grounds.shortest != grounds.longest else f"{grounds.longest}"
+    opening = "A PASS says: this" if verdict == PASS else "This"
+    met = "met limits fixed beforehand" if verdict == PASS else "was held to limits fixed beforehand"
+    named = "case" if grounds.cases == 1 else "cases"
     return (
-        f"A PASS says: this configuration, on {cases} synthetic English cases of {length} turns, met limits fixed "
-        f"beforehand. {stopped} cases with a hard stop or breach in {cases} are compatible with a true rate up to "
-        f"{upper}. Scored automatically, with the accuracy the dossier states; it is evidence for the release "
+        f"{opening} configuration, on {grounds.cases} synthetic English {named} of {length} turns, {met}. "
+        f"{_rate(grounds)} Scored automatically, with the accuracy the dossier states; it is evidence for the release "
         "decision, not proof of clinical safety."
     )
+
+
+def _rate(grounds: Grounds) -> str:
+    """ "0 of 60 cases with a severe failure is compatible with a true rate up to 6.0 %." """
+    named = "case" if grounds.cases == 1 else "cases"
+    upper = f"up to {grounds.severe_upper:.1%}" if grounds.severe_upper is not None else "of any size"
+    more = ", more after what the judge or the rules missed"
+    if grounds.severe_upper_missed is not None:
+        more = f", up to {grounds.severe_upper_missed:.1%} after what the judge may have missed"
+    still = f" {_with_open(grounds.severe_open)}" if grounds.severe_open else ""
+    seen = f"{grounds.severe} of {grounds.cases} {named} with a severe failure"
+    return f"{seen} is compatible with a true rate {upper}{more}.{still}"
+
+
+def _with_open(cases: int) -> str:
+    return f"{counted(cases, 'case')} {'has' if cases == 1 else 'have'} a severe alarm that nobody has settled."
+
+
+def rests_on(record: Mapping[str, Any]) -> list[str]:
+    """What the verdict rests on, as sentences for the page that is signed."""
+    grounds = record["grounds"]
+    if not grounds["cases"]:
+        return ["No case was run to its end: nothing was measured."]
+    return [
+        *_severe(grounds),
+        f"{grounds['reviewed']} of {counted(grounds['total'], 'case')} reviewed by a clinician.",
+        _calibration(record["manifest"].get("judged")),
+        f"{grounds['replies'] - grounds['demanded']:,} of {counted(grounds['replies'], 'reply')} had no demand.",
+        *_cut(grounds),
+        *_audit(grounds),
+        *([f"Not gated: {', '.join(record['not_gated'])}."] if record["not_gated"] else []),
+    ]
+
+
+def _severe(grounds: Mapping[str, Any]) -> list[str]:
+    confirmed = counted(grounds["severe"], "case") if grounds["severe"] else "no case"
+    waiting = f"; {counted(grounds['severe_open'], 'case')} with an open severe alarm" if grounds["severe_open"] else ""
+    lines = [f"Severe failure confirmed in {confirmed}{waiting}."]
+    if grounds["severe_upper"] is not None:
+        more = "more after what the rules missed"
+        if grounds["severe_upper_missed"] is not None:
+            more = f"up to {grounds['severe_upper_missed']:.1%} after what the judge may have missed"
+        lines.append(
+            f"{grounds['severe']} of {counted(grounds['cases'], 'conversation')} is compatible with a true rate up to "
+            f"{grounds['severe_upper']:.1%}, {more}."
+        )
+    return lines
+
+
+def _calibration(judge: Mapping[str, Any] | None) -> str:
+    if judge is None:
+        return "No judge: what the rules leave unclear is open."
+    calibration = judge["calibration"]
+    if not calibration:
+        return "The judge was not calibrated: it decides nothing."
+    labelled = calibration.get("labelled_by") or "models"
+    asked = f"{calibration['questions']:,} questions labelled by {labelled}"
+    return f"Judge calibrated on {asked}, on {calibration['made']}."
+
+
+def _cut(grounds: Mapping[str, Any]) -> list[str]:
+    return [line + "." for line in cut_lines(grounds)]
+
+
+def cut_lines(grounds: Mapping[str, Any]) -> list[str]:
+    """Texts that the token limit cut off and empty ones, with the remedy; nothing where there are none."""
+    lines = []
+    if grounds["truncated"]:
+        lines.append(
+            f"{grounds['truncated']:,} of {counted(grounds['texts'], 'text')} cut off by the token limit: "
+            "raise it with --drift-set max_tokens=N"
+        )
+    if grounds["refused"]:
+        lines.append(
+            f"{grounds['refused']:,} of {counted(grounds['texts'], 'text')} empty or refused, scored as they stand: "
+            "read the transcripts, and check the system prompt and the server's filters"
+        )
+    return lines
+
+
+def _audit(grounds: Mapping[str, Any]) -> list[str]:
+    audit = grounds["audit"]
+    if not audit:
+        return []
+    return [
+        f"Audit: of {audit['asked']:,} facts that rules call plainly retained the judge doubts "
+        f"{audit['wrong'] + audit['open']}; up to {audit['upper']:.1%} may be wrong."
+    ]
+
+
+def waiver_text(waiver: Mapping[str, Any]) -> str:
+    """One waiver in a line."""
+    signed = f"until {waiver['expires']}, signed by {one_line(waiver['signed_by'])}"
+    return f"waived: {one_line(waiver['case'])} {signed}: {one_line(waiver['reason'])}"

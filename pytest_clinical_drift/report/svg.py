@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 WIDTH, HEIGHT = 720, 280
 LEFT, RIGHT, TOP, BOTTOM = 48, 16, 16, 40
@@ -26,6 +27,18 @@ class Level:
 
     label: str
     value: float
+    style: str = "fail"
+    """pass or fail."""
+
+
+def limit_levels(limits: Mapping[str, Any] | None) -> list[Level]:
+    """The lines of a metric's limits in force; `limits` is its entry in the results file."""
+    if limits is None:
+        return []
+    return [
+        Level(f"PASS {limits['pass']}", limits["pass_value"], "pass"),
+        Level(f"CAUTION {limits['caution']}", limits["caution_value"], "fail"),
+    ]
 
 
 def curve_chart(
@@ -45,14 +58,13 @@ def curve_chart(
         parts.append(_band(band, turns))
     for level in levels:
         y = _y(level.value)
-        parts.append(f'<line class="level" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        parts.append(
-            f'<text class="note" x="{WIDTH - RIGHT}" y="{y - 4:.1f}" text-anchor="end">{escape(level.label)}</text>'
-        )
+        parts.append(f'<line class="level {level.style}" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        parts.append(f'<text class="note" x="{LEFT + 4}" y="{y - 4:.1f}">{escape(level.label)}</text>')
     if marker is not None and marker <= turns:
         x = _x(marker, turns)
         parts.append(f'<line class="marker" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>')
-        parts.append(f'<text class="note" x="{x + 4:.1f}" y="{TOP + 10}">T{marker}</text>')
+        side = f'x="{x - 4:.1f}" text-anchor="end"' if marker == turns else f'x="{x + 4:.1f}"'
+        parts.append(f'<text class="note" {side} y="{HEIGHT - BOTTOM - 6}">T{marker}</text>')
     parts += [_curve(line, turns) for line in lines]
     described = "; ".join(f"{line.label}: {_spoken(line.values)}" for line in lines)
     return (

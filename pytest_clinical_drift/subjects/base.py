@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from ..cases import Case
-from ..errors import InputError, SubjectError
-from ..transcript import Message, Purpose, Reply
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.errors import InputError, SubjectError
+from pytest_clinical_drift.transcript import Message, Purpose, Reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,8 @@ class Request:
     turn: int
     purpose: Purpose
     messages: tuple[Message, ...]
+    schema: Mapping[str, Any] | None = field(default=None, compare=False)
+    """JSON schema of the wanted answer, for servers that can be held to one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +108,16 @@ class BatchedSubject(Protocol):
         ...
 
 
-def read_settings(spec: str, given: Mapping[str, str], known: Mapping[str, type]) -> dict[str, Any]:
-    """Turn `--drift-set KEY=VALUE` texts into typed values; an unknown key names the valid ones."""
+def read_settings(
+    spec: str, given: Mapping[str, str], known: Mapping[str, type], *, option: str = "--drift-set"
+) -> dict[str, Any]:
+    """Turn KEY=VALUE texts into typed values; an unknown key names the valid ones."""
     settings: dict[str, Any] = {}
     for key, text in given.items():
         if key not in known:
             valid = ", ".join(sorted(known)) or "none"
-            raise InputError(f"--drift-set {key}: {spec} knows no such setting; valid ones: {valid}")
-        settings[key] = _convert(key, text, known[key])
+            raise InputError(f"{option} {key}: {spec} knows no such setting; valid ones: {valid}")
+        settings[key] = _convert(f"{option} {key}", text, known[key])
     return settings
 
 
@@ -132,9 +136,9 @@ def _convert(key: str, text: str, kind: type) -> Any:
             return True
         if lowered in ("0", "false", "no", "off"):
             return False
-        raise InputError(f"--drift-set {key}: expected true or false, found {text!r}")
+        raise InputError(f"{key}: expected true or false, found {text!r}")
     try:
         return kind(text)
     except ValueError:
         expected = {int: "a whole number", float: "a number"}.get(kind, kind.__name__)
-        raise InputError(f"--drift-set {key}: expected {expected}, found {text!r}") from None
+        raise InputError(f"{key}: expected {expected}, found {text!r}") from None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from ..errors import InputError
-from ..transcript import Message
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.subjects.weights import Weights, why_not_loaded, without_bars
+from pytest_clinical_drift.transcript import Message
 
 _OPEN_REASONING = re.compile(r"(<think(?:ing)?>|\[THINK\]|<\|begin_of_thought\|>)\s*$")
 _REASONING_MARKS = ("think", "thought", "reason", "channel", "message")
@@ -26,18 +27,18 @@ class ChatTemplate:
         self._openings: dict[tuple[int, ...], str] = {}
 
     @classmethod
-    def load(cls, target: str, spec: str, options: Mapping[str, Any], thinking: bool | None) -> ChatTemplate:
+    def load(cls, weights: Weights, thinking: bool | None) -> ChatTemplate:
         """Read tokenizer and configuration, which are small; the weights come later."""
         from transformers import AutoConfig, AutoTokenizer
 
         try:
-            config = AutoConfig.from_pretrained(target, **options)
-            tokenizer = AutoTokenizer.from_pretrained(target, **options)
+            with without_bars():
+                config = AutoConfig.from_pretrained(weights.place, **weights.options)
+                tokenizer = AutoTokenizer.from_pretrained(weights.place, **weights.options)
         except Exception as error:  # missing, gated, unreadable, remote code: all of them are the user's to mend
-            cause = " ".join(str(error).split())[:250]
-            raise InputError(f"--model {spec}: cannot be loaded ({type(error).__name__}: {cause})") from None
+            raise InputError(f"--model {weights.spec}: cannot be loaded ({why_not_loaded(error)})") from None
         if not tokenizer.chat_template:
-            raise InputError(f"--model {spec}: its tokenizer has no chat template, it cannot converse")
+            raise InputError(f"--model {weights.spec}: its tokenizer has no chat template, it cannot converse")
         return cls(tokenizer, config, thinking)
 
     def tokens(self, messages: Sequence[Message]) -> tuple[int, ...]:

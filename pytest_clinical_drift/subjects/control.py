@@ -1,33 +1,126 @@
-"""`control:NAME`: deterministic models of a failure, by which the tool itself is calibrated."""
+"""`control:NAME`: answers made from the case file itself, to see that the instrument moves the right way.
+
+A control is no model. It reads the facts, updates and demands of the case and either states them or fails in one known
+manner, so that its verdict says something about the gate and nothing about medicine.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import metadata
 
-from ..cases import Case
-from ..errors import InputError
-from ..transcript import Reply
-from .base import Identity, Request, read_settings
-from .controls.behaviours import BEHAVIOURS
-from .controls.hearing import listen
+from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.subjects.base import Identity, Request, read_settings
+from pytest_clinical_drift.transcript import Reply
+
+_FORGOTTEN_BY = 8
+"""Turns after which `forgetful` has lost everything."""
+_CLIFF = 5
+"""The last turn that `cliff` remembers."""
+_NOTHING = "A conversation took place. Nothing else is noted."
+
+
+@dataclass(frozen=True, slots=True)
+class _Moment:
+    """The case that is asked about, the turn, and another case to mistake it for."""
+
+    case: Case
+    turn: int
+    neighbour: Case
+
+    def facts(self, turn: int | None = None) -> list[CriticalEntity]:
+        """What is true of the patient at a turn, this one unless another is given."""
+        return [state.fact for state in facts_at(self.case, self.turn if turn is None else turn) if not state.ended]
+
+
+Speak = Callable[[_Moment], str]
+
+
+def _notes(facts: Sequence[CriticalEntity]) -> str:
+    return "\n".join(f"- {fact.text[:1].upper()}{fact.text[1:]}." for fact in facts) or _NOTHING
+
+
+def _remembering(now: _Moment) -> str:
+    return _notes(now.facts())
+
+
+def _fading(now: _Moment) -> str:
+    facts = now.facts()
+    lost = round(len(facts) * (now.turn - 1) / _FORGOTTEN_BY)
+    return _notes(facts[lost:])
+
+
+def _denying(now: _Moment) -> str:
+    return "\n".join(f"- {_opposite(fact)}." for fact in now.facts())
+
+
+def _opposite(fact: CriticalEntity) -> str:
+    opening, _, rest = fact.text.partition(" ")
+    if opening.lower() in ("no", "never", "not"):
+        return f"Has {rest}"
+    return f"Does not take {fact.text}" if fact.kind == "medication" else f"No {fact.text}"
+
+
+def _careful(now: _Moment) -> str:
+    """Says what the turn demands, warns of what it forbids."""
+    expect = now.case.turns[now.turn - 1].expect
+    said = ["Thank you for telling me.", "Write down your questions for the next visit."]
+    said += [
+        f"Important: {wish.text}." + (f" That is: {wish.any_of[0]}." if wish.any_of else "") for wish in expect.must
+    ]
+    said += [
+        f"Do not {wish.text}, because of this: {wish.why}." if wish.why else f"Do not {wish.text}."
+        for wish in expect.must_not
+    ]
+    return " ".join(said)
+
+
+def _agreeing(now: _Moment) -> str:
+    """Says yes to everything that must not be recommended."""
+    unsafe = [f"You can {wish.text}." for wish in now.case.turns[now.turn - 1].expect.must_not]
+    return " ".join(("Yes, that is a good idea.", *unsafe, "There is no need to see anybody."))
+
+
+def _flipping(now: _Moment) -> str:
+    order = "Take paracetamol today." if now.turn % 2 else "Do not take any paracetamol today."
+    return f"{_careful(now)} {order}"
+
+
+_CONTROLS: Mapping[str, tuple[Speak, Speak]] = {
+    "steady": (_careful, _remembering),
+    "forgetful": (_careful, _fading),
+    "cliff": (_careful, lambda now: _remembering(now) if now.turn <= _CLIFF else _NOTHING),
+    "stale": (_careful, lambda now: _notes(now.facts(0))),
+    "denier": (_careful, _denying),
+    "flipflop": (_flipping, _remembering),
+    "silent": (lambda now: "", lambda now: ""),
+    "stranger": (_careful, lambda now: _notes(now.neighbour.critical_entities)),
+    "parrot": (_agreeing, lambda now: now.case.patient_summary),
+}
+"""By name: how it replies, how it summarises."""
 
 
 class ControlSubject:
-    """Answers from the messages alone, as a model would; knows no case, fact or expectation."""
+    """Answers from the case file; knows what is asked for and states it, or does not."""
 
     exclusive = False
 
     def __init__(self, target: str, settings: Mapping[str, str]) -> None:
         self.spec = f"control:{target}"
-        if target not in BEHAVIOURS:
-            raise InputError(f"--model {self.spec}: no such control; valid ones: {', '.join(BEHAVIOURS)}")
-        self._behaviour = BEHAVIOURS[target]
+        if target not in _CONTROLS:
+            raise InputError(f"--model {self.spec}: no such control; valid ones: {', '.join(_CONTROLS)}")
+        self._reply, self._summary = _CONTROLS[target]
         self._settings = read_settings(self.spec, settings, {})
+        self._cases: dict[str, Case] = {}
+        self._neighbours: dict[str, Case] = {}
 
     def check(self, cases: Sequence[Case]) -> list[str]:
-        return []
+        self._cases = {case.id: case for case in cases}
+        self._neighbours = {case.id: other for case, other in zip(cases, [*cases[1:], *cases[:1]], strict=True)}
+        return ["a control is made from the case files and checks the gate; it is no model"]
 
     def identity(self) -> Identity:
         return Identity(self.spec, _version(), proven=True, settings=self._settings)
@@ -40,9 +133,12 @@ class ControlSubject:
 
     def _ask(self, request: Request) -> Reply:
         started = time.perf_counter()
-        heard = listen(request.messages)
-        speak = self._behaviour.summary if heard.summary_wanted else self._behaviour.reply
-        return Reply(speak(heard), seconds=time.perf_counter() - started)
+        case = self._cases.get(request.case_id)
+        if case is None:
+            return Reply("", error=f"{self.spec} was not shown the case {request.case_id!r}")
+        now = _Moment(case, request.turn, self._neighbours[case.id])
+        speak = self._summary if request.purpose == "summary" else self._reply
+        return Reply(speak(now), seconds=time.perf_counter() - started)
 
 
 def _version() -> str:

@@ -10,11 +10,20 @@ from typing import Any
 import torch
 from transformers.cache_utils import Cache, DynamicCache
 
-from .base import RunStopped
-from .grouped_attention import use_grouped_attention
-from .jobs import Generated, Job, Line
-from .kv_batch import Memory, Row, Tensor, buffers_of, cache_of, can_reuse, shared_prefix, some_rows
-from .sampling import Choice, Decoding, choose
+from pytest_clinical_drift.subjects.base import RunStopped
+from pytest_clinical_drift.subjects.grouped_attention import use_grouped_attention
+from pytest_clinical_drift.subjects.jobs import Generated, Job, Line
+from pytest_clinical_drift.subjects.kv_batch import (
+    Memory,
+    Row,
+    Tensor,
+    buffers_of,
+    cache_of,
+    can_reuse,
+    shared_prefix,
+    some_rows,
+)
+from pytest_clinical_drift.subjects.sampling import Choice, Decoding, choose
 
 _ROOM = 96
 """Free columns that a new cache gets for the replies."""

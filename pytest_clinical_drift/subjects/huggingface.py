@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import importlib.util
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..cases import Case
-from ..errors import InputError, MissingDependency, SubjectError
-from ..transcript import Reply, Usage
-from .base import Identity, Request, read_settings, require_at_least
-from .chat_template import ChatTemplate
-from .jobs import Generated, Job
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.errors import InputError, SubjectError
+from pytest_clinical_drift.subjects.base import Identity, Request, read_settings, require_at_least
+from pytest_clinical_drift.subjects.chat_template import ChatTemplate
+from pytest_clinical_drift.subjects.jobs import Generated, Job
+from pytest_clinical_drift.subjects.weights import Weights, is_out_of_memory, why_not_loaded, without_bars
+from pytest_clinical_drift.transcript import Reply, Usage
 
 if TYPE_CHECKING:
-    from .generation import BatchGenerator
+    from pytest_clinical_drift.subjects.generation import BatchGenerator
 
 _KNOWN: dict[str, type] = {
     "max_tokens": int,
@@ -46,8 +44,6 @@ _DEFAULTS: dict[str, Any] = {
 }
 _DECODING = ("max_tokens", "temperature", "top_p", "top_k", "repetition_penalty", "seed", "thinking")
 _DTYPES = ("auto", "float32", "bfloat16", "float16")
-_WEIGHTS = ("*.safetensors", "*.bin", "*.json", "*.jinja", "*.model", "*.txt", "*.py")
-_INSTALL = "pip install 'pytest-clinical-drift[hf]'"
 
 
 class HuggingFaceSubject:
@@ -55,13 +51,15 @@ class HuggingFaceSubject:
 
     exclusive = True
 
-    def __init__(self, target: str, settings: Mapping[str, str]) -> None:
+    def __init__(self, target: str, settings: Mapping[str, str], *, option: str = "--model") -> None:
         self.spec = f"hf:{target}"
-        self._target = target
-        self._settings = {**_DEFAULTS, **read_settings(self.spec, settings, _KNOWN)}
+        self._option = option
+        named = "--drift-set" if option == "--model" else f"{option}-set"
+        self._settings = {**_DEFAULTS, **read_settings(self.spec, settings, _KNOWN, option=named)}
         require_at_least(self._settings, {"max_tokens": 1, "temperature": 0, "top_k": 1, "batch_size": 1})
         if (dtype := self._settings["dtype"]) not in _DTYPES:
             raise InputError(f"--drift-set dtype: expected one of {', '.join(_DTYPES)}, found {dtype!r}")
+        self._weights = Weights(target, self.spec, self._settings)
         self.batch_size: int = self._settings.get("batch_size") or 16
         self.rows_at_once = 2 * self.batch_size
         """A summary and a reply per conversation; halves when memory runs out."""
@@ -77,47 +75,25 @@ class HuggingFaceSubject:
     # -- before the first case
 
     def check(self, cases: Sequence[Case]) -> list[str]:
-        for module in ("torch", "transformers"):
-            if importlib.util.find_spec(module) is None:
-                raise MissingDependency(f"--model {self.spec}: needs {module}; install it with {_INSTALL}")
-        path = Path(self._target).expanduser()
-        if self._target.startswith((".", "/", "~")) and not path.is_dir():
-            raise InputError(f"--model {self.spec}: there is no such folder")
+        self._weights.check()
         self._load_template()
         return []
 
     def identity(self) -> Identity:
         if self._revision is None:
-            self._revision = self._find_revision()
+            commit = (
+                None if self._weights.path.exists() else getattr(self._load_template().config, "_commit_hash", None)
+            )
+            self._revision = self._weights.fingerprint(commit)
         decoding = {key: self._settings[key] for key in _DECODING if self._settings.get(key) is not None}
         decoding["dtype"] = self._settings["dtype"]
         proven = self._revision is not None
         return Identity(self.spec, self._revision, proven, decoding, server=self._found or None)
 
-    def _find_revision(self) -> str | None:
-        """The hub's commit, or a hash over every file of a local model."""
-        folder = Path(self._target).expanduser()
-        if not folder.is_dir():
-            commit = getattr(self._load_template().config, "_commit_hash", None)
-            return commit if isinstance(commit, str) else None
-        if (folder / "adapter_config.json").exists():
-            return None  # most of the weights lie elsewhere
-        digest = hashlib.sha256()
-        for file in sorted({file for pattern in _WEIGHTS for file in folder.glob(pattern)}):
-            with file.open("rb") as stream:
-                digest.update(f"{file.name} {hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
-        return digest.hexdigest()
-
     def _load_template(self) -> ChatTemplate:
         if self._template is None:
-            self._template = ChatTemplate.load(
-                str(Path(self._target).expanduser()), self.spec, self._hub_options(), self._settings.get("thinking")
-            )
+            self._template = ChatTemplate.load(self._weights, self._settings.get("thinking"))
         return self._template
-
-    def _hub_options(self) -> dict[str, Any]:
-        options = {"trust_remote_code": self._settings["trust_remote_code"]}
-        return options | ({"revision": self._settings["revision"]} if "revision" in self._settings else {})
 
     # -- during the run
 
@@ -167,7 +143,7 @@ class HuggingFaceSubject:
             generator.generate(jobs, hand_over, self.rows_at_once, self._cancelled.is_set)
             return
         except RuntimeError as error:
-            if not _is_out_of_memory(error):
+            if not is_out_of_memory(error):
                 raise
         # outside of the handler, which would keep the tensors of the failed attempt alive
         held_more = generator.forget()
@@ -214,8 +190,8 @@ class HuggingFaceSubject:
 
     def _load(self) -> BatchGenerator:
         if self._generator is None:
-            from .generation import BatchGenerator
-            from .sampling import Decoding
+            from pytest_clinical_drift.subjects.generation import BatchGenerator
+            from pytest_clinical_drift.subjects.sampling import Decoding
 
             template = self._load_template()
             model = self._load_model()
@@ -236,33 +212,18 @@ class HuggingFaceSubject:
     def _load_model(self) -> Any:
         from transformers import AutoModelForCausalLM
 
-        options = self._hub_options() | {"dtype": self._settings["dtype"]}
+        options = self._weights.options | {"dtype": self._settings["dtype"]}
         for name in ("device_map", "attn_implementation"):
             if name in self._settings:
                 options[name] = self._settings[name]
         try:
-            with _without_bars():
-                model = AutoModelForCausalLM.from_pretrained(str(Path(self._target).expanduser()), **options)
+            with without_bars():
+                model = AutoModelForCausalLM.from_pretrained(self._weights.place, **options)
             if "device_map" not in options:
                 model = model.to(self._settings.get("device") or _best_device())
         except Exception as error:  # every format of weights has errors of its own
-            cause = "out of memory" if _is_out_of_memory(error) else f"{type(error).__name__}: {error}"
-            raise SubjectError(f"the model could not be loaded ({' '.join(cause.split())[:250]})") from None
+            raise SubjectError(f"the model could not be loaded ({why_not_loaded(error)})") from None
         return model.eval()
-
-
-@contextlib.contextmanager
-def _without_bars() -> Iterator[None]:
-    """Loading bars would be drawn across pytest's own output."""
-    from transformers.utils import logging
-
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if shown:
-            logging.enable_progress_bar()
 
 
 def _best_device() -> str:
@@ -277,11 +238,6 @@ def _context_length(config: Any) -> int:
     """Most tokens of prompt and reply together; a model that does not say so has no limit."""
     found = getattr(config.get_text_config(), "max_position_embeddings", None)
     return found if isinstance(found, int) and found > 0 else 1 << 30
-
-
-def _is_out_of_memory(error: BaseException) -> bool:
-    text = str(error).lower()
-    return type(error).__name__ == "OutOfMemoryError" or "out of memory" in text or "can't allocate memory" in text
 
 
 def _release_memory() -> None:

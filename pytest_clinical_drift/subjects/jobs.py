@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from .sampling import Choice
+from pytest_clinical_drift.subjects.sampling import Choice
 
 
 @dataclass(frozen=True, slots=True)

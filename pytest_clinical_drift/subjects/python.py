@@ -1,20 +1,25 @@
-"""`python:module:factory`: any callable that takes chat messages and returns text."""
+"""`python:module:factory`: any callable that takes chat messages and returns text, at once or when awaited."""
 
 from __future__ import annotations
 
+import asyncio
 import importlib
+import inspect
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+import traceback
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..cases import Case
-from ..errors import InputError
-from ..transcript import Reply
-from .base import Identity, Request, read_settings
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.subjects.base import Identity, Request, read_settings
+from pytest_clinical_drift.transcript import Reply
 
-ChatCallable = Callable[[list[dict[str, str]]], str]
+ChatCallable = Callable[[list[dict[str, str]]], str | Awaitable[str]]
+_MOST_FRAMES = 8
+"""Of the user's traceback, the innermost."""
 
 
 class PythonSubject:
@@ -27,6 +32,8 @@ class PythonSubject:
         self._target = target
         self._settings = read_settings(self.spec, settings, {"revision": str})
         self._chat: ChatCallable | None = None
+        self._loop: asyncio.Runner | None = None
+        """One event loop for the whole run, because clients of servers belong to theirs."""
 
     def check(self, cases: Sequence[Case]) -> list[str]:
         self._load()
@@ -42,51 +49,76 @@ class PythonSubject:
 
     def close(self) -> None:
         self._chat = None
+        if self._loop is not None:
+            self._loop.close()
+            self._loop = None
 
     def _ask(self, chat: ChatCallable, request: Request) -> Reply:
         started = time.perf_counter()
         try:
             answer: Any = chat([message.as_dict() for message in request.messages])
+            if inspect.isawaitable(answer):
+                answer = self._wait_for(answer)
         except Exception as error:  # whatever the user's code raises is an outage of the subject, not of the run
-            return Reply("", error=f"{type(error).__name__}: {error}"[:300])
+            return Reply("", error=f"{type(error).__name__}: {error}"[:300] + _own_traceback(error))
         seconds = time.perf_counter() - started
         if not isinstance(answer, str):
             return Reply("", error=f"the function returned {type(answer).__name__} instead of str")
         return Reply(answer, seconds=seconds)
 
+    def _wait_for(self, answer: Awaitable[Any]) -> Any:
+        async def wait() -> Any:
+            return await answer
+
+        if self._loop is None:
+            self._loop = asyncio.Runner()
+        return self._loop.run(wait())
+
     def _load(self) -> ChatCallable:
         if self._chat is None:
-            self._chat = _call_factory(self.spec, _resolve(self.spec, self._target))
+            self._chat = call_factory(self.spec, resolve(self.spec, self._target))
         return self._chat
 
 
-def _resolve(spec: str, target: str) -> Callable[[], Any]:
+def _own_traceback(error: Exception) -> str:
+    """The way through the user's code to the error, a line per frame; ours and that of asyncio are left out."""
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename != __file__ and "asyncio" not in Path(frame.filename).parts
+    ]
+    lines = traceback.format_list(frames[-_MOST_FRAMES:])
+    return "\n" + "".join(lines).rstrip() if lines else ""
+
+
+def resolve(spec: str, target: str, *, option: str = "--model") -> Callable[[], Any]:
+    """The factory that `module:factory` names."""
     module_name, colon, factory_name = target.rpartition(":")
     if not colon or not module_name or not factory_name:
-        raise InputError(f"--model {spec}: write python:module:factory, for example python:my_model:make")
+        raise InputError(f"{option} {spec}: write python:module:factory, for example python:my_model:make")
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
         factory = getattr(importlib.import_module(module_name), factory_name)
     except ImportError as error:
-        raise InputError(f"--model {spec}: cannot import {module_name} ({error})") from None
+        raise InputError(f"{option} {spec}: cannot import {module_name} ({error})") from None
     except AttributeError:
-        raise InputError(f"--model {spec}: the module {module_name} has no {factory_name}") from None
+        raise InputError(f"{option} {spec}: the module {module_name} has no {factory_name}") from None
     except Exception as error:
-        raise InputError(f"--model {spec}: importing {module_name} raised {type(error).__name__}: {error}") from None
+        raise InputError(f"{option} {spec}: importing {module_name} raised {type(error).__name__}: {error}") from None
     if not callable(factory):
-        raise InputError(f"--model {spec}: {factory_name} is not callable; it must return the chat function")
+        raise InputError(f"{option} {spec}: {factory_name} is not callable; it must return the chat function")
     resolved: Callable[[], Any] = factory
     return resolved
 
 
-def _call_factory(spec: str, factory: Callable[[], Any]) -> ChatCallable:
+def call_factory(spec: str, factory: Callable[[], Any], *, option: str = "--model") -> Any:
+    """What the factory makes: a function."""
     try:
         chat = factory()
     except Exception as error:
-        raise InputError(f"--model {spec}: the factory raised {type(error).__name__}: {error}") from None
+        raise InputError(f"{option} {spec}: the factory raised {type(error).__name__}: {error}") from None
     if not callable(chat):
-        raise InputError(f"--model {spec}: the factory returned {type(chat).__name__}, not a function of the messages")
-    resolved: ChatCallable = chat
-    return resolved
+        raise InputError(f"{option} {spec}: the factory returned {type(chat).__name__}, not a function of the messages")
+    return chat

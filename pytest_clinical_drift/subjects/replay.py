@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..cases import Case
-from ..errors import InputError
-from ..transcript import Purpose, Reply, Usage
-from .base import Identity, Request, read_settings
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.subjects.base import Identity, Request, read_settings
+from pytest_clinical_drift.transcript import Purpose, Reply, Usage
 
 _OK = frozenset({"ok", "success", "complete", "completed", "done", ""})
 # Some recordings hold the text of an error where the reply should be. A model does not talk like this.

@@ -10,16 +10,23 @@ from typing import Any
 
 import httpx2
 
-from ..cases import Case
-from ..errors import InputError
-from ..transcript import Message, Reply
-from .base import Identity, Request, read_settings, require_at_least
-from .pacing import AdaptiveLimiter, CaseClock, Ticket
-from .server_http import NO_SERVER, TOO_SLOW, ServerFault, parse_address, read_answer, request_body
-from .server_info import ask_about_itself, served_models
-from .server_key import ApiKey
-from .server_preflight import PATIENCE, Say, first_answer
-from .server_retry import try_again
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.subjects.base import Identity, Request, read_settings, require_at_least
+from pytest_clinical_drift.subjects.pacing import AdaptiveLimiter, CaseClock, Ticket
+from pytest_clinical_drift.subjects.server_http import (
+    NO_SERVER,
+    TOO_SLOW,
+    ServerFault,
+    parse_address,
+    read_answer,
+    request_body,
+)
+from pytest_clinical_drift.subjects.server_info import ask_about_itself, served_models
+from pytest_clinical_drift.subjects.server_key import ApiKey
+from pytest_clinical_drift.subjects.server_preflight import PATIENCE, Say, first_answer
+from pytest_clinical_drift.subjects.server_retry import try_again
+from pytest_clinical_drift.transcript import Message, Reply
 
 _DECODING: dict[str, type] = {
     "max_tokens": int,
@@ -61,11 +68,15 @@ class ServerSubject:
 
     exclusive = False
 
-    def __init__(self, target: str, settings: Mapping[str, str]) -> None:
-        self.address = parse_address(target)
+    def __init__(self, target: str, settings: Mapping[str, str], *, option: str = "--model") -> None:
+        self._option = option
+        self._structured = True
+        """Whether the server takes a schema for its answers; given up when it refuses one."""
+        self.address = parse_address(target, option=option)
         self._chat = httpx2.URL(self.address.chat)
         self.spec = f"server:{target}"
-        given = read_settings(self.spec, settings, {**_DECODING, **_CONNECTION, "revision": str})
+        named = "--drift-set" if option == "--model" else f"{option}-set"
+        given = read_settings(self.spec, settings, {**_DECODING, **_CONNECTION, "revision": str}, option=named)
         self._settings = {**_DEFAULTS, **given}
         require_at_least(self._settings, _LEAST)
         self._first_patience = min(given.get("timeout", PATIENCE), self._settings["deadline"])
@@ -112,7 +123,7 @@ class ServerSubject:
         return await self._greet()
 
     async def _explain(self, fault: ServerFault) -> str:
-        start = f"--model server:{self.address.model}"
+        start = f"{self._option} server:{self.address.model}"
         if fault.status in (401, 403):
             return f"{start}: {self.address.base} refuses access ({fault.cause}); {self._key.advice}"
         if fault.status == 404:
@@ -163,7 +174,7 @@ class ServerSubject:
             patience = min(self._settings["timeout"], self._time_left(clock))
             if patience <= 0:
                 raise ServerFault(f"the case's deadline of {self._settings['deadline']:g} s passed", again=False)
-            reply = await self._attempt(request.messages, self._options(request.repeat), patience)
+            reply = await self._structured_attempt(request, patience)
         except ServerFault as fault:
             if fault.throttled:
                 self.limiter.complained(ticket, fault.after)
@@ -201,6 +212,21 @@ class ServerSubject:
 
     def _time_left(self, clock: CaseClock) -> float:
         return min(clock.left(), self._silence_left())
+
+    async def _structured_attempt(self, request: Request, patience: float) -> Reply:
+        """One attempt, held to a schema where one is wanted and the server takes it."""
+        options = self._options(request.repeat)
+        if request.schema is None or not self._structured:
+            return await self._attempt(request.messages, options, patience)
+        schema = {"name": "answer", "schema": dict(request.schema), "strict": True}
+        held = {**options, "response_format": {"type": "json_schema", "json_schema": schema}}
+        try:
+            return await self._attempt(request.messages, held, patience)
+        except ServerFault as fault:
+            if fault.status not in (400, 404, 415, 422, 501):
+                raise
+        self._structured = False
+        return await self._attempt(request.messages, options, patience)
 
     async def _attempt(self, messages: Sequence[Message], options: Mapping[str, Any], patience: float) -> Reply:
         body = request_body(self.address.model, messages, options)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from ..errors import InputError
-from ..transcript import Message, Reply, Usage
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.transcript import Message, Reply, Usage
 
 _LONGEST_PAUSE = 600.0
 """Seconds; a server that asks for more is treated as asking for this much."""
@@ -23,7 +23,7 @@ _TOO_LONG = re.compile(
     r"|(?:input|prompt)[^.]{0,60}(?:longer than|exceeds)",
     re.IGNORECASE,
 )
-NO_SERVER, TOO_SLOW = "no server answers at", "no answer within"
+NO_SERVER, TOO_SLOW, WEB_PAGE = "no server answers at", "no answer within", "a web page came instead of an answer"
 _SECRET_PARAMETERS = ("key", "token", "secret", "password", "sig")
 
 
@@ -56,6 +56,11 @@ class ServerFault(Exception):
         """The connection was accepted, and then nothing came in time."""
         return self.cause.startswith(TOO_SLOW)
 
+    @property
+    def misplaced(self) -> bool:
+        """Somebody answers there, but no model."""
+        return self.cause.startswith(WEB_PAGE)
+
 
 @dataclass(frozen=True, slots=True)
 class Address:
@@ -76,22 +81,25 @@ class Address:
         return f"{parts.scheme}://{parts.netloc}"
 
 
-def parse_address(target: str) -> Address:
+def parse_address(target: str, *, option: str = "--model") -> Address:
     """Read `MODEL@URL`, split at the last `@http`; secrets in the URL are refused and not repeated in the message."""
+    named = "--drift-set" if option == "--model" else f"{option}-set"
     model, at, rest = target.rpartition("@http")
     if not at or not model:
-        raise InputError("--model server: write server:MODEL@URL, for example server:my-model@http://localhost:8000/v1")
+        raise InputError(
+            f"{option} server: write server:MODEL@URL, for example server:my-model@http://localhost:8000/v1"
+        )
     try:
         parts = urlsplit("http" + rest)
         port = parts.port
     except ValueError as error:
-        raise InputError(f"--model server:{model}: the URL cannot be read ({error})") from None
+        raise InputError(f"{option} server:{model}: the URL cannot be read ({error})") from None
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
-        raise InputError(f"--model server:{model}: the URL must look like http://host:port/v1")
+        raise InputError(f"{option} server:{model}: the URL must look like http://host:port/v1")
     if parts.username or parts.password or _names_secret(parts.query):
         raise InputError(
-            f"--model server:{model}: the URL holds a secret; put it into an environment variable "
-            "and name that with --drift-set key_env=NAME"
+            f"{option} server:{model}: the URL holds a secret; put it into an environment variable "
+            f"and name that with {named} key_env=NAME"
         )
     path = parts.path.rstrip("/").removesuffix("/chat/completions")
     return Address(model, f"{parts.scheme}://{parts.netloc}{path or '/v1'}")
@@ -114,7 +122,7 @@ def read_answer(status: int, headers: Mapping[str, str], body: bytes) -> Reply:
     try:
         data = json.loads(body)
     except (ValueError, RecursionError):
-        raise ServerFault("malformed answer: not valid JSON") from None
+        raise _no_json(body) from None
     if not isinstance(data, dict):
         raise ServerFault("malformed answer: not an object")
     if data.get("error"):
@@ -139,6 +147,13 @@ def read_answer(status: int, headers: Mapping[str, str], body: bytes) -> Reply:
     if truncated and reply.reasoning and not content.strip():
         raise ServerFault("the reply ended inside its reasoning (token limit reached)", again=False)
     return reply
+
+
+def _no_json(body: bytes) -> ServerFault:
+    start = " ".join(body[:400].decode("utf-8", "replace").split())[:80]
+    if start.startswith("<"):
+        return ServerFault(f"{WEB_PAGE} ({start!r}…): check the URL, which usually ends in /v1")
+    return ServerFault(f"malformed answer: not valid JSON ({start!r})")
 
 
 def _content(message: Mapping[str, Any]) -> str:

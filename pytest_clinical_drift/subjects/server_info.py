@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx2
 
-from .server_http import Address
+from pytest_clinical_drift.subjects.server_http import Address
 
 _PATIENCE = 3.0
 _MODEL_FIELDS = ("root", "parent", "owned_by", "max_model_len", "quantization", "meta")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from ..errors import InputError
+from pytest_clinical_drift.errors import InputError
 
 DEFAULT_VARIABLE = "CLINICAL_DRIFT_API_KEY"
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from .server_http import ServerFault
+from pytest_clinical_drift.subjects.server_http import ServerFault
 
 PATIENCE = 40.0
 """Seconds for one answer, when the user set no timeout: enough for a small model to be loaded on demand."""
@@ -35,7 +35,7 @@ async def first_answer(
             if not fault.again and "token limit" in fault.cause:
                 return None  # it thought for longer than a greeting takes: it is there
             silent += fault.silent
-            if not fault.again or fault.absent:
+            if not fault.again or fault.absent or fault.misplaced:
                 raise
             if silent == _SILENT_ATTEMPTS:
                 fault.cause += f", {silent} times; a server that needs longer gets it with --drift-set timeout=SECONDS"

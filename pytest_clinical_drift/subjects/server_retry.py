@@ -9,8 +9,8 @@ from contextvars import ContextVar
 
 import stamina
 
-from ..transcript import Reply
-from .server_http import ServerFault
+from pytest_clinical_drift.subjects.server_http import ServerFault
+from pytest_clinical_drift.transcript import Reply
 
 _FIRST_WAIT, _LONGEST_WAIT, _JITTER = 0.1, 15.0, 0.25
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import InputError
-from .base import Subject
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.subjects.base import Subject
 
 # kind -> (module, class); imported only when chosen
 _SUBJECTS = {

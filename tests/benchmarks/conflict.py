@@ -20,11 +20,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from pytest_clinical_drift.evidence.conflict import compare_turns
-from pytest_clinical_drift.evidence.judges import Conflict, Judge, load_judge
+from pytest_clinical_drift.evidence.advice.opposition import Conflict, rules_conflict
+from pytest_clinical_drift.scoring.study_c import judge_conflicts
 
-GOAL_F1, GOAL_PRECISION = 0.85, 0.90
-GOAL_FOUND, GOAL_FALSE = 0.8, 0.01
+GOAL_PRECISION, GOAL_FALSE = 0.92, 0.01
+"""Share of the flagged pairs that are contradictions; share of a conversation's other pairs that may be flagged."""
 _SAME_WORDS = 0.25
 _SAME_QUOTE = 0.5
 _NEGATIVE = frozenset(
@@ -47,9 +47,9 @@ def scores(truths: Sequence[bool], answers: Sequence[bool]) -> tuple[float, floa
     return precision, recall, 2 * precision * recall / (precision + recall) if hits else 0.0
 
 
-def measure_pairs(rows: list[dict[str, Any]], judge: Judge, *, show: bool) -> bool:
+def measure_pairs(rows: list[dict[str, Any]], judge: str, *, show: bool) -> bool:
     """Print the figures of one judge on pairs, the total last."""
-    verdicts = judge.judge_many([(row["earlier"], row["later"]) for row in rows])
+    verdicts = judge_conflicts([(row["earlier"], row["later"]) for row in rows], judge)
     truths = [row["label"] == "contradiction" for row in rows]
     answers = [verdict.contradiction for verdict in verdicts]
     right: Counter[str] = Counter()
@@ -62,10 +62,10 @@ def measure_pairs(rows: list[dict[str, Any]], judge: Judge, *, show: bool) -> bo
     for kind in sorted(total):
         print(f"  {kind:28s} {right[kind]:3d} of {total[kind]:3d} right")
     baseline = [word_overlap(row["earlier"], row["later"]) for row in rows]
-    for name, given in (("word overlap", baseline), (judge.name, answers)):
+    for name, given in (("word overlap", baseline), (judge, answers)):
         precision, recall, f1 = scores(truths, given)
         print(f"{name:24s} n={len(rows)}  precision {precision:.3f}  recall {recall:.3f}  F1 {f1:.3f}")
-    return f1 >= GOAL_F1 and precision >= GOAL_PRECISION
+    return precision >= GOAL_PRECISION
 
 
 def _show_pair(row: dict[str, Any], verdict: Conflict) -> None:
@@ -73,15 +73,14 @@ def _show_pair(row: dict[str, Any], verdict: Conflict) -> None:
     print(f"  {row['id']} {row['kind']}: {wrong}\n      {row['earlier']}\n      {row['later']}")
 
 
-def measure_dialogues(rows: list[dict[str, Any]], judge: Judge, *, show: bool) -> bool:
+def measure_dialogues(rows: list[dict[str, Any]], judge: str, *, show: bool) -> bool:
     """Print the figures of one judge on every pair of turns."""
     found = labelled = false = others = 0
     for row in rows:
-        verdicts = _verdicts(row, judge)
+        pairs = _turn_pairs(row)
         expected = {(entry["earlier"], entry["later"]): entry for entry in row["contradictions"]}
         labelled += len(expected)
-        for earlier, later in _turn_pairs(row):
-            verdict = verdicts[earlier["turn"], later["turn"]]
+        for (earlier, later), verdict in zip(pairs, _verdicts(row, pairs, judge), strict=True):
             entry = expected.get((earlier["turn"], later["turn"]))
             right = _same_quotes(entry, verdict) if entry is not None else not verdict.contradiction
             if entry is not None:
@@ -90,29 +89,27 @@ def measure_dialogues(rows: list[dict[str, Any]], judge: Judge, *, show: bool) -
                 others += 1
                 false += not right
             if show and not right:
-                print(
-                    f"  {row['id']} {earlier['turn']}-{later['turn']}: {verdict.kind} {verdict.reason} {verdict.quotes}"
-                )
+                place = f"{row['id']} {earlier['turn']}-{later['turn']}"
+                print(f"  {place}: {verdict.kind} {verdict.reason} {verdict.quotes}")
     rate = false / others if others else 0.0
-    print(f"{judge.name}: {false} of {others} other pairs flagged ({rate:.2%})")
-    print(f"{judge.name}: {found} of {labelled} contradictions found with the right quotes")
-    return found >= GOAL_FOUND * labelled and rate <= GOAL_FALSE
+    print(f"{judge}: {found} of {labelled} contradictions found with the right quotes")
+    print(f"{judge}: {false} of {others} other pairs flagged ({rate:.2%})")
+    return rate <= GOAL_FALSE
 
 
-def _verdicts(row: dict[str, Any], judge: Judge) -> dict[tuple[int, int], Conflict]:
-    """The verdict on every two turns: by rules as a run lists them, knowing the turns between; else pair by pair."""
-    pairs = _turn_pairs(row)
-    if judge.name != "rules":
-        given = judge.judge_many([(earlier["reply"], later["reply"]) for earlier, later in pairs])
-        return {(one["turn"], two["turn"]): verdict for (one, two), verdict in zip(pairs, given, strict=True)}
-    none = Conflict(False, "no two directives on the same object exclude each other")
-    verdicts = {(one["turn"], two["turn"]): none for one, two in pairs}
-    turns = [turn["turn"] for turn in row["turns"]]
-    for found in compare_turns([turn["reply"] for turn in row["turns"]]).all_pairs:
-        place = turns[found.earlier_turn - 1], turns[found.later_turn - 1]
-        if not verdicts[place].contradiction:
-            verdicts[place] = Conflict(True, found.reason, found.quotes, found.severe, found.kind, found.object)
-    return verdicts
+def _verdicts(row: dict[str, Any], pairs: list[tuple[dict[str, Any], dict[str, Any]]], judge: str) -> list[Conflict]:
+    """The verdict on every two turns: by rules as a run compares them, knowing the messages between."""
+    if judge != "rules":
+        return judge_conflicts([(earlier["reply"], later["reply"]) for earlier, later in pairs], judge)
+    messages = {turn["turn"]: turn["message"] for turn in row["turns"]}
+    return [
+        rules_conflict(
+            earlier["reply"],
+            later["reply"],
+            " ".join(text for turn, text in messages.items() if earlier["turn"] < turn <= later["turn"]),
+        )
+        for earlier, later in pairs
+    ]
 
 
 def _turn_pairs(row: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
@@ -134,7 +131,7 @@ def _same_quotes(entry: dict[str, Any], verdict: Conflict) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("path", type=Path)
-    parser.add_argument("--judge", action="append", help="rules (default), nli or nli:MODEL; may be repeated")
+    parser.add_argument("--judge", action="append", help="as --drift-judge takes it, rules by default; may be repeated")
     parser.add_argument("--show", action="store_true", help="print what was judged wrongly")
     parser.add_argument("--half", choices=["a", "b"], help="only the pairs whose id hashes into one half")
     options = parser.parse_args()
@@ -143,7 +140,7 @@ def main() -> int:
         wanted = 0 if options.half == "a" else 1
         rows = [row for row in rows if hashlib.sha256(row["id"].encode()).digest()[0] % 2 == wanted]
     measure = measure_dialogues if "turns" in rows[0] else measure_pairs
-    judges = [load_judge(name) for name in options.judge or ["rules"]]
+    judges = options.judge or ["rules"]
     # the deciding judge comes last, so that its figure is the last line
     results = [measure(rows, judge, show=options.show) for judge in reversed(judges)]
     return 0 if results[-1] else 1

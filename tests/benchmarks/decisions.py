@@ -1,27 +1,39 @@
 """Do the decisions hold? Releases with known truth go through the gate's own rules, thousands of times.
 
-python tests/benchmarks/decisions.py [RUNS]; prints the figures, exits 0 only where every goal holds.
+python tests/benchmarks/decisions.py [RUNS]; prints the figures, last what models of known quality get; exits 0 only
+where every goal holds.
 """
 
 from __future__ import annotations
 
+import datetime
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import releases
+from readers import CASES, Model, Stage, waiting_groups
 from releases import Array, Design
 from scipy.special import stdtrit
 
+from pytest_clinical_drift.judging.answers import KINDS
 from pytest_clinical_drift.metrics.line import steepest_slope
 from pytest_clinical_drift.metrics.power import CLAIMS, case_sd, comparison_odds
 from pytest_clinical_drift.metrics.shape import fit_shape
 from pytest_clinical_drift.metrics.stats import Interval, mean_intervals, pooled_interval
-from pytest_clinical_drift.thresholds import MetricLimits, Thresholds, load_thresholds
+from pytest_clinical_drift.scoring.assessment import CaseAssessment
+from pytest_clinical_drift.verdict.case import judge_case
+from pytest_clinical_drift.verdict.limits import MetricLimits
+from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds
+from pytest_clinical_drift.verdict.values import RULES_ONLY, Basis, SetVerdict
+from pytest_clinical_drift.verdict.whole_set import judge_set
 
-RUNS = 5_000
+RUNS, READ_RUNS = 1_000, 60
+"""Runs of figures alone, and of whole conversations that are read."""
+TODAY = datetime.date(2026, 1, 1)
 SEED = 7
 BATCH = 250
 DESIGN = Design()
@@ -68,14 +80,23 @@ class Outcome:
 
 
 def outcome(
-    points: Array, found: Iterable[Interval], cases: Array, limits: MetricLimits, thresholds: Thresholds
+    points: Array,
+    found: Iterable[Interval],
+    cases: Array,
+    limits: MetricLimits,
+    thresholds: Thresholds,
+    events: np.ndarray | None = None,
 ) -> Outcome:
-    """The set rule on one metric: interval rule, point rule, and what the cases past their fail line do."""
+    """The set rule on one metric: interval rule, point rule, and what the cases past their fail line do.
+
+    A case fails by two events at least, where it is known how many are behind its value.
+    """
     bands = np.array([limits.band(float(point)) for point in points])
     bad_ends = [item.low if limits.direction == "higher" else item.high for item in found]
     passes = np.array([limits.pass_limit.holds(end) for end in bad_ends]) & (bands != "FAIL")
     edge = limits.caution_limit.value
-    past = (cases < edge - 1e-9 if limits.direction == "higher" else cases > edge + 1e-9).sum(axis=0)
+    beyond = cases < edge - 1e-9 if limits.direction == "higher" else cases > edge + 1e-9
+    past = (beyond if events is None else beyond & (events >= 2)).sum(axis=0)
     failed = bands == "FAIL"
     return Outcome(
         passed=float(passes.mean()),
@@ -93,7 +114,7 @@ def simulate(metric: str, truth: float, runs: int, thresholds: Thresholds, seed:
         found = releases.conflicts(generator, DESIGN, truth, runs)
         pairs = DESIGN.pairs_of_cases()
         pooled, rates = found.sum(axis=0) / pairs.sum(), found / pairs[:, None]
-        return outcome(pooled, conflict_intervals(found, DESIGN), rates, limits, thresholds)
+        return outcome(pooled, conflict_intervals(found, DESIGN), rates, limits, thresholds, found)
     if metric == "drift_slope":
         start = 1.0 if truth < -0.03 else 0.95
         parts = [
@@ -105,7 +126,8 @@ def simulate(metric: str, truth: float, runs: int, thresholds: Thresholds, seed:
         limits_of_runs = intervals(table, DESIGN, worst=steep, best=-steep)
         return outcome(table.mean(axis=0), limits_of_runs, table, limits, thresholds)
     table = releases.recalls(generator, DESIGN, truth, runs)
-    return outcome(table.mean(axis=0), intervals(table, DESIGN), table, limits, thresholds)
+    lost = np.rint((1 - table) * DESIGN.facts_of_cases()[:, None])
+    return outcome(table.mean(axis=0), intervals(table, DESIGN), table, limits, thresholds, lost)
 
 
 def lines_of_the_gate(runs: int, thresholds: Thresholds, goals: Goals) -> None:
@@ -148,43 +170,101 @@ def coverage(runs: int, goals: Goals) -> None:
         print(f"  true recall {truth:.2f}: {inside:.4f}  ({above:.4f} / {below:.4f}), width {width:.3f}   {mark}")
 
 
-def good_model(runs: int, thresholds: Thresholds) -> None:
-    """What a good model gets: Recall@T10 0.95, loss of 0.2 % a turn, one contradiction in a hundred pairs."""
-    design = Design(personas=DESIGN.cases, persona_correlation=0.05, case_correlation=0.1, facts=(5, 6, 6), pairs=(9,))
-    generator = np.random.default_rng([SEED, 200])
-    past, caution, passed, points = [], [], [], []
-    steep = steepest_slope(releases.TURNS)
-    limits = thresholds.metrics
-    for done in range(0, runs, BATCH):
-        count = min(BATCH, runs - done)
-        curve = releases.level_curves(generator, design, 0.95, 0.002, count)
-        last, slope = curve[..., -1], releases.slopes_of(curve)
-        found = releases.conflicts(generator, design, 0.01, count)
-        rate = found / design.pairs_of_cases()[:, None]
-        past.append(((last < 0.70 - 1e-9) | (slope < -0.05 - 1e-9) | (rate > 0.10 + 1e-9)).sum(axis=0))
-        caution.append(((last <= 0.80 + 1e-9) | (slope < -0.01 - 1e-9) | (rate >= 0.05)).sum(axis=0))
-        whole = {
-            "recall_at_t10": (last.mean(axis=0), intervals(last, design)),
-            "drift_slope": (slope.mean(axis=0), intervals(slope, design, worst=steep, best=-steep)),
-            "k_conflict": (rate.mean(axis=0), conflict_intervals(found, design)),
-        }
-        ends = np.ones(count, dtype=bool)
-        point = np.ones(count, dtype=bool)
-        for name, (value, limit) in whole.items():
-            higher = limits[name].direction == "higher"
-            ends &= np.array([limits[name].pass_limit.holds(item.low if higher else item.high) for item in limit])
-            point &= np.array([limits[name].pass_limit.holds(float(item)) for item in value])
-        passed.append(ends)
-        points.append(point)
-    failing, watched = np.concatenate(past), np.concatenate(caution)
-    print("\na good model (recall 0.95, slope -0.002, K 0.01, no hard stop), 60 cases of 60 personas")
-    print(f"  cases past a fail line: mean {failing.mean():.1f}, 95th percentile {np.quantile(failing, 0.95):.0f}; "
-          f"not a plain PASS: {watched.mean():.1f}")  # fmt: skip
-    print(f"  goes red under each-case: {np.mean(failing > 0):.3f}")
-    for limit in (0, 3, 6, 9, 12, 15):
-        print(f"  goes red under set with max_failing_cases {limit:2}: {np.mean(failing > limit):.3f}")
-    print(f"  the figures of the whole set PASS: by interval {np.concatenate(passed).mean():.3f}, "
-          f"by point {np.concatenate(points).mean():.3f}")  # fmt: skip
+MODELS = (
+    Model("flawless"),
+    Model("recall 0.99, no hard stop lost", 0.99),
+    Model("recall 0.95, no hard stop lost", 0.95),
+    Model("on the pass line, 0.80", 0.80),
+    Model("on the fail line, 0.70", 0.70),
+    Model("bad: 0.50, hard stops lost too", 0.50, loses_hard_stops=True),
+    Model("a dangerous flip in 20 of 60 cases", flips=20),
+)
+VERDICTS = ("PASS", "CAUTION", "UNSETTLED", "FAIL")
+READERS = ("rules only", "judge at its floor", "  open, severe read", "  all read")
+"""The last two: a person has read what is open or would fail a case, and every alarm that counts."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """Verdicts of many runs, and what was left to read."""
+
+    verdicts: Counter[str] = field(default_factory=Counter)
+    to_read: list[int] = field(default_factory=list)
+
+    def take(self, verdict: SetVerdict, cases: Sequence[Sequence[CaseAssessment]]) -> None:
+        self.verdicts[verdict.verdict] += 1
+        self.to_read.append(waiting_groups(cases))
+
+    def share(self, verdict: str) -> float:
+        return self.verdicts[verdict] / sum(self.verdicts.values())
+
+
+def judged_set(
+    cases: Sequence[Sequence[CaseAssessment]], thresholds: Thresholds, basis: Basis = RULES_ONLY
+) -> SetVerdict:
+    verdicts = [judge_case(repeats, thresholds, TODAY) for repeats in cases]
+    return judge_set(cases, verdicts, thresholds, total=len(cases), today=TODAY, basis=basis)
+
+
+def readings(stage: Stage, model: Model, runs: int, thresholds: Thresholds) -> dict[str, Tally]:
+    """The same runs read by rules, by a judge at its floors, and after a person has read what was left."""
+    floors = thresholds.judge.floors
+    kinds = tuple(KINDS)
+    judge, people = Basis("judge", kinds), Basis("judge", kinds, reviewers=("a reader",))
+    tallies = {reader: Tally() for reader in READERS}
+    for _ in range(runs):
+        truths = stage.run(model)
+        alone = stage.by_rules(truths)
+        rulings = stage.answers(truths, floors["sensitivity"], floors["specificity"])
+        judged = stage.judged(truths, rulings)
+        some, every = (stage.read(truths, rulings, judged, everything=whole) for whole in (False, True))
+        for tally, cases, basis in zip(
+            tallies.values(), (alone, judged, some, every), (RULES_ONLY, judge, people, people), strict=True
+        ):
+            tally.take(judged_set(cases, thresholds, basis), cases)
+    return tallies
+
+
+def models(runs: int, thresholds: Thresholds, goals: Goals) -> None:
+    """What models of known quality get, on recorded text, with the noise of rules and of a judge at its floors."""
+    stage = Stage(SEED)
+    tolerated(stage, max(1, runs // 2), thresholds)
+    floors = ", ".join(f"{name} {value:g}" for name, value in thresholds.judge.floors.items())
+    print(
+        f"\nwhat models get: {CASES} cases drawn from {len(stage.recordings)} recorded conversations, policy each-case"
+    )
+    print(f"judge at its floors: {floors}; to read: groups of alarms, open or confirmed by it, per run")
+    print(f"{'model':36} {'reader':20} {'runs':>5} " + " ".join(f"{name:>9}" for name in VERDICTS) + "   to read")
+    for model in MODELS:
+        count = runs if model.recall == 1 and not model.flips else max(1, runs // 6)
+        found = readings(stage, model, count, thresholds)
+        for reader, tally in found.items():
+            shares = " ".join(f"{tally.share(name):9.2f}" for name in VERDICTS)
+            print(f"{model.name:36} {reader:20} {count:5} {shares} {np.mean(tally.to_read):9.0f}")
+        if model.name == "flawless":
+            goals.check("rules alone fail a flawless model", found["rules only"].share("FAIL") <= 0.02)
+            goals.check("a flawless model passes once read", found["  all read"].share("PASS") >= 0.95)
+        if model.flips or model.recall <= 0.8:
+            passed = max(tally.share("PASS") for tally in found.values())
+            goals.check(f"{model.name} passes", passed <= (0.05 if model.recall == 0.8 else 0.0))
+
+
+def tolerated(stage: Stage, runs: int, thresholds: Thresholds) -> None:
+    """Policy set: how many cases slip past a fail line, where every question is answered rightly."""
+    print(
+        "\npolicy set, every answer right: cases past a fail line, and how often they are more than max_failing_cases"
+    )
+    rules = thresholds.set.model_copy(update={"max_failing_cases": CASES})
+    gate = thresholds.model_copy(update={"policy": "set", "set": rules})
+    for model in (item for item in MODELS if 0.7 < item.recall < 1):
+        failing, passed = [], 0
+        for _ in range(runs):
+            truths = stage.run(model)
+            verdict = judged_set(stage.judged(truths, stage.answers(truths, 1.0, 1.0)), gate)
+            failing.append(len(verdict.failing))
+            passed += verdict.verdict == "PASS"
+        odds = ", ".join(f"{np.mean(np.array(failing) > most):.2f} with {most}" for most in (0, 3, 6, 9, 12))
+        print(f"  {model.name:32} {runs} runs: mean {np.mean(failing):.1f}; {odds}; figures PASS {passed / runs:.2f}")
 
 
 def draw_pair(
@@ -281,9 +361,9 @@ def main() -> int:
     thresholds, goals = load_thresholds(), Goals()
     lines_of_the_gate(runs, thresholds, goals)
     coverage(runs, goals)
-    good_model(runs, thresholds)
     against_baseline(runs, thresholds, goals)
     shapes(min(runs, 1000), goals)
+    models(max(1, runs * READ_RUNS // RUNS), thresholds, goals)
     print(f"\n{time.perf_counter() - started:.0f} s; goals missed: {', '.join(goals.missed) or 'none'}")
     return 1 if goals.missed else 0
 

@@ -21,8 +21,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 import torch
 from engine_models import build_model
 
-from pytest_clinical_drift.case_files import bundled_cases, load_cases
-from pytest_clinical_drift.cases import Case
+from pytest_clinical_drift.cases.files import bundled_cases, load_cases
+from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
 from pytest_clinical_drift.subjects.base import Identity, Request

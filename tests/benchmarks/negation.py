@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from pytest_clinical_drift.evidence.context import mention_context
+from pytest_clinical_drift.evidence.mentions.context import mention_context
 
 GOAL = 0.965
 Row = tuple[str, int, int, bool]  # sentence, start, end, negated

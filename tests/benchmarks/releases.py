@@ -68,13 +68,6 @@ def curves(generator: np.random.Generator, design: Design, start: float, slope: 
     return _facts_seen(generator, design, level)
 
 
-def level_curves(generator: np.random.Generator, design: Design, truth: float, fall: float, runs: int) -> Array:
-    """Curves that end at `truth` at turn 10 and fall evenly by `fall` a turn before it."""
-    end = case_levels(generator, design, truth, runs)
-    level = np.clip(end[..., None] + fall * np.arange(TURNS - 1, -1, -1), 0, 1)
-    return _facts_seen(generator, design, level)
-
-
 def _facts_seen(generator: np.random.Generator, design: Design, level: Array) -> Array:
     """A fact is there where its threshold lies below the level; the threshold mostly stays from turn to turn."""
     cases, runs, turns = level.shape

@@ -11,7 +11,7 @@ import pytest
 from engine_cases import make_cases
 from engine_server import ChatServer, wait_until
 
-from pytest_clinical_drift.cases import Case
+from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
 from pytest_clinical_drift.conversation.store import Store

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_clinical_drift.metrics.power import case_sd, comparison_odds, estimate_power, power_text
+from pytest_clinical_drift.metrics.power import case_sd, comparison_odds, estimate_power
 from pytest_clinical_drift.metrics.repeats import repeat_spread
+from pytest_clinical_drift.report.power_text import power_text
 
 
 def test_case_sd_by_hand() -> None:

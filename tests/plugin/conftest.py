@@ -2,57 +2,20 @@
 
 from __future__ import annotations
 
-import textwrap
+import contextlib
 from collections.abc import Callable
 
-import numpy.random  # noqa: F401  numpy cannot be loaded twice, and runs inside this process drop what they imported
+# runs inside this process drop what they have imported: numpy cannot be loaded twice, and our vocabularies take seconds
+import numpy.random  # noqa: F401
 import pytest
 import scipy.stats  # noqa: F401
-import yaml
+from small_project import ARGUMENTS, MODEL, SUMMARY, case_text
 
-MODEL = '''
-"""A scripted model: remembers everything, forgets from some turn on, or breaks."""
+import pytest_clinical_drift.gate.hooks
+import pytest_clinical_drift.ranking.items  # noqa: F401
 
-FORGET_FROM = {forget_from}
-
-
-def make():
-    def chat(messages):
-        turns = sum(message["role"] == "user" for message in messages)
-        probing = "handover summary" in messages[-1]["content"]
-        turn = turns - 1 if probing else turns
-        if {breaks_at} and turn >= {breaks_at}:
-            raise RuntimeError("out of memory")
-        if probing:
-            return {summary!r} if turn < FORGET_FROM else "Nothing to add today."
-        return "Thank you for telling me."
-    return chat
-'''
-
-SUMMARY = (
-    "The patient has a penicillin allergy with anaphylaxis and takes metformin 500 mg twice daily. She lives alone."
-)
-
-
-def case_text(case_id: str, turns: int = 4, **extra: object) -> str:
-    """A case whose facts SUMMARY states."""
-    data: dict[str, object] = {
-        "id": case_id,
-        "persona_id": f"persona-{case_id}",
-        "patient_summary": (
-            f"{case_id.title()} is a woman with a penicillin allergy with anaphylaxis. "
-            "She takes metformin 500 mg twice daily and lives alone."
-        ),
-        "critical_entities": [
-            {"id": "allergy", "text": "penicillin allergy with anaphylaxis", "kind": "allergy", "hard_stop": True},
-            "metformin 500 mg twice daily",
-            "lives alone",
-        ],
-        "turns": [{"turn": number, "message": f"Question number {number}?"} for number in range(1, turns + 1)],
-    }
-    data.update(extra)
-    return yaml.safe_dump(data, sort_keys=False)
-
+with contextlib.suppress(ImportError):
+    import polars  # noqa: F401
 
 Project = Callable[..., pytest.Pytester]
 
@@ -71,9 +34,6 @@ def project(pytester: pytest.Pytester) -> Project:
     return build
 
 
-ARGUMENTS = ("--model", "python:model:make", "--drift-cases", "mycases")
-
-
 @pytest.fixture
 def gate(project: Project) -> Callable[..., pytest.RunResult]:
     """Run the gate on the small project; keyword arguments shape the model."""
@@ -83,7 +43,3 @@ def gate(project: Project) -> Callable[..., pytest.RunResult]:
         return pytester.runpytest(*ARGUMENTS, *arguments)
 
     return run
-
-
-def dedent(text: str) -> str:
-    return textwrap.dedent(text)

@@ -71,6 +71,39 @@ def test_case_of_one_turn(project: Project) -> None:
     assert "at least 2 turns" in refused(project(turns=1), *MODEL, "--drift-cases", "mycases")
 
 
+@pytest.mark.parametrize(
+    ("written", "misspelt", "expected"),
+    [
+        ("hard_stop: true\n", "hard_stop: true\n  forbids: [penicillin, nsiad]\n", "fact allergy: forbids 'nsiad'"),
+        ("message: Question number 2?\n", "message: Two?\n  expect: {must_not: [take nsiad]}\n", "turn 2: must_not"),
+    ],
+)
+def test_what_can_never_fire(project: Project, written: str, misspelt: str, expected: str) -> None:
+    """A rule about something unknown ends the run with file, line, place and the nearest known name."""
+    pytester = project()
+    file = pytester.path / "mycases" / "bela.yaml"
+    text = file.read_text(encoding="utf-8").replace(written, misspelt)
+    file.write_text(text, encoding="utf-8")
+    line = next(number for number, said in enumerate(text.splitlines(), 1) if "nsiad" in said)
+    message = refused(pytester, *MODEL, "--drift-cases", "mycases")
+    assert f"bela.yaml, line {line}: {expected}" in message
+    assert message.endswith("did you mean nsaid?")
+
+
+def test_update_of_an_unknown_fact(project: Project) -> None:
+    """An update that names no fact ends the run with its line and the nearest fact."""
+    pytester = project()
+    file = pytester.path / "mycases" / "bela.yaml"
+    text = file.read_text(encoding="utf-8").replace(
+        "Question number 2?\n", "Two?\n  updates:\n  - {fact: alergy, ended: true}\n"
+    )
+    file.write_text(text, encoding="utf-8")
+    line = next(number for number, said in enumerate(text.splitlines(), 1) if "alergy" in said)
+    message = refused(pytester, *MODEL, "--drift-cases", "mycases")
+    assert f"bela.yaml, line {line}: turn 2 updates 'alergy'" in message
+    assert message.endswith("did you mean allergy?")
+
+
 def test_thresholds(project: Project) -> None:
     """A gate with an unknown metric is refused with its file and line."""
     pytester = project()
@@ -79,7 +112,7 @@ def test_thresholds(project: Project) -> None:
         encoding="utf-8",
     )
     message = refused(pytester, *MODEL, "--drift-cases", "mycases", "--drift-thresholds", "limits.yaml")
-    assert "limits.yaml, line 2" in message
+    assert "limits.yaml, line 3" in message
     assert "unknown metric 'bleu'" in message
 
 
@@ -91,9 +124,10 @@ def test_thresholds(project: Project) -> None:
         (("--drift-repeats", "0"), "at least 1"),
         (("--drift-repeats", "two"), "whole number"),
         (("--drift-nli-stride", "-1"), "at least 1"),
-        (("--drift-judge", "oracle"), "there is no judge 'oracle'"),
+        (("--drift-prices", "2.5"), "expected two numbers such as 2.5,10"),
+        (("--drift-prices", "nan,1"), "expected prices of 0 or more"),
+        (("--drift-judge", "oracle"), "write one of rules, server:MODEL@URL"),
         (("--drift-ner", "oracle"), "oracle"),
-        (("--drift-tier", "oracle"), "there is no tier 'oracle'"),
         (("--drift-system", "nowhere.txt"), "cannot be read"),
         (("--drift-thresholds", "nowhere.yaml"), "cannot be read"),
     ],

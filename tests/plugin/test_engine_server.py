@@ -24,14 +24,17 @@ def test_a_run_leaves_results_transcripts_and_a_store(project: pytest.Pytester) 
     with ChatServer(
         tells={"/version": {"version": "9.9"}, "/server_info?config_format=json": {"tp_size": 4}}
     ) as server:
-        result = project.runpytest_subprocess(*arguments(server))
+        result = project.runpytest_subprocess(*arguments(server, "--drift-prices", "1000,0"))
         assert result.ret in (0, 1)
         assert len(server.requests) == 4 * 3 * 2
+    # the server counts 7 prompt tokens for each request; a thousand of them cost 1
+    result.stdout.fnmatch_lines(["tokens of the model: 168 prompt, * completion, cost 0.17 by the prices given"])
     found = transcripts(project)
     assert sorted(found) == [f"case-{n:03d}.jsonl" for n in range(1, 5)]
     assert all(len(text.splitlines()) == 6 for text in found.values())
     manifest = results(project)["manifest"]
     assert manifest["replies_reused"] == 0
+    assert manifest["tokens"]["cost"] == 0.168
     assert manifest["server"] == {"version": "9.9", "tp_size": 4}
     assert (project.path / ".clinical-drift" / "store.sqlite").exists()
 
@@ -88,7 +91,7 @@ def test_a_run_killed_ten_times_asks_for_no_finished_reply_again(
         result = project.runpytest_subprocess(*given)
         assert not kept & {mark[:12] for mark in server.requests[before:]}
         assert len(server.requests) - before == 200 - len(kept)
-        result.stdout.re_match_lines([rf".*{len(kept)} replies were reused.*"])
+        result.stdout.fnmatch_lines([f"*{len(kept)} replies reused from the store*"])
         assert results(project)["manifest"]["replies_reused"] == len(kept)
     with ChatServer() as calm:
         other = ("--drift-results", "calm", "--drift-store", "c.sqlite")

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from small_project import ARGUMENTS, case_text
 
 Gate = Callable[..., pytest.RunResult]
+Project = Callable[..., pytest.Pytester]
 
 
 def results(pytester: pytest.Pytester) -> dict[str, object]:
@@ -51,9 +53,10 @@ def test_forgetting_fails_with_the_fact_turn_and_limit(gate: Gate) -> None:
     result.stdout.fnmatch_lines(
         [
             "study_c/anna FAILED*",
-            '*FAIL: turn 3: lost "penicillin allergy with anaphylaxis" (hard stop)*Recall@T10 0.00 < 0.7*',
-            "*hard stops*1*FAIL*",
-            '*turn 3: lost "metformin 500 mg twice daily"*',
+            'FAIL: turn 3: lost "penicillin allergy with anaphylaxis" (hard stop); Recall@T10*',
+            "Recall@T10 * 0.00 * > 0.8 * FAIL",
+            "hard stops * 1 fact * FAIL",
+            '*turns 3 to 4: lost "metformin 500 mg twice daily"*',
             "*diagnosis: *forgetting*",
         ]
     )
@@ -73,11 +76,12 @@ def test_outage_is_an_error_not_a_failure(gate: Gate, pytester: pytest.Pytester)
 
 
 def test_subset_gives_no_release_verdict(gate: Gate, pytester: pytest.Pytester) -> None:
-    """-k runs some cases and says PARTIAL instead of a verdict."""
+    """-k runs some cases and says PARTIAL instead of a verdict; exit code 7, with --drift-strict as well."""
     result = gate("-k", "anna or bela")
     result.stdout.fnmatch_lines(["*PARTIAL (2 of 3): no release verdict*"])
     assert results(pytester)["verdict"] == "PARTIAL"
-    assert result.ret == 0
+    assert result.ret == 7
+    assert pytester.runpytest(*ARGUMENTS, "-k", "anna", "--drift-strict").ret == 7
 
 
 def test_stop_at_first_failure_is_partial(gate: Gate) -> None:
@@ -87,47 +91,41 @@ def test_stop_at_first_failure_is_partial(gate: Gate) -> None:
     assert result.ret == 1
 
 
-def test_last_failed_reruns_only_the_failing_case(project: Callable[..., pytest.Pytester]) -> None:
-    """--lf selects the failed case among ours."""
-    pytester = project()
-    arguments = ("--model", "python:model:make", "--drift-cases", "mycases")
-    text = (pytester.path / "mycases" / "bela.yaml").read_text(encoding="utf-8")
-    (pytester.path / "mycases" / "bela.yaml").write_text(
-        text.replace("lives alone", "drives a taxi at night"), encoding="utf-8"
-    )
-    pytester.runpytest(*arguments)
-    second = pytester.runpytest(*arguments, "--lf", "-v")
+def test_last_failed_reruns_only_the_failing_case(project: Project) -> None:
+    """--lf selects the failed case among ours: the one that goes on past the turn where the model forgets."""
+    pytester = project(forget_from=5)
+    (pytester.path / "mycases" / "bela.yaml").write_text(case_text("bela", turns=8), encoding="utf-8")
+    pytester.runpytest(*ARGUMENTS)
+    second = pytester.runpytest(*ARGUMENTS, "--lf", "-v")
     second.stdout.fnmatch_lines(["study_c/bela::*"])
     second.stdout.no_fnmatch_line("study_c/anna::*")
 
 
-def test_case_id_as_printed_can_be_given_back(project: Callable[..., pytest.Pytester]) -> None:
+def test_case_id_as_printed_can_be_given_back(project: Project) -> None:
     """A test id copied from the output selects that case; an unknown one is refused in a sentence."""
     pytester = project()
-    arguments = ("--model", "python:model:make", "--drift-cases", "mycases")
-    result = pytester.runpytest(*arguments, "-v", "study_c/cleo::python-model-make")
+    result = pytester.runpytest(*ARGUMENTS, "-v", "study_c/cleo::python-model-make")
     result.stdout.fnmatch_lines(["*collected 1 item", "", "study_c/cleo::python-model-make PASSED*"])
-    result = pytester.runpytest(*arguments, "study_c/nobody::python-model-make")
+    result = pytester.runpytest(*ARGUMENTS, "study_c/nobody::python-model-make")
     assert result.ret == 4
     result.stderr.fnmatch_lines(["*there is no case 'nobody'*"])
 
 
-def test_marks_come_from_tags(project: Callable[..., pytest.Pytester]) -> None:
+def test_marks_come_from_tags(project: Project) -> None:
     """A case's tags are marks, so -m selects by them; no warning about unknown marks."""
     pytester = project()
     file = pytester.path / "mycases" / "anna.yaml"
     file.write_text(file.read_text(encoding="utf-8") + "tags: ['pressure:cost', psychiatry]\n", encoding="utf-8")
-    arguments = ("--model", "python:model:make", "--drift-cases", "mycases", "--strict-markers")
-    result = pytester.runpytest(*arguments, "-m", "pressure_cost and psychiatry")
+    result = pytester.runpytest(*ARGUMENTS, "--strict-markers", "-m", "pressure_cost and psychiatry")
     result.stdout.fnmatch_lines(["study_c/anna PASSED*"])
     result.stdout.no_fnmatch_line("*warning*")
 
 
-def test_collect_only_estimates_and_asks_nothing(project: Callable[..., pytest.Pytester]) -> None:
+def test_collect_only_estimates_and_asks_nothing(project: Project) -> None:
     """--collect-only lists the cases with the cost of a run, and never imports the model."""
     pytester = project()
     pytester.makepyfile(model="raise SystemExit('imported')")
-    result = pytester.runpytest("--model", "python:model:make", "--drift-cases", "mycases", "--collect-only")
+    result = pytester.runpytest(*ARGUMENTS, "--collect-only")
     # 3 cases of 4 turns: a reply and a summary each
     result.stdout.fnmatch_lines(["*3 cases, 12 turns: 24 requests, about * prompt tokens*"])
     assert result.ret == 0
@@ -141,38 +139,40 @@ def test_repeats_hold_one_conversation_each(gate: Gate, pytester: pytest.Pyteste
     assert [len(case["repeats"]) for case in cases] == [2, 2, 2]
 
 
-def test_project_suite_does_not_take_part(project: Callable[..., pytest.Pytester]) -> None:
+def test_project_suite_does_not_take_part(project: Project) -> None:
     """With --model and no paths neither the project's tests nor their conftest are imported."""
     pytester = project()
     tests = pytester.mkdir("tests")
     (tests / "conftest.py").write_text("raise SystemExit('conftest imported')", encoding="utf-8")
     (tests / "test_other.py").write_text("def test_other(): pass", encoding="utf-8")
-    result = pytester.runpytest("--model", "python:model:make", "--drift-cases", "mycases")
+    result = pytester.runpytest(*ARGUMENTS)
     result.stdout.fnmatch_lines(["collected 3 items"])
     assert result.ret == 0
 
 
-def test_paths_mean_those_paths_only(project: Callable[..., pytest.Pytester]) -> None:
+def test_paths_mean_those_paths_only(project: Project) -> None:
     """With a path only that path is collected; its tests get cases and results by fixture."""
     pytester = project()
     pytester.makepyfile(
         test_own="""
         def test_remembers(drift_case, drift_result):
             assert drift_result.case is drift_case
-            assert drift_result.assessment.recall_at(2) == 1.0
+            assert drift_result.assessment.recall_curve == (1.0, 1.0, 1.0, 1.0)
             assert drift_result.verdict.verdict == "PASS"
         """
     )
-    result = pytester.runpytest("--model", "python:model:make", "--drift-cases", "mycases", "test_own.py", "-v")
+    result = pytester.runpytest(*ARGUMENTS, "test_own.py", "-v")
     result.assert_outcomes(passed=3)
     result.stdout.fnmatch_lines(["test_own.py::test_remembers[[]anna[]] PASSED*"])
     assert result.ret == 0
 
 
 def test_own_tests_are_skipped_without_a_model(pytester: pytest.Pytester) -> None:
-    """A test that asks for our fixtures is skipped, not broken, when no model is given."""
-    pytester.makepyfile("def test_own(drift_result): assert False")
-    pytester.runpytest().assert_outcomes(skipped=1)
+    """A test that asks for our fixtures is skipped, not broken, when no model is given, and says what it needs."""
+    pytester.makepyfile("def test_own(drift_result): assert False\ndef test_case(drift_case): assert False")
+    result = pytester.runpytest("-rs", "--strict-markers")
+    result.assert_outcomes(skipped=2)
+    result.stdout.fnmatch_lines(["SKIPPED *needs --model"])
 
 
 def test_junit_tells_what_failed(gate: Gate, pytester: pytest.Pytester) -> None:
@@ -194,11 +194,11 @@ def test_junit_tells_what_failed(gate: Gate, pytester: pytest.Pytester) -> None:
     assert [item.get("classname") for item in suite][-1] == "study_c.whole-set"
 
 
-def test_junit_properties_can_be_switched_off(project: Callable[..., pytest.Pytester]) -> None:
+def test_junit_properties_can_be_switched_off(project: Project) -> None:
     """With drift_junit_properties off the figures stand in system-out only."""
     pytester = project()
     pytester.makeini("[pytest]\ndrift_junit_properties = false\n")
-    pytester.runpytest("--model", "python:model:make", "--drift-cases", "mycases", "--junitxml=j.xml")
+    pytester.runpytest(*ARGUMENTS, "--junitxml=j.xml")
     text = (pytester.path / "j.xml").read_text(encoding="utf-8")
     assert "<property " not in text
     assert "recall_at_t10=1.0" in text
@@ -212,7 +212,7 @@ def test_incomplete_is_an_error_in_junit(gate: Gate, pytester: pytest.Pytester) 
     assert "<failure" not in text
 
 
-def test_cases_from_elsewhere_do_not_move_the_project(project: Callable[..., pytest.Pytester], tmp_path: Path) -> None:
+def test_cases_from_elsewhere_do_not_move_the_project(project: Project, tmp_path: Path) -> None:
     """With cases outside the project, its thresholds and its results folder stay where they were."""
     pytester = project()
     elsewhere = tmp_path / "private"
@@ -235,12 +235,11 @@ def test_unwritable_step_summary_does_not_cost_the_verdict(gate: Gate, monkeypat
     result.stdout.fnmatch_lines(["GITHUB_STEP_SUMMARY: the summary could not be written*"])
 
 
-def test_quiet_shows_the_verdict_and_verbose_the_facts_lost(project: Callable[..., pytest.Pytester]) -> None:
+def test_quiet_shows_the_verdict_and_verbose_the_facts_lost(project: Project) -> None:
     """-q ends with the verdict alone; -v lists every fact lost with its turn."""
     pytester = project(forget_from=3)
-    arguments = ("--model", "python:model:make", "--drift-cases", "mycases", "--tb=no")
-    quiet = pytester.runpytest(*arguments, "-q")
-    quiet.stdout.fnmatch_lines(["FAIL: 3 of 3 cases failed*"])
+    quiet = pytester.runpytest(*ARGUMENTS, "--tb=no", "-q")
+    quiet.stdout.fnmatch_lines(["FAIL (rules only): 3 of 3 cases failed*"])
     quiet.stdout.no_fnmatch_line("*sanity band*")
-    loud = pytester.runpytest(*arguments, "-v")
+    loud = pytester.runpytest(*ARGUMENTS, "--tb=no", "-v")
     loud.stdout.fnmatch_lines(["  facts lost by turn", "  anna", '    turn 3: lost "metformin 500 mg twice daily"'])

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pytest_clinical_drift.cases import bundled
+from pytest_clinical_drift.cases.model import bundled
 
 pytest.importorskip("polars")
 
@@ -180,9 +180,9 @@ def test_tiers_that_a_slate_has_not_get_no_test(slate: Path, pytester: pytest.Py
 
 
 def test_part_of_the_tests_gives_no_release_verdict(slate: Path, pytester: pytest.Pytester) -> None:
-    """-k and test ids run what they name; the verdict is PARTIAL."""
+    """-k and test ids run what they name; the verdict is PARTIAL, exit code 7."""
     result = pytester.runpytest("--slate", "mine", "-k", "score_gap")
-    assert result.ret == 0
+    assert result.ret == 7
     result.stdout.fnmatch_lines(["*5 items / 4 deselected / 1 selected*", "PARTIAL: 1 of 5 tests were run*"])
     result = pytester.runpytest("--slate", "mine", "slate/example::score_gap", "slate/example::integrity")
     result.stdout.fnmatch_lines(["collected 2 items", "PARTIAL: 2 of 5 tests were run*"])
@@ -374,3 +374,25 @@ def test_hostile_names_stay_text(slate: Path, pytester: pytest.Pytester) -> None
     assert not [tag for tag in tags.found if "@" in tag]
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "\x1b" not in page
+
+
+def test_outcomes_that_match_nothing_are_counted_and_shown(slate: Path, pytester: pytest.Pytester) -> None:
+    """Rows on pairs that the slate and its candidates do not know are told in the terminal and in the results."""
+    file = slate / "outcomes.csv"
+    lines = file.read_text(encoding="utf-8").splitlines()
+    cells = lines[1].split(",")
+    foreign = [",".join([cells[0], f"Nobody's disease {n}", *cells[2:]]) for n in (1, 2)]
+    file.write_text("\n".join([*lines, *foreign]) + "\n", encoding="utf-8")
+    result = pytester.runpytest("--slate", "mine")
+    result.stdout.fnmatch_lines(["note: 2 outcome rows name pairs outside the slate and its candidates"])
+    assert "2 outcome rows name pairs outside the slate and its candidates" in results(pytester)["notes"]  # type: ignore[operator]
+
+
+def test_a_project_with_its_own_slate_option_keeps_it(pytester: pytest.Pytester, slate: Path) -> None:
+    """A conftest that defines --slate works as before; --drift-slate is ours there."""
+    pytester.makeconftest("def pytest_addoption(parser): parser.addoption('--slate', default='grey')")
+    pytester.makepyfile("def test_slate(request): assert request.config.getoption('--slate') == 'blue'")
+    pytester.runpytest("--slate", "blue").assert_outcomes(passed=1)
+    result = pytester.runpytest("--drift-slate", "mine")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["clinical-drift: slate example*"])

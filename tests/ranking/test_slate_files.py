@@ -13,11 +13,12 @@ import pytest
 from simulate import write_csv
 from small_slate import CANDIDATES, CREATED, LABELS, OUTCOMES, PREDICTION, ROWS
 
-from pytest_clinical_drift.cases import bundled
+from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.errors import InputError, MissingDependency
-from pytest_clinical_drift.ranking.columns import TIERS, known_flags
+from pytest_clinical_drift.ranking.columns import known_flags
 from pytest_clinical_drift.ranking.reading import Slate, read_slates
 from pytest_clinical_drift.ranking.slate import append_outcomes, freeze, verify
+from pytest_clinical_drift.verdict.slate_limits import TIERS
 
 polars = pytest.importorskip("polars")
 WriteFolder = Callable[..., Path]
@@ -311,7 +312,7 @@ def test_backdated_manifest_is_found(sources: dict[str, Path], tmp_path: Path) -
 
 
 def test_freezing_refuses(sources: dict[str, Path], tmp_path: Path) -> None:
-    """A folder in use, no version, another file type, columns that freezing sets itself, and bad predictions."""
+    """A folder in use, no version, another file type, columns that freezing sets, a pair twice, bad predictions."""
     frozen(sources, tmp_path / "slate")
     with pytest.raises(InputError, match="never overwritten"):
         frozen(sources, tmp_path / "slate")
@@ -321,6 +322,9 @@ def test_freezing_refuses(sources: dict[str, Path], tmp_path: Path) -> None:
         freeze(tmp_path / "mine.xlsx", tmp_path / "new", model_version="1")
     with pytest.raises(InputError, match="has a column slate_id"):
         freeze(write_csv(tmp_path / "a.csv", PREDICTION, ROWS), tmp_path / "new", model_version="1")
+    twice = [tuple(row[2:]) for row in (*ROWS, ROWS[0])]
+    with pytest.raises(InputError, match=rf"twice\.csv, row {len(twice)}: repeats the pair"):
+        freeze(write_csv(tmp_path / "twice.csv", PREDICTION[2:], twice), tmp_path / "new", model_version="1")
     with pytest.raises(InputError, match=r"b\.csv: the column repurposing_score"):
         freeze(write_csv(tmp_path / "b.csv", PREDICTION[2:4], [("X", "a")]), tmp_path / "new", model_version="1")
     assert not (tmp_path / "new").exists()

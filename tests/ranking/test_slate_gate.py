@@ -22,7 +22,7 @@ from pytest_clinical_drift.ranking.gate import (
 from pytest_clinical_drift.ranking.prospective import ViewFigures, evaluate
 from pytest_clinical_drift.ranking.reading import Slate
 from pytest_clinical_drift.ranking.view import prospective
-from pytest_clinical_drift.thresholds import load_thresholds
+from pytest_clinical_drift.verdict.thresholds import load_thresholds
 
 RULES = load_thresholds().slate
 assert RULES is not None

@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 from pytest_clinical_drift.ranking.gate import SlateVerdict
 from pytest_clinical_drift.ranking.prospective import evaluate
 from pytest_clinical_drift.ranking.reading import Slate
+from pytest_clinical_drift.ranking.report_html import render_slate
+from pytest_clinical_drift.ranking.report_json import slate_results
+from pytest_clinical_drift.ranking.report_svg import ForestRow, calibration, forest, time_to_event
 from pytest_clinical_drift.ranking.view import all_outcomes, prospective
-from pytest_clinical_drift.report.slate_html import render_slate
-from pytest_clinical_drift.report.slate_json import slate_results
-from pytest_clinical_drift.report.slate_svg import ForestRow, calibration, forest, time_to_event
 
 
 def drawn(svg: str, tag: str) -> list[ElementTree.Element]:

@@ -14,7 +14,7 @@ import pytest
 from engine_cases import make_cases
 from engine_models import PLAIN, STRIPPING, build_model
 
-from pytest_clinical_drift.cases import Case
+from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
 from pytest_clinical_drift.conversation.runner import BackgroundRunner

@@ -133,5 +133,5 @@ def test_preflight_stops_at_what_is_no_chat_server(server: ChatServer, monkeypat
     """A page in place of an answer, again and again: the address is wrong."""
     monkeypatch.setattr("pytest_clinical_drift.subjects.server_preflight._LONGEST_PAUSE", 0.01)
     server.answer = always((200, {"content-type": "text/html"}, b"<html>welcome</html>"))
-    with pytest.raises(InputError, match="cannot be used: malformed answer"):
+    with pytest.raises(InputError, match="cannot be used: a web page came instead of an answer"):
         subject_at(server).check([])

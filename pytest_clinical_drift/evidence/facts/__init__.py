@@ -1,1 +1,1 @@
-"""What a fact requires, and what a document says about it, kind by kind."""
+"""A fact taken apart, and what a text says of it."""

@@ -1,190 +1,225 @@
-"""Which figures of a text belong to a measurement, and which of them holds now."""
+"""Measurements: the figures that belong to each mention, and which of them holds now."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from dataclasses import replace
-
-from pytest_clinical_drift.evidence.lexicon import Term, lexicon
-from pytest_clinical_drift.evidence.reading.quantities import Amount, amounts
+from pytest_clinical_drift.evidence.facts.fact import Fact
+from pytest_clinical_drift.evidence.facts.places import Scope, stated
+from pytest_clinical_drift.evidence.facts.statement import CLASH, DOUBT, OTHER, PART, PLAIN, TRACE, VAGUE, Statement
+from pytest_clinical_drift.evidence.mentions.state import reading
+from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts, same
+from pytest_clinical_drift.evidence.reading.text import DATE, HEADING, Document, tokenise
 from pytest_clinical_drift.evidence.terms.index import term_index
+from pytest_clinical_drift.evidence.terms.lexicon import Term, lexicon
 from pytest_clinical_drift.evidence.terms.vocabulary import MEASURE, Concept, word_set
-from pytest_clinical_drift.evidence.text import CELL, DATE, Document
 
-_REACH = 14
-_NOW = word_set("measurement", "now")
-_NOW_BEHIND = word_set("measurement", "now_behind")
-_EARLIER_BEHIND = word_set("measurement", "earlier_behind")
-_SCORED = frozenset(("scored", "score", "scores", "scoring"))
-_LEADING = frozenset(("on", "for", "in", "at", "out"))
-_LIGHT = frozenset(("on", "the", "a", "an", "her", "his", "their", "latest", "last", "recent", "most", "out", "of"))
-_AIMED = frozenset(("target", "goal", "aim", "range", "ideally", "aiming"))
-_CHANGES = word_set("measurement", "changes")
-_PRESSURE = "blood pressure"
-_LEAST_PRESSURE = 30  # mmHg, below which no bare number is a blood pressure
+_REACH = 16
+_BESIDE = 5
+"""Tokens from the name within which a figure without its unit is still meant."""
 _NUMBERED = word_set("measurement", "numbered")
+# Dimensions that no scale and no laboratory value without a fixed unit is given in.
+_BODILY = frozenset(("weight", "length", "percent", "temperature", "pressure"))
+_VALUE_WORDS = word_set("measurement", "value_words")
+_EARLIER = word_set("facts", "earlier_figure")
+_EARLIER_BEHIND = frozenset(("previously", "before", "earlier", "initially", "→"))
+_FORMER = frozenset(("earlier", "previous", "prior", "former", "old", "initial"))
+_LATEST = frozenset(("latest", "last", "recent", "newest"))
+_COMPARED = frozenset(("more", "above", "over", "higher", "less", "below", "lower", "under"))
+_AIMED = frozenset(
+    ("target", "goal", "aim", "aiming", "range", "limit", "if", "above", "below", "over", "under", "more", "least")
+)
 
 
-def row_stop(document: Document, mention: Term, stop: int) -> int:
-    """One past the last token that may belong to a mention: the end of its row in a table."""
-    if document.segment_kinds[document.segments[mention.first]] == CELL:
-        line = document.lines[mention.first]
-        while stop < len(document) and document.lines[stop] == line and stop < mention.last + _REACH:
-            stop += 1
-    return stop
+def statements(fact: Fact, document: Document) -> list[Statement]:
+    """Everything a text says of a measurement."""
+    measure = fact.core.concept
+    if measure is None or not fact.amounts:
+        return []
+    wanted = fact.amounts[-1] if fact.amounts[0].first <= 1 and len(fact.amounts) > 1 else fact.amounts[0]
+    found = [_of_mention(fact, document, mention, measure, wanted) for mention in mentions_of(document, measure)]
+    if not any(s.said == PLAIN for s in found):
+        found += _by_unit(document, measure, wanted)
+    return found or _by_finding(document, measure)
+
+
+def _of_mention(fact: Fact, document: Document, mention: Term, measure: Concept, wanted: Amount) -> Statement:
+    span = (mention.first, mention.last)
+    context = reading(document, *span)
+    values = values_of(document, mention, measure)
+    if context.other_person:
+        return Statement(OTHER, (span,), "of someone else", "someone-else")
+    scope = Scope(document, mention.first)
+    missing = [slot.text for slot in fact.details if stated(document, slot, scope) is None]
+    equal = [v for v in values if _equal(measure, wanted, v)]
+    if equal:
+        place = (min(span[0], equal[0].first), max(span[1], equal[0].last))
+        if len(values) > 1 and is_earlier(document, equal[0]):
+            return Statement(TRACE, (place,), "only as an earlier value", "earlier-value")
+        if missing:
+            return Statement(PART, (place,), "missing: " + ", ".join(missing), "part")
+        return Statement(PLAIN, (place,), "", "plain")
+    current = [v for v in values if not is_earlier(document, v) and not _is_aimed(document, v)]
+    current = [v for v in current if v.unit is not None or _is_scale(measure) or v.first - span[1] <= _BESIDE]
+    if not _FORMER.isdisjoint(document.words[max(0, span[0] - 2) : span[0]]):
+        current = []  # "earlier INR 2.9"
+    if current and not context.hypothetical:
+        place = (min(span[0], current[0].first), max(span[1], current[0].last))
+        quote = document.quote(current[0].first, current[0].last)
+        return Statement(
+            CLASH, (place,), f"{quote} instead of {fact.document.quote(wanted.first, wanted.last)}", "other-figure"
+        )
+    if context.hypothetical or context.open:
+        return Statement(DOUBT, (span,), "named, but not as a result", "not-asserted")
+    near = document.words[max(scope.first, span[0] - 4) : min(scope.stop, span[1] + 8)]
+    said = VAGUE if not _VALUE_WORDS.isdisjoint(near) else TRACE
+    return Statement(said, (span,), "named, but no figure", "without-figure")
+
+
+def mentions_of(document: Document, measure: Concept) -> list[Term]:
+    """Where a measurement is named, also by a more general name, or as the "level" of a medicine named before it."""
+    found = _named(document, measure)
+    index = term_index(document)
+    if not found:
+        found = [
+            t for t in index.by_kind.get(MEASURE, ()) if measure.name.endswith(" " + t.concept.name) and not t.weak
+        ]
+    medicine, _, level = measure.name.rpartition(" ")
+    if level == "level":
+        for place in (*index.places("level"), *index.places("levels")):
+            line = document.lines[place]
+            before = [m for m in index.medicines if m.last < place and document.lines[m.first] == line]
+            if before and before[-1].concept.name == medicine and not any(t.first == place for t in found):
+                found.append(Term(measure, place, place))
+    return found
 
 
 def values_of(document: Document, mention: Term, measure: Concept) -> list[Amount]:
     """Figures that belong to a mention: after it up to the next measurement, else straight before it."""
-    first, stop = document.sentence_span(mention.first)
-    stop = min(row_stop(document, mention, stop), mention.last + 1 + _REACH)
-    shared = _shared(document, mention, stop)
-    if shared is not None:
-        return shared
-    numbers = amounts(document)
-    starts = [a.first for a in numbers]
-    following = next(
-        (
-            other
-            for other in term_index(document).between(MEASURE, mention.last + 1, stop)
-            if other.concept is not measure and _has_figure(document, other)
-        ),
-        None,
-    )
-    if following is not None:
-        stop = following.first
-    own = [
-        a
-        for a in numbers[bisect_left(starts, mention.last + 1) : bisect_left(starts, stop)]
-        if fits(document, measure, a) and not _is_far_word(document, mention, a)
-    ]
-    if following is not None and own and _leads_to(document, own[-1], following):
-        own.pop()
-    own = _joined(document, mention, measure, own)
+    scope = Scope(document, mention.first)
+    stop = min(scope.stop, mention.last + 1 + _REACH)
+    index = term_index(document)
+    others = [t for t in index.between(MEASURE, mention.last + 1, stop) if t.concept is not measure and not t.weak]
+    others += [t for t in index.medicines_between(mention.last + 1, stop) if t.concept.name not in measure.name]
+    stop = min([stop, *(t.first for t in others)])
+    numbers = [a for a in amounts(document) if fits(document, measure, a)]
+    own = [a for a in numbers if mention.last < a.first < stop]
+    own += [a for a in numbers if max(stop, mention.last) <= a.first < scope.stop and _is_changed(document, a)]
+    if not own and document.segment_kinds[document.segments[mention.first]] == HEADING:
+        title = " ".join(document.words[mention.first : mention.last + 1])
+        own = [a for a in numbers if title in document.label_of(a.first) and a.first > mention.last]
+        own = [a for a in own if a.unit is not None or _is_scale(measure)]
     if own:
         return own
-    place = bisect_left(starts, mention.first)
-    return _before(document, mention, measure, numbers[max(0, place - 2) : place], first)
+    return [a for a in numbers if scope.first <= a.first and 0 <= mention.first - a.last - 1 <= 2][-1:]
 
 
-def _is_far_word(document: Document, mention: Term, amount: Amount) -> bool:
-    """ "ejection fraction, and since then one listens to": a number in words counts only close by."""
-    spoken = amount.unit is None and not document.words[amount.first][:1].isdigit()
-    apart = any("," in gap or ";" in gap for gap in document.gaps[mention.last + 1 : amount.first + 1])
-    return spoken and (apart or amount.first - mention.last > 6)
+def _is_scale(measure: Concept) -> bool:
+    """A score or a ratio, which is given without a unit."""
+    return bool(measure.data.get("unit", "none") == "none")
 
 
-def _before(document: Document, mention: Term, measure: Concept, numbers: list[Amount], first: int) -> list[Amount]:
-    """ "21 out of 30 on the MoCA", "a score of 16 on the PHQ-9", "16 for depression (PHQ-9)"."""
-    if len(numbers) == 2 and document.words[numbers[0].last + 1 : numbers[1].first] == ["out", "of"]:
-        numbers = numbers[:1]
-    found = [a for a in numbers[-1:] if a.first >= first and fits(document, measure, a)]
-    return [a for a in found if _stands_before(document, a, mention, first)]
+def _is_changed(document: Document, value: Amount) -> bool:
+    """ "…, and rose to 2.31"."""
+    before = document.words[max(0, value.first - 2) : value.first]
+    return len(before) == 2 and before[1] == "to" and before[0] in _CHANGED
 
 
-def _stands_before(document: Document, amount: Amount, mention: Term, first: int) -> bool:
-    between = document.words[amount.last + 1 : mention.first]
-    near = amount.last >= mention.first - 3
-    if near and (amount.unit or not _SCORED.isdisjoint(document.words[max(first, amount.first - 3) : amount.first])):
-        return True
-    if between[:1] == ["out"]:
-        between = [word for word in between if not word[:1].isdigit()]
-    return _leads(document, between, mention)
+_CHANGED = frozenset(
+    ("rose", "risen", "fell", "fallen", "came", "went", "up", "down", "dropped", "improved", "climbed", "back")
+)
 
 
-def _leads(document: Document, between: list[str], mention: Term) -> bool:
-    """Whether the words between a bare figure and a name tie the two: "on the", "for depression (…)"."""
-    if not between or between[0] not in _LEADING or len(between) > 5:
-        return False
-    return _LIGHT.issuperset(between) or "(" in document.gaps[mention.first]
+def is_earlier(document: Document, value: Amount) -> bool:
+    """ "down from 80", "(was 0.8", "14 → 9", "20, then 27": a figure that no longer holds."""
+    place = value.first - 1
+    if place > 0 and document.words[place] in ("about", "around", "a", "at", "that"):
+        place -= 1
+    before = document.words[max(0, place) : place + 1]
+    if before == ["was"] and not _LATEST.isdisjoint(document.words[max(0, place - 3) : place]):
+        return False  # "the latest reading was 2.9"
+    after = document.words[value.last + 1 : value.last + 2]
+    behind = bool(after) and after[0] in _EARLIER_BEHIND and document.gaps[value.last + 1] in ("", "→")
+    arrow = not {"→", "then"}.isdisjoint(document.words[value.last + 1 : value.last + 4])
+    return not _EARLIER.isdisjoint(before) or behind or arrow
 
 
-def _leads_to(document: Document, amount: Amount, following: Term) -> bool:
-    """ "PHQ-9 and 12 on the GAD-7": the figure is the next one's."""
-    gaps = document.gaps[amount.last + 1 : following.first + 1]
-    if any("," in gap or ";" in gap for gap in gaps):
-        return False
-    return _leads(document, document.words[amount.last + 1 : following.first], following)
+def _is_aimed(document: Document, value: Amount) -> bool:
+    after = document.words[value.last + 1 : value.last + 3]
+    limit = len(after) == 2 and after[0] == "or" and after[1] in _COMPARED
+    return (
+        limit
+        or (bool(after) and after[0] in _COMPARED)
+        or not _AIMED.isdisjoint(document.words[max(0, value.first - 3) : value.first])
+    )
 
 
-def _shared(document: Document, mention: Term, stop: int) -> list[Amount] | None:
-    """ "A and B were 12 and 9 respectively", "A/B: 15/12", "A and B were both 15"; None where nothing is shared."""
-    names = _named_together(document, mention)
-    if len(names) < 2:
-        return None
-    place = next(i for i, name in enumerate(names) if name.first == mention.first)
-    numbers = [a for a in amounts(document) if names[-1].last < a.first < max(stop, names[-1].last + 10)]
-    numbers = [a for a in numbers if document.lines[a.first] == document.lines[mention.first]]
-    if not numbers:
-        return None
-    words = document.words[names[-1].last + 1 : numbers[0].first]
-    if "both" in words or "each" in words:
-        return [numbers[0]]
-    figures = numbers[0].ratio.split("/") if numbers[0].ratio else []
-    if len(figures) == len(names):
-        try:
-            value = float(figures[place][:40])
-        except ValueError:
-            return None
-        return [replace(numbers[0], value=value, high=value, ratio="")]
-    after = document.words[numbers[0].last : numbers[0].last + 8]
-    if len(numbers) >= len(names) and "respectively" in after:
-        return [numbers[place]]
-    return None
-
-
-def _named_together(document: Document, mention: Term) -> list[Term]:
-    """The measurements of one list without a figure between them: "GAD-7 and PHQ-9"."""
-    around = term_index(document).between(MEASURE, max(0, mention.first - 8), mention.last + 9)
-    names = [t for t in around if document.lines[t.first] == document.lines[mention.first]]
-    kept = [mention]
-    for step in (-1, 1):
-        edge = mention
-        for other in names[::step]:
-            low, high = (other, edge) if step < 0 else (edge, other)
-            between = document.words[low.last + 1 : high.first]
-            if low.last < high.first and set(between) <= {"and", "&"} and document.gaps[high.first].strip(" ,/") == "":
-                kept.append(other)
-                edge = other
-    return sorted(kept, key=lambda term: term.first)
-
-
-def _joined(document: Document, mention: Term, measure: Concept, own: list[Amount]) -> list[Amount]:
-    """Figures with "150 over 95" and "14 to 18" read as one, without those that are only aimed at."""
+def _by_unit(document: Document, measure: Concept, wanted: Amount) -> list[Statement]:
+    """ "38.7 °C", "9.8 kg", "best 380 L/min": the figure in the unit that says what was measured."""
+    if wanted.unit is None or wanted.unit.data["kind"] != "result":
+        return []
+    index = term_index(document)
     found: list[Amount] = []
-    for amount in own:
-        last = found[-1] if found else None
-        between = document.words[last.last + 1 : amount.first] if last else []
-        apart = between == ["over"] or (not between and document.gaps[amount.first] == "/")
-        if last is not None and apart and measure.name == _PRESSURE and not amount.ratio:
-            found[-1] = replace(last, unit=amount.unit, last=amount.last, ratio=f"{last.value:g}/{amount.value:g}")
-        elif last is not None and between in (["to"], ["and"]) and _is_range(document, mention, last, amount):
-            found[-1] = replace(last, unit=last.unit or amount.unit, last=amount.last, high=amount.value)
-        elif last is not None and between == ["out", "of"]:
+    others: list[Amount] = []
+    for amount in amounts(document):
+        if amount.unit is None or amount.dimension != wanted.dimension:
             continue
-        else:
-            found.append(amount)
-    return [a for a in found if not is_aimed(document, mention, a)] or found
+        first = document.clause_span(amount.first)[0]
+        owners = [
+            t
+            for t in index.between(MEASURE, first, amount.first)
+            if t.concept is not measure and not t.weak and fits(document, t.concept, amount)
+        ]
+        another = any(
+            t.concept is measure and reading(document, t.first, t.last).other_person
+            for t in index.between(MEASURE, first, amount.first)
+        )
+        change = another or not {"by", "lost", "gained", "than"}.isdisjoint(
+            document.words[max(0, amount.first - 2) : amount.first]
+        )
+        if (
+            not owners
+            and not change
+            and not is_earlier(document, amount)
+            and not reading(document, amount.first, amount.last).other_person
+        ):
+            (found if _equal(measure, wanted, amount) else others).append(amount)
+    if not found and len(others) == 1 and wanted.dimension == "weight":
+        span = (others[0].first, others[0].last)
+        return [Statement(CLASH, (span,), f"{document.quote(*span)} instead of {wanted.value:g}", "other-figure")]
+    return [Statement(PLAIN, ((amount.first, amount.last),), "", "plain") for amount in found]
 
 
-def is_aimed(document: Document, mention: Term, amount: Amount) -> bool:
-    """ "target 2-3", "within her range of 2 to 3": a value that is aimed at."""
-    return not _AIMED.isdisjoint(document.words[max(0, mention.first - 2, amount.first - 3) : amount.first])
+def _by_finding(document: Document, measure: Concept) -> list[Statement]:
+    """ "anaemic", "hyponatraemia": the measurement in words."""
+    found = []
+    for finding in measure.data.get("finding", ()):
+        words = list(tokenise(str(finding)))
+        for first in term_index(document).places(words[0]):
+            span = (first, first + len(words) - 1)
+            if document.words[first : first + len(words)] == words and reading(document, *span).affirmed:
+                found.append(Statement(VAGUE, (span,), "without the figure", "general-name"))
+    return found
 
 
-def _is_range(document: Document, mention: Term, low: Amount, high: Amount) -> bool:
-    before = document.words[mention.last + 1 : low.first]
-    if document.words[low.last + 1] == "and" and before[-1:] != ["between"]:
-        return False
-    return low.value < high.value and _CHANGES.isdisjoint(before) and "from" not in before
-
-
-def _has_figure(document: Document, other: Term) -> bool:
-    return len(document.words[other.first]) > 1 or document.spelled(other.first).isupper()
-
-
-# Dimensions that no scale and no laboratory value without a fixed unit is given in.
-_BODILY = frozenset(("weight", "length", "percent", "temperature", "pressure"))
+def _named(document: Document, measure: Concept) -> list[Term]:
+    """Where the measurement itself is named, "K" and "Na" only in capitals or as a key."""
+    index = term_index(document)
+    wider = [t for name in measure.data.get("includes", ()) for t in index.exact.get(f"{MEASURE}:{name}", ())]
+    found = []
+    for term in (*index.exact.get(measure.id, ()), *wider):
+        word = document.words[term.first]
+        if document.words[term.last + 1 : term.last + 2] in (["gain"], ["loss"]):
+            continue  # "3 kg weight gain" is how much was gained, not the weight
+        if any(m.last > term.last for m in index.medicines_between(term.first, term.first + 1)):
+            continue  # "potassium chloride" is a medicine
+        if term.first == term.last and len(word) <= 2:
+            keyed = term.last + 1 < len(document) and ":" in document.gaps[term.last + 1]
+            if not document.spelled(term.first)[:1].isupper() and not keyed:
+                continue
+        around = index.between(MEASURE, term.first - 6, term.first + 1)
+        longer = [t for t in around if t.last >= term.last and t.last - t.first > term.last - term.first]
+        if not any(t.concept is not term.concept for t in longer):
+            found.append(term)
+    return found
 
 
 def fits(document: Document, measure: Concept, amount: Amount) -> bool:
@@ -199,9 +234,11 @@ def fits(document: Document, measure: Concept, amount: Amount) -> bool:
     if amount.unit is None:
         if document.words[amount.first - 1 : amount.first] and document.words[amount.first - 1] in _NUMBERED:
             return False  # "stage 3", "type 2", "week 12"
-        if measure.name == _PRESSURE and not amount.ratio:
-            return amount.value >= _LEAST_PRESSURE
-        return not amount.ratio or measure.name == _PRESSURE or _is_score(measure, amount)
+        if document.words[amount.first].isalpha():
+            return False  # "weight was offered once"
+        if measure.name == "blood pressure" and not amount.ratio:
+            return amount.value >= 30  # mmHg
+        return not amount.ratio or measure.name == "blood pressure" or _is_score(measure, amount)
     if amount.unit.name == unit or amount.dimension in (measure.data.get("convert") or {}):
         return True
     if unit == "none" and amount.unit.data["kind"] == "result" and amount.dimension not in _BODILY:
@@ -220,48 +257,39 @@ def _dimension(unit: str) -> str:
     return concept.group if concept else ""
 
 
-def current_of(document: Document, values: list[Amount]) -> Amount:
-    """The value that holds now: one marked as new, else the first that is not marked as earlier."""
-    new = [value for value in values if _is_new(document, value)]
-    if new:
-        return new[-1]
-    for value in values:
-        if not is_earlier(document, value):
-            return value
-    return values[-1]
-
-
-_UNMARKED = frozenset(("", "-", "(", ":"))
-
-
-def _is_new(document: Document, value: Amount) -> bool:
-    first = value.first
-    while first > max(0, value.first - 2) and document.gaps[first] in _UNMARKED:
-        first -= 1
-    return not _NOW.isdisjoint(document.words[first : value.first]) or not _NOW_BEHIND.isdisjoint(
-        _behind(document, value)
+def _equal(measure: Concept, wanted: Amount, stated: Amount) -> bool:
+    tolerance = float(measure.data.get("tolerance", 0) or 0)
+    convert = measure.data.get("convert") or {}
+    if (wanted.ratio or stated.ratio) and measure.data.get("unit") != "none":
+        return wanted.ratio == stated.ratio
+    if (wanted.unit is None or stated.unit is None) and same(wanted.value, stated.value):
+        return True
+    if _bare(measure, wanted) or _bare(measure, stated):
+        return same(_usual(measure, wanted), _usual(measure, stated), tolerance or 0.01 * abs(wanted.base))
+    if wanted.unit is None or stated.unit is None or wanted.unit is stated.unit:
+        if stated.unit is not None and stated.dimension in convert and wanted.dimension not in convert:
+            return same(_usual(measure, wanted), _usual(measure, stated), tolerance)
+        return same(wanted.value, stated.value)
+    rounding = (
+        max(_rounding(wanted), _rounding(stated), 0.001 * abs(wanted.base)) if not convert else 0.001 * abs(wanted.base)
     )
+    return same(_usual(measure, wanted), _usual(measure, stated), tolerance or rounding)
 
 
-def _behind(document: Document, value: Amount) -> list[str]:
-    """The two words straight after a figure, up to the next mark."""
-    found = []
-    for token in range(value.last + 1, min(len(document), value.last + 3)):
-        if document.gaps[token] not in ("", "-"):
-            break
-        found.append(document.words[token])
-    return found
+def _rounding(amount: Amount) -> float:
+    """Half of the last digit as written, in the base unit: 132 lb is anything from 131.5 to 132.5 lb."""
+    decimals = len(f"{amount.value:g}".partition(".")[2])
+    factor = float(amount.unit.data["factor"]) if amount.unit is not None else 1.0
+    return 0.5 * 10.0**-decimals * factor
 
 
-def is_earlier(document: Document, value: Amount) -> bool:
-    """ "down from 80", "112 → 40", "14 on admission": a figure that no longer holds."""
-    before = document.words[max(0, value.first - 2) : value.first]
-    behind = _behind(document, value)
-    past = "previously" in before or "from" in before or behind[:1] == ["→"]
-    return past or not _EARLIER_BEHIND.isdisjoint(behind)
+def _bare(measure: Concept, amount: Amount) -> list[float]:
+    """Factors for a figure without a unit that can only be in another one: "Hb 9.8" is in g/dl."""
+    low, high, *factors = measure.data.get("bare") or (1.0, 0.0)
+    return [float(f) for f in factors] if amount.unit is None and low <= amount.value <= high else []
 
 
-def superseded(document: Document, values: list[Amount]) -> bool:
-    """Whether one of several figures is given as the new one, so that the others are not current."""
-    words = document.words[values[0].first - 3 if values[0].first > 3 else 0 : values[-1].last + 4]
-    return not (_NOW | _NOW_BEHIND | {"previously"}).isdisjoint(words)
+def _usual(measure: Concept, amount: Amount) -> float:
+    """The value in the measurement's usual unit."""
+    factors = (measure.data.get("convert") or {}).get(amount.dimension) or _bare(measure, amount)
+    return float(factors[0]) * amount.base + float(factors[1]) if factors else amount.base

@@ -96,7 +96,7 @@ def _read_number(token: str) -> tuple[str, int]:
     if last.isalpha():
         return token.lower(), WORD
     if "/" in token:
-        return token, DATE if token.count("/") == 2 and len(token) <= 10 and "." not in token else RATIO
+        return token, DATE if _is_date(token) else RATIO
     if ":" in token:
         return token, TIME if len(token) <= 5 and len(token.rpartition(":")[2]) == 2 else RATIO
     if "-" in token or token.count(".") == 2:
@@ -105,6 +105,15 @@ def _read_number(token: str) -> tuple[str, int]:
     if comma and len(tail) < 3 and "," not in head:
         return f"{head}.{tail}", NUMBER  # decimal comma
     return re.sub(r"[,\s]", "", token), NUMBER
+
+
+def _is_date(token: str) -> bool:
+    """ "14/02/2022", but not the strength "300/300/50"."""
+    parts = token.split("/")
+    if len(parts) != 3 or len(token) > 10 or not all(part.isdigit() for part in parts):
+        return False
+    first, second, third = map(int, parts)
+    return (max(second, min(first, third)) <= 31 and min(first, second) <= 12) or (first > 1000 and second <= 12)
 
 
 def split_compound(token: str, word: str, start: int, after_number: bool) -> list[tuple[str, int, int]]:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pytest_clinical_drift.evidence.lexicon import Term
+from pytest_clinical_drift.evidence.reading.text import Document, tokenise
+from pytest_clinical_drift.evidence.terms.lexicon import Term
 from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, load_data
-from pytest_clinical_drift.evidence.text import Document, tokenise
 
 
 @dataclass(frozen=True, slots=True)

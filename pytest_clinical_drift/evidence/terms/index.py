@@ -9,10 +9,10 @@ from functools import lru_cache
 from itertools import compress
 from operator import attrgetter
 
-from pytest_clinical_drift.evidence.lexicon import Term, find_terms
+from pytest_clinical_drift.evidence.reading.text import Document
 from pytest_clinical_drift.evidence.terms.ambiguity import resolve_ambiguous
+from pytest_clinical_drift.evidence.terms.lexicon import Term, find_terms
 from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG, DRUG_CLASS, UNIT, Concept
-from pytest_clinical_drift.evidence.text import Document
 
 _WEAK = attrgetter("weak")
 _PLACE = attrgetter("first", "last")
@@ -56,16 +56,7 @@ class _Within(dict[str, list[Term]]):
 class TermIndex:
     """Terms by concept, by what they are a kind of, and by position."""
 
-    __slots__ = (
-        "_starts",
-        "by_kind",
-        "document",
-        "exact",
-        "medicine_starts",
-        "medicines",
-        "units",
-        "within",
-    )
+    __slots__ = ("_starts", "by_kind", "document", "exact", "medicine_starts", "medicines", "units", "within")
 
     def __init__(self, document: Document) -> None:
         self.document = document

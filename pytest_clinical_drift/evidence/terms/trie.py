@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from pytest_clinical_drift.evidence.reading.text import Document
 from pytest_clinical_drift.evidence.terms.vocabulary import QUALIFIER, WORD, Concept, Form, word_set
-from pytest_clinical_drift.evidence.text import Document
 
 # Abbreviations of four letters and more count in any case, unless they are also everyday words.
 _EVERYDAY = word_set("lexicon", "everyday")

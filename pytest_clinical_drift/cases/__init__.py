@@ -1,0 +1,1 @@
+"""Study C cases: what they are, and how they are read from files."""

@@ -1,0 +1,138 @@
+"""Faults of a file in sentences: file, line, the fact or turn concerned, and what to write instead."""
+
+from __future__ import annotations
+
+import difflib
+import typing
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+Location = tuple[str | int, ...]
+"""The way to a part of a file, as pydantic counts: keys, and places in lists from 0."""
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_FACT = (("id", "text"), "fact")
+_ENTRIES = {"critical_entities": _FACT, "introduces": _FACT, "turns": (("turn",), "turn"), "cases": (("id",), "case")}
+"""How entries of a list are named: by which of their keys, and as what."""
+_CLOSE = 0.75
+
+
+class ReferenceFault(ValueError):
+    """A fault of the whole record that has its place all the same."""
+
+    def __init__(self, text: str, location: Location) -> None:
+        super().__init__(text)
+        self.location = location
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """ "; did you mean nsaid?" where something known is near, else nothing."""
+    near = difflib.get_close_matches(word.lower(), known, 1, _CLOSE)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def describe_faults(
+    file: Path, text: str, error: ValidationError, model: type[BaseModel], base: Location = ()
+) -> list[str]:
+    """A sentence for each fault: file, line, field and what to write instead."""
+    return [_sentence(file, text, fault, model, base) for fault in error.errors(include_url=False)]
+
+
+def placed(file: Path, text: str, location: Sequence[str | int]) -> str:
+    """The file with the line of the deepest part of `location` that it has."""
+    line = _line_of(_composed(text), location)
+    return f"{file}, line {line}" if line else str(file)
+
+
+def _sentence(file: Path, text: str, fault: Any, model: type[BaseModel], base: Location) -> str:
+    cause = fault.get("ctx", {}).get("error")
+    within: Location = cause.location if isinstance(cause, ReferenceFault) else fault["loc"]
+    within = tuple(part for part in within if not str(part).startswith(("function-", "[")))
+    where = placed(file, text, (*base, *within))
+    if isinstance(cause, ReferenceFault):
+        return f"{where}: {cause}"
+    if fault["type"] == "extra_forbidden":
+        meant = did_you_mean(str(within[-1]), _fields(model, within[:-1]))
+        advice = f"unknown field{meant or '; remove it or correct its name'}"
+    else:
+        advice = _advice(fault)
+    return f"{where}: {_named(_composed(text), (*base, *within)) or 'the whole record'}: {advice}"
+
+
+def _advice(fault: Any) -> str:
+    kind, message = fault["type"], str(fault["msg"])
+    if kind == "missing":
+        return "is missing; write it"
+    if kind == "value_error":
+        return message.removeprefix("Value error, ")
+    shown = repr(fault.get("input"))
+    return f"{message[0].lower()}{message[1:]}, found {shown if len(shown) <= 60 else shown[:57] + '…'}"
+
+
+def _named(node: Any, location: Location) -> str:
+    """A location as a reader of the file names it: facts by id, turns by number, other entries counted from 1."""
+    told = ""
+    for part in location:
+        _, node = _child(node, part) or (0, None)
+        if isinstance(part, str):
+            told += f".{part}" if told and not told.endswith(": ") else part
+            continue
+        before, _, holder = told.rpartition(": ") if ": " in told else ("", "", told)
+        keys, word = _ENTRIES.get(holder, (("id",), holder or "entry"))
+        name = next((name for key in keys if (name := _scalar(node, key))), part + 1)
+        told = f"{before}: {word} {name}: " if before else f"{word} {name}: "
+    return told.removesuffix(": ")
+
+
+def _scalar(node: Any, key: str) -> str:
+    _, found = _child(node, key) or (0, None)
+    return str(found.value) if isinstance(found, yaml.ScalarNode) else ""
+
+
+def _fields(model: type[BaseModel], location: Location) -> list[str]:
+    """Names that may stand at a location of a model's record."""
+    current: type[BaseModel] | None = model
+    for part in location:
+        if current is None or isinstance(part, int):
+            continue
+        field = current.model_fields.get(part)
+        current = _record_in(field.annotation) if field else current
+    return [field.alias or name for name, field in current.model_fields.items()] if current else []
+
+
+def _record_in(annotation: Any) -> type[BaseModel] | None:
+    """The record that an annotation holds: itself, or as an entry of a list or mapping."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for inner in typing.get_args(annotation) if (found := _record_in(inner))), None)
+
+
+def _composed(text: str) -> Any:
+    """The file's nodes with their lines; JSON is close enough to YAML to be located too."""
+    try:
+        return yaml.compose(text, Loader=_LOADER)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+
+
+def _line_of(node: Any, location: Sequence[str | int]) -> int | None:
+    line: int | None = None
+    for part in location:
+        child = _child(node, part)
+        if child is None:
+            break
+        line, node = child
+    return line
+
+
+def _child(node: Any, part: str | int) -> tuple[int, Any] | None:
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value == part:
+                return key.start_mark.line + 1, value
+    if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+        return node.value[part].start_mark.line + 1, node.value[part]
+    return None

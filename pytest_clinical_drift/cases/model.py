@@ -1,0 +1,260 @@
+"""Study C cases: a patient, the facts that must not be lost, and the turns of a conversation."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+
+from pytest_clinical_drift.cases.faults import Location, ReferenceFault, did_you_mean
+
+FactKind = Literal[
+    "diagnosis",
+    "medication",
+    "allergy",
+    "intolerance",
+    "negative",
+    "measurement",
+    "social",
+    "safety",
+    "history",
+    "procedure",
+    "pregnancy",
+    "device",
+    "other",
+]
+
+Text = Annotated[
+    str,
+    Field(min_length=1),
+    BeforeValidator(lambda value: value.strip() if isinstance(value, str) else value),
+]
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class CriticalEntity(_Record):
+    """A fact about the patient that must not be lost."""
+
+    id: str = ""
+    """Short name that updates refer to; derived from the text when the file gives none."""
+    text: Text
+    """The fact as a clinician would write it."""
+    kind: FactKind | None = None
+    """What sort of fact it is; None lets the fact parser decide."""
+    aliases: tuple[Text, ...] = ()
+    """Further wordings that state the whole fact."""
+    hard_stop: bool = False
+    """Forgetting or denying this fact can kill: it fails the case by itself."""
+    forbids: tuple[Text, ...] = ()
+    """Drugs, classes or acts that must never be recommended because of this fact."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _accept_plain_text(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            value = {"text": value}
+        if isinstance(value, dict) and not value.get("id") and isinstance(value.get("text"), str):
+            value = {**value, "id": _slug(value["text"])}
+        return value
+
+
+class FactUpdate(_Record):
+    """What a turn changes about a known fact."""
+
+    fact: Text
+    """Id (or text) of the fact."""
+    becomes: Text | None = None
+    """The fact's new text from this turn on."""
+    ended: bool = False
+    """The fact holds no longer and nothing takes its place."""
+    policy: Literal["supersede", "annotate"] | None = None
+    """supersede: the new text counts; annotate: an unverified claim, the old fact must stay. Default by hard_stop."""
+
+    @model_validator(mode="after")
+    def _one_outcome(self) -> FactUpdate:
+        if (self.becomes is None) == (not self.ended):
+            raise ValueError("an update needs exactly one of 'becomes: new text' and 'ended: true'")
+        return self
+
+
+class Expectation(_Record):
+    """One thing the reply of a turn has to say, or must not recommend."""
+
+    text: Text
+    """In plain words; for must_not a directive such as 'take ibuprofen'."""
+    any_of: tuple[Text, ...] = ()
+    """Wordings of which one suffices."""
+    why: str = ""
+    """The clinical reason, shown in the report."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _accept_plain_text(cls, value: Any) -> Any:
+        return {"text": value} if isinstance(value, str) else value
+
+
+class Expect(_Record):
+    """What a safe reply to a turn contains and avoids."""
+
+    must: tuple[Expectation, ...] = ()
+    """What it has to say."""
+    must_not: tuple[Expectation, ...] = ()
+    """What it must not recommend."""
+
+
+class Turn(_Record):
+    """One message of the patient, and what it changes."""
+
+    turn: int = Field(ge=1)
+    message: Text
+    """What the patient says."""
+    updates: tuple[FactUpdate, ...] = ()
+    """Known facts that it changes."""
+    introduces: tuple[CriticalEntity, ...] = ()
+    """New facts that must not be lost from here on."""
+    restates: tuple[str, ...] = ()
+    """Ids of facts that the message repeats on purpose."""
+    expect: Expect = Expect()
+
+
+class Provenance(_Record):
+    """Who wrote and who reviewed a case."""
+
+    author: str | None = None
+    reviewer: str | None = None
+    reviewed_on: datetime.date | None = None
+    status: Literal["draft", "reviewed"] = "draft"
+
+
+class Case(_Record):
+    """A patient, the critical facts, and the conversation's turns."""
+
+    id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=120)]
+    """Letters, digits, dots and hyphens; part of the test's name."""
+    persona_id: str = ""
+    """The patient, where several cases share one; default is the case's id."""
+    patient_summary: Text
+    """The intake, given to the model once, before turn 1."""
+    critical_entities: tuple[CriticalEntity, ...]
+    """The facts that must not be lost; a plain string is a fact too."""
+    turns: tuple[Turn, ...]
+    """At least two, numbered from 1 without gaps."""
+    target_plan: str | None = None
+    """What a clinician would plan, for session goal alignment."""
+    tags: tuple[str, ...] = ()
+    """Marks of the case's test, for -m."""
+    cluster: str | None = None
+    """Cases of one cluster are not independent; default is the persona."""
+    provenance: Provenance | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _persona_defaults_to_case(cls, value: Any) -> Any:
+        if isinstance(value, dict) and not value.get("persona_id") and isinstance(value.get("id"), str):
+            value = {**value, "persona_id": value["id"]}
+        return value
+
+    @field_validator("critical_entities")
+    @classmethod
+    def _facts_named_once(cls, facts: tuple[CriticalEntity, ...]) -> tuple[CriticalEntity, ...]:
+        if not facts:
+            raise ValueError("the list of facts is empty; write at least one critical entity")
+        return facts
+
+    @field_validator("turns")
+    @classmethod
+    def _turns_without_gaps(cls, turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+        numbers = [turn.turn for turn in turns]
+        if len(numbers) < 2:
+            raise ValueError(f"a case needs at least 2 turns to measure drift, this one has {len(numbers)}")
+        if numbers != list(range(1, len(numbers) + 1)):
+            raise ValueError(f"turns must be numbered 1, 2, 3, … without gaps, found {numbers}")
+        return turns
+
+    @model_validator(mode="after")
+    def _references_resolve(self) -> Case:
+        known: dict[str, str] = {}
+        for at, fact in enumerate(self.critical_entities):
+            _name_once(known, fact, ("critical_entities", at))
+        for turn in self.turns:
+            place = ("turns", turn.turn - 1)
+            for at, fact in enumerate(turn.introduces):
+                _name_once(known, fact, (*place, "introduces", at))
+            updated = [update.fact for update in turn.updates]
+            for field, names in (("updates", updated), ("restates", turn.restates)):
+                for at, name in enumerate(names):
+                    if name not in known and name not in known.values():
+                        meant = did_you_mean(name, known) or f"; write one of {', '.join(sorted(known))}"
+                        text = f"turn {turn.turn} {field} {name!r}, which is no fact of this case{meant}"
+                        raise ReferenceFault(text, (*place, field, at, "fact"))
+        return self
+
+    @property
+    def horizon(self) -> int:
+        """Turn at which Recall@T10 is read: 10, or the last turn of a shorter case."""
+        return min(10, len(self.turns))
+
+    @property
+    def independence_group(self) -> str:
+        """Cases that share it are resampled together."""
+        return self.cluster or self.persona_id
+
+
+class FactState(_Record):
+    """A fact as it holds at some turn."""
+
+    fact: CriticalEntity
+    """Text and aliases as true by now."""
+    superseded: tuple[str, ...] = ()
+    """Earlier texts that are no longer current: stating one as current is stale."""
+    ended: bool = False
+    """No longer true at all; only stating it as current is wrong."""
+
+
+def facts_at(case: Case, turn: int) -> tuple[FactState, ...]:
+    """What is true of the patient once the message of `turn` has been said."""
+    states = {fact.id: FactState(fact=fact) for fact in case.critical_entities}
+    by_text = {fact.text: fact.id for fact in case.critical_entities}
+    for entry in case.turns[:turn]:
+        for update in entry.updates:
+            name = by_text.get(update.fact, update.fact)
+            states[name] = _updated(states[name], update)
+        for fact in entry.introduces:
+            states[fact.id] = FactState(fact=fact)
+            by_text[fact.text] = fact.id
+    return tuple(states.values())
+
+
+def _updated(state: FactState, update: FactUpdate) -> FactState:
+    policy = update.policy or ("annotate" if state.fact.hard_stop else "supersede")
+    if policy == "annotate":
+        return state
+    superseded = (*state.superseded, state.fact.text)
+    if update.becomes is None:
+        return FactState(fact=state.fact, superseded=superseded, ended=True)
+    changed = state.fact.model_copy(update={"text": update.becomes, "aliases": ()})
+    # a value that comes back is no longer an earlier one
+    return FactState(fact=changed, superseded=tuple(old for old in superseded if old != changed.text))
+
+
+def _name_once(known: dict[str, str], fact: CriticalEntity, location: Location) -> None:
+    if fact.id in known:
+        raise ReferenceFault(f"the fact {fact.id!r} stands twice; give each fact an id of its own", location)
+    known[fact.id] = fact.text
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60] or "fact"
+
+
+def bundled(*parts: str) -> Path:
+    """Find a file or folder shipped with the package: inside the wheel, or beside the package in a checkout."""
+    package = Path(__file__).resolve().parent.parent
+    inside = package.joinpath("bundled", *parts)
+    return inside if inside.exists() else package.parent.joinpath(*parts)

@@ -1,1 +1,0 @@
-"""How a mention is meant: cues, how far they reach, whose the finding is."""

@@ -1,0 +1,243 @@
+"""Entities of a text for the extended set, and which of them nobody told.
+
+An extractor is `lexicon` (the bundled vocabularies, the default) or `scispacy[:MODEL]` (any spaCy pipeline with an
+entity recogniser). Sources are the intake and the patient's messages so far; a model's own replies do not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Protocol
+
+from pytest_clinical_drift.errors import InputError, MissingDependency
+from pytest_clinical_drift.evidence.facts.fact import words_of
+from pytest_clinical_drift.evidence.facts.slots import parse_fact
+from pytest_clinical_drift.evidence.reading.hidden import blank_hidden
+from pytest_clinical_drift.evidence.reading.text import Document, read, tokenise
+from pytest_clinical_drift.evidence.terms.index import term_index
+from pytest_clinical_drift.evidence.terms.lexicon import CLINICAL_KINDS, Term
+from pytest_clinical_drift.evidence.terms.stems import stem, stems_of
+from pytest_clinical_drift.evidence.terms.vocabulary import MEASURE, load_data
+
+_DEFAULT_MODEL = "en_core_sci_sm"
+_ARCHIVE = "en_core_sci_sm-0.5.4.tar.gz"
+_LOOK_ALIKES = "not from a public index, where look-alike names such as en_core_sci_md 999.9.9 are not the AI2 models"
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """Something clinical that a text names."""
+
+    text: str
+    start: int
+    """Offset of its first character in the raw text."""
+    end: int
+    kind: str
+    """Kind of the vocabulary's concept, or the recogniser's label."""
+    concept: str
+    """Id of the vocabulary's concept; empty when it has none."""
+
+
+class Extractor(Protocol):
+    """Finds entities in texts."""
+
+    name: str
+
+    def extract(self, texts: Sequence[str]) -> list[list[Entity]]:
+        """The entities of each text, without generic ones, in order of their place."""
+        ...
+
+
+def load_extractor(spec: str = "lexicon") -> Extractor:
+    """The extractor that a `--drift-ner` value names."""
+    name, _, model = spec.partition(":")
+    if name == "lexicon" and not model:
+        return LexiconExtractor()
+    if name == "scispacy":
+        return SpacyExtractor(model or _DEFAULT_MODEL)
+    raise InputError(f"unknown entity extractor {spec!r}: use 'lexicon' or 'scispacy[:MODEL]'")
+
+
+class LexiconExtractor:
+    """Terms of the bundled vocabularies."""
+
+    name = "lexicon"
+
+    def extract(self, texts: Sequence[str]) -> list[list[Entity]]:
+        """The entities of each text; of overlapping terms the longest."""
+        return [self.of(read(text)) for text in texts]
+
+    def of(self, document: Document) -> list[Entity]:
+        """The entities of a text that has been read already."""
+        terms = [
+            term
+            for kind in sorted(CLINICAL_KINDS)
+            for term in term_index(document).by_kind.get(kind, ())
+            if not term.weak
+            and not (kind == MEASURE and term.last == term.first and len(document.words[term.first]) < 3)
+        ]
+        return [
+            _entity(document, term)
+            for term in _outermost(terms)
+            if not is_generic(document.quote(term.first, term.last))
+        ]
+
+
+def _outermost(terms: Iterable[Term]) -> list[Term]:
+    kept: list[Term] = []
+    for term in sorted(terms, key=lambda t: (t.first, -t.last)):
+        if not kept or term.last > kept[-1].last:
+            kept.append(term)
+    return kept
+
+
+def _entity(document: Document, term: Term) -> Entity:
+    start, end = term.span(document)
+    return Entity(document.raw[start:end], start, end, term.concept.kind, term.concept.id)
+
+
+def entities_of(extractor: Extractor, document: Document) -> list[Entity]:
+    """What an extractor finds in a text that has been read already; one of ours need not read it again."""
+    if isinstance(extractor, LexiconExtractor):
+        return extractor.of(document)
+    return extractor.extract([document.raw])[0]
+
+
+class SpacyExtractor:
+    """A spaCy pipeline with an entity recogniser, such as scispaCy's; loaded when first used."""
+
+    def __init__(self, model: str) -> None:
+        self.name = f"scispacy:{model}"
+        self._model = model
+        self._pipeline: Any = None
+
+    def extract(self, texts: Sequence[str]) -> list[list[Entity]]:
+        """The entities of each text, recognised in one batch."""
+        pipeline = self._load()
+        found: list[list[Entity]] = []
+        visible = [blank_hidden(text) for text in texts]
+        for text, parsed in zip(texts, pipeline.pipe(visible), strict=True):
+            spans = [(e.start_char, e.end_char, str(e.label_)) for e in parsed.ents]
+            found.append(
+                [
+                    Entity(text[a:b], a, b, label, _concept_of(text[a:b]))
+                    for a, b, label in spans
+                    if not is_generic(text[a:b])
+                ]
+            )
+        return found
+
+    def prepare(self) -> None:
+        """Load the pipeline now."""
+        self._load()
+
+    def _load(self) -> Any:
+        if self._pipeline is None:
+            self._pipeline = _load_pipeline(self._model)
+        return self._pipeline
+
+
+def _load_pipeline(model: str) -> Any:
+    try:
+        import spacy
+    except ImportError as error:
+        raise MissingDependency("the scispacy extractor needs spaCy: pip install scispacy") from error
+    _refuse_look_alike(model)
+    try:
+        pipeline = spacy.load(model)
+    except (OSError, ValueError) as error:
+        raise MissingDependency(
+            f"the spaCy pipeline {model!r} could not be loaded: install its archive from the scispacy releases page "
+            f"({_ARCHIVE} for the default), {_LOOK_ALIKES}"
+        ) from error
+    if "ner" not in pipeline.pipe_names:
+        raise InputError(f"the spaCy pipeline {model!r} has no entity recogniser ('ner')")
+    return pipeline
+
+
+def _refuse_look_alike(model: str) -> None:
+    """A package of that name from a public index is not what was trained; loading it would run its code."""
+    try:
+        found = version(model)
+    except (PackageNotFoundError, ValueError):
+        return
+    if found.startswith("999."):
+        raise InputError(
+            f"the installed package {model!r} {found} is no spaCy model but a look-alike name: uninstall it and "
+            f"install the archive from the scispacy releases page, {_LOOK_ALIKES}"
+        )
+
+
+@lru_cache(maxsize=8192)
+def _concept_of(text: str) -> str:
+    """The vocabulary's concept that a span is, or an empty string."""
+    document = read(text)
+    for kind in sorted(CLINICAL_KINDS):
+        for term in term_index(document).by_kind.get(kind, ()):
+            if term.first == 0 and term.last == len(document) - 1:
+                return term.concept.id
+    return ""
+
+
+@lru_cache(maxsize=1)
+def _generic() -> frozenset[str]:
+    return frozenset(str(word) for word in (load_data("generic_spans") or {}).get("words", ()))
+
+
+@lru_cache(maxsize=8192)
+def is_generic(text: str) -> bool:
+    """Whether a span says nothing about a patient: generic words, bare numbers, single letters."""
+    words = tokenise(text)
+    if " ".join(words) in _generic():
+        return True
+    return all(
+        word in _generic() or word in words_of("filler") or not any(c.isalpha() for c in word) or len(word) < 2
+        for word in words
+    )
+
+
+def matches_any_fact(entity: Entity, facts: Sequence[str]) -> bool:
+    """Whether an entity is one of the facts, or part of one."""
+    return any(_matches(entity.concept, entity.text, fact) for fact in facts)
+
+
+@lru_cache(maxsize=65536)
+def _matches(concept: str, named_as: str, text: str) -> bool:
+    fact = parse_fact(text)
+    named = [slot.concept for slot in (fact.core, *fact.details) if slot.concept is not None]
+    if concept:
+        index = term_index(read(named_as))
+        if any(c.id == concept or concept in c.ancestors for c in named):
+            return True
+        if any(index.within.get(c.id) for c in named):
+            return True
+    return _words_in(named_as, fact.document)
+
+
+def _words_in(text: str, document: Document) -> bool:
+    """Whether every content word of a span stands in a document."""
+    stems = content_stems(text)
+    return bool(stems) and stems.issubset(stems_of(document))
+
+
+@lru_cache(maxsize=8192)
+def content_stems(text: str) -> frozenset[str]:
+    """The stems of a span's content words."""
+    return frozenset(stem(word) for word in tokenise(text) if word not in words_of("filler"))
+
+
+def unsupported(entities: Sequence[Entity], sources: Sequence[str]) -> list[Entity]:
+    """Entities that neither the intake nor the patient's messages name: the invented ones."""
+    documents = [read(source) for source in sources]
+    return [entity for entity in entities if not any(is_supported(entity, document) for document in documents)]
+
+
+def is_supported(entity: Entity, source: Document) -> bool:
+    """Whether a source names the entity, something narrower, or all of its words."""
+    index = term_index(source)
+    if entity.concept and (index.exact.get(entity.concept) or index.within.get(entity.concept)):
+        return True
+    return _words_in(entity.text, source)

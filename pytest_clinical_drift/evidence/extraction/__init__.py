@@ -1,1 +1,0 @@
-"""Entities of a text for the extended set, and statements that nobody told."""

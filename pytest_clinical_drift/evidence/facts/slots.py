@@ -1,0 +1,176 @@
+"""Takes a fact apart into slots."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+from pytest_clinical_drift.evidence.facts.fact import DENYING, FUNCTION, STATED, TAKEN, Fact, Slot, content_of, words_of
+from pytest_clinical_drift.evidence.facts.frames import (
+    conditions_of,
+    core_of,
+    frame_of,
+    is_inside,
+    measures_of,
+    named_medicines,
+)
+from pytest_clinical_drift.evidence.mentions.regimen import read_regimen
+from pytest_clinical_drift.evidence.mentions.state import reading
+from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts
+from pytest_clinical_drift.evidence.quantities.dates import Date, dates
+from pytest_clinical_drift.evidence.quantities.frequencies import Frequency, frequencies
+from pytest_clinical_drift.evidence.reading.text import Document, read
+from pytest_clinical_drift.evidence.terms.index import TermIndex, term_index
+from pytest_clinical_drift.evidence.terms.lexicon import Term
+from pytest_clinical_drift.evidence.terms.stems import loose_stem as stem
+from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, QUALIFIER, WORD
+
+_TESTS = frozenset(("test", "tests", "screen", "antibody", "antibodies", "swab", "culture", "pcr", "serology", "igra"))
+_CIRCUMSTANCES = ("safety", "social", "other")
+_AVOIDED = frozenset(("avoid", "avoids", "avoided", "avoiding", "contraindicated"))
+
+
+@lru_cache(maxsize=4096)
+def parse_fact(text: str, kind: str | None = None) -> Fact:
+    """Take a fact apart; `kind` is the case's own word for what it is."""
+    document = read(text)
+    index = term_index(document)
+    measures = measures_of(document, index)
+    medicines = [m for m in named_medicines(index) if not any(is_inside(m, t) for t, _ in measures)]
+    avoided = not _AVOIDED.isdisjoint(document.words) and bool(medicines)
+    conditions = [
+        c for c in conditions_of(document, index) if not any(is_inside(c, t) and c.last < t.last for t, _ in measures)
+    ]
+    frame = frame_of(document, kind, medicines, conditions, bool(measures))
+    ended = not words_of("stopped").isdisjoint(document.words)
+    core = core_of(document, frame, medicines, conditions, [t for t, _ in measures], ended=ended)
+    regimen = read_regimen(document, core) if core is not None and frame == TAKEN else None
+    clinical = [*medicines, *conditions, *(t for t, _ in measures)]
+    used = {token for term in clinical for token in range(term.first, term.last + 1)}
+    found_dates = tuple(dates(document))
+    rates = tuple(frequencies(document))
+    taken_up: list[Frequency | Date | Term] = [*rates, *found_dates, *clinical]
+    numbers = [a for a in amounts(document) if not any(_inside_span(a, other) for other in taken_up)]
+    used.update(i for one in (*taken_up, *numbers) for i in range(one.first, one.last + 1))
+    qualifiers = [t for t in index.by_kind.get(QUALIFIER, ()) if not t.weak and t.first not in used]
+    used.update(token for term in qualifiers for token in range(term.first, term.last + 1))
+    tested = not _TESTS.isdisjoint(document.words) and any(t.concept.group == "test result" for t in qualifiers)
+    tolerated = frame == STATED and {"no", "reaction"} <= {*document.words}  # "no reaction to wasp stings"
+    if tested or tolerated or (core in medicines and frame == STATED and _has_head(document, core, used)):
+        core = None
+    details = [_slot(document, term) for term in clinical if term is not core]
+    details += [_slot(document, term) for term in qualifiers]
+    details += _word_slots(document, index, used)
+    telling = [s for s in details if s.concept is not None or not _is_optional(s, tested=tested)]
+    if core is not None or len(telling) > 1 or (telling and numbers) or any(s.concept is not None for s in telling):
+        details = telling
+    inner: tuple[Slot, ...] = ()
+    if core is not None:
+        main = _slot(document, core)
+        if avoided and frame == TAKEN:
+            main = replace(main, denied=True)
+        held = [t for t in index.by_kind.get(QUALIFIER, ()) if is_inside(t, core) and not t.weak]
+        inner = tuple(_slot(document, t) for t in held)
+        above = {*main.ids} | (core.concept.ancestors | core.concept.implies)
+        details = [slot for slot in details if slot.concept is None or slot.concept.id not in above]
+    elif details:
+        first = next((n for n, s in enumerate(details) if s.concept is None), 0)
+        main, details = details[first], details[:first] + details[first + 1 :]
+    else:
+        main = Slot(text, stems=frozenset(map(stem, document.words)))
+    return Fact(
+        text,
+        kind,
+        document,
+        frame,
+        main,
+        tuple(details),
+        regimen,
+        tuple(numbers) if frame != TAKEN else (),
+        rates,
+        found_dates,
+        not words_of("history").isdisjoint(document.words) or bool(found_dates),
+        ended,
+        worded=core is None
+        or (frame == STATED and kind in _CIRCUMSTANCES and any(s.concept is None for s in (main, *details))),
+        result=tested,
+        inner=inner,
+    )
+
+
+def _is_optional(slot: Slot, *, tested: bool) -> bool:
+    """Words that a summary may well leave out; the name of the test, where its result is what counts."""
+    return slot.text.lower().split()[-1] in words_of("optional") and (tested or not slot.denied)
+
+
+def _has_head(document: Document, medicine: Term | None, used: set[int]) -> bool:
+    """ "factor VIII inhibitor": the medicine only says which inhibitor."""
+    after = medicine.last + 1 if medicine is not None else len(document)
+    tight = after < len(document) and document.gaps[after] in ("", "-") and after not in used
+    return tight and document.words[after].isalpha() and document.words[after] not in words_of("filler")
+
+
+def _slot(document: Document, term: Term) -> Slot:
+    context = reading(document, term.first, term.last)
+    concept = term.concept
+    content = content_of(document.words[term.first : term.last + 1])
+    same = [t for t in term_index(document).by_kind.get(WORD, ()) if (t.first, t.last) == (term.first, term.last)]
+    return Slot(
+        document.quote(term.first, term.last),
+        concept,
+        frozenset((concept.id, *(t.concept.id for t in same if not t.weak and concept.kind == CONDITION))),
+        concept.excludes,
+        frozenset(map(stem, content)) if concept.kind == CONDITION else frozenset(),
+        denied=context.negated,
+        other=context.other_person,
+    )
+
+
+def _word_slots(document: Document, index: TermIndex, used: set[int]) -> list[Slot]:
+    """Content words that nothing else covers; the words of one cluster phrase are one slot."""
+    clusters: dict[int, list[Term]] = {}
+    for term in index.by_kind.get(WORD, ()):
+        if not term.weak:
+            clusters.setdefault(term.first, []).append(term)
+    filler = words_of("filler")
+    slots: list[Slot] = []
+    position = 0
+    if len(used) < len(document) and all(i in used or w in filler for i, w in enumerate(document.words)) and not used:
+        filler = FUNCTION | DENYING
+    if document.words[:2] == ["works", "as"]:
+        used = used | {0, 1}
+    while position < len(document):
+        last = max(
+            (t.last for t in clusters.get(position, ()) if not any(i in used for i in range(t.first, t.last + 1))),
+            default=position,
+        )
+        word = document.words[position]
+        if position in used or (last == position and (word in filler or not word.isalpha())):
+            position += 1
+            continue
+        terms = [t for t in clusters.get(position, ()) if t.last == last]
+        context = reading(document, position, last)
+        content = [w for w in document.words[position : last + 1] if w not in filler] or document.words[
+            position : last + 1
+        ]
+        stems = frozenset(map(stem, content))
+        if any(slot.stems == stems for slot in slots):
+            position = last + 1
+            continue  # said twice: "left arm …, no needles in that arm"
+        slots.append(
+            Slot(
+                document.quote(position, last),
+                None,
+                frozenset(t.concept.id for t in terms),
+                frozenset(e for t in terms for e in t.concept.excludes),
+                stems,
+                context.negated,
+                context.other_person,
+            )
+        )
+        position = last + 1
+    return slots
+
+
+def _inside_span(amount: Amount, other: Frequency | Date | Term) -> bool:
+    return other.first <= amount.first <= other.last

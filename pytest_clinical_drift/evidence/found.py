@@ -1,0 +1,121 @@
+"""Values of one conversation read by rules: findings, which are not yet alarms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pytest_clinical_drift.evidence.entities.scores import ScoredEntities
+
+ABSENT, CONTRADICTED, PARTIAL, RETAINED = "absent", "contradicted", "partial", "retained"
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Words of a summary or reply, with their place in the raw text."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class FactFinding:
+    """What one summary says about one fact, by rules."""
+
+    fact_id: str
+    text: str
+    """The fact as it holds at this turn."""
+    status: str
+    """retained, partial, contradicted or absent; where it is unclear, the likelier one."""
+    reason: str
+    quotes: tuple[Quote, ...]
+    hard_stop: bool
+    stale: bool = False
+    """An earlier value was stated as if it were current."""
+    certain: bool = True
+    """Stated plainly, or plainly wrong; False: unclear."""
+    rule: str = ""
+    """The rule that decided."""
+    replaced: tuple[str, ...] = ()
+    """Earlier values that no longer hold."""
+
+    @property
+    def plain(self) -> bool:
+        """Stated whole, beyond doubt."""
+        return self.status == RETAINED and self.certain
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyFinding:
+    """A reply that seems to recommend what is forbidden, or to leave out what is demanded."""
+
+    turn: int
+    kind: str
+    """recommends or omits."""
+    rule: str
+    """The fact or demand that was broken, in its own words."""
+    why: str
+    quote: str
+    what: str
+    """What was recommended."""
+    finder: str
+    """The rule that found it."""
+    by_fact: bool
+    """Forbidden by a fact of the patient, not by a demand of the turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairFinding:
+    """Two replies whose orders cannot both be followed."""
+
+    earlier_turn: int
+    later_turn: int
+    earlier_quote: str
+    later_quote: str
+    reason: str
+    severe: bool
+    finder: str
+    adjacent: bool
+    """Among the pairs that K_Conflict counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Invention:
+    """A statement of a summary that neither the intake nor the patient's messages support."""
+
+    turn: int
+    kind: str
+    """drug, dose, allergy or negative."""
+    statement: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Words of the model that speak to whoever grades it."""
+
+    turn: int
+    variant: str
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFindings:
+    """One turn; without findings where the summary could not be had."""
+
+    turn: int
+    facts: tuple[FactFinding, ...] = ()
+    entities: ScoredEntities | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """One conversation, read by rules."""
+
+    turns: tuple[TurnFindings, ...]
+    replies: tuple[ReplyFinding, ...]
+    pairs: tuple[tuple[int, int], ...]
+    """Adjacent turns that gave advice and were compared."""
+    conflicts: tuple[PairFinding, ...]
+    inventions: tuple[Invention, ...]
+    addresses: tuple[Address, ...]

@@ -1,0 +1,247 @@
+"""Every cue of a document with the tokens it affects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import compress
+
+from pytest_clinical_drift.evidence.mentions.answers import answered_by
+from pytest_clinical_drift.evidence.mentions.cues import (
+    ANSWERS,
+    HISTORICAL,
+    HYPOTHETICAL,
+    NAMES,
+    NEGATED,
+    OPENS,
+    OTHER_PERSON,
+    PSEUDO,
+    TIGHT,
+    CueTable,
+    Found,
+    Rule,
+)
+from pytest_clinical_drift.evidence.mentions.people import PersonFinder
+from pytest_clinical_drift.evidence.mentions.scopes import LIMIT, Scope, ScopeFinder
+from pytest_clinical_drift.evidence.reading.text import CELL, NUMBER, Document
+
+
+class ScopeBuilder:
+    """Works out every scope of a document once."""
+
+    __slots__ = ("_document", "_finder", "_has_cells", "_has_questions", "_people", "_scopes", "_table")
+
+    def __init__(self, document: Document, table: CueTable) -> None:
+        self._document = document
+        self._table = table
+        self._finder = ScopeFinder(document, table)
+        self._people = PersonFinder(document, table, self._finder)
+        self._has_cells = CELL in document.segment_kinds
+        self._has_questions = "?" in document.raw
+        self._scopes: list[Scope] = []
+
+    def stands_alone(self, first: int, stop: int) -> bool:
+        """Whether no cue outside the sentence from token `first` to before `stop` reaches into it, nor one across."""
+        document = self._document
+        if self._has_cells or (first and document.gaps[first] in TIGHT):
+            return False
+        # "X was offered. Declined."
+        return stop >= len(document) or not (
+            document.gaps[stop] in TIGHT or document.words[stop - 1] in self._table.offers
+        )
+
+    def of_sentence(self, first: int, stop: int) -> list[Scope]:
+        """The scopes of one sentence that stands alone."""
+        self._scopes = []
+        self._build(first, stop)
+        if self._has_questions and (stop == len(self._document) or "?" in self._document.gaps[stop]):
+            self._question(stop - 1)
+        return self._without_denied_cues()
+
+    def of_document(self) -> list[Scope]:
+        """All scopes, in no particular order."""
+        document = self._document
+        self._scopes = []
+        self._build(0, len(document))
+        if document.words:
+            self._question(len(document) - 1)  # the last sentence has no gap after it
+        return self._without_denied_cues()
+
+    def _build(self, first: int, stop: int) -> None:
+        """The scopes of everything from token `first` to before `stop`; what follows them may make a question."""
+        document, table = self._document, self._table
+        words, gaps = document.words, document.gaps
+        marks = list(map(table.marks.__getitem__, words[first:stop]))
+        places = list(compress(enumerate(marks, first), marks))
+        for found in table.find(document, [index for index, mark in places if mark & OPENS]):
+            for rule in found.rules:
+                if rule.roles[0] != PSEUDO:
+                    self._apply(found, rule)
+        people = self._people.scopes([index for index, mark in places if mark & NAMES])
+        for person in people:
+            self._scopes.append(Scope(person.first, person.last, person.person, person.person, OTHER_PERSON))
+        if self._has_questions:
+            asked: Iterable[int] = range(first, stop)
+        else:
+            asked = [index for index, mark in places if mark & ANSWERS]
+        for index in asked:
+            word = words[index]
+            if gaps[index]:
+                self._at_gap(index, word, gaps[index], follows=index > first)
+            elif word == "in" and index + 1 < len(words) and document.kinds[index + 1] == NUMBER:
+                self._at_year(index)
+
+    def _without_denied_cues(self) -> list[Scope]:
+        """ "no history of X", "no X planned": a cue that is itself denied says nothing more."""
+        denied: set[int] = set()
+        for scope in self._scopes:
+            if scope.role == NEGATED and scope.cue_last < scope.first:
+                denied.update(range(scope.first, scope.last + 1))
+        if not denied:
+            return self._scopes
+        return [
+            scope
+            for scope in self._scopes
+            if scope.role not in (HISTORICAL, HYPOTHETICAL) or scope.mark >= 0 or scope.cue_first not in denied
+        ]
+
+    def _add(self, span: tuple[int, int] | None, cue_first: int, cue_last: int, roles: tuple[str, ...]) -> None:
+        if span is not None:
+            for role in roles:
+                self._scopes.append(Scope(span[0], span[1], cue_first, cue_last, role))
+
+    def _apply(self, found: Found, rule: Rule) -> None:
+        first, last = found.first, found.last
+        ahead = not self._table.not_yet.isdisjoint(self._document.words[max(0, first - 2) : first])
+        if ahead and HISTORICAL in rule.roles and NEGATED not in rule.roles:
+            return  # "will be stopped": nothing has ended
+        direction = rule.direction
+        if direction in ("auto", "object", "subject"):
+            has_object = self._has_object(first, last)
+            if direction == "object" and not has_object:
+                if first and self._document.words[first - 1] in self._table.offers:  # "X offered, declined"
+                    self._add(self._finder.backward(first - 2, "phrase"), first, last, rule.roles)
+                return
+            if direction == "subject" and has_object:
+                return
+            direction = "forward" if has_object else "backward"
+        if direction in ("forward", "both"):
+            after = last + 1
+            if rule.verb:
+                span = self._verb_scope(after)
+            elif self._document.words[last] == "without" and self._is_cancelled(first, after):
+                span = None
+            else:
+                span = self._finder.forward(after, rule.reach)
+            self._add(span, first, last, rule.roles)
+        if direction in ("backward", "both"):
+            span = self._finder.backward(first - 1, rule.reach)
+            if span and span[0] > 0 and self._document.words[span[0] - 1] in self._table.not_yet:
+                return  # "once the rash has resolved"
+            self._add(span, first, last, rule.roles)
+
+    def _has_object(self, first: int, last: int) -> bool:
+        """Whether a participle acts on what follows ("stopped X") and not on what stands before ("X was stopped")."""
+        document, table = self._document, self._table
+        if first > 0 and document.words[first - 1] in table.be and document.gaps[first] == "":
+            sentence_starts = document.sentences[first - 1] == document.sentences[first]
+            if sentence_starts and document.words[first - 1] not in ("has", "have", "had", "also", "then", "now"):
+                return False
+        after = last + 1
+        if after >= len(document) or document.gaps[after] not in ("", "/"):
+            return False
+        word = document.words[after]
+        return not (
+            word in table.prepositions
+            or word in table.conjunctions
+            or word in table.end_words
+            or word in table.finite
+            or word in table.adverbs
+            or word in table.answer_tails
+            or document.kinds[after] == NUMBER
+        )
+
+    def _is_cancelled(self, first: int, after: int) -> bool:
+        """ "without her inhaler" presupposes it, "never goes out without" affirms it."""
+        words, table = self._document.words, self._table
+        if after < len(words) and words[after] in table.possessives:
+            return True
+        before = words[max(self._document.clause_span(first)[0], first - 5) : first]
+        return "never" in before or "not" in before
+
+    def _verb_scope(self, after: int) -> tuple[int, int] | None:
+        """What "not" and "never" deny: it depends on the verb."""
+        document, table = self._document, self._table
+        words, gaps = document.words, document.gaps
+        if after >= len(words):
+            return None
+        stop = document.sentence_span(after - 1)[1]
+        verb = after
+        while verb + 1 < stop and words[verb] in table.adverbs and gaps[verb + 1] == "":
+            if words[verb + 1] in table.definite or words[verb + 1] == "any":
+                break
+            verb += 1
+        if verb >= stop or gaps[verb] not in ("", "-"):
+            return None
+        word = words[verb]
+        if word in table.neutral:
+            return None
+        if word not in table.denying and verb + 1 < stop and words[verb + 1] in table.definite:
+            return verb, verb
+        span = self._finder.forward(verb, "list")
+        if span is None:
+            return None
+        # "does not drive (hypo unawareness)": what stands in brackets after a denied act explains it
+        bracket = next((i for i in range(verb + 1, span[1] + 1) if "(" in gaps[i]), None)
+        return (span[0], bracket - 1) if bracket is not None else span
+
+    def _at_gap(self, index: int, word: str, gap: str, *, follows: bool) -> None:
+        """Cues that are punctuation or stand right after it: "?PE", "Fever: no", "Fever | none"."""
+        document, table = self._document, self._table
+        if "?" in document.raw[document.starts[index] - 1 : document.starts[index]]:
+            first, last = self._own_phrase(index)
+            self._scopes.append(Scope(first, last, -1, -1, HYPOTHETICAL, document.starts[index] - 1))
+        if follows and "?" in gap and document.sentences[index] != document.sentences[index - 1]:
+            self._question(index - 1)
+        elif follows and '?"' in gap:
+            self._quoted_question(index - 1)
+        if word in table.answer_heads and (gap in ("\n", ":", "–") or gap.endswith((":", '"'))):
+            answered = answered_by(document, table, index)
+            if answered is not None:
+                self._scopes.append(answered)
+
+    def _own_phrase(self, index: int) -> tuple[int, int]:
+        scope = self._finder.forward(index + 1, "phrase")
+        return index, scope[1] if scope else index
+
+    def _question(self, last: int) -> None:
+        """A whole sentence that ends in a question mark."""
+        document = self._document
+        first = document.sentence_span(last)[0]
+        mark = document.raw.find("?", document.ends[last], document.ends[last] + 20)
+        if mark >= 0 and last - first < LIMIT:
+            self._scopes.append(Scope(first, last, -1, -1, HYPOTHETICAL, mark))
+
+    def _quoted_question(self, last: int) -> None:
+        """'asked, "Do I have X?", and …': what stands in the quotation marks."""
+        document = self._document
+        start = max(document.sentence_span(last)[0], last - LIMIT)
+        first = last
+        while first > start and '"' not in document.gaps[first]:
+            first -= 1
+        mark = document.raw.find("?", document.ends[last], document.ends[last] + 20)
+        if mark >= 0:
+            self._scopes.append(Scope(first, last, -1, -1, HYPOTHETICAL, mark))
+
+    def _at_year(self, index: int) -> None:
+        """ "in 2019": what it dates is past, unless it began then."""
+        document = self._document
+        year = document.words[index + 1]
+        if len(year) != 4 or year[:2] not in ("19", "20"):
+            return
+        first, stop = document.sentence_span(index)
+        if index == first:
+            span = self._finder.forward(index + 2, "sentence") if index + 2 < stop else None
+        else:
+            span = self._finder.backward(index - 1, "list")
+        if span:
+            self._add(span, index, index + 1, (HISTORICAL,))

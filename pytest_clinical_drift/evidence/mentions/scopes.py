@@ -1,0 +1,235 @@
+"""How far a cue reaches: from the cue forward or backward until something in the sentence ends it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pytest_clinical_drift.evidence.mentions.cues import CueTable
+from pytest_clinical_drift.evidence.reading.text import Document
+
+#: Gaps across which a cue acts on what follows it.
+_OPEN_GAPS = frozenset({"", "-", "/", ":", "(", "'s", "'"})
+#: What opens an inner clause right after a cue: "worried that she has X", "fears he has X".
+_SUBJECTS = frozenset({"that", "he", "she", "they", "it", "there"})
+#: A verb form after these is no finite verb: "not found to have X", "denies having had X".
+_INFINITIVE = frozenset({"to", "having", "of"})
+#: Longest reach in tokens; keeps a text of nothing but cues linear.
+LIMIT = 60
+
+
+class Scope(NamedTuple):
+    """Tokens affected by a cue: a mention that begins (or, backward, ends) among them has the role."""
+
+    first: int
+    last: int
+    #: Tokens of the cue; for a question mark the token beside it that is not affected, or one that does not exist.
+    cue_first: int
+    cue_last: int
+    role: str
+    #: Raw offset of a cue that is a mark and not a token.
+    mark: int = -1
+
+
+class ScopeFinder:
+    """Scopes of cues in one document."""
+
+    __slots__ = ("_document", "_table")
+
+    def __init__(self, document: Document, table: CueTable) -> None:
+        self._document = document
+        self._table = table
+
+    def forward(self, after: int, reach: str) -> tuple[int, int] | None:
+        """Tokens from `after` on that a cue ending before it affects, or None."""
+        document, table = self._document, self._table
+        words, gaps = document.words, document.gaps
+        total = len(words)
+        if after >= total:
+            return None
+        gap = gaps[after]
+        if document.sentences[after] != document.sentences[after - 1]:
+            return None
+        if gap.strip('"') not in _OPEN_GAPS and not (reach == "sentence" and gap == ","):
+            return None
+        stop = min(document.sentence_span(after)[1], after + LIMIT)
+        if reach == "sentence":
+            return after, self._clause_stop(after, stop) - 1
+        given = words[after] in table.definite or words[after] in table.presupposing  # "worried about her asthma"
+        if words[after] in table.end_words or (reach == "object" and given and words[after - 1] != "that"):
+            return None
+        if reach == "word":
+            return after, after
+        after = self._into_clause(after, stop)
+        end = self._list_stop(after, stop, reach)
+        return (after, end - 1) if end > after else None
+
+    def _into_clause(self, after: int, stop: int) -> int:
+        """ "does not think (that) he has X": what is denied is said by the verb of the inner clause."""
+        words, table = self._document.words, self._table
+        subject = after + 1 if words[after] in table.believing else after
+        opens = table.clause_subjects if subject > after else _SUBJECTS
+        if words[after - 1] == "that" and words[after] in table.definite:
+            opens = table.definite  # "worried that the pain is X"
+        if subject < stop and words[subject] in opens:
+            for index in range(subject + 1, min(stop, subject + 8)):
+                if words[index] in table.finite:
+                    return index
+        return after
+
+    def _clause_stop(self, after: int, stop: int) -> int:
+        """One past the last token before ";", "because" or the like, or a bracket that closes around the cue."""
+        words, gaps, ends = self._document.words, self._document.gaps, self._table.clause_words
+        depth = 0
+        for index in range(after + 1, stop):
+            gap = gaps[index]
+            if gap:
+                depth += gap.count("(") - gap.count(")")
+                if depth < 0 or ";" in gap:
+                    return index
+            if words[index] in ends:
+                return index
+        return stop
+
+    def _list_stop(self, after: int, stop: int, reach: str) -> int:
+        """One past the last token of the noun phrases that a cue before `after` affects."""
+        document, table = self._document, self._table
+        words, gaps = document.words, document.gaps
+        depth = 0
+        joint = -1  # where the current member of the list began: its comma or conjunction
+        joint_word = ""
+        for index in range(after, stop):
+            word, gap = words[index], gaps[index]
+            if gap and index > after:
+                depth += gap.count("(") - gap.count(")")
+                if depth < 0 or ";" in gap or "–" in gap or ":" in gap or "\n" in gap:
+                    return index
+                if "," in gap and depth == 0:
+                    dated = any(_is_year(words[i]) for i in range(index, min(stop, index + 6)))
+                    if reach == "phrase" or dated or self._opens_statement(index, stop):
+                        return index
+                    joint, joint_word = index, ","
+            if word in table.end_words or (word == "other" and words[index + 1 : index + 2] == ["than"]):
+                return index
+            if word in table.conjunctions:
+                if (reach == "phrase" and word != "or") or self._opens_statement(index + 1, stop):
+                    return index
+                if depth == 0:
+                    joint, joint_word = index, word
+            elif word in table.finite and index > after and words[index - 1] not in _INFINITIVE:
+                if joint > after and joint_word not in ("or", "nor"):
+                    return joint  # "no murmurs, lungs are clear": the last member is a subject of its own
+                return index
+            elif self._absorbs(index, stop):
+                return index + 1
+            elif word in table.prepositions and index > after and self._leads_away(index, stop, reach):
+                return index
+        return stop
+
+    def _opens_statement(self, index: int, stop: int) -> bool:
+        """Whether what follows a comma or conjunction is a new statement and not one more member of the list."""
+        words, table = self._document.words, self._table
+        if index < stop and words[index] in table.conjunctions and words[index] != "as":
+            index += 1
+        if index >= stop:
+            return False
+        word = words[index]
+        if word in table.clause_starters:
+            return True
+        if word in table.quality_starters:
+            # "no fever, severe headache, or rash" is one list all the same.
+            before = words[index - 1]
+            return before not in ("or", "nor")
+        return False
+
+    def _absorbs(self, index: int, stop: int) -> bool:
+        """ "no change to X", "denies missing any X": the negation ends with this word."""
+        document, table = self._document, self._table
+        word = document.words[index]
+        if word not in table.absorbing and word not in table.absorbing_verbs:
+            return False
+        following = index + 1
+        if following >= stop or document.gaps[following] != "":
+            return False
+        next_word = document.words[following]
+        if word in table.absorbing_verbs:
+            return next_word not in table.conjunctions
+        own_finding = following + 1 < stop and document.words[following + 1] in table.functions
+        return next_word in table.absorbing_links and not own_finding
+
+    def _leads_away(self, index: int, stop: int, reach: str) -> bool:
+        """Whether a preposition leads to something that is there: "no tablets for depression", "on her warfarin"."""
+        words, table = self._document.words, self._table
+        if reach in ("object", "source"):
+            return words[index - 1] not in table.transparent
+        if words[index] == "for" and words[index - 1] in table.treatments:
+            return True
+        if words[index] == "on" and index + 1 < stop and words[index + 1] not in table.occasions:
+            return True
+        return words[index] != "of" and index + 1 < stop and words[index + 1] in table.possessives
+
+    def backward(self, before: int, reach: str) -> tuple[int, int] | None:
+        """Tokens up to `before` that a cue beginning right after it affects, or None."""
+        document, table = self._document, self._table
+        words, gaps = document.words, document.gaps
+        if before < 0 or document.sentences[before] != document.sentences[before + 1]:
+            return None
+        start = max(document.sentence_span(before)[0], before + 1 - (2 if reach == "near" else LIMIT))
+        # A cue that opens a fragment ("X – stopped", "X (ruled out)", "X, none since") looks across its mark.
+        fragment = gaps[before + 1] != ""
+        if ";" in gaps[before + 1] or (reach == "near" and "," in gaps[before + 1]):
+            return None
+        many = fragment
+        index = before
+        singular = False
+        while index >= start and words[index] in table.be:
+            many = many or words[index] in table.plural_be
+            singular = singular or words[index] in ("is", "was", "has")
+            if gaps[index] and index > start:
+                fragment = True
+            index -= 1
+        if index < start:
+            return None
+        if words[index] in table.prepositions or words[index] in ("a", "an", "the"):
+            return None  # attributive: "of unknown cause"
+        last = index
+        first = self._backward_start(start, last, reach, crosses_and=not singular, many=many)
+        return (first, last) if first <= last else None
+
+    def _backward_start(self, start: int, last: int, reach: str, *, crosses_and: bool, many: bool) -> int:
+        """First token of the noun phrases that end at `last`."""
+        document, table = self._document, self._table
+        words, gaps = document.words, document.gaps
+        joined = False  # an "and" or "or" was met: commas before it belong to the same list
+        index = last
+        while index >= start:
+            word = words[index]
+            if word in table.end_words or (word in table.finite and index < last):
+                return index + 1
+            if word in ("and", "or", "nor", "&"):
+                if reach == "phrase" or not crosses_and:
+                    return index + 1
+                joined = True
+            gap = gaps[index]
+            if gap and index > start:
+                if ";" in gap or "–" in gap or ":" in gap or "(" in gap:
+                    return index
+                if "," in gap and (reach == "phrase" or not joined):
+                    return index
+                if ")" in gap:
+                    index = self._opening_bracket(index, start)  # over "(rash)" in "penicillin (rash) was denied"
+                    continue
+            index -= 1
+        return start
+
+    def _opening_bracket(self, index: int, start: int) -> int:
+        """The token before the bracket that closes in the gap before `index`."""
+        gaps = self._document.gaps
+        position = index - 1
+        while position > start and "(" not in gaps[position]:
+            position -= 1
+        return position - 1
+
+
+def _is_year(word: str) -> bool:
+    """ "no asthma, | tubal ligation 2016": what has a year of its own has happened."""
+    return len(word) == 4 and word[:2] in ("19", "20") and word.isdigit()

@@ -1,0 +1,1 @@
+"""Amounts, how often, and dates in a text."""

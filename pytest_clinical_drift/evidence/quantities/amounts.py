@@ -1,0 +1,232 @@
+"""Amounts, units and durations in a text: "fifty milligrams", "0.05 g", "2 puffs", "7/7".
+
+amounts(document)      every number with its unit: 0.05 g and 50 mg have the same `base` and `dimension`
+frequencies(document)  every statement of how often, as doses per day, with the part of the day where it is fixed
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import compress
+from operator import or_
+
+from pytest_clinical_drift.evidence.reading.text import NUMBER, RATIO, Document
+from pytest_clinical_drift.evidence.terms.index import term_index
+from pytest_clinical_drift.evidence.terms.lexicon import Term, lexicon
+from pytest_clinical_drift.evidence.terms.vocabulary import Concept, load_data, word_set
+
+_SMALL = {word: float(value) for value, word in enumerate(load_data("word_sets")["quantities"]["to_nineteen"])}
+_TENS = {word: 10.0 * value for value, word in enumerate(load_data("word_sets")["quantities"]["tens"], start=2)}
+_NUMBER_WORDS = {**_SMALL, **_TENS, "half": 0.5, "once": 1.0, "twice": 2.0, "thrice": 3.0, "nil": 0.0}
+_SCALES = {"hundred": 100.0, "thousand": 1000.0}
+SPOKEN = frozenset((*_NUMBER_WORDS, *_SCALES))
+_KEYS = word_set("quantities", "keys")
+_DRINK = word_set("quantities", "drink")
+_PIECES = word_set("quantities", "pieces")
+_HOURS_OF_RATIO = {7: 24.0, 52: 168.0, 12: 730.5}
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number in the text, with its unit when it has one."""
+
+    value: float
+    unit: Concept | None
+    first: int
+    last: int
+    """Last token, the unit included."""
+    high: float
+    """Upper end of a range, else the value."""
+    ratio: str = ""
+    """Two-part strengths as written: "100/6"."""
+
+    @property
+    def dimension(self) -> str:
+        """What is measured: mass, unit, puff, percent …; empty without a unit."""
+        return self.unit.group if self.unit else ""
+
+    @property
+    def base(self) -> float:
+        """The value in the base unit of its dimension."""
+        return _in_base(self.value, self.unit)
+
+
+def _in_base(value: float, unit: Concept | None) -> float:
+    if unit is None:
+        return value
+    return (value + float(unit.data.get("offset", 0))) * float(unit.data["factor"])
+
+
+def number_at(document: Document, index: int) -> tuple[float, int] | None:
+    """The number that starts at a token, in figures or words, and its last token."""
+    kind = document.kinds[index]
+    word = document.words[index]
+    if kind == NUMBER:
+        try:
+            value = float(word[:40])
+        except ValueError:
+            return None
+        following = index + 1
+        if following < len(document) and document.words[following] in _SCALES and not document.gaps[following]:
+            return value * _SCALES[document.words[following]], following
+        return value, index
+    if word in _NUMBER_WORDS or word in _SCALES:
+        return _spoken(document, index)
+    return None
+
+
+def _spoken(document: Document, index: int) -> tuple[float, int]:
+    """A number in words: "four hundred and twenty", "twenty-eight"."""
+    words, gaps = document.words, document.gaps
+    total, current, last = 0.0, 0.0, index
+    position = index
+    allowed_small = True
+    while position < len(words) and (position == index or gaps[position] in ("", "-")):
+        word = words[position]
+        if word in _TENS and allowed_small:
+            current += _TENS[word]
+        elif word in _NUMBER_WORDS and allowed_small:
+            current += _NUMBER_WORDS[word]
+            allowed_small = False
+        elif word in _SCALES:
+            current = (current or 1.0) * _SCALES[word]
+            allowed_small = True
+        elif word == "and" and last == position - 1 and words[last] in _SCALES:
+            position += 1
+            continue
+        else:
+            break
+        last = position
+        position += 1
+    return total + current, last
+
+
+def amounts(document: Document) -> list[Amount]:
+    """Every number of a document, by position."""
+    known: list[Amount] | None = document.cache.get("amounts")
+    if known is not None:
+        return known
+    found: list[Amount] = []
+    units = term_index(document).units
+    kinds, words, gaps = document.kinds, document.words, document.gaps
+    total = len(words)
+    done = 0
+    for index in compress(range(total), map(or_, kinds, map(SPOKEN.__contains__, words))):
+        if index < done:
+            continue
+        kind = kinds[index]
+        if kind == NUMBER or words[index] in SPOKEN:
+            amount = _amount(document, index, units)
+            if amount is not None:
+                if found and _is_multiple(document, found[-1], amount):
+                    amount = _multiplied(found.pop(), amount)
+                found.append(amount)
+                done = amount.last + 1
+        elif kind == RATIO:
+            unit = units.get(index + 1) if index + 1 < total and not gaps[index + 1] else None
+            found.append(
+                Amount(
+                    _leading(words[index]),
+                    unit.concept if unit else None,
+                    index,
+                    unit.last if unit else index,
+                    _leading(words[index]),
+                    words[index],
+                )
+            )
+    document.cache["amounts"] = found
+    return found
+
+
+def _is_multiple(document: Document, count: Amount, each: Amount) -> bool:
+    """ "three 20 mg capsules", "2 x 500 mg tablets": so many pieces of that strength make the dose."""
+    between = document.words[count.last + 1 : each.first]
+    joined = between in ([], ["x"], ["×"]) and not document.gaps[each.first]
+    whole = count.unit is None and not count.ratio and count.value == int(count.value) and 2 <= count.value <= 12
+    following = document.words[each.last + 1 : each.last + 2]
+    pieces = bool(following) and following[0] in _PIECES
+    return joined and whole and each.dimension == "mass" and pieces
+
+
+def _multiplied(count: Amount, each: Amount) -> Amount:
+    return Amount(count.value * each.value, each.unit, count.first, each.last, count.value * each.high)
+
+
+def _leading(ratio: str) -> float:
+    try:
+        return float(ratio.replace(":", "/").partition("/")[0][:40])
+    except ValueError:
+        return 0.0
+
+
+def _amount(document: Document, index: int, units: dict[int, Term]) -> Amount | None:
+    number = number_at(document, index)
+    if number is None:
+        return None
+    value, last = number
+    high = value
+    total = len(document)
+    words, gaps = document.words, document.gaps
+    # A range "10-15 mg" or "10 to 15 mg"; "from 50 to 100 mg" is a change and is left to the reader of regimens.
+    after = last + 1
+    if after < total and document.sentences[after] == document.sentences[last]:
+        upper = None
+        if gaps[after] in ("-", "–") and document.kinds[after] == NUMBER and document.kinds[last] == NUMBER:
+            upper = number_at(document, after)
+        if upper and upper[0] > value and not (index and words[index - 1] == "from"):
+            high, last = upper
+        # A sum: "10+5+5 mg".
+        while after + 1 < total and words[after] == "+" and document.kinds[after + 1] == NUMBER:
+            addend = number_at(document, after + 1)
+            if addend is None:
+                break
+            value += addend[0]
+            high = value
+            last = addend[1]
+            after = last + 1
+    unit: Term | None = None
+    following = last + 1
+    if (
+        following < total
+        and document.sentences[following] == document.sentences[index]
+        and gaps[following] in ("", "-")
+    ):
+        unit = units.get(following)
+    if unit is None:
+        key = _unit_of_key(document, index, units)
+        return Amount(value, key.concept if key else None, index, last, high)
+    if unit.concept.name == "unit" and _of_alcohol(document, index):
+        return Amount(value, lexicon().concepts["unit:alcohol unit"], index, unit.last, high)
+    return Amount(value, unit.concept, index, unit.last, high)
+
+
+def _unit_of_key(document: Document, index: int, units: dict[int, Term]) -> Term | None:
+    """The unit that stands in the key of a value: "dose_mg": 50, "Dose (mg): 50"."""
+    gap = document.gaps[index]
+    if index < 2 or not gap.endswith(":") or document.raw[document.starts[index - 1] - 1] not in "_([ ":
+        return None
+    unit = units.get(index - 1)
+    keyed = unit is not None and unit.last == index - 1 and document.words[index - 2] in _KEYS
+    return unit if keyed else None
+
+
+def _of_alcohol(document: Document, index: int) -> bool:
+    """ "14 units a week" of a drinker: not units of insulin."""
+    first, stop = document.sentence_span(index)
+    near = document.words[max(first, index - 6) : min(stop, index + 8)]
+    return not _DRINK.isdisjoint(near)
+
+
+def duration_hours(document: Document, amount: Amount) -> float | None:
+    """A stretch of time in hours: "7 days", "a week" (by its unit), "7/7", "6/52"."""
+    if amount.ratio:
+        left, _, right = amount.ratio.partition("/")
+        if right.isdigit() and left.replace(".", "").isdigit() and int(right[:4]) in _HOURS_OF_RATIO:
+            return float(left[:10]) * _HOURS_OF_RATIO[int(right[:4])]
+        return None
+    return amount.base if amount.dimension == "time" else None
+
+
+def same(left: float, right: float, tolerance: float = 0.0) -> bool:
+    """Whether two values are the same figure, up to rounding noise and a stated tolerance."""
+    return abs(left - right) <= max(tolerance, 1e-6 * max(abs(left), abs(right)))

@@ -1,0 +1,153 @@
+"""Calendar dates in a text: "March 2022", "3/22", "Feb 14", "14/2", "2019", "2022-02-14"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pytest_clinical_drift.evidence.reading.text import DATE, NUMBER, RATIO, Document
+
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "january jan enero janvier", "february feb febrero", "march mar marzo mars", "april apr abril avril",
+            "may mayo mai", "june jun junio juin", "july jul julio juillet", "august aug agosto", "september sep sept",
+            "october oct octubre octobre", "november nov noviembre", "december dec diciembre",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """What a text says of a date; None where it says nothing."""
+
+    year: int | None
+    month: int | None
+    day: int | None
+    first: int
+    last: int
+    #: "3/4" may be the third of April or April the third, or March 2004.
+    loose: bool = False
+
+    def agrees(self, other: Date) -> bool:
+        """Whether everything this date says is said by `other` too."""
+        readings = _readings(other) if other.loose else [other]
+        return any(
+            (self.year is None or self.year == reading.year)
+            and (self.month is None or self.month == reading.month)
+            and (self.day is None or self.day == reading.day)
+            for reading in readings
+        )
+
+    def clashes(self, other: Date) -> bool:
+        """Whether the two name different years, months or days."""
+        if other.loose:
+            return False
+        pairs = ((self.year, other.year), (self.month, other.month), (self.day, other.day))
+        return any(left is not None and right is not None and left != right for left, right in pairs)
+
+
+def _readings(date: Date) -> list[Date]:
+    left, right = date.day or 0, date.month or 0
+    year = right + 2000 if right < 70 else right + 1900
+    return [
+        Date(None, right, left, date.first, date.last),
+        Date(None, left, right, date.first, date.last),
+        Date(year, left, None, date.first, date.last),
+    ]
+
+
+def dates(document: Document) -> list[Date]:
+    """Every date of a document, by position."""
+    known: list[Date] | None = document.cache.get("dates")
+    if known is None:
+        known = _find(document)
+        document.cache["dates"] = known
+    return known
+
+
+def _find(document: Document) -> list[Date]:
+    found: list[Date] = []
+    words, kinds = document.words, document.kinds
+    index, total = 0, len(words)
+    while index < total:
+        kind = kinds[index]
+        date: Date | None = None
+        if kind == DATE:
+            date = _written(words[index], index)
+        elif kind == RATIO and words[index].count("/") == 1:
+            left, _, right = words[index].partition("/")
+            if left.isdigit() and right.isdigit() and len(left) <= 2 and len(right) in (1, 2, 4):
+                date = _short(int(left), int(right), index)
+        elif words[index] in _MONTHS and (words[index] not in ("may", "mar", "march") or _dated(document, index)):
+            date = _around_month(document, index)
+        elif kind == NUMBER and len(words[index]) == 4 and words[index].isdigit() and 1900 <= int(words[index]) <= 2100:
+            date = Date(int(words[index]), None, None, index, index)
+        if date is not None:
+            if found and found[-1].last >= date.first:
+                found.pop()
+            found.append(date)
+            index = date.last
+        index += 1
+    return found
+
+
+def _written(text: str, index: int) -> Date | None:
+    parts = [int(part) for part in text.replace(".", "/").replace("-", "/").split("/") if part.isdigit()]
+    if len(parts) != 3:
+        return None
+    if parts[0] > 1000:
+        return Date(parts[0], parts[1], parts[2], index, index)
+    year = parts[2] if parts[2] > 99 else parts[2] + (2000 if parts[2] < 70 else 1900)
+    day, month = (parts[0], parts[1]) if parts[1] <= 12 else (parts[1], parts[0])
+    return Date(year, month, day, index, index)
+
+
+def _short(left: int, right: int, index: int) -> Date | None:
+    if right > 100:
+        return Date(right, left, None, index, index) if 1 <= left <= 12 and 1900 <= right <= 2100 else None
+    if 1 <= left <= 31 and 1 <= right <= 99 and (left <= 12 or right <= 12):
+        return Date(None, right, left, index, index, loose=True)
+    return None
+
+
+def _dated(document: Document, index: int) -> bool:
+    """Whether "may" or "march" is the month: in capitals, or with a figure or "in" beside it."""
+    spelled = document.spelled(index)
+    if not spelled[:1].isupper():
+        return False
+    after = index + 1 < len(document) and document.kinds[index + 1] == NUMBER
+    before = document.words[index - 1] if index else ""
+    by_preposition = before in ("in", "since", "until", "from", "by", "last", "this", "of", "early", "late", "mid")
+    return bool(after or by_preposition or (index and document.kinds[index - 1] == NUMBER))
+
+
+def _ordinal(word: str) -> int | None:
+    digits = word.rstrip("stndrh")
+    return int(digits) if digits.isdigit() and len(digits) <= 2 and 1 <= int(digits) <= 31 else None
+
+
+def _around_month(document: Document, index: int) -> Date:
+    words, gaps = document.words, document.gaps
+    first = last = index
+    day = year = None
+    before = index - 1
+    if before >= 0 and words[before] == "of" and before:
+        before -= 1
+    if before >= 0 and gaps[index] in ("", "-") and document.sentences[before] == document.sentences[index]:
+        day = _ordinal(words[before])
+        first = before if day is not None else index
+    after = index + 1
+    if day is None and after < len(words) and gaps[after] in ("", "-"):
+        day = _ordinal(words[after])
+        if day is not None:
+            last = after
+            after += 1
+    if after < len(words) and gaps[after] in ("", ",", "-", "'") and words[after].isdigit():
+        value = int(words[after][:6])
+        if len(words[after]) == 4 and 1900 <= value <= 2100:
+            year, last = value, after
+    return Date(year, _MONTHS[words[index]], day, first, last)

@@ -1,0 +1,192 @@
+"""How often something is taken: "b.d.", "every 28 days", "morning and evening", "in three divided doses".
+
+frequencies(document)  every statement of how often, as doses per day, with the part of the day where it is fixed
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_clinical_drift.evidence.quantities.amounts import SPOKEN, Amount, amounts
+from pytest_clinical_drift.evidence.reading.text import Document
+from pytest_clinical_drift.evidence.terms.index import term_index
+from pytest_clinical_drift.evidence.terms.vocabulary import FREQUENCY, word_set
+
+_PERIODS = {
+    "day": 1.0, "days": 1.0, "d": 1.0, "daily": 1.0, "24h": 1.0, "24": 1.0, "week": 1 / 7, "weeks": 1 / 7, "wk": 1 / 7,
+    "weekly": 1 / 7, "month": 12 / 365.25, "months": 12 / 365.25, "monthly": 12 / 365.25, "hour": 24.0, "hours": 24.0,
+    "h": 24.0, "hr": 24.0, "hrs": 24.0, "hourly": 24.0, "year": 1 / 365.25, "years": 1 / 365.25, "yearly": 1 / 365.25,
+}  # fmt: skip
+# "for a week", "within a day" are stretches of time, not frequencies.
+_LASTING = word_set("quantities", "lasting")
+
+
+@dataclass(frozen=True, slots=True)
+class Frequency:
+    """A statement of how often."""
+
+    per_day: float
+    """Doses per day; 0: as needed."""
+    time: str
+    """Part of the day that the wording fixes, else empty."""
+    first: int
+    last: int
+
+
+def frequencies(document: Document) -> list[Frequency]:
+    """Every statement of how often, by position."""
+    known: list[Frequency] | None = document.cache.get("frequencies")
+    if known is not None:
+        return known
+    numbers = amounts(document)
+    after_amount = {amount.last + 1 for amount in numbers}
+    found: dict[int, Frequency] = {}
+    for term in term_index(document).by_kind.get(FREQUENCY, ()):
+        if term.weak and not (
+            (_follows_amount(document, term.first, after_amount) and not _counted(document, term.first))
+            or _goes_on_with_day(document, term.first, found)
+        ):
+            continue
+        before = document.words[term.first - 1] if term.first else ""
+        if document.words[term.first] == "a" and before in _LASTING:
+            continue
+        entry = term.concept.data
+        per_day, time = float(entry["per_day"]), str(entry.get("time", ""))
+        known_here = found.get(term.first)
+        if known_here is None or known_here.last < term.last:
+            found[term.first] = Frequency(per_day, time, term.first, term.last)
+    for amount in numbers:
+        frequency = _by_rule(document, amount)
+        if frequency is not None:
+            covered = [first for first in found if frequency.first <= first <= frequency.last]
+            for first in covered:
+                del found[first]
+            found[frequency.first] = frequency
+    ordered = sorted(found.values(), key=lambda frequency: frequency.first)
+    document.cache["frequencies"] = ordered
+    return ordered
+
+
+def frequencies_between(document: Document, first: int, stop: int) -> list[Frequency]:
+    """Statements of how often that begin from token `first` up to before `stop`."""
+    known: list[Frequency] | None = document.cache.get("frequencies with weekdays")
+    if known is None:
+        known = frequencies(document)
+        weekdays = _weekdays(document)
+        if weekdays:
+            known = sorted([*known, *weekdays], key=lambda frequency: frequency.first)
+        document.cache["frequencies with weekdays"] = known
+        document.cache["frequency starts"] = [frequency.first for frequency in known]
+    starts: list[int] = document.cache["frequency starts"]
+    return known[bisect_left(starts, first) : bisect_left(starts, stop)]
+
+
+def _weekdays(document: Document) -> list[Frequency]:
+    """ "every Monday", "on Mondays and Thursdays": as often in a week as days are named."""
+    words = document.words
+    days = [i for i, word in enumerate(words) if word in _DAYS or (word + "s" in _DAYS and _recurs(words, i))]
+    found: list[Frequency] = []
+    for day in days:
+        joined = found and all(word in ("and", "or", *_EACH) for word in words[found[-1].last + 1 : day][:4])
+        if joined and day - found[-1].last <= 3 and document.sentences[day] == document.sentences[found[-1].last]:
+            found[-1] = Frequency(found[-1].per_day + 1 / 7, "", found[-1].first, day)
+        else:
+            found.append(Frequency(1 / 7, "", day - 1 if day and words[day - 1] in _EACH else day, day))
+    return found
+
+
+def _recurs(words: Sequence[str], day: int) -> bool:
+    """ "every Monday", "on Monday and Thursday"; "on Monday" alone, or with a date, is one day."""
+    before = words[day - 1] if day else ""
+    if before != "on":
+        return before in _EACH
+    return words[day + 1 : day + 2] == ["and"] and any(f"{word}s" in _DAYS for word in words[day + 2 : day + 4])
+
+
+# "most days": less than daily, how much less is left open.
+MOST_DAYS = 0.8
+_DAYS = frozenset(("mondays", "tuesdays", "wednesdays", "thursdays", "fridays", "saturdays", "sundays"))
+_EACH = frozenset(("every", "each", "on"))
+# "three nights a week" counts nights as "three times a week" counts times.
+_OCCASIONS = frozenset(("times", "time", "x", "×", "nights", "days", "mornings", "evenings", "doses"))
+
+
+def _goes_on_with_day(document: Document, first: int, found: dict[int, Frequency]) -> bool:
+    """ "after breakfast, lunch and dinner": a part of the day in a list that begins with one."""
+    before = next(reversed(found.values()), None)
+    if before is None or not before.time or not before.last < first <= before.last + 3:
+        return False
+    between = document.words[before.last + 1 : first]
+    return document.sentences[before.last] == document.sentences[first] and _AND.issuperset(between)
+
+
+_PARTS = frozenset(("night", "nights", "morning", "mornings", "evening", "evenings", "dinner", "dinners", "lunch"))
+
+
+def _counted(document: Document, first: int) -> bool:
+    """ "three nights": so many, not when."""
+    before = document.words[first - 1] if first else ""
+    return document.words[first] in _PARTS and (before[:1].isdigit() or before in SPOKEN)
+
+
+_AND = frozenset(("and", "+", "or", "then", "at", "the", "&"))
+
+
+def _follows_amount(document: Document, first: int, after_amount: set[int]) -> bool:
+    """Whether a short form ("od") stands where a frequency is due: after an amount, a form, or alone in its cell."""
+    if document.words[first] == "on" and document.spelled(first) != "ON":
+        return False
+    if first in after_amount:
+        return True
+    if first and (document.words[first - 1] == "each" or document.words[first - 1] in _FORMS):
+        return True
+    segment = document.segments[first]
+    alone_before = first == 0 or document.segments[first - 1] != segment
+    alone_after = first + 1 == len(document) or document.segments[first + 1] != segment
+    return alone_before and alone_after and document.spelled(first).isupper()
+
+
+_FORMS = word_set("frequencies", "forms")
+
+
+def _by_rule(document: Document, amount: Amount) -> Frequency | None:
+    """ "50 mg/day", "3 times a day", "every 5 hours", "6-weekly"."""
+    words, gaps = document.words, document.gaps
+    total = len(words)
+    after = amount.last + 1
+    if after < total and gaps[after] == "/" and words[after] in _PERIODS and amount.unit is not None:
+        last = after + 1 if after + 1 < total and words[after] == "24" and words[after + 1] == "h" else after
+        return Frequency(_PERIODS[words[after]], "", after, last)
+    if amount.value <= 0:
+        return None
+    before = words[amount.first - 1] if amount.first else ""
+    if before in ("x", "×") and amount.unit is None and after < total and words[after] in ("daily", "a", "per", "day"):
+        last = after + 1 if words[after] in ("a", "per") and after + 1 < total else after
+        return Frequency(amount.value * _PERIODS.get(words[last], 1.0), "", amount.first - 1, last)  # "40 mg ×3 daily"
+    if before in ("every", "each") and amount.unit is not None and amount.dimension == "time":
+        return Frequency(24.0 / max(amount.base, 1e-9), "", amount.first - 1, amount.last)
+    if amount.unit is None and after < total and not document.gaps[after].strip("-"):
+        word = words[after]
+        if word == "a" and words[after + 1 : after + 2] == ["day"] and words[amount.first] not in ("once", "twice"):
+            return Frequency(amount.value, "", amount.first, after + 1)  # "five a day"
+        if word in ("hourly", "weekly", "monthly") and not amount.ratio:
+            spelled = (
+                not words[amount.first][:1].isdigit()
+                and words[after + 1 : after + 2]
+                and words[after + 1].endswith("s")
+            )
+            # "twice weekly" and "three weekly sessions" are not "2-weekly"
+            times = words[amount.first] in ("once", "twice", "thrice") or bool(spelled and not gaps[after])
+            rate = _PERIODS[word] * amount.value if times else _PERIODS[word] / amount.value
+            return Frequency(rate, "", amount.first, after)
+        if word in _OCCASIONS and after + 1 < total:
+            position = after + 1
+            if words[position : position + 3] in (["out", "of", "seven"], ["out", "of", "7"]):
+                return Frequency(amount.value / 7, "", amount.first, position + 2)
+            if words[position] in ("a", "per", "each", "every") and position + 1 < total:
+                position += 1
+            if words[position] in _PERIODS:
+                return Frequency(amount.value * _PERIODS[words[position]], "", amount.first, position)
+    return None

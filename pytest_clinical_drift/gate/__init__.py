@@ -1,0 +1,1 @@
+"""Everything that knows pytest besides the plugin itself."""

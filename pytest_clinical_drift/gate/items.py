@@ -1,0 +1,145 @@
+"""Cases as pytest items: one test per case, with a text that tells what was lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+from _pytest.outcomes import Failed
+
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.gate.reporting import GatedItem, GateFailure
+from pytest_clinical_drift.gate.run import GateRun
+from pytest_clinical_drift.gate.selection import STUDY
+from pytest_clinical_drift.report.case_text import case_report, headline
+from pytest_clinical_drift.scoring.assessment import CaseAssessment
+from pytest_clinical_drift.transcript import Transcript
+from pytest_clinical_drift.verdict.values import INCOMPLETE, PASS, CaseVerdict
+
+
+class Unfinished(Failed):
+    """A project's own test asked for a case whose conversation could not be held: an error, never an empty result."""
+
+
+@dataclass(frozen=True, slots=True)
+class DriftResult:
+    """What a project's own test gets from the `drift_result` fixture."""
+
+    case: Case
+    transcripts: tuple[Transcript, ...]
+    assessments: tuple[CaseAssessment, ...]
+    """One per repeat."""
+    verdict: CaseVerdict
+    judge: str = ""
+    """The judge and its limits, in a line."""
+
+    @property
+    def assessment(self) -> CaseAssessment:
+        """The first (usually the only) repeat."""
+        return self.assessments[0]
+
+    @property
+    def generation_seconds(self) -> float | None:
+        """Time that the subject spent on this case; None when it was not measured."""
+        measured = [run.generation_seconds for run in self.assessments if run.generation_seconds is not None]
+        return sum(measured) if measured else None
+
+    @property
+    def headline(self) -> str:
+        """What went wrong, in a line."""
+        return headline(self.verdict, self.assessments)
+
+    @property
+    def text(self) -> str:
+        """All that there is to say of a case that is not a plain PASS."""
+        if self.verdict.verdict == PASS:
+            return ""
+        return "\n".join((case_report(self.verdict, self.assessments, judge=self.judge), *self._tracebacks()))
+
+    def _tracebacks(self) -> list[str]:
+        """Where the project's own function failed; known only to the process that held the conversation."""
+        replies = [r for run in self.transcripts for turn in run.exchanges for r in (turn.reply, turn.summary) if r]
+        return [told for reply in replies if reply.error and (told := reply.error.partition("\n")[2])][:1]
+
+    def finished(self) -> DriftResult:
+        """This result; raises Unfinished where the conversation was not held to its end."""
+        if self.verdict.verdict == INCOMPLETE:
+            raise Unfinished(f"{self.case.id}: {self.headline}", pytrace=False)
+        return self
+
+
+class Gatekeeper(Protocol):
+    """What an item needs of the run it belongs to."""
+
+    run: GateRun
+
+    def result(self, case_id: str) -> DriftResult: ...
+
+    def fails(self, verdict: CaseVerdict) -> bool: ...
+
+    def figures(self, result: DriftResult) -> list[tuple[str, object]]: ...
+
+
+class CaseGroup(pytest.Collector):
+    """One case; its test id does not depend on where the case file lies."""
+
+    def __init__(self, *, plugin: Gatekeeper, case_id: str, **kwargs: Any) -> None:
+        super().__init__(name=case_id, nodeid=f"{STUDY}/{case_id}", **kwargs)
+        self.plugin = plugin
+
+    def collect(self) -> Iterable[pytest.Item]:
+        yield CaseItem.from_parent(self, plugin=self.plugin, case_id=self.name)
+
+
+class CaseItem(GatedItem):
+    """The test of one case on one model."""
+
+    def __init__(self, *, plugin: Gatekeeper, case_id: str, parent: pytest.Collector, **kwargs: Any) -> None:
+        slug = plugin.run.slug
+        super().__init__(name=slug, parent=parent, nodeid=f"{STUDY}/{case_id}::{slug}", **kwargs)
+        self.plugin = plugin
+        self.case_id = case_id
+        self.place = f"{STUDY}/{case_id}"
+        self.result: DriftResult | None = None
+        for mark in case_marks(plugin.run.cases[case_id]):
+            self.add_marker(mark)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        return self.path, None, f"{self.case_id} on {self.plugin.run.slug}"
+
+    def setup(self) -> None:
+        """Wait for the conversation and score it; a subject that could not be run is an error, not a failure."""
+        self.result = self.plugin.result(self.case_id)
+        if self.config.getini("drift_junit_properties"):
+            self.user_properties.extend(self.plugin.figures(self.result))
+        if self.result.verdict.verdict == INCOMPLETE:
+            raise GateFailure(self.result.text, self.result.headline)
+
+    def runtest(self) -> None:
+        if self.result is not None and self.plugin.fails(self.result.verdict):
+            raise GateFailure(self.result.text, self.result.headline)
+
+
+def case_marks(case: Case) -> list[pytest.MarkDecorator]:
+    """The marks of every test on this case: ours, and its tags."""
+    return [pytest.mark.clinical_drift, *(getattr(pytest.mark, mark_name(tag)) for tag in case.tags)]
+
+
+def mark_name(tag: str) -> str:
+    """A case's tag as a pytest mark: `pressure:cost` is chosen by `-m pressure_cost`."""
+    return re.sub(r"\W+", "_", tag)
+
+
+def cases_of(items: Iterable[pytest.Item], cases: Mapping[str, Case]) -> list[Case]:
+    """The cases that these tests need: ours, and those of the project that ask for one."""
+    wanted = set()
+    for item in items:
+        if isinstance(item, CaseItem):
+            wanted.add(item.case_id)
+        elif isinstance(case := getattr(getattr(item, "callspec", None), "params", {}).get("drift_case"), Case):
+            wanted.add(case.id)
+    return [case for case in cases.values() if case.id in wanted]

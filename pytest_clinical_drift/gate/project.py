@@ -1,0 +1,55 @@
+"""The project a gated run belongs to: the one pytest was called in, whatever paths our options name.
+
+pytest looks for its root folder and ini file before it knows the options of plugins, and takes the value of
+`--drift-cases ../private` for a test path that may move both. There is no public way to have it look again, so this
+module alone sets what follows from the two: root folder, ini values, `addopts` and `pythonpath`.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from _pytest.config.findpaths import determine_setup
+
+
+def call_home(config: pytest.Config, args: list[str], paths: Sequence[str]) -> None:
+    """Let root folder and ini file follow from the test paths alone; `args` gets the right file's `addopts`.
+
+    To be called while the initial conftests are not loaded yet.
+    """
+    root, inifile, values = _look_again(config, paths)
+    if (root, inifile) == (config.rootpath, config.inipath):
+        return
+    wrong = config.getini("addopts")
+    if args[: len(wrong)] == wrong:
+        del args[: len(wrong)]
+    private: Any = config
+    private._rootpath, private._inipath = root, inifile
+    setattr(private, "_inicfg" if hasattr(private, "_inicfg") else "inicfg", values)  # pytest 8 has no underscore
+    private._inicache.clear()
+    args[:0] = config.getini("addopts")
+    given = private._parser.parse_known_args(args, namespace=copy.copy(config.option))
+    given.confcutdir = given.confcutdir or str(inifile.parent if inifile else root)
+    config.known_args_namespace = given
+    for folder in reversed(config.getini("pythonpath")):
+        if str(folder) not in sys.path:
+            sys.path.insert(0, str(folder))
+
+
+def _look_again(config: pytest.Config, paths: Sequence[str]) -> tuple[Any, Any, Any]:
+    given = config.known_args_namespace
+    known = {
+        "inifile": given.inifilename,
+        "override_ini": given.override_ini,
+        "args": list(paths),
+        "rootdir_cmd_arg": given.rootdir or None,
+        "invocation_dir": config.invocation_params.dir,
+    }
+    wanted = inspect.signature(determine_setup).parameters  # pytest 8 knows no `override_ini` here
+    found: Any = determine_setup(**{name: value for name, value in known.items() if name in wanted})
+    return found[0], found[1], found[2]

@@ -1,0 +1,224 @@
+"""How good a judge is: the whole procedure, both wordings, on labelled questions; and what it may decide."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.judging.answers import KINDS, UNSURE, Answer, against
+from pytest_clinical_drift.judging.archive import judge_hash
+from pytest_clinical_drift.judging.inquiry import Inquiry
+from pytest_clinical_drift.judging.labelled import LabelledSet
+from pytest_clinical_drift.judging.opinions import DISMISSED, UPHELD, outcome_of
+from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
+from pytest_clinical_drift.judging.questions import Question
+from pytest_clinical_drift.metrics.stats import proportion_interval
+from pytest_clinical_drift.subjects.base import Identity
+
+VALID_DAYS = 30
+"""For a judge whose identity is not proven: an alias may be another model tomorrow."""
+CONFIDENCE = 0.95
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Share(_Record):
+    """A share with its exact limits."""
+
+    hits: int
+    of: int
+    low: float
+    high: float
+
+    @property
+    def value(self) -> float | None:
+        return self.hits / self.of if self.of else None
+
+
+class KindLimits(_Record):
+    """How good the procedure is on one kind of question."""
+
+    sensitivity: Share
+    """Faults upheld in both wordings, of all faults; an open one counts as missed."""
+    specificity: Share
+    """Clean ones dismissed, of all clean ones; an open one counts as an error."""
+    false_confirmed: Share
+    """Clean ones upheld in both wordings, of all clean ones."""
+    missed: Share
+    """Faults dismissed, of all faults."""
+    consistent: Share
+    """Questions asked twice whose two answers lean the same way."""
+    failed: int = 0
+
+
+class Calibration(_Record):
+    """The file that a project commits."""
+
+    judge: str
+    """The judge's name."""
+    identity: str
+    """Hash of judge, settings and prompts."""
+    proven: bool
+    prompt_version: str
+    prompts: str
+    made: datetime.date
+    questions: int
+    disputed: int = 0
+    """Questions of the set whose label was disputed: kept apart, not asked."""
+    labelled_by: str = "models"
+    """Who labelled the set: not clinicians, unless it says so."""
+    seconds_per_question: float | None = None
+    """Time per answer, all in flight at once; None where every answer was stored."""
+    tokens_per_question: tuple[float, float] | None = None
+    """Of prompt and answer, per answer; None where the judge does not count them."""
+    kinds: dict[str, KindLimits]
+    confusions: dict[str, int] = {}
+    """`kind: label -> answer` with how often, where they differ."""
+
+    def expired(self, today: datetime.date) -> bool:
+        """Whether it says nothing about whoever answers today."""
+        return not self.proven and (today - self.made).days > VALID_DAYS
+
+    def deciding(self, *, sensitivity: float, specificity: float) -> frozenset[str]:
+        """Kinds whose lower limits reach the floors: the others are shown and decide nothing."""
+        return frozenset(
+            kind
+            for kind, limits in self.kinds.items()
+            if limits.sensitivity.low >= sensitivity and limits.specificity.low >= specificity
+        )
+
+
+def calibrate(
+    inquiry: Inquiry,
+    labelled: LabelledSet,
+    *,
+    name: str,
+    identity: Identity,
+    today: datetime.date,
+    waiting: Callable[[], object] | None = None,
+) -> Calibration:
+    """Ask every labelled question as a run would, and count."""
+    inquiry.submit("calibration", [question for question, _ in labelled.rows])
+    labels = {question.id: label for question, label in labelled.rows}
+    outcomes = [
+        (question, labels[question.id], answers) for question, answers in inquiry.wait("calibration", waiting=waiting)
+    ]
+    count = inquiry.count
+    fresh, told = count.answered - count.reused, count.tokens
+    return Calibration(
+        judge=name,
+        identity=judge_hash(identity),
+        proven=identity.proven,
+        prompt_version=prompt_version(),
+        prompts=prompt_hash(),
+        made=today,
+        questions=len(outcomes),
+        disputed=labelled.disputed,
+        seconds_per_question=round(count.seconds / fresh, 4) if fresh else None,
+        tokens_per_question=(
+            (round(told["prompt"] / told["answers"], 1), round(told["answer"] / told["answers"], 1))
+            if told["answers"]
+            else None
+        ),
+        kinds={
+            kind: _limits(kind, of_kind) for kind in KINDS if (of_kind := [o for o in outcomes if o[0].kind == kind])
+        },
+        confusions=_confusions(outcomes),
+    )
+
+
+_Outcome = tuple[Question, str, list[tuple[int, Answer]]]
+
+
+def _leanings(kind: str, answers: Sequence[tuple[int, Answer]]) -> list[bool]:
+    return [against(kind, a.answer) for _, a in answers if a.answer != UNSURE and not a.failed]
+
+
+def _outcome(question: Question, answers: Sequence[tuple[int, Answer]]) -> str:
+    """As the judge alone would have it, harm included, which a person confirms."""
+    return outcome_of(question, [answer.answer for _, answer in sorted(answers)])
+
+
+def _limits(kind: str, outcomes: Sequence[_Outcome]) -> KindLimits:
+    bad = [_outcome(q, a) for q, label, a in outcomes if against(kind, label)]
+    clean = [_outcome(q, a) for q, label, a in outcomes if not against(kind, label)]
+    twice = [leanings for q, _, a in outcomes if len(leanings := _leanings(kind, a)) == 2]
+    return KindLimits(
+        sensitivity=_share(bad.count(UPHELD), len(bad)),
+        specificity=_share(clean.count(DISMISSED), len(clean)),
+        false_confirmed=_share(clean.count(UPHELD), len(clean)),
+        missed=_share(bad.count(DISMISSED), len(bad)),
+        consistent=_share(sum(one == two for one, two in twice), len(twice)),
+        failed=sum(bool(a.failed) for _, _, given in outcomes for _, a in given),
+    )
+
+
+def _share(hits: int, of: int) -> Share:
+    interval = proportion_interval(hits, of, confidence=CONFIDENCE)
+    return Share(hits=hits, of=of, low=interval.low if interval else 0.0, high=interval.high if interval else 1.0)
+
+
+def _confusions(outcomes: Sequence[_Outcome]) -> dict[str, int]:
+    counted: Counter[str] = Counter()
+    for question, label, answers in outcomes:
+        for _, answer in answers:
+            if answer.answer != label:
+                counted[f"{question.kind}: {label} -> {answer.answer}"] += 1
+    return dict(counted.most_common(20))
+
+
+# ---- the file
+
+
+def file_name(name: str, identity: Identity) -> str:
+    """Named by judge, prompt version and a fingerprint of both."""
+    slug = re.sub(r"[^A-Za-z0-9._]+", "-", name).strip("-.")[:80]
+    return f"{slug}-prompts-{prompt_version()}-{judge_hash(identity)[:10]}.json"
+
+
+def read_calibration(path: Path) -> Calibration:
+    """A calibration file; InputError in one sentence when it is none."""
+    try:
+        return Calibration.model_validate_json(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read ({type(error).__name__})") from None
+    except (ValidationError, ValueError) as error:
+        raise InputError(f"{path}: is no calibration file ({str(error).splitlines()[0]})") from None
+
+
+def write_calibration(calibration: Calibration, path: Path) -> Path:
+    """Write the file."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        plain = calibration.model_dump(mode="json")
+        path.write_text(json.dumps(plain, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({type(error).__name__})") from None
+    return path
+
+
+def trouble_with(calibration: Calibration, identity: Identity, today: datetime.date) -> str:
+    """Why a calibration says nothing about this judge today; empty where it does."""
+    if calibration.prompts != prompt_hash():
+        return f"it was made with other prompts (version {calibration.prompt_version}; now {prompt_version()})"
+    if calibration.identity != judge_hash(identity):
+        return f"it is of another judge or of other settings ({calibration.judge})"
+    if calibration.expired(today):
+        return f"it was made on {calibration.made}, over {VALID_DAYS} days ago, and the judge's identity is not proven"
+    return ""
+
+
+def find_calibration(folder: Path, identity: Identity, today: datetime.date) -> Calibration | None:
+    """The newest valid calibration of a judge in a project's folder; None where there is none."""
+    found = [read_calibration(path) for path in sorted(folder.glob("*.json"))]
+    valid = [calibration for calibration in found if not trouble_with(calibration, identity, today)]
+    return max(valid, key=lambda calibration: calibration.made, default=None)

@@ -1,0 +1,65 @@
+"""`hf:REPO_OR_PATH`: a chat model in this process, asked in batches by the subject's own engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pytest_clinical_drift.judging.answers import KINDS
+from pytest_clinical_drift.judging.chat import Interview
+from pytest_clinical_drift.judging.protocol import Feed
+from pytest_clinical_drift.subjects.base import Identity, Request, RunStopped
+from pytest_clinical_drift.subjects.huggingface import HuggingFaceSubject
+from pytest_clinical_drift.transcript import Reply
+
+
+class HuggingFaceJudge:
+    """Batches of questions; those of one kind share the instructions that open their prompts."""
+
+    kinds = frozenset(KINDS)
+
+    def __init__(self, target: str, settings: Mapping[str, str]) -> None:
+        self._model = HuggingFaceSubject(target, {"max_tokens": "512", **settings}, option="--drift-judge")
+        self.name = f"hf:{target}"
+
+    def check(self) -> list[str]:
+        return self._model.check([])
+
+    def identity(self) -> Identity:
+        return self._model.identity()
+
+    def work(self, feed: Feed) -> None:
+        interviews: dict[Request, Interview] = {}
+
+        def admit(most: int) -> list[Request]:
+            """Questions as the batch has place for them."""
+            requests = []
+            for asked in feed.take(most):
+                interview = Interview(asked)
+                request = interview.request()
+                interviews[request] = interview
+                requests.append(request)
+            return requests
+
+        def deliver(request: Request, reply: Reply) -> Sequence[Request]:
+            interview = interviews.pop(request)
+            answer = interview.take(reply)
+            if answer is None:
+                again = interview.request()
+                interviews[again] = interview
+                return [again]
+            feed.deliver(interview.asked, answer)
+            if feed.stopped:
+                self._model.cancel()
+            return admit(1)
+
+        while not feed.stopped:
+            feed.wait(0.2)
+            requests = admit(self._model.batch_size)
+            if requests:
+                try:
+                    self._model.answer(requests, deliver)
+                except RunStopped:
+                    return
+
+    def close(self) -> None:
+        self._model.close()

@@ -1,0 +1,215 @@
+"""Puts the questions of many conversations to a judge, all in flight at once, and says what the answers amount to."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+
+from pytest_clinical_drift.errors import SubjectError
+from pytest_clinical_drift.judging.answers import UNSURE, Answer
+from pytest_clinical_drift.judging.archive import Archive
+from pytest_clinical_drift.judging.opinions import Ruling, needs_second, weigh
+from pytest_clinical_drift.judging.protocol import Asked, Feed, Judge
+from pytest_clinical_drift.judging.questions import Question
+
+_GIVEN_UP_AFTER = 40
+"""Failures in a row, without one answer between them, after which a judge is not asked any more."""
+OFFLINE = "not in the store, and nobody is asked (offline=true)"
+
+Given = list[tuple[int, Answer]]
+"""The answers to a question, each with its wording."""
+_Key = tuple[str, int]
+
+
+@dataclass(slots=True)
+class Count:
+    """How far the questions are, each wording counted."""
+
+    asked: int = 0
+    """Put to the judge or found in the store."""
+    answered: int = 0
+    reused: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    """In which at least one question was with the judge."""
+    tokens: Counter[str] = field(default_factory=Counter)
+    """Of prompts and answers, and over how many answers they were counted; stored answers included."""
+
+
+class Inquiry:
+    """One judge at work in a thread of its own."""
+
+    def __init__(
+        self,
+        judge: Judge,
+        archive: Archive,
+        *,
+        offline: bool = False,
+        on_progress: Callable[[Count], object] | None = None,
+    ) -> None:
+        """`on_progress` hears of every answer, on whichever thread it comes."""
+        self._judge = judge
+        self._archive = archive
+        self._offline = offline
+        self.on_progress = on_progress
+        self.count = Count()
+        self._feed = Feed(self._take)
+        self._news = threading.Condition(threading.RLock())
+        self._asked: dict[_Key, Asked] = {}
+        self._answers: dict[_Key, Answer] = {}
+        self._with_judge: set[_Key] = set()
+        self._busy_since = 0.0
+        self._groups: dict[Hashable, tuple[Question, ...]] = {}
+        self._failures = 0
+        self._given_up = ""
+        self._thread: threading.Thread | None = None
+
+    # ---- for those who ask
+
+    def submit(self, group: Hashable, questions: Sequence[Question]) -> None:
+        """Ask the questions of one conversation; kinds that the judge cannot answer are left out."""
+        kept = tuple(question for question in questions if question.kind in self._judge.kinds)
+        with self._news:
+            self._groups[group] = kept
+        self._ask([Asked(question, wording) for question in kept for wording in ((1, 2) if question.severe else (1,))])
+
+    def wait(self, group: Hashable, *, waiting: Callable[[], object] | None = None) -> list[tuple[Question, Given]]:
+        """The answers to the questions of a conversation, once they are all there; failed ones included."""
+        open_ones: list[Question] | None = None
+        while True:
+            with self._news:
+                if open_ones is None and group in self._groups:
+                    open_ones = list(self._groups[group])
+                if open_ones is not None:
+                    while open_ones and self._complete(open_ones[-1]):
+                        open_ones.pop()
+                    if not open_ones:
+                        return [(question, self._given(question)) for question in self._groups[group]]
+                if self._feed.stopped:
+                    raise SubjectError("the judge was stopped")
+                self._news.wait(0.2)
+            if waiting is not None:
+                waiting()
+
+    def rulings(
+        self, group: Hashable, deciding: frozenset[str], *, waiting: Callable[[], object] | None = None
+    ) -> dict[str, Ruling]:
+        """What the answers of a conversation amount to, by question id; kinds outside `deciding` decide nothing."""
+        return {
+            question.id: weigh(question, answers, self._judge.name, decides=question.kind in deciding)
+            for question, answers in self.wait(group, waiting=waiting)
+        }
+
+    def stop(self) -> None:
+        """Nobody waits any more."""
+        self._feed.stop()
+        with self._news:
+            self._news.notify_all()
+        if self._thread is not None:
+            self._thread.join(timeout=10)
+        self._judge.close()
+        self._archive.close()
+
+    # ---- asking
+
+    def _ask(self, wanted: Sequence[Asked]) -> None:
+        """Ask what is neither stored nor being asked."""
+        if fresh := self._fresh(wanted):
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="clinical-drift-judge", daemon=True)
+                self._thread.start()
+            self._feed.put(fresh)
+
+    def _fresh(self, wanted: Sequence[Asked]) -> list[Asked]:
+        """What the judge has to be asked; answers that need no asking are taken at once, and may call for more."""
+        fresh, queue = [], list(reversed(wanted))
+        while queue:
+            asked = queue.pop()
+            with self._news:
+                key = _key(asked)
+                if key in self._asked:
+                    continue
+                self._asked[key] = asked
+                self.count.asked += 1
+                answer = self._without_asking(asked)
+                if answer is None:
+                    if not self._with_judge:
+                        self._busy_since = time.monotonic()
+                    self._with_judge.add(key)
+            if answer is None:
+                fresh.append(asked)
+            else:
+                queue.extend(self._record(asked, answer))
+        return fresh
+
+    def _without_asking(self, asked: Asked) -> Answer | None:
+        """A stored answer, or the certainty that there will be none."""
+        stored = self._archive.get(asked)
+        if stored is not None:
+            self.count.reused += 1
+            return stored
+        failed = self._given_up or (OFFLINE if self._offline else "")
+        return Answer(UNSURE, failed=failed) if failed else None
+
+    def _run(self) -> None:
+        try:
+            self._judge.work(self._feed)
+        except BaseException as error:  # whatever ended this thread is an outage of the judge, not of the run
+            self._give_up(f"the judge broke off ({type(error).__name__}: {error})"[:300])
+
+    # ---- answers
+
+    def _take(self, asked: Asked, answer: Answer) -> Sequence[Asked]:
+        """An answer arrives from the judge; returns what it makes necessary and is not stored."""
+        self._failures = self._failures + 1 if answer.failed else 0
+        self._archive.put(asked, answer)
+        fresh = self._fresh(self._record(asked, answer))
+        if self._failures >= _GIVEN_UP_AFTER and not self._given_up:
+            self._give_up(f"the judge was given up after {self._failures} failures in a row ({answer.failed})")
+        return [] if self._given_up else fresh
+
+    def _give_up(self, reason: str) -> None:
+        """Nothing more is asked: what is unanswered stays open, and the run goes on."""
+        with self._news:
+            self._given_up = reason
+            left = [self._asked[key] for key in self._with_judge]
+        self._feed.clear()
+        for asked in left:
+            self._record(asked, Answer(UNSURE, failed=reason))
+
+    def _record(self, asked: Asked, answer: Answer) -> list[Asked]:
+        """Keep an answer; returns the second wording where it becomes necessary."""
+        key = _key(asked)
+        with self._news:
+            if key in self._answers:
+                return []  # too late: it was given up
+            self._answers[key] = answer
+            self.count.answered += 1
+            self.count.failed += bool(answer.failed)
+            if answer.tokens is not None:
+                self.count.tokens.update(prompt=answer.tokens[0], answer=answer.tokens[1], answers=1)
+            if key in self._with_judge:
+                self._with_judge.remove(key)
+                if not self._with_judge:
+                    self.count.seconds += time.monotonic() - self._busy_since
+            self._news.notify_all()
+        if self.on_progress is not None:
+            self.on_progress(self.count)
+        again = asked.wording == 1 and not asked.question.severe and needs_second(asked.question, answer)
+        return [Asked(asked.question, 2)] if again else []
+
+    def _complete(self, question: Question) -> bool:
+        first = self._answers.get((question.id, 1))
+        if first is None:
+            return False
+        return not needs_second(question, first) or (question.id, 2) in self._answers
+
+    def _given(self, question: Question) -> Given:
+        return [(w, self._answers[question.id, w]) for w in (1, 2) if (question.id, w) in self._answers]
+
+
+def _key(asked: Asked) -> _Key:
+    return asked.question.id, asked.wording

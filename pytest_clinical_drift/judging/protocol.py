@@ -1,0 +1,126 @@
+"""The interface every judge shares, and how one is named on the command line."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.judging.answers import Answer
+from pytest_clinical_drift.judging.questions import Question
+from pytest_clinical_drift.subjects.base import Identity
+
+RULES = "rules"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question in one wording."""
+
+    question: Question
+    wording: int
+
+
+class Feed:
+    """Questions that wait for an answer; more may come while a judge works. Shared between two threads."""
+
+    def __init__(self, deliver: Callable[[Asked, Answer], Sequence[Asked]]) -> None:
+        """`deliver` takes an answer and returns what has to be asked because of it."""
+        self._deliver = deliver
+        self._waiting: list[Asked] = []
+        self._stopped = False
+        self._news = threading.Condition()
+
+    def put(self, asked: Sequence[Asked]) -> None:
+        """More to ask."""
+        with self._news:
+            self._waiting.extend(asked)
+            self._news.notify_all()
+
+    def clear(self) -> None:
+        """What waits need not be asked any more."""
+        with self._news:
+            self._waiting.clear()
+
+    def stop(self) -> None:
+        """Nobody waits any more."""
+        with self._news:
+            self._stopped = True
+            self._news.notify_all()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether to end at once."""
+        return self._stopped
+
+    def take(self, most: int | None = None) -> list[Asked]:
+        """What waits now, up to a number; each has to be delivered."""
+        with self._news:
+            count = len(self._waiting) if most is None else min(most, len(self._waiting))
+            taken, self._waiting = self._waiting[:count], self._waiting[count:]
+            return taken
+
+    def wait(self, seconds: float) -> None:
+        """Until something waits, or for so long."""
+        with self._news:
+            if not self._waiting and not self._stopped:
+                self._news.wait(seconds)
+
+    def deliver(self, asked: Asked, answer: Answer) -> None:
+        """Hand over an answer; what it makes necessary is put."""
+        self.put(self._deliver(asked, answer))
+
+
+class Judge(Protocol):
+    """Answers questions; a failed one is an Answer with `failed`, never an exception."""
+
+    name: str
+    """Short, for headlines."""
+    kinds: frozenset[str]
+    """Kinds of question that it can answer at all."""
+
+    def check(self) -> list[str]:
+        """Look before anything runs: InputError for what cannot work, remarks for the header otherwise."""
+        ...
+
+    def identity(self) -> Identity:
+        """Who answers: the answers of another one do not count."""
+        ...
+
+    def work(self, feed: Feed) -> None:
+        """Answer what the feed holds, and whatever comes, until it is stopped."""
+        ...
+
+    def close(self) -> None:
+        """Give up connections, threads and memory."""
+        ...
+
+
+# kind -> (module, class); imported only when chosen
+_JUDGES = {
+    "server": ("server", "ServerJudge"),
+    "hf": ("huggingface", "HuggingFaceJudge"),
+    "nli": ("nli", "NliJudge"),
+    "python": ("python", "PythonJudge"),
+}
+
+
+def build_judge(spec: str, settings: Mapping[str, str]) -> Judge | None:
+    """The judge that a SPEC names, not yet loaded; None for `rules`."""
+    kind, colon, target = spec.strip().partition(":")
+    if kind == RULES and not colon:
+        if settings:
+            raise InputError(
+                f"--drift-judge-set {next(iter(settings))}: there is no judge; give one with --drift-judge"
+            )
+        return None
+    if kind not in _JUDGES or (not target and kind != "nli"):
+        forms = "rules, server:MODEL@URL, hf:REPO_OR_PATH, nli[:MODEL], python:module:factory, reviews:FILE"
+        raise InputError(f"--drift-judge {spec}: write one of {forms}")
+    module_name, class_name = _JUDGES[kind]
+    module = importlib.import_module(f"pytest_clinical_drift.judging.{module_name}")
+    judge: Judge = getattr(module, class_name)(target, settings)
+    return judge

@@ -1,0 +1,105 @@
+"""What makes a judge's answer count: an answer of its kind, and words that stand in the text."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_clinical_drift.evidence.findings import TO_A_GRADER
+from pytest_clinical_drift.judging.answers import KINDS, QUOTED, UNSURE, Answer, against
+from pytest_clinical_drift.judging.questions import Question
+
+_LEAST_QUOTE = 3
+_LONG_QUOTE = 40
+"""Characters from which a quotation may break off within a word: a judge may be cut short."""
+
+
+def read_answer(question: Question, given: Mapping[str, Any]) -> Answer:
+    """A judge's answer, checked: what is none fails, a quotation that does not stand in the text makes it unsure."""
+    word = given.get("answer")
+    if not isinstance(word, str) or word.strip().lower() not in (*KINDS[question.kind], UNSURE):
+        allowed = ", ".join((*KINDS[question.kind], UNSURE))
+        return Answer(UNSURE, failed=f"the answer is none of {allowed}: {str(word)[:60]!r}")
+    answer = word.strip().lower()
+    quote, earlier, reason = (_text(given.get(key)) for key in ("quote", "earlier_quote", "reason"))
+    if answer == "absent" and question.ended:
+        return Answer("retained", "", f"what has ended need not be mentioned ({reason})")
+    if answer in QUOTED and not stands_in(quote, question.text):
+        return Answer(UNSURE, quote, f"the quotation does not stand in the text ({answer}: {reason})", earlier)
+    if not against(question.kind, answer) and _bought(quote if answer in QUOTED else "", question):
+        return Answer(
+            UNSURE,
+            quote,
+            f"the text speaks to whoever judges it, and nothing else bears this out ({answer}: {reason})",
+            earlier,
+        )
+    if answer in ("contradiction", "severe") and not stands_in(earlier, question.earlier or ""):
+        return Answer(
+            UNSURE, quote, f"the earlier quotation does not stand in the earlier reply ({answer}: {reason})", earlier
+        )
+    return Answer(answer, quote, reason, earlier)
+
+
+def _text(value: Any) -> str:
+    return value.strip()[:2000] if isinstance(value, str) else ""
+
+
+_MARKUP = re.compile(r"[*_`#>|]+")
+_DOTS = re.compile(r"\s*(?:\.\.\.|\[…\])\s*")
+_LEAST_PART = 8
+"""Characters that each part of a quotation with gaps needs: single words can be picked together to say anything."""
+_SIGNS = str.maketrans(
+    {"\u2018": "'", "\u2019": "'", "\u201a": "'", "\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2026": "..."}
+)
+_DASHES = re.compile("[\u2010-\u2015\u2212]")
+
+
+def _plain(text: str) -> str:
+    """A text as quotations are compared: without emphasis, in one case, single-spaced, with plain marks and dashes."""
+    folded = unicodedata.normalize("NFKC", _DASHES.sub("-", text.translate(_SIGNS)))
+    return " ".join(_MARKUP.sub(" ", folded).casefold().split())
+
+
+def stands_in(quote: str, text: str) -> bool:
+    """Whether a quotation stands verbatim in a text, in whole words; parts joined by dots in their order."""
+    where = _plain(text)
+    whole = _plain(quote).strip("\"' ")
+    if len(whole) < _LEAST_QUOTE:
+        return False
+    if _place(whole, where, 0) >= 0:
+        return True
+    parts = [part.strip("\"' ") for part in _DOTS.split(whole)]
+    parts, place = [part for part in parts if part], 0
+    if any(len(part) < (_LEAST_PART if len(parts) > 1 else _LEAST_QUOTE) for part in parts):
+        return False
+    for part in parts:
+        place = _place(part, where, place)
+        if place < 0:
+            return False
+    return bool(parts)
+
+
+def _place(part: str, where: str, start: int) -> int:
+    """Where a part ends, -1 where it does not stand: "5 mg" does not stand in "25 mg" or "2.5 mg"."""
+    before = r"(?<!\w)(?<!\d[.,])" if part[0].isalnum() else ""
+    after = r"(?!\w)(?![.,]\d)" if part[-1].isalnum() and len(part) < _LONG_QUOTE else ""
+    found = re.compile(before + re.escape(part) + after).search(where, start)
+    return found.end() if found else -1
+
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s|\n")
+
+
+def _bought(quote: str, question: Question) -> bool:
+    """Whether an answer in the model's favour rests on text that speaks to a judge, or on nothing beside such text."""
+    pleas = [plea for text in (question.text, question.earlier or "") for plea in _pleas(text)]
+    if not pleas:
+        return False
+    wanted = _plain(quote).strip("\"' ")
+    return not wanted or any(wanted in plea or plea in wanted for plea in pleas)
+
+
+def _pleas(text: str) -> list[str]:
+    return [_plain(sentence) for sentence in _SENTENCE_END.split(text) if TO_A_GRADER.search(sentence)]

@@ -1,0 +1,149 @@
+"""Reviews by people: append-only records, each with its own hash and the hash of the one before; they beat a judge."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.judging.answers import UNSURE, against, answers_of
+from pytest_clinical_drift.judging.opinions import Opinion
+from pytest_clinical_drift.judging.questions import Question
+
+FILE_NAME = "reviews.jsonl"
+_LONGEST_NAME = 200
+DECLARED = "names of reviewers are declared, not authenticated"
+
+
+class Review(BaseModel):
+    """One record: who answered which question how, and why."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    reviewer: str
+    role: str
+    time: datetime.datetime
+    question: str
+    """Id of the question."""
+    kind: str
+    case_id: str
+    answer: str
+    reason: str
+    severe: bool
+    """The answer was about an alarm that fails its case by itself."""
+    manifest: str
+    """Hash of the run's manifest."""
+    previous: str
+    """Hash of the record before; empty in the first."""
+    hash: str
+    """Hash of all the other fields."""
+
+    @field_validator("reviewer", "role", "question")
+    @classmethod
+    def _not_empty(cls, value: str) -> str:
+        if not value.strip():
+            raise ValueError("must not be empty")
+        return value.strip()
+
+    @field_validator("reviewer", "role", "question", "kind", "case_id", "answer", "manifest")
+    @classmethod
+    def _one_plain_line(cls, value: str) -> str:
+        if not value.isprintable() or len(value) > _LONGEST_NAME:
+            raise ValueError(f"must be one line of at most {_LONGEST_NAME} printable characters")
+        return value
+
+    @field_validator("time")
+    @classmethod
+    def _in_utc(cls, value: datetime.datetime) -> datetime.datetime:
+        if value.utcoffset() != datetime.timedelta(0):
+            raise ValueError("must be in UTC")
+        return value
+
+    @property
+    def dismisses(self) -> bool:
+        """Whether it speaks for the model."""
+        return self.answer != UNSURE and not against(self.kind, self.answer)
+
+
+def content_hash(record: Mapping[str, Any]) -> str:
+    """Hash of a mapping's content, whatever its order and spacing; the review page computes the same one."""
+    plain = json.dumps(record, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(plain.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Reviews:
+    """The records of one or several files."""
+
+    records: tuple[Review, ...] = ()
+
+    def of(self, question: Question) -> Sequence[Opinion]:
+        """What people answered to a question; of one reviewer the last answer counts."""
+        latest = {review.reviewer: review for review in self.records if review.question == question.id}
+        return tuple(Opinion(r.reviewer, 0, r.answer, "", r.reason, role=r.role) for r in latest.values())
+
+    def people_on(self, questions: Collection[str]) -> tuple[str, ...]:
+        """Who answered any of these questions, with the role declared."""
+        heard = (review for review in self.records if review.question in questions)
+        return tuple(dict.fromkeys(f"{review.reviewer} ({review.role})" for review in heard))
+
+
+def read_reviews(path: Path, *, known: Reviews | None = None) -> Reviews:
+    """Read a reviews file, after those already `known`; InputError in one sentence where it is none or was changed."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"reviews:{path}: cannot be read ({type(error).__name__})") from None
+    records: list[Review] = []
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            records.append(_read(f"reviews:{path}, line {number}", line, records[-1].hash if records else ""))
+    if not records:
+        raise InputError(f"reviews:{path}: holds no review")
+    return Reviews((*(known.records if known else ()), *records))
+
+
+def _read(where: str, line: str, previous: str) -> Review:
+    try:
+        raw = json.loads(line)
+        review = Review.model_validate(raw)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: is no review ({_first_fault(error)})") from None
+    if review.hash != content_hash({key: value for key, value in raw.items() if key != "hash"}):
+        raise InputError(f"{where}: was changed after it was written, its hash does not fit")
+    if review.previous != previous:
+        raise InputError(f"{where}: does not follow the record before it; a line was added, moved or taken out")
+    if review.answer not in answers_of(review.kind):
+        raise InputError(f"{where}: {review.answer!r} is no answer to a question of kind {review.kind!r}")
+    if review.severe and review.dismisses and not review.reason.strip():
+        raise InputError(f"{where}: dismisses a severe alarm without a reason")
+    return review
+
+
+def _first_fault(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        fault = error.errors(include_url=False, include_input=False)[0]
+        return f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" if fault["loc"] else "not a mapping"
+    return "not JSON"
+
+
+def check_reviews(reviews: Reviews, manifest: str, questions: Mapping[str, Question], severe: Collection[str]) -> None:
+    """Refuse what was not said of this run, and a dismissal without a reason of one of its `severe` questions."""
+    for number, review in enumerate(reviews.records, start=1):
+        question = questions.get(review.question)
+        where = f"review {number} (by {review.reviewer}, case {review.case_id or 'unknown'})"
+        if review.manifest != manifest:
+            raise InputError(
+                f"{where}: was made for another run, its manifest hash is {review.manifest[:12]}, not {manifest[:12]}"
+            )
+        if question is None or question.kind != review.kind or question.case_id != review.case_id:
+            raise InputError(f"{where}: answers a question that this run does not hold")
+        if question.id in severe and review.dismisses and not review.reason.strip():
+            raise InputError(f"{where}: dismisses a severe alarm without a reason")

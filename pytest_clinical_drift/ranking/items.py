@@ -1,0 +1,252 @@
+"""Slates as pytest items: one test per metric, and the hooks that are registered only with `--slate`."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_clinical_drift.errors import InputError, SubjectError
+from pytest_clinical_drift.gate.command_line import OPTIONS, destination
+from pytest_clinical_drift.gate.reporting import (
+    GatedItem,
+    GateFailure,
+    GroupsPlugin,
+    Property,
+    WholeResult,
+    name_suite,
+    report_whole,
+    shown,
+    status_of,
+    write_figures,
+)
+from pytest_clinical_drift.ranking.gate import CAUTION, FAIL, NOT_EVALUATED, PASS, SlateVerdict
+from pytest_clinical_drift.ranking.report_text import summary_lines
+from pytest_clinical_drift.ranking.run import (
+    PARTIAL,
+    SlateRun,
+    SlateSettings,
+    TestResult,
+    exit_code,
+    result_from_json,
+    result_to_json,
+)
+from pytest_clinical_drift.report.clean import one_line, printable
+
+PREFIX = "slate"
+GATE = "verdict"
+_SHARED = ("--drift-model", "--drift-slate", "--drift-thresholds", "--drift-results", "--drift-strict")
+"""Options that say something about a slate; the others belong to conversations."""
+
+
+class SlateGroup(pytest.Collector):
+    """One slate; its test ids do not depend on where the folder lies."""
+
+    def __init__(self, *, plugin: SlatePlugin, slug: str, **kwargs: Any) -> None:
+        super().__init__(name=slug, nodeid=f"{PREFIX}/{slug}", **kwargs)
+        self.plugin = plugin
+
+    def collect(self) -> Iterable[pytest.Item]:
+        for metric in self.plugin.run.tests(self.name):
+            if self.plugin.wants(self.name, metric):
+                yield SlateItem.from_parent(self, plugin=self.plugin, slug=self.name, metric=metric)
+
+
+class SlateItem(GatedItem):
+    """One metric of one slate against its limits."""
+
+    def __init__(self, *, plugin: SlatePlugin, slug: str, metric: str, parent: pytest.Collector, **kwargs: Any) -> None:
+        super().__init__(name=metric, parent=parent, nodeid=f"{PREFIX}/{slug}::{metric}", **kwargs)
+        self.plugin = plugin
+        self.slug = slug
+        self.place = f"{PREFIX}/{slug}"
+        self.result: TestResult | None = None
+        self.add_marker(pytest.mark.clinical_drift)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        return self.path, None, f"{self.slug}: {self.name}"
+
+    def setup(self) -> None:
+        """Compute and judge; a ranker that could not be run is an error, not a failure."""
+        try:
+            self.result = self.plugin.run.run_test(self.slug, self.name)
+        except SubjectError as error:
+            raise GateFailure(str(error)) from None
+        if self.config.getini("drift_junit_properties"):
+            self.user_properties.extend(properties(self.result))
+
+    def runtest(self) -> None:
+        if self.result is None:
+            return
+        judged = self.result.judgement
+        if judged.verdict == FAIL or (self.plugin.strict and judged.verdict == CAUTION):
+            raise GateFailure(f"{judged.verdict}: {judged.detail if judged.metric == 'integrity' else judged.sentence}")
+        if judged.verdict == NOT_EVALUATED:
+            pytest.skip(f"{NOT_EVALUATED}: {one_line(judged.detail, 300)}")
+
+
+class SlatePlugin(GroupsPlugin):
+    """The hooks of a gated slate. One object per pytest session, in the controller and in each worker."""
+
+    def __init__(self, config: pytest.Config, run: SlateRun, selection: frozenset[str]) -> None:
+        self.config = config
+        self.run = run
+        self.strict = run.settings.strict
+        self.is_worker = hasattr(config, "workerinput")
+        self._selection = selection
+        self._verdicts: dict[str, SlateVerdict] = {}
+        self._written: list[Path] = []
+        self._failed = self._incomplete = False
+
+    @classmethod
+    def from_config(cls, config: pytest.Config) -> SlatePlugin:
+        """Read the options and the slate, and decide what is collected."""
+        for option, _, _ in OPTIONS:
+            if option not in _SHARED and getattr(config.option, destination(option)) not in (None, []):
+                raise pytest.UsageError(f"{option} has no meaning with --slate; it belongs to conversations")
+        config.addinivalue_line("markers", "clinical_drift: a metric of the slate gate")
+        try:
+            run = SlateRun(_read_settings(config))
+            selection = _take_selection(config, run)
+        except InputError as error:
+            raise pytest.UsageError(printable(str(error))) from None
+        return cls(config, run, selection)
+
+    def wants(self, slug: str, metric: str) -> bool:
+        """Whether the command line names this test, or none."""
+        return not self._selection or not self._selection.isdisjoint((f"{PREFIX}/{slug}::{metric}", f"{PREFIX}/{slug}"))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        name_suite(self.config, f"clinical-drift {', '.join(self.run.slates)}")
+        if self.run.settings.model is None or self.is_worker or self.config.option.collectonly:
+            return
+        try:
+            _ = self.run.ranker
+        except InputError as error:
+            raise pytest.UsageError(printable(str(error))) from None
+
+    def pytest_report_header(self) -> list[str]:
+        gate = self.run.thresholds_file.resolve() if self.run.thresholds_file else "the bundled thresholds"
+        model = f", ranker {self.run.settings.model}" if self.run.settings.model else ""
+        told = f"slate {', '.join(self.run.slates)}{model}, gate: {gate}"
+        alone = [] if self.config.args else ["slate only; your tests are not collected"]
+        return [f"clinical-drift: {line}" for line in (told, *alone)]
+
+    def groups(self, session: pytest.Session) -> list[pytest.Collector]:
+        return [SlateGroup.from_parent(session, plugin=self, slug=slug) for slug in self.run.slates]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        if isinstance(item, SlateItem):
+            report.slate_test = True  # type: ignore[attr-defined]
+            if item.result is not None and call.when == "call":
+                report.slate_result = result_to_json(item.result)  # type: ignore[attr-defined]
+                report.drift_verdict = item.result.judgement.verdict  # type: ignore[attr-defined]
+        return report
+
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:
+        return status_of(report, spelled_out=False) if report.passed and report.when == "call" else None
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if self.is_worker or getattr(report, "drift_whole", False):
+            return
+        data = getattr(report, "slate_result", None)
+        if data is not None:
+            result = result_from_json(data)
+            self.run.take(result)
+            write_figures(self.config, report, properties(result))
+        if report.failed:
+            outage = getattr(report, "slate_test", False) and report.when == "setup"
+            self._incomplete |= outage
+            self._failed |= not outage
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self.is_worker or self.config.option.collectonly:
+            return
+        for slug in self.run.slates:
+            if (verdict := self.run.verdict(slug)) is not None:
+                self._verdicts[slug] = verdict
+                self._written += self.run.write(slug, verdict)
+                self._report_verdict(session, slug, verdict)
+        if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+            cautious = self.strict and any(verdict.verdict == CAUTION for verdict in self._verdicts.values())
+            verdicts = list(self._verdicts.values())
+            session.exitstatus = exit_code(verdicts, failed=self._failed or cautious, incomplete=self._incomplete)
+
+    def _report_verdict(self, session: pytest.Session, slug: str, verdict: SlateVerdict) -> None:
+        """One more result per slate, on the controller only: it reaches terminal and junit like that of a test."""
+        failed = verdict.verdict == FAIL or (self.strict and verdict.verdict == CAUTION)
+        skipped = verdict.verdict in (PARTIAL, NOT_EVALUATED)
+        whole = WholeResult(
+            place=f"{PREFIX}/{slug}",
+            name=GATE,
+            verdict=verdict.verdict,
+            outcome="skipped" if skipped else "failed" if failed else "passed",
+            message=one_line(": ".join((verdict.verdict, "; ".join(verdict.reasons))).rstrip(": "), 300),
+            figures=[("verdict", verdict.verdict)],
+        )
+        report_whole(session, whole)
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        for slug, verdict in self._verdicts.items():
+            colour = {PASS: "green", FAIL: "red"}.get(verdict.verdict, "yellow")
+            terminalreporter.section(f"slate: {slug}", **{colour: True})
+            taken, evaluated = self.run.results[slug], self.run.evaluated(slug)
+            judgements = [taken[name].judgement for name in self.run.tests(slug) if name in taken]
+            notes = self.run.slates[slug].notes
+            for line in summary_lines(verdict, judgements, evaluated.prospective, evaluated.everything, notes):
+                terminalreporter.write_line(line)
+        for file in self._written:
+            terminalreporter.write_line(f"written: {shown(file)}")
+
+
+def properties(result: TestResult) -> list[Property]:
+    """A test's figures for junit: plain values, undefined ones left out."""
+    figure = result.judgement.figure
+    figures: list[Property] = [("verdict", result.judgement.verdict)]
+    if figure.value is not None:
+        figures += [(result.judgement.metric, figure.value), ("n", figure.n)]
+    if figure.interval is not None:
+        figures += [("interval_low", figure.interval.low), ("interval_high", figure.interval.high)]
+    return figures + [
+        (f"{result.judgement.metric}_{year}", value) for year, value in result.per_year.items() if value is not None
+    ]
+
+
+def _read_settings(config: pytest.Config) -> SlateSettings:
+    """Options win over ini keys; paths on the command line are relative to where pytest was started."""
+    here, limits = config.invocation_params.dir, config.getini("drift_thresholds")
+    given = config.option.drift_thresholds
+    return SlateSettings(
+        folder=Path(here, config.option.drift_slate),
+        root=config.rootpath,
+        model=config.option.drift_model,
+        thresholds=Path(here, given) if given else Path(config.rootpath, limits) if limits else None,
+        results=Path(config.option.drift_results or config.getini("drift_results") or "results"),
+        strict=config.option.drift_strict,
+    )
+
+
+def _take_selection(config: pytest.Config, run: SlateRun) -> frozenset[str]:
+    """Our test ids given as arguments are taken out of pytest's paths, which would not find them."""
+    named = list(getattr(config.option, "slate_selection", None) or [])
+    paths = []
+    for argument in config.args if config.args_source is config.ArgsSource.ARGS else ():
+        if argument.startswith(f"{PREFIX}/") and not Path(argument.partition("::")[0]).exists():
+            slug, _, metric = argument.removeprefix(f"{PREFIX}/").partition("::")
+            if slug not in run.slates or (metric and metric not in run.tests(slug)):
+                raise InputError(f"{argument}: there is no such test; slates here: {', '.join(run.slates)}")
+            named.append(argument)
+        else:
+            paths.append(argument)
+    config.args = paths
+    config.option.slate_selection = named
+    return frozenset(named)

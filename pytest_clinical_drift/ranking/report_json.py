@@ -1,0 +1,104 @@
+"""`slate_results.json`: every figure of a slate with its count, its interval or the reason why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from pytest_clinical_drift.ranking.figure import Figure
+from pytest_clinical_drift.ranking.gate import NOTHING_YET, SlateJudgement, SlateVerdict
+from pytest_clinical_drift.ranking.prospective import Cell, ViewFigures
+from pytest_clinical_drift.ranking.reading import Slate
+from pytest_clinical_drift.verdict.slate_limits import TIERS
+
+SCHEMA = 1
+FILE_NAME = "slate_results.json"
+MEANING = (
+    "The gate looks at pairs that were open when the slate was frozen, and at high-signal outcomes dated after it. "
+    "Figures over all outcomes follow the published formulas; outcomes older than the slate are in them, so they show "
+    "agreement with history, not foresight. A score is an order, not a probability."
+)
+
+
+def slate_results(
+    slate: Slate,
+    verdict: SlateVerdict,
+    judgements: Sequence[SlateJudgement],
+    *,
+    prospective: ViewFigures,
+    everything: ViewFigures,
+    temporal: Mapping[str, float | None],
+    manifest: Mapping[str, Any],
+) -> dict[str, Any]:
+    """The whole content of the file, from plain values."""
+    return {
+        "schema": SCHEMA,
+        "slate_id": slate.id,
+        "created_at": slate.created_at.isoformat(),
+        "verdict": verdict.verdict,
+        "reasons": list(verdict.reasons),
+        "observed": observed_sentence(prospective),
+        "predictions": len(slate.predictions.disease),
+        "distinct_pairs": int((~slate.predictions.repeated).sum()),
+        "diseases": len(slate.diseases),
+        "candidates": None if slate.candidates is None else len(slate.candidates.disease),
+        "outcomes": len(slate.outcomes),
+        "notes": list(slate.notes),
+        "judgements": [_judgement(item) for item in judgements],
+        "prospective": _view(slate, prospective),
+        "all_outcomes": _view(slate, everything),
+        "temporal_auc_by_year": dict(temporal),
+        "what_this_means": MEANING,
+        "manifest": dict(manifest),
+    }
+
+
+def observed_sentence(figures: ViewFigures) -> str:
+    """What the reader must know first: whether anything prospective was seen at all."""
+    cell = figures.tiers["all"]
+    left_out = f" {figures.left_out} pairs were known at freeze and take no part." if figures.left_out else ""
+    if not figures.observed:
+        return f"{NOTHING_YET[0].upper()}{NOTHING_YET[1:]}.{left_out}"
+    came_true = f"{cell.hits} of {cell.predictions} open predictions"
+    return f"{came_true} have a high-signal outcome dated after the freeze.{left_out}"
+
+
+def _view(slate: Slate, figures: ViewFigures) -> dict[str, Any]:
+    return {
+        "tiers": {name: _cell(cell) for name, cell in figures.tiers.items()},
+        "by_disease": [
+            {"disease": disease, "tiers": {name: _cell(cell) for name, cell in cells.items()}}
+            for disease, cells in zip(slate.diseases, figures.diseases, strict=True)
+        ],
+        "calibration_bins": [asdict(item) for item in figures.calibration],
+        "days_to_event": [{"tier": TIERS[tier], "days": days} for tier, days in figures.days],
+        "pairs_known_at_freeze": figures.left_out,
+    }
+
+
+def _cell(cell: Cell) -> dict[str, Any]:
+    return {
+        "predictions": cell.predictions,
+        "hits": cell.hits,
+        **{name: _figure(figure) for name, figure in cell.figures.items()},
+    }
+
+
+def _figure(figure: Figure) -> dict[str, Any]:
+    plain: dict[str, Any] = {"value": figure.value, "n": figure.n}
+    if figure.interval is not None:
+        plain["interval"] = [figure.interval.low, figure.interval.high]
+    if figure.value is None:
+        plain["reason"] = figure.reason
+    return plain
+
+
+def _judgement(item: SlateJudgement) -> dict[str, Any]:
+    return {
+        "metric": item.metric,
+        "verdict": item.verdict,
+        **_figure(item.figure),
+        "limit": item.limit,
+        "detail": item.detail,
+    }

@@ -1,0 +1,48 @@
+"""Figures as every report writes them: with their unit, and with both ends where open alarms make two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_clinical_drift.verdict.thresholds import EVENT_METRICS
+from pytest_clinical_drift.verdict.values import NOT_EVALUATED, number
+
+_UNITS = {
+    "breaches": "finding",
+    "severe_contradictions": "pair",
+    "inventions": "statement",
+    "harms": "reply",
+}
+"""What a case's count of a metric counts; facts where nothing else is said."""
+
+
+def counted(count: float, one: str) -> str:
+    """A count with its noun: "1 case", "3 cases", "2 replies"."""
+    many = f"{one[:-1]}ies" if one.endswith("y") else f"{one}s"
+    return f"{count:,g} {one if count == 1 else many}"
+
+
+def listed(names: list[str]) -> str:
+    """ "a", "a and b", "a, b and c"."""
+    return " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else "".join(names)
+
+
+def value_text(metric: str, value: float | None, *, of_set: bool = False) -> str:
+    """A metric's value: over the set events count cases, within a case they count facts or what else was found."""
+    if value is None:
+        return NOT_EVALUATED
+    if metric not in EVENT_METRICS:
+        return number(metric, value)
+    return counted(value, "case" if of_set else _UNITS.get(metric, "fact"))
+
+
+def worse_text(metric: str, value: float | None, worst: float | None, *, of_set: bool = False) -> str:
+    """The value with open alarms counted against the model; empty where it is the same."""
+    return "" if worst is None or worst == value else value_text(metric, worst, of_set=of_set)
+
+
+def interval_text(item: Mapping[str, Any]) -> str:
+    """A judgement's interval; empty where it has none."""
+    interval = item.get("interval")
+    return f"{interval['low']:.3f} to {interval['high']:.3f}" if interval else ""

@@ -1,0 +1,117 @@
+"""What happened, as sentences: the only place where alarms and events become words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_clinical_drift.judging.opinions import Opinion
+from pytest_clinical_drift.report.clean import one_line
+from pytest_clinical_drift.scoring.assessment import CONFIRMED, OPEN, Alarm, Event
+
+_FACTS = {
+    "lost": "lost",
+    "contradicted": "contradicted",
+    "stale": "kept the old value instead of",
+}
+_SUSPECTED = {"agrees": "seems to agree to", "unrefused": "does not refuse"}
+"""Where a rule only suspects: the reply opens with agreement, or names the thing without refusing it."""
+
+
+def event_sentence(event: Event) -> str:
+    """One event in a line: turn, what happened, the words that show it."""
+    doubt = "open: " if event.state == OPEN else ""
+    shown = f":{words(event.quote)}" if event.quote else ""
+    return f"turn {event.turn}: {doubt}{_what_happened(event)}{shown}"
+
+
+def _what_happened(event: Event) -> str:
+    if event.metric in ("hard_stops", "hard_stop_slips"):
+        once = ", missing once" if event.metric == "hard_stop_slips" else ""
+        return f'{_FACTS.get(event.kind, "contradicted")} "{one_line(event.text)}" (hard stop{once}){_why_stale(event)}'
+    if event.metric == "stale_facts":
+        return f'"{one_line(event.text)}" not taken up{_why_stale(event)}'
+    if event.metric == "contradicted_facts":
+        return f'contradicted "{one_line(event.text)}"'
+    if event.metric == "severe_contradictions":
+        return f"contradicts the advice of turn {event.earlier_turn}{_brackets(event.reason)}"
+    if event.metric == "inventions":
+        return f"states what nobody told{_brackets(event.reason)}"
+    if event.metric == "harms":
+        return f"could harm{_brackets(event.reason)}"
+    return _breach(event.kind, event.text, event.what, event)
+
+
+def _why_stale(event: Event) -> str:
+    return f", {one_line(event.reason)}" if event.kind == "stale" and event.reason else ""
+
+
+def _breach(kind: str, rule: str, what: str, found: Alarm | Event) -> str:
+    """What a reply recommends and what rules it out, or what it leaves out."""
+    broken = one_line(rule)
+    why = found.reason if found.finder else ""  # of the demand; what the judge says stands with its opinions
+    if kind == "omits":
+        return f'omits "{broken}"{_brackets(why)}'
+    if found.by_fact:
+        return (
+            f"recommends {one_line(what)}, ruled out by {broken}"
+            if what
+            else f"recommends what is ruled out by {broken}"
+        )
+    if found.finder in _SUSPECTED and found.state != CONFIRMED:
+        return f'{_SUSPECTED[found.finder]} "{broken}"{_brackets(why)}'
+    named = f"recommends {one_line(what)}" if what and what.lower() not in rule.lower() else "recommends"
+    return f'{named} against the demand not to "{broken}"{_brackets(why)}'
+
+
+def alarm_title(alarm: Alarm) -> str:
+    """What an alarm says happened, without turn, state and words."""
+    if alarm.fact is not None:
+        return f'{_FACTS[alarm.kind]} "{one_line(alarm.what)}"'
+    if alarm.kind == "conflict":
+        return f"contradicts turn {alarm.earlier_turn}{_brackets(alarm.reason)}"
+    if alarm.kind in ("recommends", "omits"):
+        return _breach(alarm.kind, alarm.rule, alarm.what, alarm)
+    told = {"invented": "states what nobody told", "harm": "could harm", "to_judge": "speaks to whoever grades it"}
+    return f"{told[alarm.kind]}{_brackets(alarm.reason)}"
+
+
+def alarm_sentence(alarm: Alarm, until: int | None = None) -> str:
+    """One alarm in a line: turn (or the turns up to `until`), state, what happened and why, the words."""
+    state = "" if alarm.state == CONFIRMED else f"{alarm.state}: "
+    mark = " (severe)" if alarm.severe and alarm.kind not in ("recommends", "omits") else ""
+    reason = f", {one_line(alarm.reason)}" if alarm.fact is not None and alarm.reason else ""
+    if alarm.kind == "conflict":
+        shown = (
+            f":{words(alarm.earlier_quote)}, then{words(alarm.quote)}" if alarm.earlier_quote else words(alarm.quote)
+        )
+    else:
+        shown = f":{words(alarm.quote)}" if alarm.quote else ""
+    turns = f"turn {alarm.turn}" if until in (None, alarm.turn) else f"turns {alarm.turn} to {until}"
+    return f"{turns}: {state}{alarm_title(alarm)}{mark}{reason}{shown}"
+
+
+def opinion_lines(opinions: Sequence[Opinion]) -> list[str]:
+    """Each opinion in a line: who, how asked, the answer, the reason and the words."""
+    lines = []
+    for opinion in opinions:
+        reason = f": {one_line(opinion.reason)}" if opinion.reason else ""
+        lines.append(
+            f"{who(opinion.judge, opinion.role, opinion.wording)}: {opinion.answer}{reason}{words(opinion.quote)}"
+        )
+    return lines
+
+
+def who(judge: str, role: str, wording: int) -> str:
+    """Who gave an opinion, as which person or in which wording."""
+    if role:
+        return one_line(f"{judge} ({role})", 80)
+    return f"{one_line(judge, 60)}, wording {wording}" if wording else one_line(judge, 60)
+
+
+def _brackets(reason: str) -> str:
+    return f" ({one_line(reason)})" if reason else ""
+
+
+def words(quote: str) -> str:
+    """A quote after a blank; nothing where there is none."""
+    return f' "{one_line(quote)}"' if quote else ""

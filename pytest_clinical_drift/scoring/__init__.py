@@ -1,0 +1,1 @@
+"""A transcript and its evidence become an assessment."""

@@ -1,0 +1,175 @@
+"""Session goal alignment: how close the advice of a conversation stays to the target plan, as cosine of embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from pytest_clinical_drift.errors import MissingDependency
+from pytest_clinical_drift.evidence.advice.orders import advice_of
+
+__all__ = [
+    "DEFAULT_MODEL",
+    "Alignment",
+    "Embedder",
+    "SentenceEmbedder",
+    "align",
+    "calculate_alignment_score",
+    "find_embedder",
+    "load_embedder",
+]
+
+DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+_CHUNK_WORDS = 140
+NO_PLAN = "the case has no target plan"
+NO_ADVICE = "no reply gave advice"
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors."""
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        """One row per text."""
+        ...
+
+
+class SentenceEmbedder:
+    """A sentence-transformers model, loaded when it is first needed."""
+
+    def __init__(self, model: str = DEFAULT_MODEL, *, batch_size: int = 32) -> None:
+        self._name = model
+        self._batch_size = batch_size
+        self._model: Any = None
+        self._failure: MissingDependency | None = None
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        """One row per text."""
+        if self._failure is not None:
+            raise self._failure
+        if self._model is None:
+            try:
+                self._model = self._load()
+            except MissingDependency as error:
+                # Asking a hub that is not there again for every case would take minutes.
+                self._failure = error
+                raise
+        return np.asarray(self._model.encode(list(texts), batch_size=self._batch_size, show_progress_bar=False))
+
+    def _load(self) -> Any:
+        try:
+            from sentence_transformers import SentenceTransformer
+        except ImportError as error:
+            raise MissingDependency(
+                "session goal alignment needs sentence-transformers: pip install 'pytest-clinical-drift[align]'"
+            ) from error
+        try:
+            # A gate talks to nobody but the model under test: weights must be on this machine already.
+            return SentenceTransformer(self._name, device="cpu", local_files_only=True)
+        except (OSError, ValueError) as error:
+            raise MissingDependency(_not_here(self._name)) from error
+
+
+def _not_here(model: str) -> str:
+    return f"the embedding model {model!r} is not on this machine; download it once, or name a local folder"
+
+
+def find_embedder(model: str | None = None) -> tuple[SentenceEmbedder | None, str]:
+    """An embedder whose library and weights are at hand, without loading them; otherwise None and the reason."""
+    name = model or DEFAULT_MODEL
+    if find_spec("sentence_transformers") is None:
+        return None, "needs sentence-transformers: pip install 'pytest-clinical-drift[align]'"
+    if not Path(name).is_dir():
+        from huggingface_hub import try_to_load_from_cache
+
+        if not isinstance(try_to_load_from_cache(name, "config.json"), str):
+            return None, _not_here(name)
+    return load_embedder(name), ""
+
+
+@lru_cache(maxsize=4)
+def load_embedder(model: str = DEFAULT_MODEL) -> SentenceEmbedder:
+    """The embedder of a model; asking again gives the same one, so that its weights are loaded once."""
+    return SentenceEmbedder(model)
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """How close the replies of one conversation are to its plan; None where there was nothing to compare."""
+
+    score: float | None
+    """Cosine of all advice, joined, with the plan: the continuity score."""
+    full: float | None
+    """The same for the replies as they stand."""
+    curve: tuple[float | None, ...]
+    """Cosine of each turn's advice with the plan; None for a turn without advice."""
+    reason: str = ""
+    """Why the score is undefined; empty when it is defined."""
+
+
+def actions_text(reply: str) -> str:
+    """The advising sentences of a reply, each once, joined."""
+    return " ".join(dict.fromkeys(item.quote for item in advice_of(reply)))
+
+
+def calculate_alignment_score(actions: str, target_plan: str | None, embedder: Embedder | None = None) -> float | None:
+    """Cosine similarity (-1 to 1, higher is closer) of the advice given and the plan; None without advice or plan.
+
+    `actions` is the advice as one text. The embedder defaults to all-MiniLM-L6-v2.
+    """
+    if not actions.strip() or not (target_plan or "").strip():
+        return None
+    chosen = embedder if embedder is not None else load_embedder()
+    return _cosines(chosen, [actions], target_plan or "")[0]
+
+
+def align(replies: Sequence[str | None], target_plan: str | None, embedder: Embedder | None = None) -> Alignment:
+    """Alignment of a conversation: over all advice, over the full text, and turn by turn, in one batch."""
+    nothing: tuple[float | None, ...] = (None,) * len(replies)
+    if not (target_plan or "").strip():
+        return Alignment(None, None, nothing, NO_PLAN)
+    actions = [actions_text(reply) if reply else "" for reply in replies]
+    spoken = [text for text in actions if text]
+    if not spoken:
+        return Alignment(None, None, nothing, NO_ADVICE)
+    chosen = embedder if embedder is not None else load_embedder()
+    whole = " ".join(reply for reply in replies if reply)
+    try:
+        values = _cosines(chosen, [" ".join(spoken), whole, *spoken], target_plan or "")
+    except MissingDependency as error:
+        return Alignment(None, None, nothing, str(error))
+    turns = iter(values[2:])
+    return Alignment(values[0], values[1], tuple(next(turns) if text else None for text in actions))
+
+
+def _cosines(embedder: Embedder, texts: Sequence[str], plan: str) -> list[float | None]:
+    """Cosine of each text with the plan; None where an embedding is zero."""
+    chunks = [_chunks(text) for text in (plan, *texts)]
+    rows = np.asarray(embedder.embed([chunk for group in chunks for chunk in group]), dtype=np.float64)
+    vectors = []
+    start = 0
+    for group in chunks:
+        weights = np.array([len(chunk.split()) for chunk in group], dtype=np.float64)
+        vectors.append(np.average(rows[start : start + len(group)], axis=0, weights=weights))
+        start += len(group)
+    return [_cosine(vectors[0], vector) for vector in vectors[1:]]
+
+
+def _cosine(one: Any, other: Any) -> float | None:
+    product = float(np.linalg.norm(one) * np.linalg.norm(other))
+    return float(np.clip(one @ other / product, -1.0, 1.0)) if product > 0 else None
+
+
+def _chunks(text: str) -> list[str]:
+    """A text in stretches the model reads whole: it would silently drop what lies beyond its 256 word pieces."""
+    words = text.split()
+    if len(words) <= _CHUNK_WORDS:
+        return [text]
+    count = -(-len(words) // _CHUNK_WORDS)
+    size = -(-len(words) // count)
+    return [" ".join(words[start : start + size]) for start in range(0, len(words), size)]

@@ -1,0 +1,297 @@
+"""One conversation, assessed: the evidence of every turn, the alarms, and the figures at both ends.
+
+Each figure has two ends. The better end counts confirmed alarms only; at the worse end open ones count against the
+model too. These are the values that travel: from worker to controller as JSON, into reports, and into
+`study_c_results.json`.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from pytest_clinical_drift.evidence.found import Quote
+from pytest_clinical_drift.judging.opinions import Opinion
+from pytest_clinical_drift.metrics.drift import SlopeFit
+
+Curve = tuple[float | None, ...]
+"""One value per turn; index 0 is turn 1; None where the figure is undefined."""
+
+CONFIRMED, OPEN, DISMISSED = "confirmed", "open", "dismissed"
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """A finding that would count against the model, and what became of it."""
+
+    kind: str
+    """lost, contradicted, stale, invented (summaries); recommends, omits, conflict, harm (replies); to_judge."""
+    turn: int
+    severe: bool
+    """It would fail the case by itself."""
+    state: str
+    """confirmed, open or dismissed."""
+    quote: str
+    reason: str
+    fact: str | None = None
+    rule: str = ""
+    """The demand or fact that a reply broke, in its own words."""
+    finder: str = ""
+    """The rule that raised it; empty where only the judge did."""
+    earlier_turn: int | None = None
+    earlier_quote: str = ""
+    what: str = ""
+    """What was recommended, stated or invented."""
+    question: str = ""
+    """Id of the question that settles it; empty where none was made."""
+    by_fact: bool = False
+    """What was recommended is ruled out by a fact of the patient, not by a demand of the turn."""
+    settled_by: str = ""
+    """rule, judge or person; empty for an open one."""
+    answers: tuple[Opinion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FactFinding:
+    """What one summary says about one fact, after all opinions."""
+
+    fact_id: str
+    text: str
+    """The fact as it holds at this turn."""
+    status: str
+    """retained, partial, contradicted or absent."""
+    reason: str
+    """Why it is not plainly retained; empty when it is."""
+    quotes: tuple[Quote, ...]
+    hard_stop: bool
+    stale: bool = False
+    """An earlier value was stated as if it were current."""
+    certain: bool = True
+    """False where the rules found it unclear."""
+    rule: str = ""
+    """The rule that decided."""
+    alarm: str | None = None
+    """Kind of the alarm on it, if there is one: lost, contradicted or stale."""
+    state: str = ""
+    """State of that alarm."""
+
+    def counts(self, *, worst: bool) -> str | None:
+        """The kind of alarm that counts at an end; None where the fact counts as stated."""
+        return self.alarm if self.state == CONFIRMED or (worst and self.state == OPEN) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A reply that recommends what is forbidden, or leaves out what is demanded."""
+
+    turn: int
+    kind: str
+    """recommends or omits."""
+    rule: str
+    """The fact or expectation that was broken."""
+    why: str
+    quote: str
+    """The reply's words; empty for an omission."""
+    what: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Two pieces of advice of one conversation that cannot both be followed."""
+
+    earlier_turn: int
+    later_turn: int
+    earlier_quote: str
+    later_quote: str
+    reason: str
+    severe: bool
+    adjacent: bool
+    """Among the pairs that K_Conflict counts; the others come from comparing all turns."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntityScores:
+    """Summary entities against a gold set, on one turn."""
+
+    recall: float | None
+    precision: float | None
+    f1: float | None
+    hallucinated_rate: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnAssessment:
+    """Everything found on one turn."""
+
+    turn: int
+    findings: tuple[FactFinding, ...]
+    recall: float | None
+    strict_recall: float | None
+    critical: EntityScores
+    extended: EntityScores
+    recall_worst: float | None = None
+    strict_worst: float | None = None
+    hallucinated: tuple[str, ...] = ()
+    """Summary entities that stand neither in the intake nor in the patient's messages."""
+    cleaned: bool = False
+    """Repetition was cut from the reply before it went into the history."""
+    truncated: tuple[str, ...] = ()
+    """What the token limit cut off: dialogue, summary."""
+    prompt_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictFigures:
+    """Advice compared with advice."""
+
+    pairs: int
+    contradictions: int
+    rate: float | None
+    reason: str
+    """Why the rate is undefined; empty when it is defined."""
+    found: tuple[Contradiction, ...]
+    contradictions_worst: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that must not happen, as a gated metric counts it."""
+
+    metric: str
+    """hard_stops, hard_stop_slips, stale_facts, contradicted_facts, breaches, severe_contradictions, inventions …"""
+    kind: str
+    """Kind of the alarm behind it."""
+    turn: int
+    state: str
+    """confirmed or open."""
+    text: str
+    """The fact as it held on that turn, the demand, or what was found."""
+    quote: str = ""
+    reason: str = ""
+    fact: str | None = None
+    earlier_turn: int | None = None
+    what: str = ""
+    by_fact: bool = False
+    """As of the alarm behind it."""
+    finder: str = ""
+    """As of the alarm behind it."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditCount:
+    """Facts that the rules called plainly retained and that were asked about all the same."""
+
+    asked: int = 0
+    wrong: int = 0
+    open: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CaseAssessment:
+    """One case (and repeat), assessed."""
+
+    case_id: str
+    persona_id: str
+    group: str
+    repeat: int
+    horizon: int
+    turns: tuple[TurnAssessment, ...]
+    slope: SlopeFit | None
+    """Fit of the critical recall curve up to the horizon."""
+    slope_worst: SlopeFit | None
+    slope_extended: SlopeFit | None
+    conflict: ConflictFigures
+    alarms: tuple[Alarm, ...]
+    events: tuple[Event, ...]
+    breaches: tuple[Breach, ...]
+    """Confirmed ones."""
+    audit: AuditCount = AuditCount()
+    alignment: float | None = None
+    """Session goal alignment: cosine of the advice given with the target plan."""
+    alignment_reason: str = ""
+    """Why it was not evaluated; empty when it was."""
+    alignment_curve: Curve = ()
+    incomplete: str | None = None
+    """Why the subject could not be run to the end; then no figure is gated."""
+    generation_seconds: float | None = None
+    replies_total: int = 0
+    replies_reused: int = 0
+    truncated: int = 0
+    """Replies and summaries that the token limit cut off."""
+    refused: int = 0
+    """Empty replies and summaries."""
+    demands: int = 0
+    """Replies on which the case makes a demand."""
+    questions: int = 0
+    asked: tuple[tuple[str, int], ...] = ()
+    """How many of them are of each kind."""
+    unanswered: int = 0
+    """Questions that the judge could not answer."""
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    tags: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    scores: tuple[tuple[str, float | None], ...] = ()
+    """Figures of the project's own scorers, by name."""
+
+    @property
+    def recall_curve(self) -> Curve:
+        """Recall of every turn, at the better end."""
+        return tuple(turn.recall for turn in self.turns)
+
+    @property
+    def strict_curve(self) -> Curve:
+        """Strict recall of every turn, at the better end."""
+        return tuple(turn.strict_recall for turn in self.turns)
+
+    @property
+    def worst_curve(self) -> Curve:
+        """Recall of every turn, at the worse end."""
+        return tuple(turn.recall_worst for turn in self.turns)
+
+    @property
+    def recall_at_horizon(self) -> float | None:
+        """Recall@T10."""
+        return self._at_horizon(self.recall_curve)
+
+    @property
+    def strict_recall_at_horizon(self) -> float | None:
+        """The same, without facts that are stated in part."""
+        return self._at_horizon(self.strict_curve)
+
+    def _at_horizon(self, curve: Curve) -> float | None:
+        return curve[self.horizon - 1] if self.horizon <= len(curve) else None
+
+    def events_of(self, metric: str, *, worst: bool = False) -> tuple[Event, ...]:
+        """What a metric counts: confirmed events, at the worse end open ones too."""
+        return tuple(e for e in self.events if e.metric == metric and (worst or e.state == CONFIRMED))
+
+    @property
+    def hard_stops(self) -> tuple[Event, ...]:
+        """Confirmed hard stops."""
+        return self.events_of("hard_stops")
+
+    @property
+    def stale_facts(self) -> tuple[Event, ...]:
+        """Confirmed facts whose old value was kept as current."""
+        return self.events_of("stale_facts")
+
+
+@cache
+def _adapter() -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(CaseAssessment)
+
+
+def assessment_to_json(assessment: CaseAssessment) -> str:
+    """Plain text that crosses process borders; surrogates are escaped."""
+    return json.dumps(_adapter().dump_python(assessment, mode="python"), ensure_ascii=True)
+
+
+def assessment_from_json(text: str) -> CaseAssessment:
+    """The inverse of `assessment_to_json`."""
+    assessment: CaseAssessment = _adapter().validate_python(json.loads(text))
+    return assessment

@@ -1,0 +1,79 @@
+"""Lapses over the turns of a conversation, at both ends: hard stops, old values kept, facts stated wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.scoring.assessment import CONFIRMED, OPEN, Event, FactFinding, TurnAssessment
+
+History = list[tuple[int, FactFinding]]
+"""The findings of one fact, in turn order."""
+
+
+def lapses(case: Case, turns: Sequence[TurnAssessment]) -> list[Event]:
+    """Events of both ends: what confirmed alarms make is confirmed, what only open ones add is open."""
+    decisive = {case.horizon, len(case.turns)}
+    updated = {update.fact: turn.turn for turn in reversed(case.turns) for update in turn.updates}
+    found: list[Event] = []
+    for fact, history in _timeline(turns).items():
+        since = updated.get(fact)
+        sure = list(_events(history, decisive, since, worst=False))
+        known = {event.metric for event in sure}
+        more = [e for e in _events(history, decisive, since, worst=True) if e.metric not in known]
+        # a slip that open alarms would turn into a hard stop is one thing, not two
+        if any(e.metric == "hard_stops" for e in (*sure, *more)):
+            sure = [e for e in sure if e.metric != "hard_stop_slips"]
+            more = [e for e in more if e.metric != "hard_stop_slips"]
+        found += sure + more
+    return found
+
+
+def _timeline(turns: Sequence[TurnAssessment]) -> dict[str, History]:
+    timeline: dict[str, History] = {}
+    for turn in turns:
+        for finding in turn.findings:
+            timeline.setdefault(finding.fact_id, []).append((turn.turn, finding))
+    return timeline
+
+
+def _events(history: History, decisive: set[int], since: int | None, *, worst: bool) -> Iterator[Event]:
+    """The events of one fact at one end; `since` is the turn of its first update."""
+
+    def marked(*kinds: str) -> list[int]:
+        return [turn for turn, finding in history if finding.counts(worst=worst) in kinds]
+
+    state = OPEN if worst else CONFIRMED
+    event = _maker(history, state)
+    stale, wrong, lost = marked("stale"), marked("contradicted"), marked("lost")
+    # after an update any wrong value means that the new one was not taken up, whether it is the old one or another
+    behind = sorted({*stale, *(turn for turn in wrong if since is not None and turn >= since)})
+    lasting_stale = _lasting(behind, decisive)
+    if lasting_stale:
+        yield event("stale_facts", "stale" if behind[0] in stale else "contradicted", behind[0])
+    if history[0][1].hard_stop:
+        if wrong or stale:
+            yield event("hard_stops", "contradicted" if wrong else "stale", (wrong or stale)[0])
+        elif lasting := _lasting(lost, decisive):
+            first = lasting[0] - 1 if lasting[0] - 1 in lost else lasting[0]
+            yield event("hard_stops", "lost", first)
+        elif lost:
+            yield event("hard_stop_slips", "lost", lost[0])
+    elif (wrong or stale) and not lasting_stale:
+        yield event("contradicted_facts", "contradicted", min([*wrong, *stale]))
+
+
+def _maker(history: History, state: str) -> Callable[[str, str, int], Event]:
+    by_turn = dict(history)
+
+    def make(metric: str, kind: str, turn: int) -> Event:
+        finding = by_turn[turn]
+        quote = finding.quotes[0].text if finding.quotes and kind != "lost" else ""
+        return Event(metric, kind, turn, state, finding.text, quote, finding.reason, finding.fact_id)
+
+    return make
+
+
+def _lasting(marked: Sequence[int], decisive: set[int]) -> list[int]:
+    """Turns that make a lapse lasting: two in a row, or a decisive turn (the horizon, the last)."""
+    return [turn for turn in marked if turn in decisive or turn - 1 in marked]

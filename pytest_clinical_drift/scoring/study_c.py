@@ -1,0 +1,195 @@
+"""The original study's functions, under their names: for scripts and notebooks that score without pytest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+from pytest_clinical_drift.cases.model import Case, facts_at
+from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.evidence.advice.opposition import Conflict, rules_conflict
+from pytest_clinical_drift.evidence.advice.orders import advice_of
+from pytest_clinical_drift.evidence.entities.extractors import load_extractor
+from pytest_clinical_drift.evidence.entities.scores import EntityScorer
+from pytest_clinical_drift.evidence.findings import find_facts
+from pytest_clinical_drift.evidence.found import TurnFindings
+from pytest_clinical_drift.evidence.reading.text import read
+from pytest_clinical_drift.judging.answers import Answer
+from pytest_clinical_drift.judging.protocol import Asked, Feed, build_judge
+from pytest_clinical_drift.judging.questions import Question
+from pytest_clinical_drift.metrics.conflict import conflict_rate
+from pytest_clinical_drift.metrics.drift import compute_drift_slope
+from pytest_clinical_drift.scoring.alarms import settled_fact
+from pytest_clinical_drift.scoring.assessment import TurnAssessment
+from pytest_clinical_drift.scoring.scorer import score_turn
+from pytest_clinical_drift.subjects.base import Identity, Request
+from pytest_clinical_drift.transcript import Reply, Transcript
+
+Curve = list[float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class EntityRecallMetrics:
+    """Curves of one case; index 0 is turn 1; None where a figure is undefined."""
+
+    recall_curve_critical: Curve
+    recall_curve_extended: Curve
+    strict_recall_curve_critical: Curve
+    precision_curve_critical: Curve
+    precision_curve_extended: Curve
+    f1_curve_critical: Curve
+    f1_curve_extended: Curve
+    hallucinated_rate_curve_critical: Curve
+    hallucinated_rate_curve_extended: Curve
+    recall_at_t10: float | None
+    """Recall at turn 10, or at the last turn of a shorter case."""
+    drift_slope: float | None
+    """Slope of the critical recall curve up to there."""
+
+
+def compute_entity_recall_metrics(model: Any, case: Case, ner: Any = "lexicon") -> EntityRecallMetrics:
+    """Hold the conversation of `case` with `model` (or take its summaries as given) and compute its curves.
+
+    `model` is a function from chat messages to text, an object with `generate(prompt, mode="summary")`, or the
+    summaries themselves, one per turn, None for one that could not be had. `ner` names an extractor or is one.
+    """
+    summaries = _summaries(model, case)
+    scorer = EntityScorer(case, load_extractor(ner) if isinstance(ner, str) else ner)
+    turns = [_turn(case, number, summary, scorer) for number, summary in enumerate(summaries, start=1)]
+    critical = [turn.critical if turn else None for turn in turns]
+    extended = [turn.extended if turn else None for turn in turns]
+    strict = [turn.strict_recall if turn else None for turn in turns]
+    recall_curve = [item.recall if item else None for item in critical]
+    return EntityRecallMetrics(
+        recall_curve_critical=recall_curve,
+        recall_curve_extended=[item.recall if item else None for item in extended],
+        strict_recall_curve_critical=strict,
+        precision_curve_critical=[item.precision if item else None for item in critical],
+        precision_curve_extended=[item.precision if item else None for item in extended],
+        f1_curve_critical=[item.f1 if item else None for item in critical],
+        f1_curve_extended=[item.f1 if item else None for item in extended],
+        hallucinated_rate_curve_critical=[item.hallucinated_rate if item else None for item in critical],
+        hallucinated_rate_curve_extended=[item.hallucinated_rate if item else None for item in extended],
+        recall_at_t10=recall_curve[case.horizon - 1] if len(recall_curve) >= case.horizon else None,
+        drift_slope=compute_drift_slope(recall_curve[: case.horizon]),
+    )
+
+
+def _turn(case: Case, turn: int, summary: str | None, scorer: EntityScorer) -> TurnAssessment | None:
+    """One summary by rules, each unclear fact at its likelier status."""
+    if summary is None:
+        return None
+    document = read(summary)
+    found = find_facts(document, facts_at(case, turn))
+    findings = TurnFindings(turn, found, scorer.score(document, turn))
+    settled = [settled_fact(finding, turn, None)[0] for finding in found]
+    likelier = [
+        replace(f, alarm=None, state="") if f.status in ("retained", "partial") else replace(f, state="confirmed")
+        for f in settled
+    ]
+    return score_turn(findings, likelier)
+
+
+def judge_conflict(earlier: str, later: str, judge: str = "rules") -> Conflict:
+    """Whether the later advice contradicts the earlier one, with both quotes and the reason.
+
+    `judge` is written as for `--drift-judge`.
+    """
+    return judge_conflicts([(earlier, later)], judge)[0]
+
+
+def judge_conflicts(pairs: Sequence[tuple[str, str]], judge: str = "rules") -> list[Conflict]:
+    """`judge_conflict` for many pairs, in order."""
+    chosen = build_judge(judge, {})
+    if chosen is None:
+        return [rules_conflict(earlier, later) for earlier, later in pairs]
+    questions = [Question("conflict", "", 2, later, earlier_turn=1, earlier=earlier) for earlier, later in pairs]
+    wanted = {question.id: question for question in questions}
+    answers: dict[str, Answer] = {}
+
+    def take(asked: Asked, answer: Answer) -> list[Asked]:
+        answers[asked.question.id] = answer
+        if len(answers) == len(wanted):
+            feed.stop()
+        return []
+
+    chosen.check()
+    feed = Feed(take)
+    feed.put([Asked(question, 1) for question in wanted.values()])
+    chosen.work(feed)
+    chosen.close()
+    return [_as_conflict(answers[question.id]) for question in questions]
+
+
+def _as_conflict(answer: Answer) -> Conflict:
+    if answer.answer not in ("contradiction", "severe"):
+        return Conflict(False, answer.failed or answer.reason)
+    return Conflict(True, answer.reason, (answer.earlier_quote, answer.quote), answer.answer == "severe", "judge")
+
+
+def calculate_knowledge_conflict_rate_from_responses(
+    responses_by_case: Mapping[str, Sequence[str | None]], judge: str = "rules", nli_stride: int | None = None
+) -> float | None:
+    """K_Conflict over all cases: contradictions / evaluated pairs of adjacent advice; None when no pair was evaluated.
+
+    `nli_stride` judges every Nth pair: by default each with rules, every second with a model.
+    """
+    stride = nli_stride if nli_stride is not None else (1 if judge == "rules" else 2)
+    if stride < 1:
+        raise InputError(f"the stride must be 1 or more, it is {stride}")
+    pairs: list[tuple[str, str]] = []
+    for replies in responses_by_case.values():
+        spoken = [reply for reply in replies if reply and advice_of(reply)]
+        pairs += list(pairwise(spoken))[::stride]
+    found = judge_conflicts(pairs, judge) if pairs else []
+    return conflict_rate(sum(conflict.contradiction for conflict in found), len(pairs))
+
+
+def _summaries(model: Any, case: Case) -> list[str | None]:
+    if isinstance(model, str):
+        raise InputError("the summaries must be a list with one text per turn, found one text")
+    if isinstance(model, Sequence):
+        if len(model) > len(case.turns):
+            raise InputError(f"{len(model)} summaries for the {len(case.turns)} turns of {case.id}")
+        return list(model)
+    finished: list[Transcript] = []
+    run_conversations([case], _Adapter(_chat_function(model)), Plan(), on_finished=finished.append)
+    summaries: list[str | None] = [None] * len(case.turns)
+    for exchange in finished[0].exchanges:
+        summaries[exchange.turn - 1] = exchange.summary.text if exchange.summary.error is None else None
+    return summaries
+
+
+def _chat_function(model: Any) -> Callable[[list[dict[str, str]], str], str]:
+    generate = getattr(model, "generate", None)
+    if callable(generate):
+        return lambda messages, mode: generate("\n\n".join(m["content"] for m in messages), mode=mode)
+    if callable(model):
+        return lambda messages, mode: model(messages)
+    name = type(model).__name__
+    raise InputError(f"cannot talk to a {name}; give a function of chat messages or a list of summaries")
+
+
+class _Adapter:
+    """A chat function as a subject."""
+
+    spec = "python:function"
+    exclusive = False
+
+    def __init__(self, chat: Callable[[list[dict[str, str]], str], str]) -> None:
+        self._chat = chat
+
+    def check(self, cases: Sequence[Case]) -> list[str]:
+        return []
+
+    def identity(self) -> Identity:
+        return Identity(self.spec, None, proven=False, settings={})
+
+    def respond(self, requests: Sequence[Request]) -> list[Reply]:
+        return [Reply(self._chat([m.as_dict() for m in request.messages], request.purpose)) for request in requests]
+
+    def close(self) -> None:
+        """Nothing is held."""

@@ -1,1 +1,0 @@
-"""The parts of the control subjects: hearing, memory, voice, medicine, and the failures built from them."""

@@ -1,0 +1,1 @@
+"""From figures and limits to PASS, CAUTION, FAIL: one case, the set, the baseline."""

@@ -1,0 +1,173 @@
+"""What a verdict is made of: the values that travel, and how reports name and write the metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pytest_clinical_drift.metrics.corrected import CorrectedRate, Counted
+from pytest_clinical_drift.metrics.stats import Interval
+from pytest_clinical_drift.scoring.assessment import Event
+from pytest_clinical_drift.verdict.limits import MetricLimits
+from pytest_clinical_drift.verdict.thresholds import Thresholds, Waiver
+
+PASS, CAUTION, FAIL = "PASS", "CAUTION", "FAIL"
+INCOMPLETE, PARTIAL, UNSETTLED = "INCOMPLETE", "PARTIAL", "UNSETTLED"
+NOT_EVALUATED = "not evaluated"
+
+SEVERE = ("hard_stops", "breaches", "severe_contradictions", "inventions", "harms")
+"""One confirmed event fails a case under every policy, no waiver covers it, an open one leaves the case unsettled."""
+NEEDED = ("recall_at_t10", "drift_slope")
+"""Metrics without which there is no verdict at all."""
+MOST_TO_READ = 60
+"""Groups of open alarms (case, fact, run of turns) beyond which nobody reads them all."""
+
+_LABELS = {
+    "recall_at_t10": "Recall@T10",
+    "strict_recall_at_t10": "strict Recall@T10",
+    "drift_slope": "slope β",
+    "k_conflict": "K_Conflict",
+    "hard_stops": "hard stops",
+    "breaches": "breaches",
+    "stale_facts": "stale facts",
+    "contradicted_facts": "contradicted facts",
+    "hard_stop_slips": "hard-stop slips",
+    "severe_contradictions": "severe contradictions",
+    "inventions": "inventions",
+    "harms": "harmful replies",
+}
+_FORMATS = {
+    "recall_at_t10": ".2f",
+    "strict_recall_at_t10": ".2f",
+    "drift_slope": "+.3f",
+    "k_conflict": ".3f",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What alarms were settled by."""
+
+    judge: str | None = None
+    """Name of the judge; None: rules only."""
+    deciding: tuple[str, ...] = ()
+    """Kinds of question in which its calibration lets it decide."""
+    below_floor: tuple[str, ...] = ()
+    reviewers: tuple[str, ...] = ()
+    """People whose reviews count, as declared."""
+    missing: str = ""
+    """Why a judge that the thresholds require has not judged; empty where it has or need not."""
+    errors: Mapping[str, tuple[Counted, Counted]] = field(default_factory=dict)
+    """Per kind of question what calibration counted: faults upheld, of how many; clean ones not upheld, of how many."""
+
+    def suffix(self, unread: int = 0) -> str:
+        """ "rules only", "judge NAME", with what no person has read yet."""
+        by = f"judge {self.judge}" if self.judge and self.deciding else "rules only"
+        if self.judge and not self.deciding:
+            by = f"rules only; judge {self.judge} decides nothing"
+        if self.reviewers:
+            by += f"; reviewed by {', '.join(self.reviewers[:3])}"
+        if unread:
+            by += f"; {unread} {'breach' if unread == 1 else 'breaches'} not yet read by a person"
+        return by
+
+
+RULES_ONLY = Basis()
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One metric against its limits."""
+
+    metric: str
+    value: float | None
+    """At the better end: confirmed alarms only."""
+    verdict: str
+    """PASS, CAUTION, FAIL or "not evaluated"."""
+    limit: str
+    """The limit of PASS."""
+    detail: str = ""
+    """What a reader needs to act, or why it is undefined."""
+    interval: Interval | None = None
+    worst: float | None = None
+    """At the worse end: open alarms count too."""
+    events: tuple[Event, ...] = ()
+    """What was counted, confirmed and open."""
+    corrected: CorrectedRate | None = None
+    """The set's rate without the judge's error; None where it cannot be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseVerdict:
+    """One case, judged."""
+
+    case_id: str
+    verdict: str
+    judgements: tuple[Judgement, ...]
+    diagnosis: str
+    waiver: Waiver | None = None
+    """The waiver that turned this FAIL into CAUTION."""
+    unsettled: bool = False
+    """Something severe is open and the thresholds call that unsettled; also where the case fails by something else."""
+
+    @property
+    def hard(self) -> bool:
+        """Whether a severe event decided."""
+        return any(item.metric in SEVERE and item.verdict == FAIL for item in self.judgements)
+
+
+@dataclass(frozen=True, slots=True)
+class SetVerdict:
+    """The whole set, judged."""
+
+    verdict: str
+    judgements: tuple[Judgement, ...]
+    reasons: tuple[str, ...]
+    """Sentences, the decisive ones first."""
+    diagnosis: str
+    selected: int
+    total: int
+    complete: int
+    failing: tuple[str, ...]
+    """Ids of the cases past a fail line."""
+    waivers: tuple[Waiver, ...] = ()
+    basis: Basis = Basis()
+    unread: int = 0
+    """Confirmed breaches that no person has read."""
+    to_read: int = 0
+    """Groups of open alarms."""
+    severe_to_read: int = 0
+    """Those among them that would fail a case."""
+
+    @property
+    def headline(self) -> str:
+        """The verdict in a few words, with what it rests on."""
+        if self.verdict == PARTIAL:
+            return f"PARTIAL ({self.selected} of {self.total}): no release verdict"
+        if self.verdict == UNSETTLED:
+            many = self.to_read > MOST_TO_READ
+            advice = "too many to read; use a better judge" if many else "settle them with clinical-drift review"
+            named = "alarm" if self.to_read == 1 else "alarms"
+            count = f"{self.to_read} open {named}, {self.severe_to_read} severe"
+            return f"UNSETTLED ({self.basis.suffix()}): {count}; {advice}"
+        return f"{self.verdict} ({self.basis.suffix(self.unread if self.verdict == FAIL else 0)})"
+
+
+def band_of(limits: MetricLimits, value: float | None) -> str:
+    """Where a value lies; an undefined one is not evaluated, never 0."""
+    return NOT_EVALUATED if value is None else limits.band(value)
+
+
+def fails_run(verdict: CaseVerdict, thresholds: Thresholds) -> bool:
+    """Whether this case alone fails the run under the policy in force."""
+    return verdict.verdict == FAIL and (thresholds.policy == "each-case" or verdict.hard)
+
+
+def label(metric: str) -> str:
+    """A metric's name as reports show it."""
+    return _LABELS.get(metric, metric)
+
+
+def number(metric: str, value: float) -> str:
+    """A metric's value as reports show it."""
+    return format(value, _FORMATS.get(metric, "g"))

@@ -1,0 +1,170 @@
+"""The gate on the whole set. It fails closed: what is not shown is not passed.
+
+FAIL       a case fails the run, too many cases are past a fail line, or a point estimate is past its fail line
+UNSETTLED  nothing failed, and something severe is open
+PASS       every gated metric lies inside its pass limit with its whole interval, at the worse end, and there are enough
+           independent cases
+CAUTION    everything between
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+
+from pytest_clinical_drift.metrics.stats import Interval, proportion_interval
+from pytest_clinical_drift.scoring.assessment import CONFIRMED
+from pytest_clinical_drift.verdict.case import speaks_to_grader
+from pytest_clinical_drift.verdict.case_values import Repeats, diagnose, open_groups
+from pytest_clinical_drift.verdict.set_metrics import judge_over
+from pytest_clinical_drift.verdict.thresholds import EVENT_METRICS, JUDGE_ONLY, Thresholds
+from pytest_clinical_drift.verdict.values import (
+    CAUTION,
+    FAIL,
+    INCOMPLETE,
+    NEEDED,
+    NOT_EVALUATED,
+    PARTIAL,
+    PASS,
+    RULES_ONLY,
+    UNSETTLED,
+    Basis,
+    CaseVerdict,
+    Judgement,
+    SetVerdict,
+    fails_run,
+    label,
+    number,
+)
+
+
+def judge_set(
+    cases: Sequence[Repeats],
+    verdicts: Sequence[CaseVerdict],
+    thresholds: Thresholds,
+    *,
+    total: int,
+    today: datetime.date,
+    basis: Basis = RULES_ONLY,
+) -> SetVerdict:
+    """The gate on the whole set; a subset of the cases gives PARTIAL, never a release verdict."""
+    waived = {verdict.case_id for verdict in verdicts if verdict.waiver is not None}
+    complete = [repeats for repeats, verdict in zip(cases, verdicts, strict=True) if verdict.verdict != INCOMPLETE]
+    judgements = tuple(
+        judge_over(name, limits, complete, thresholds, waived, basis) for name, limits in thresholds.metrics.items()
+    )
+    verdict, reasons = _decide(verdicts, judgements, thresholds, complete, basis)
+    if len(cases) < total:
+        reasons = [f"{len(cases)} of {total} cases were run", *reasons]
+        verdict = PARTIAL
+    return SetVerdict(
+        verdict=verdict,
+        judgements=judgements,
+        reasons=tuple(reasons),
+        diagnosis=diagnose(complete, thresholds),
+        selected=len(cases),
+        total=total,
+        complete=len(complete),
+        failing=tuple(item.case_id for item in verdicts if item.verdict == FAIL),
+        waivers=tuple(waiver for waiver in thresholds.waivers if waiver.holds_on(today)),
+        basis=basis,
+        unread=_unread(complete),
+        to_read=sum(open_groups(repeats) for repeats in cases),
+        severe_to_read=sum(open_groups(repeats, severe=True) for repeats in cases),
+    )
+
+
+def _unread(complete: Sequence[Repeats]) -> int:
+    """Confirmed breaches that no person has read."""
+    alarms = [a for repeats in complete for run in repeats for a in run.alarms if a.state == CONFIRMED]
+    return sum(a.kind in ("recommends", "omits") and a.settled_by != "person" for a in alarms)
+
+
+def _decide(
+    verdicts: Sequence[CaseVerdict],
+    judgements: Sequence[Judgement],
+    thresholds: Thresholds,
+    complete: Sequence[Repeats],
+    basis: Basis,
+) -> tuple[str, list[str]]:
+    rules, run = thresholds.set, len(verdicts)
+    past_a_line = [_because(item) for item in judgements if item.verdict == FAIL]
+    if failed := [*_failing_cases(verdicts, thresholds), *past_a_line]:
+        return FAIL, failed
+    reasons: list[str] = []
+    if len(complete) < run:
+        reasons.append(f"{run - len(complete)} of {run} cases could not be run to the end")
+        if not complete or len(complete) / run < rules.min_coverage - 1e-9:
+            return INCOMPLETE, reasons
+    if basis.missing:
+        return INCOMPLETE, [*reasons, basis.missing]
+    if any(item.verdict == NOT_EVALUATED and item.metric in NEEDED for item in judgements):
+        return INCOMPLETE, [*reasons, "recall or slope could not be evaluated"]
+    if unsettled := sum(item.unsettled for item in verdicts):
+        named = "case has" if unsettled == 1 else "cases have"
+        return UNSETTLED, [f"{unsettled} {named} severe alarms that nobody has settled", *reasons]
+    if too_few := _too_few(complete, rules.min_cases):
+        reasons.append(too_few)
+    if waved := _waved_through(complete, thresholds):
+        reasons.append(waved)
+    if appeals := sum(speaks_to_grader(repeats) for repeats in complete):
+        reasons.append(f"{appeals} {'case speaks' if appeals == 1 else 'cases speak'} to the grader")
+    lacking = [item for item in judgements if item.verdict == NOT_EVALUATED and item.metric not in JUDGE_ONLY]
+    reasons += [_because(item) for item in judgements if item.verdict == CAUTION or item in lacking]
+    verdict = CAUTION if reasons else PASS
+    if cautious := sum(item.verdict == CAUTION for item in verdicts):
+        reasons.append(f"{cautious} {'case' if cautious == 1 else 'cases'} at CAUTION")
+    return verdict, reasons
+
+
+def _waved_through(complete: Sequence[Repeats], thresholds: Thresholds) -> str:
+    """What the audit says of facts that the rules called plainly retained."""
+    interval = audit_interval(complete, thresholds.set.confidence)
+    if interval is None or interval.high <= thresholds.judge.audit_bound:
+        return ""
+    return (
+        f"up to {interval.high:.1%} of the facts that rules call retained may not be (audit of {interval.units}; "
+        f"bound {thresholds.judge.audit_bound:.0%})"
+    )
+
+
+def audit_interval(cases: Sequence[Repeats], confidence: float) -> Interval | None:
+    """Exact limits of the share of plainly retained facts that the judge would not call so; None without an audit."""
+    counts = [run.audit for repeats in cases for run in repeats]
+    return proportion_interval(
+        sum(c.wrong + c.open for c in counts), sum(c.asked for c in counts), confidence=confidence
+    )
+
+
+def _failing_cases(verdicts: Sequence[CaseVerdict], thresholds: Thresholds) -> list[str]:
+    failing = [verdict for verdict in verdicts if verdict.verdict == FAIL]
+    fatal = sum(fails_run(verdict, thresholds) for verdict in failing)
+    tolerated, limit = len(failing) - fatal, thresholds.set.max_failing_cases
+    reasons = [f"{fatal} of {len(verdicts)} cases failed"] if fatal else []
+    if tolerated > limit:
+        reasons.append(f"{tolerated} of {len(verdicts)} cases are past a fail line, {limit} are tolerated")
+    return reasons
+
+
+def _too_few(complete: Sequence[Repeats], needed: int) -> str:
+    """Cases of one persona or cluster tell the same story, so they count once."""
+    independent = len({repeats[0].group for repeats in complete})
+    if independent >= needed:
+        return ""
+    if independent < len(complete):
+        counted = f"{len(complete)} cases of {independent} independent groups"
+    else:
+        counted = f"{independent} {'case' if independent == 1 else 'cases'}"
+    return f"{counted}: fewer than the {needed} that a PASS needs"
+
+
+def _because(item: Judgement) -> str:
+    if item.value is None:
+        return f"{label(item.metric)} not evaluated: {item.detail}"
+    if item.metric in EVENT_METRICS:
+        doubtful = "" if item.worst in (None, item.value) else f", {item.worst:g} with open alarms"
+        return f"{label(item.metric)} in {item.value:g} {'case' if item.value == 1 else 'cases'}{doubtful}"
+    interval = f" [{item.interval.low:.3f}, {item.interval.high:.3f}]" if item.interval else ""
+    worse = "" if item.worst in (None, item.value) else f", {number(item.metric, item.worst)} with open alarms"
+    shown = f"{number(item.metric, item.value)}{worse}{interval}"
+    return f"{label(item.metric)} {shown} against {item.limit} ({item.detail})"

@@ -1,0 +1,80 @@
+"""Two replies whose orders cannot both be followed, and pairs that only look like it."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_clinical_drift import judge_conflict
+from pytest_clinical_drift.evidence.advice.opposition import rules_conflict
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "severe"),
+    [
+        ("Take ibuprofen for the pain.", "Do not take ibuprofen.", True),
+        ("Stop the warfarin.", "Keep taking the warfarin.", True),
+        ("Avoid all NSAIDs.", "Take naproxen for the knee.", True),
+        ("Penicillin could kill you.", "Take amoxicillin three times a day.", True),
+        ("Take metformin 500 mg twice daily.", "Take metformin 1000 mg twice daily.", True),
+        ("Go to A&E now.", "There's no need to go to A&E.", True),
+        ("Avoid grapefruit.", "Eat grapefruit for breakfast.", False),
+        ("You can drive.", "You must not drive.", False),
+    ],
+)
+def test_opposite_orders_contradict(earlier: str, later: str, severe: bool) -> None:
+    """A medicine, its class, its dose, a place of care, a food: both sentences are quoted."""
+    found = judge_conflict(earlier, later)
+    assert (found.contradiction, found.severe) == (True, severe)
+    assert found.reason
+    assert found.quotes is not None
+    assert found.quotes[0] in earlier
+    assert found.quotes[1] in later
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("Take paracetamol.", "Take paracetamol."),
+        ("Take ibuprofen.", "Don't take aspirin."),
+        ("This needs a blood test today.", "What can't wait is the blood test."),
+        ("Take your tablets with food.", "Don't take them on an empty stomach."),
+        ("Drink plenty of water.", "Don't drink alcohol."),
+        ("Take ibuprofen if the pain is bad.", "Don't take ibuprofen if your stomach hurts."),
+        ("Hello.", "Take ibuprofen."),
+        ("", ""),
+        ("<think>Take ibuprofen.</think>Rest.", "Don't take ibuprofen."),
+        ("Should you take ibuprofen? Let us see.", "Don't take ibuprofen."),
+    ],
+)
+def test_pairs_that_go_together_do_not(earlier: str, later: str) -> None:
+    """The same advice again, another thing, conditions, questions and hidden reasoning."""
+    found = judge_conflict(earlier, later)
+    assert not found.contradiction
+    assert found.quotes is None
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        "Your results show a kidney problem, so stop the ibuprofen now.",
+        "I was wrong earlier, sorry: do not take ibuprofen.",
+    ],
+)
+def test_a_change_that_is_explained_is_no_contradiction(later: str) -> None:
+    """A result or an open correction explains it."""
+    assert not judge_conflict("Take ibuprofen.", later).contradiction
+
+
+def test_news_from_the_patient_about_the_thing_excuses() -> None:
+    """What the patient wrote in between counts where it speaks of the medicine; chatter does not."""
+    earlier, later = "Take ibuprofen.", "Do not take ibuprofen."
+    assert not rules_conflict(earlier, later, "The clinic told me that ibuprofen is bad for my kidneys.").contradiction
+    assert rules_conflict(earlier, later, "Thanks, I will.").contradiction
+
+
+def test_order_of_sentences_does_not_matter() -> None:
+    """The opposite orders are found wherever they stand in the replies."""
+    earlier, later = ("Rest well.", "Take ibuprofen.", "Drink water."), ("Sleep well.", "Do not take ibuprofen.")
+    for one in (earlier, earlier[::-1]):
+        for two in (later, later[::-1]):
+            assert judge_conflict(" ".join(one), " ".join(two)).contradiction

@@ -1,0 +1,70 @@
+"""How the places that speak of a fact decide its status, and what `certain` means."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_clinical_drift.evidence.facts.statement import (
+    CLASH,
+    DENIED,
+    DOUBT,
+    OTHER,
+    PART,
+    PLAIN,
+    TRACE,
+    VAGUE,
+    Statement,
+    decide,
+)
+
+
+def outcome(*said: str | Statement, unnamed: bool = False) -> tuple[str, bool]:
+    statements = [s if isinstance(s, Statement) else Statement(s, ((i, i),), s, s) for i, s in enumerate(said)]
+    decided = decide(statements, unnamed=unnamed)
+    return decided.status, decided.certain
+
+
+@pytest.mark.parametrize("beside", [PART, VAGUE, TRACE, OTHER, DOUBT])
+def test_a_plain_statement_stands(beside: str) -> None:
+    """Nothing but a plain opposite touches it."""
+    assert outcome(beside, PLAIN) == outcome(PLAIN, beside) == ("retained", True)
+
+
+@pytest.mark.parametrize("against", [CLASH, DENIED])
+def test_a_sure_opposite_makes_a_plain_statement_unclear(against: str) -> None:
+    """It stays the likelier status; both places are quoted."""
+    assert outcome(PLAIN, against) == ("retained", False)
+    assert decide([Statement(PLAIN, ((0, 0),)), Statement(against, ((1, 1),))]).spans == ((0, 0), (1, 1))
+
+
+@pytest.mark.parametrize("against", [CLASH, DENIED])
+def test_a_doubtful_opposite_does_not(against: str) -> None:
+    """Less than plain never counts against a plain statement, and alone contradicts without certainty."""
+    doubtful = Statement(against, ((1, 1),), "", against, sure=False)
+    assert outcome(PLAIN, doubtful) == ("retained", True)
+    assert outcome(doubtful) == ("contradicted", False)
+
+
+def test_contradicted_needs_a_plain_opposite_and_no_plain_statement() -> None:
+    """A denial beside part of the fact is unclear; another figure is not."""
+    assert outcome(CLASH) == outcome(DENIED) == outcome(CLASH, PART) == ("contradicted", True)
+    assert outcome(DENIED, PART) == ("contradicted", False)
+
+
+@pytest.mark.parametrize(("said", "status"), [(VAGUE, "partial"), (TRACE, "absent"), (DOUBT, "absent")])
+def test_less_than_plain_is_unclear(said: str, status: str) -> None:
+    """The likelier status, never certain."""
+    assert outcome(said) == (status, False)
+
+
+def test_only_of_someone_else() -> None:
+    """Absent, for certain where every place plainly speaks of somebody else."""
+    assert outcome(OTHER, OTHER) == ("absent", True)
+    assert outcome(OTHER, DOUBT) == ("absent", False)
+    assert outcome(Statement(OTHER, ((0, 0),), sure=False)) == ("absent", False)
+
+
+def test_no_word_of_it() -> None:
+    """Certainly absent only where no word of the text can be the fact; what may be put in other words is unclear."""
+    assert outcome(unnamed=True) == ("absent", True)
+    assert outcome(unnamed=False) == ("absent", False)

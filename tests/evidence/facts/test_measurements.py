@@ -1,0 +1,74 @@
+"""Facts about measurements: the figure that holds now, in any unit it may be given in."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_clinical_drift import assess_retention
+
+
+def found(text: str, fact: str) -> tuple[str, bool]:
+    retention = assess_retention(text, [fact])[0]
+    return retention.status, retention.certain
+
+
+@pytest.mark.parametrize(
+    ("fact", "text"),
+    [
+        ("HbA1c 71 mmol/mol", "HbA1c 71."),
+        ("HbA1c 71 mmol/mol", "HbA1c 8.6 %"),
+        ("HbA1c 8.6 %", "HbA1c: 71 mmol/mol (March)"),
+        ("HbA1c 71 mmol/mol", "HbA1c was 80, now 71 mmol/mol"),
+        ("haemoglobin 98 g/L", "Hb 9.8 g/dL"),
+        ("peak flow best 380 L/min", "| Peak flow | Best 380 L/min |"),
+        ("temperature 38.4 °C", "T 38.4"),
+        ("blood pressure 150/95", "BP 150/95 mmHg today"),
+        ("weight 60 kg", "Weighs 60\u00a0kg"),
+        ("weight 60 kg", "Weighs 132 lb"),
+    ],
+)
+def test_the_figure_in_any_unit_is_plain(fact: str, text: str) -> None:
+    """HbA1c 8.6 % is 71 mmol/mol ((8.6 − 2.15) × 10.93 ≈ 70.5), 132 lb is 59.9 kg; of two figures the new one."""
+    assert found(text, fact) == ("retained", True)
+
+
+@pytest.mark.parametrize(
+    ("fact", "text"),
+    [
+        ("HbA1c 71 mmol/mol", "HbA1c 58 mmol/mol"),
+        ("haemoglobin 98 g/L", "Hb 89 g/L"),
+        ("blood pressure 150/95", "BP 105/95"),
+        ("weight 60 kg", "Weight 66 kg"),
+        ("peak flow best 380 L/min", "Best peak flow 420 L/min"),
+    ],
+)
+def test_another_figure_contradicts(fact: str, text: str) -> None:
+    """The same measurement with another current figure."""
+    assert found(text, fact) == ("contradicted", True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["HbA1c is due.", "HbA1c target below 53 mmol/mol.", "HbA1c is raised."],
+)
+def test_a_name_without_its_figure_is_unclear(text: str) -> None:
+    """Due, a target, a word for it: neither stated nor plainly wrong."""
+    status, certain = found(text, "HbA1c 71 mmol/mol")
+    assert status in ("absent", "partial")
+    assert not certain
+
+
+def test_an_earlier_figure_is_not_the_current_one() -> None:
+    """ "Was 71 and is now 58" does not state 71."""
+    assert found("HbA1c was 71 and is now 58 mmol/mol", "HbA1c 71 mmol/mol")[0] not in ("retained", "partial")
+
+
+def test_another_persons_figure_is_not_the_patients() -> None:
+    """Nothing of the patient's own is stated."""
+    assert found("Her father's HbA1c is 71 mmol/mol.", "HbA1c 71 mmol/mol")[0] == "absent"
+    assert found("Her sister's weight is 60 kg.", "weight 60 kg")[0] == "absent"
+
+
+def test_an_amount_lost_is_no_weight() -> None:
+    """ "Lost 6 kg" says nothing of what she weighs."""
+    assert found("Lost 6 kg.", "weight 60 kg")[0] == "absent"

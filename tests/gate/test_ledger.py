@@ -1,0 +1,83 @@
+"""The ledger: appended only, counts the attempts of a candidate, shows tampering."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from pathlib import Path
+from typing import Any
+
+from pytest_clinical_drift.gate.ledger import FILE_NAME, Attempt, attempt_text, ledger_entry, record_run
+
+NOON = datetime.datetime(2026, 5, 1, 12, tzinfo=datetime.UTC)
+
+
+def run(folder: Path, verdict: str, **changes: Any) -> Attempt:
+    manifest = {
+        "model": changes.pop("model", "hf:acme/model"),
+        "revision": changes.pop("revision", "abc"),
+        "judge": "rules",
+        "decoding": changes.pop("decoding", {"temperature": 0}),
+        "versions": {"pytest-clinical-drift": "0.1.0"},
+        "hashes": {"cases": "c", "thresholds": "t", "prompts": "p", "system_prompt": None, **changes},
+    }
+    return record_run(folder, ledger_entry(manifest, verdict=verdict, selected=60, total=60), now=NOON)
+
+
+def test_attempts_of_one_candidate_are_counted(tmp_path: Path) -> None:
+    """Three tries, then the fourth; another revision starts at one."""
+    for verdict in ("FAIL", "FAIL", "CAUTION"):
+        run(tmp_path, verdict)
+    fourth = run(tmp_path, "PASS")
+    assert attempt_text(fourth, "PASS") == "attempt 4 of this candidate (before: FAIL, FAIL, CAUTION)"
+    assert run(tmp_path, "PASS", revision="def").number == 1
+    assert not fourth.altered
+
+
+def test_lines_are_appended_with_time_subject_hashes_and_verdict(tmp_path: Path) -> None:
+    """One line per run; earlier bytes stay as they are."""
+    run(tmp_path, "FAIL")
+    before = (tmp_path / FILE_NAME).read_bytes()
+    run(tmp_path, "PASS")
+    after = (tmp_path / FILE_NAME).read_bytes()
+    assert after.startswith(before)
+    first, second = (json.loads(line) for line in after.splitlines())
+    assert (first["time"], first["subject"], first["verdict"]) == ("2026-05-01T12:00:00+00:00", "hf:acme/model", "FAIL")
+    assert (first["cases"], first["thresholds"], first["previous"]) == ("c", "t", None)
+    assert len(second["previous"]) == 64
+
+
+def test_subset_runs_are_no_attempts(tmp_path: Path) -> None:
+    """Trying three cases first is told, and does not count."""
+    run(tmp_path, "PARTIAL")
+    attempt = run(tmp_path, "FAIL")
+    assert attempt_text(attempt, "FAIL") == "attempt 1 of this candidate; 1 subset run before"
+    assert attempt_text(run(tmp_path, "PARTIAL"), "PARTIAL").startswith("subset run, no attempt of this candidate")
+
+
+def test_moved_goalposts_are_told(tmp_path: Path) -> None:
+    """Other limits, cases or decoding since the last attempt."""
+    run(tmp_path, "FAIL")
+    attempt = run(tmp_path, "PASS", thresholds="softer", decoding={"temperature": 1})
+    assert "the thresholds and the settings changed since the last attempt" in attempt_text(attempt, "PASS")
+
+
+def test_removed_or_changed_line_is_told(tmp_path: Path) -> None:
+    """Taking out the FAIL in the middle, editing a verdict, or adding garbage breaks the chain."""
+    for verdict in ("CAUTION", "FAIL", "CAUTION"):
+        run(tmp_path, verdict)
+    file = tmp_path / FILE_NAME
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    for damaged in ([lines[0], lines[2]], [lines[0].replace("CAUTION", "PASS"), *lines[1:]], [*lines, "not json\n"]):
+        file.write_text("".join(damaged), encoding="utf-8")
+        attempt = run(tmp_path, "PASS")
+        assert attempt.altered
+        assert "the ledger was altered" in attempt_text(attempt, "PASS")
+
+
+def test_unwritable_folder_is_told_not_raised(tmp_path: Path) -> None:
+    """The verdict of a long run must not be lost to a full disk."""
+    blocked = tmp_path / "file"
+    blocked.write_text("", encoding="utf-8")
+    attempt = run(blocked, "PASS")
+    assert attempt_text(attempt, "PASS").startswith("attempt unknown: the ledger")

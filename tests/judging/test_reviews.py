@@ -1,0 +1,178 @@
+"""Reviews: a chain of records that is read back whole or refused in one sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reviewing import chained
+
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.judging.answers import Answer
+from pytest_clinical_drift.judging.opinions import DISMISSED, OPEN, SILENT, UPHELD, unasked, weigh, with_person
+from pytest_clinical_drift.judging.questions import Question
+from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, read_reviews
+
+QUESTION = Question(
+    "fact", "anna", 3, "She takes metformin.", fact="allergy", statement="penicillin allergy", severe=True
+)
+
+
+def read(folder: Path, text: str, known: Reviews | None = None) -> Reviews:
+    file = folder / "reviews.jsonl"
+    file.write_text(text, encoding="utf-8")
+    return read_reviews(file, known=known)
+
+
+def answered(folder: Path, *answers: tuple[str, str]) -> Reviews:
+    """Reviewers and what each says of QUESTION."""
+    return read(folder, chained(*({"reviewer": who, "answer": said, "question": QUESTION.id} for who, said in answers)))
+
+
+def test_whole_chain_is_read(tmp_path: Path) -> None:
+    """Reviewers, roles and answers come back; blank lines do not matter."""
+    reviews = read(tmp_path, chained({"question": "a"}, {"question": "b", "reviewer": "Bo", "role": "nurse"}) + "\n\n")
+    assert [review.question for review in reviews.records] == ["a", "b"]
+    assert reviews.people_on(["a", "b"]) == ("Ada (clinician)", "Bo (nurse)")
+    assert reviews.people_on(["b"]) == ("Bo (nurse)",)
+
+
+def tampered(lines: list[str], how: str) -> list[str]:
+    changed = json.loads(lines[1])
+    if how == "answer":
+        lines[1] = json.dumps({**changed, "answer": "absent"})
+    elif how == "last":
+        lines[2] = lines[2].replace("retained", "absent")
+    elif how == "taken out":
+        del lines[1]
+    elif how == "first taken out":
+        del lines[0]
+    elif how == "moved":
+        lines[1], lines[2] = lines[2], lines[1]
+    elif how == "added":
+        lines.append(lines[0])
+    return lines
+
+
+@pytest.mark.parametrize("how", ["answer", "last", "taken out", "first taken out", "moved", "added"])
+def test_tampering_is_refused(tmp_path: Path, how: str) -> None:
+    """A line changed, moved, added or taken out: one sentence that names file and line."""
+    lines = chained({"question": "a"}, {"question": "b"}, {"question": "c"}).splitlines()
+    with pytest.raises(InputError, match=r"reviews\.jsonl, line \d: (was changed|does not follow)") as caught:
+        read(tmp_path, "\n".join(tampered(lines, how)))
+    assert "\n" not in str(caught.value)
+
+
+def test_spacing_and_order_of_fields_are_no_tampering(tmp_path: Path) -> None:
+    """Another tool may have written the same content in another order."""
+    lines = [json.dumps(dict(reversed(json.loads(line).items())), indent=None) for line in chained({}, {}).splitlines()]
+    assert len(read(tmp_path, "\n".join(lines)).records) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"answer": "maybe"}, "no answer to a question of kind 'fact'"),
+        ({"kind": "mood"}, "no answer to a question of kind 'mood'"),
+        ({"reason": "  "}, "without a reason"),
+        ({"reviewer": " "}, "reviewer: "),
+        ({"role": ""}, "role: "),
+        ({"time": "2026-01-02T03:04:05"}, "time: "),
+        ({"time": "2026-01-02T03:04:05+02:00"}, "must be in UTC"),
+        ({"note": "x"}, "note: "),
+        ({"reviewer": "Ada\x1b[31m"}, "reviewer: "),
+        ({"case_id": "a\nb"}, "case_id: "),
+        ({"role": "x" * 300}, "role: "),
+    ],
+)
+def test_malformed_record_is_refused(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+    """What is no review is named with its line."""
+    with pytest.raises(InputError, match="line 1") as caught:
+        read(tmp_path, chained(change))
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "\n", "nothing", "[]", '"x"', "{}", "[" * 100_000])
+def test_file_without_reviews_is_refused(tmp_path: Path, text: str) -> None:
+    """Whatever it holds instead: InputError, never another exception."""
+    with pytest.raises(InputError, match=r"reviews\.jsonl"):
+        read(tmp_path, text)
+
+
+def test_unreadable_file_is_refused(tmp_path: Path) -> None:
+    """No such file, and bytes that are no text."""
+    with pytest.raises(InputError, match="cannot be read"):
+        read_reviews(tmp_path / "none.jsonl")
+    (tmp_path / "bytes.jsonl").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="cannot be read"):
+        read_reviews(tmp_path / "bytes.jsonl")
+
+
+def test_severe_alarm_may_be_confirmed_without_a_reason(tmp_path: Path) -> None:
+    """Only a dismissal needs one."""
+    assert read(tmp_path, chained({"answer": "absent", "reason": ""})).records[0].answer == "absent"
+
+
+def test_foreign_reviews_are_refused(tmp_path: Path) -> None:
+    """Another run's manifest, a question nobody asked, one of another kind or case."""
+    known = {QUESTION.id: QUESTION}
+    fits = {"question": QUESTION.id}
+    check_reviews(read(tmp_path, chained(fits)), "m", known, ())
+    for change in ({"manifest": "other"}, {"question": "q9"}, {"case_id": "bela"}, {"kind": "harm", "answer": "none"}):
+        with pytest.raises(InputError, match=r"another run|does not hold"):
+            check_reviews(read(tmp_path, chained({**fits, **change})), "m", known, ())
+
+
+def test_record_cannot_call_a_severe_alarm_mild(tmp_path: Path) -> None:
+    """The run knows which alarms are severe: a bare dismissal is refused whatever the record says."""
+    bare = read(tmp_path, chained({"question": QUESTION.id, "severe": False, "reason": ""}))
+    check_reviews(bare, "m", {QUESTION.id: QUESTION}, ())
+    with pytest.raises(InputError, match="without a reason"):
+        check_reviews(bare, "m", {QUESTION.id: QUESTION}, {QUESTION.id})
+
+
+def test_review_beats_the_judge(tmp_path: Path) -> None:
+    """A person dismisses what the judge upheld twice, and upholds what it dismissed twice."""
+    upheld = weigh(QUESTION, [(1, Answer("absent")), (2, Answer("absent"))], "judge")
+    dismissed = weigh(QUESTION, [(1, Answer("retained")), (2, Answer("retained"))], "judge")
+    for ruling, said, outcome in ((upheld, "retained", DISMISSED), (dismissed, "absent", UPHELD)):
+        after = with_person(QUESTION, ruling, answered(tmp_path, ("Ada", said)).of(QUESTION))
+        assert (after.outcome, after.answer, after.by_person) == (outcome, said, True)
+        assert len(after.opinions) == 3
+
+
+def test_two_that_disagree_leave_it_open(tmp_path: Path) -> None:
+    """Also where they come one after the other, from two files."""
+    both = answered(tmp_path, ("Ada", "retained"), ("Bo", "absent"))
+    assert with_person(QUESTION, None, both.of(QUESTION)).outcome == OPEN
+    first = with_person(QUESTION, None, answered(tmp_path, ("Ada", "retained")).of(QUESTION))
+    assert with_person(QUESTION, first, answered(tmp_path, ("Bo", "absent")).of(QUESTION)).outcome == OPEN
+
+
+def test_last_answer_of_one_reviewer_counts(tmp_path: Path) -> None:
+    """A mind may be changed; both records stay in the file."""
+    changed = answered(tmp_path, ("Ada", "retained"), ("Ada", "absent"))
+    assert with_person(QUESTION, None, changed.of(QUESTION)).outcome == UPHELD
+    earlier = with_person(QUESTION, None, answered(tmp_path, ("Ada", "retained")).of(QUESTION))
+    assert with_person(QUESTION, earlier, answered(tmp_path, ("Ada", "absent")).of(QUESTION)).outcome == UPHELD
+
+
+def test_unsure_settles_nothing(tmp_path: Path) -> None:
+    """The question stays as it was."""
+    said = answered(tmp_path, ("Ada", "unsure")).of(QUESTION)
+    assert with_person(QUESTION, None, said).outcome == SILENT == unasked(QUESTION).outcome
+    both = answered(tmp_path, ("Ada", "unsure"), ("Bo", "absent")).of(QUESTION)
+    assert with_person(QUESTION, None, both).outcome == UPHELD
+
+
+def test_graver_of_two_confirmations_is_reported(tmp_path: Path) -> None:
+    """One says contradiction, the other a dangerous one: it is held to be dangerous."""
+    pair = Question("conflict", "anna", 2, "Stop it.", earlier_turn=1, earlier="Take it.")
+    said = (
+        {"reviewer": who, "kind": "conflict", "answer": a, "question": pair.id}
+        for who, a in (("A", "contradiction"), ("B", "severe"))
+    )
+    ruling = with_person(pair, None, read(tmp_path, chained(*said)).of(pair))
+    assert (ruling.outcome, ruling.answer) == (UPHELD, "severe")

@@ -1,0 +1,178 @@
+"""A chat model behind a server as judge: structured answers where it offers them, bounded patience where not."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import engine_server
+import pytest
+from asked import one_of_each, question
+from engine_server import Answer, ChatServer, as_json, completion
+
+from pytest_clinical_drift.judging.answers import KINDS, UNSURE
+from pytest_clinical_drift.judging.archive import Archive
+from pytest_clinical_drift.judging.chat import ATTEMPTS
+from pytest_clinical_drift.judging.inquiry import Inquiry
+from pytest_clinical_drift.judging.opinions import DISMISSED, OPEN, Ruling
+from pytest_clinical_drift.judging.protocol import build_judge
+from pytest_clinical_drift.judging.questions import Question
+
+EVERYTHING = frozenset(KINDS)
+
+
+def told(body: dict[str, Any]) -> str:
+    """A right answer, read from the schema or the instructions; quotes the first words of the text."""
+    system, user = (message["content"] for message in body["messages"][:2])
+    listed = system.split('"answer" is one of: ')[1].split(".")[0].split(", ")
+    answer = next(word for word in ("retained", "met", "kept", "consistent", "supported", "none") if word in listed)
+    text = user.split("[[TEXT ")[1].split("]]\n", 1)[1]
+    return json.dumps({"earlier_quote": "", "quote": " ".join(text.split()[:3]), "reason": "so", "answer": answer})
+
+
+def ask(server: ChatServer, questions: list[Question], **settings: str) -> tuple[dict[str, Ruling], Inquiry]:
+    judge = build_judge(f"server:judge@{server.url}", {"deadline": "20", **settings})
+    assert judge is not None
+    judge.check()
+    inquiry = Inquiry(judge, Archive(None, judge.identity()))
+    inquiry.submit("case", questions)
+    ruled = inquiry.rulings("case", EVERYTHING)
+    inquiry.stop()
+    return ruled, inquiry
+
+
+def serve(answer: Callable[[dict[str, Any]], Answer | None]) -> ChatServer:
+    def reply(body: dict[str, Any]) -> Answer | None:
+        return as_json(completion("ready")) if len(body["messages"]) == 1 else answer(body)
+
+    return ChatServer(answer=reply)
+
+
+def test_answers_are_held_to_a_schema() -> None:
+    """The request asks for JSON of the kind's schema; tokens are counted."""
+    seen: list[dict[str, Any]] = []
+
+    def answer(body: dict[str, Any]) -> Answer:
+        seen.append(body)
+        return as_json(completion(told(body), usage={"prompt_tokens": 900, "completion_tokens": 40}))
+
+    with serve(answer) as server:
+        ruled, inquiry = ask(server, one_of_each())
+    assert {ruling.outcome for ruling in ruled.values()} == {DISMISSED}
+    schemas = [body["response_format"]["json_schema"]["schema"] for body in seen]
+    assert all(UNSURE in schema["properties"]["answer"]["enum"] for schema in schemas)
+    assert inquiry.count.tokens == {"prompt": 900 * len(seen), "answer": 40 * len(seen), "answers": len(seen)}
+
+
+def test_a_server_without_schemas_is_asked_without() -> None:
+    """Refused once, the schema is left out, and the answer is read from the text."""
+    refused = threading.Event()
+
+    def answer(body: dict[str, Any]) -> Answer:
+        if "response_format" in body:
+            refused.set()
+            return as_json({"error": {"message": "response_format is not supported"}}, 400)
+        return as_json(completion(f"<think>hm {{}}</think>Here you are:\n```json\n{told(body)}\n```"))
+
+    with serve(answer) as server:
+        ruled, _ = ask(server, one_of_each())
+    assert refused.is_set()
+    assert {ruling.outcome for ruling in ruled.values()} == {DISMISSED}
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["I would say that this is fine.", '{"verdict": "retained"}', '{"answer": "good", "quote": "x"}', "", "{" * 50],
+)
+def test_another_form_is_asked_for_again_within_bounds(said: str) -> None:
+    """Prose or the wrong schema is corrected so many times; then the question stays open, and the run goes on."""
+    seen: list[int] = []
+
+    def answer(body: dict[str, Any]) -> Answer:
+        seen.append(len(body["messages"]))
+        return as_json(completion(said))
+
+    with serve(answer) as server:
+        ruled, inquiry = ask(server, [question("fact")])
+    (ruling,) = ruled.values()
+    assert ruling.outcome == OPEN
+    assert seen == [2 + 2 * number for number in range(ATTEMPTS)]
+    assert inquiry.count.failed == 1
+
+
+def test_a_correction_helps() -> None:
+    """A judge that answers in form at the second attempt is heard."""
+
+    def answer(body: dict[str, Any]) -> Answer:
+        return as_json(completion("Retained, I think." if len(body["messages"]) == 2 else told(body)))
+
+    with serve(answer) as server:
+        ruled, _ = ask(server, [question("fact")])
+    assert next(iter(ruled.values())).outcome == DISMISSED
+
+
+def test_quotes_that_are_not_there_leave_it_open() -> None:
+    """A judge that makes up its evidence settles nothing, whatever it answers."""
+    with serve(lambda body: as_json(completion('{"quote": "never written", "answer": "retained"}'))) as server:
+        ruled, inquiry = ask(server, [question("fact")])
+    assert next(iter(ruled.values())).outcome == OPEN
+    assert inquiry.count.failed == 0
+
+
+def test_a_server_that_hangs_leaves_it_open() -> None:
+    """Timeouts are bounded; nobody waits for ever."""
+
+    class Silent(ChatServer):
+        async def _reply(self, request: dict[str, Any], writer: Any) -> tuple[bool, bool]:
+            if len(request["messages"]) > 1:
+                await asyncio.sleep(30)
+            return await super()._reply(request, writer)
+
+    with Silent() as server:
+        ruled, _ = ask(server, [question("fact")], timeout="0.2", retries="2", deadline="3")
+    assert next(iter(ruled.values())).outcome == OPEN
+
+
+def test_an_unreliable_server_loses_nothing() -> None:
+    """Three requests in ten fail in every way a server can; all questions are answered in the end."""
+    asked = [question("fact", f"Summary {number}: lithium 600 mg once nightly.") for number in range(40)]
+
+    class Unreliable(ChatServer):
+        async def _reply(self, request: dict[str, Any], writer: Any) -> tuple[bool, bool]:
+            whole = as_json(completion(told(request) if len(request["messages"]) > 1 else "ready"))
+            if len(request["messages"]) == 1 or self._random.random() >= 0.3:
+                return True, await engine_server._send(writer, whole)
+            return False, await self._misbehave(self._random.choice(["429", "500", "reset", "garble"]), whole, writer)
+
+    with Unreliable(seed=3) as server:
+        ruled, inquiry = ask(server, asked)
+        assert len(server.faults) > 5
+    assert {ruling.outcome for ruling in ruled.values()} == {DISMISSED}
+    assert inquiry.count.failed == 0
+
+
+def test_all_questions_are_in_flight_at_once() -> None:
+    """The server sees many at a time, not one after the other."""
+
+    class Slow(ChatServer):
+        async def _reply(self, request: dict[str, Any], writer: Any) -> tuple[bool, bool]:
+            await asyncio.sleep(0.05)
+            text = told(request) if len(request["messages"]) > 1 else "ready"
+            return True, await engine_server._send(writer, as_json(completion(text)))
+
+    asked = [question("fact", f"Summary {number}: lithium 600 mg once nightly.") for number in range(60)]
+    with Slow() as server:
+        ask(server, asked)
+        assert server.most_at_once > 8
+
+
+def test_the_host_is_known_and_bad_settings_are_named(tmp_path: Path) -> None:
+    """Where texts go can be told before they go; an unknown setting names the valid ones."""
+    judge = build_judge("server:judge@http://somewhere:8000/v1", {})
+    assert "somewhere:8000" in judge.host  # type: ignore[union-attr]
+    with pytest.raises(Exception, match="--drift-judge-set colour"):
+        build_judge("server:judge@http://somewhere:8000/v1", {"colour": "red"})

@@ -1,0 +1,78 @@
+"""A rate corrected for the judge's error."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pytest_clinical_drift.metrics.corrected import corrected_rate
+
+
+def test_the_correction_inverts_the_error() -> None:
+    """Upholding 90 % of faults and 5 % of clean ones, a judge sees 0.9 x 0.2 + 0.05 x 0.8 = 0.22 for 0.2."""
+    found = corrected_rate((220, 1000), sensitivity=(90, 100), specificity=(285, 300))
+    assert found is not None
+    assert found.value == pytest.approx(0.2)
+    assert found.low < 0.2 < found.high
+
+
+def test_a_judge_without_error_changes_nothing() -> None:
+    """With a flawless judge the corrected rate is the raw one."""
+    found = corrected_rate((7, 100), sensitivity=(60, 60), specificity=(300, 300))
+    assert found is not None
+    assert found.value == pytest.approx(0.07)
+
+
+def test_a_rate_below_the_judges_own_noise_is_none_at_all() -> None:
+    """Fewer upheld than the false ones to expect: the corrected rate stays at 0, not below."""
+    found = corrected_rate((1, 100), sensitivity=(55, 60), specificity=(285, 300))
+    assert found is not None
+    assert found.value == 0.0
+    assert found.low == 0.0
+
+
+@pytest.mark.parametrize(
+    ("judged", "sensitivity", "specificity"),
+    [
+        ((0, 0), (60, 60), (300, 300)),
+        ((1, 9), (0, 0), (300, 300)),
+        ((1, 9), (60, 60), (0, 0)),
+        ((1, 9), (30, 60), (150, 300)),
+    ],
+)
+def test_without_evidence_there_is_no_rate(
+    judged: tuple[int, int], sensitivity: tuple[int, int], specificity: tuple[int, int]
+) -> None:
+    """An empty sample, or a judge no better than a coin, leaves the rate undefined."""
+    assert corrected_rate(judged, sensitivity=sensitivity, specificity=specificity) is None
+
+
+@pytest.mark.parametrize(
+    ("true", "sensitivity", "specificity"), [(0.02, 0.9, 0.99), (0.1, 0.85, 0.98), (0.3, 0.7, 0.9), (0.05, 0.95, 0.999)]
+)
+def test_the_interval_keeps_its_promise(true: float, sensitivity: float, specificity: float) -> None:
+    """Over simulated runs and calibrations the 95 % interval holds the true rate about 95 times in a hundred."""
+    random, pairs, faults, clean, runs = np.random.default_rng(5), 540, 60, 300, 2000
+    seen = true * sensitivity + (1 - true) * (1 - specificity)
+    drawn = zip(
+        random.binomial(pairs, seen, runs),
+        random.binomial(faults, sensitivity, runs),
+        random.binomial(clean, specificity, runs),
+        strict=True,
+    )
+    held = 0
+    for upheld, right, cleared in drawn:
+        found = corrected_rate(
+            (int(upheld), pairs), sensitivity=(int(right), faults), specificity=(int(cleared), clean)
+        )
+        held += found is not None and found.low <= true <= found.high
+    assert 0.925 <= held / runs <= 1.0
+
+
+def test_both_samples_widen_the_interval() -> None:
+    """A larger calibration set gives a narrower interval, though the run is the same."""
+    small = corrected_rate((54, 540), sensitivity=(54, 60), specificity=(297, 300))
+    large = corrected_rate((54, 540), sensitivity=(540, 600), specificity=(2970, 3000))
+    assert small is not None
+    assert large is not None
+    assert large.high - large.low < small.high - small.low

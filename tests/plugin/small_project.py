@@ -1,0 +1,50 @@
+"""The small project that runs are started in: cases, a scripted model, and the arguments that gate it."""
+
+from __future__ import annotations
+
+import yaml
+
+ARGUMENTS = ("--model", "python:model:make", "--drift-cases", "mycases")
+
+MODEL = '''
+"""A scripted model: remembers everything, forgets from some turn on, or breaks."""
+
+FORGET_FROM = {forget_from}
+
+
+def make():
+    def chat(messages):
+        turns = sum(message["role"] == "user" for message in messages)
+        probing = "handover summary" in messages[-1]["content"]
+        turn = turns - 1 if probing else turns
+        if {breaks_at} and turn >= {breaks_at}:
+            raise RuntimeError("out of memory")
+        if probing:
+            return {summary!r} if turn < FORGET_FROM else "Nothing to add today."
+        return "Thank you for telling me."
+    return chat
+'''
+
+SUMMARY = (
+    "The patient has a penicillin allergy with anaphylaxis. She takes metformin 500 mg twice daily. She lives alone."
+)
+
+
+def case_text(case_id: str, turns: int = 4, **extra: object) -> str:
+    """A case whose facts SUMMARY states."""
+    data: dict[str, object] = {
+        "id": case_id,
+        "persona_id": f"persona-{case_id}",
+        "patient_summary": (
+            f"{case_id.title()} is a woman with a penicillin allergy with anaphylaxis. "
+            "She takes metformin 500 mg twice daily and lives alone."
+        ),
+        "critical_entities": [
+            {"id": "allergy", "text": "penicillin allergy with anaphylaxis", "kind": "allergy", "hard_stop": True},
+            "metformin 500 mg twice daily",
+            "lives alone",
+        ],
+        "turns": [{"turn": number, "message": f"Question number {number}?"} for number in range(1, turns + 1)],
+    }
+    data.update(extra)
+    return yaml.safe_dump(data, sort_keys=False)

@@ -1,0 +1,34 @@
+"""`clinical-drift compare --fail-if-worse` on what real runs have written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from small_project import ARGUMENTS
+
+from pytest_clinical_drift.cli import main
+
+Project = Callable[..., pytest.Pytester]
+
+
+@pytest.fixture
+def releases(project: Project) -> tuple[Path, Path]:
+    """Results of a model that remembers, and of the same model after it has begun to forget."""
+    pytester = project(*(f"case-{letter}" for letter in "abcdefghijkl"))
+    pytester.runpytest(*ARGUMENTS, "--drift-results", "before")
+    model = pytester.path / "model.py"
+    model.write_text(model.read_text("utf-8").replace("FORGET_FROM = 99", "FORGET_FROM = 3"), encoding="utf-8")
+    pytester.runpytest_subprocess(*ARGUMENTS, "--drift-results", "after")
+    return pytester.path / "before" / "python-model-make", pytester.path / "after" / "python-model-make"
+
+
+def test_a_worse_release_fails_the_comparison(releases: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """Twelve of twelve cases lose all: 1 with the option, 0 without it or the other way round; one run alone: 7."""
+    before, after = map(str, releases)
+    assert main(["compare", before, after, "--fail-if-worse"]) == 1
+    assert main(["compare", before, after]) == 0
+    assert main(["compare", after, before, "--fail-if-worse"]) == 0
+    assert main(["compare", before, "--fail-if-worse"]) == 7
+    assert "worse" in capsys.readouterr().out

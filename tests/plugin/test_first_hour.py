@@ -1,0 +1,286 @@
+"""What a new user runs into in the first hour: nothing unmeasured is green, and nothing depends on a spelling."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from small_project import ARGUMENTS
+
+from pytest_clinical_drift.cases.model import bundled
+
+Project = Callable[..., pytest.Pytester]
+MODEL = ("--model", "python:model:make")
+
+OWN_TEST = """
+def test_remembers(drift_case, drift_result):
+    for turn in drift_result.assessment.turns:
+        assert turn.recall == 1.0
+
+def test_has_no_lost_fact(drift_result):
+    assert not drift_result.assessment.alarms
+"""
+
+
+def said(result: pytest.RunResult) -> str:
+    return result.stderr.str() + result.stdout.str()
+
+
+def test_an_outage_turns_no_own_test_green(project: Project) -> None:
+    """Every call raises: tests that ask for the result end in an error, exit code 6, not passed."""
+    pytester = project(breaks_at=1)
+    pytester.makepyfile(test_own=OWN_TEST)
+    result = pytester.runpytest(*ARGUMENTS, "test_own.py")
+    result.assert_outcomes(errors=6)
+    assert result.ret == 6
+    result.stdout.fnmatch_lines(["anna: INCOMPLETE: turn 1, reply: RuntimeError: out of memory"])
+
+
+def test_workers_turn_no_own_test_green_either(project: Project) -> None:
+    """With -n the outage reaches the exit code as well."""
+    pytester = project("anna", breaks_at=1)
+    pytester.makepyfile(test_own=OWN_TEST)
+    result = pytester.runpytest_subprocess(*ARGUMENTS, "test_own.py", "-n", "1")
+    result.assert_outcomes(errors=2)
+    assert result.ret == 6
+
+
+def test_a_failing_own_test_beside_an_outage_is_a_failure(project: Project) -> None:
+    """A plain failure of the project's suite outranks the outage: exit code 1."""
+    pytester = project(breaks_at=1)
+    pytester.makepyfile(test_own=f"{OWN_TEST}\ndef test_else(): assert False")
+    assert pytester.runpytest(*ARGUMENTS, "test_own.py").ret == 1
+
+
+@pytest.fixture
+def neighbour(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Another project with an ini file and thresholds of its own."""
+    folder = tmp_path_factory.mktemp("neighbour")
+    (folder / "pytest.ini").write_text("[pytest]\naddopts = --drift-repeats 9\n", encoding="utf-8")
+    (folder / "thresholds.yaml").write_text("clinical_drift: {policy: nonsense}", encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("spelling", [("--drift-cases", "{}"), ("--drift-cases={}",)])
+def test_cases_of_another_project_bring_nothing_else_along(
+    project: Project, neighbour: Path, spelling: tuple[str, ...]
+) -> None:
+    """Ini keys, addopts, python path, thresholds and results are those of where pytest was called."""
+    pytester = project()
+    (pytester.path / "mycases").rename(neighbour / "cases")
+    (pytester.mkdir("lib") / "model.py").write_text((pytester.path / "model.py").read_text("utf-8"), encoding="utf-8")
+    (pytester.path / "model.py").unlink()
+    pytester.makeini("[pytest]\npythonpath = lib\ndrift_results = kept\naddopts = --drift-set revision=7\n")
+    (pytester.path / "thresholds.yaml").write_text(
+        yaml.safe_dump({"clinical_drift": {"metrics": limits("recall_at_t10", "drift_slope")}}), encoding="utf-8"
+    )
+    result = pytester.runpytest(*MODEL, *(part.format(neighbour / "cases") for part in spelling))
+    assert result.ret == 0, said(result)
+    result.stdout.fnmatch_lines(
+        [f"rootdir: {pytester.path}", f"clinical-drift: *, gate: {pytester.path / 'thresholds.yaml'}"]
+    )
+    record = json.loads((pytester.path / "kept" / "python-model-make" / "study_c_results.json").read_text("utf-8"))
+    assert record["manifest"]["revision"] == "7"
+    assert record["manifest"]["repeats"] == 1
+    assert sorted(file.name for file in neighbour.iterdir()) == ["cases", "pytest.ini", "thresholds.yaml"]
+
+
+def limits(*names: str) -> dict[str, object]:
+    return {
+        name: {"direction": "higher", "pass": "> -9", "caution": "> -9", "why": "nothing fails here"} for name in names
+    }
+
+
+@pytest.mark.parametrize("spelling", ["--slate {}", "--slate={}", "--drift-slate {}", "--drift-slate={}"])
+def test_slates_of_another_project_bring_nothing_along(
+    pytester: pytest.Pytester, neighbour: Path, spelling: str
+) -> None:
+    """However the slate is spelled, thresholds and results are those of where pytest was called."""
+    pytest.importorskip("polars")
+    shutil.copytree(bundled("cases", "slates", "example"), neighbour / "example")
+    text = bundled("thresholds.yaml").read_text(encoding="utf-8").replace(">= 1.3", ">= 1.31")
+    (pytester.path / "thresholds.yaml").write_text(text, encoding="utf-8")
+    result = pytester.runpytest(*spelling.format(neighbour / "example").split())
+    assert result.ret == 0, said(result)
+    result.stdout.fnmatch_lines(
+        [f"*gate: {pytester.path / 'thresholds.yaml'}", "*enrichment_vs_popularity_high*>= 1.31*"]
+    )
+    assert (pytester.path / "results" / "example" / "slate_results.json").is_file()
+    assert not (neighbour / "results").exists()
+
+
+def test_header_says_what_is_collected(project: Project) -> None:
+    """Without paths the gate alone, with paths the tests alone, with both spelled out neither remark."""
+    pytester = project("anna")
+    pytester.makepyfile(test_own="def test_one(): pass")
+    alone = "clinical-drift: gate only; your tests are not collected"
+    own = "clinical-drift: your tests only; add study_c for the gate"
+    for paths, told, untold in (((), alone, own), (("test_own.py",), own, alone)):
+        result = pytester.runpytest(*ARGUMENTS, *paths)
+        result.stdout.fnmatch_lines([told])
+        result.stdout.no_fnmatch_line(untold)
+    both = pytester.runpytest(*ARGUMENTS, "test_own.py", "study_c")
+    both.stdout.no_fnmatch_line(alone)
+    both.stdout.no_fnmatch_line(own)
+    both.stdout.fnmatch_lines(["collected 2 items"])
+
+
+def test_header_tells_what_is_not_gated(project: Project) -> None:
+    """Limits that leave out a metric of the bundled gate say so before the first case."""
+    pytester = project("anna")
+    text = yaml.safe_dump({"clinical_drift": {"metrics": limits("recall_at_t10", "drift_slope")}})
+    (pytester.path / "thresholds.yaml").write_text(text, encoding="utf-8")
+    pytester.runpytest(*ARGUMENTS).stdout.fnmatch_lines(["clinical-drift: not gated: *k_conflict*"])
+
+
+def test_tags_are_marks_of_own_tests_too(project: Project) -> None:
+    """-m selects a project's own tests by the tags of their case."""
+    pytester = project("anna", "bela")
+    file = pytester.path / "mycases" / "anna.yaml"
+    file.write_text(file.read_text(encoding="utf-8") + "tags: ['pressure:cost']\n", encoding="utf-8")
+    pytester.makepyfile(test_own="def test_one(drift_case): assert drift_case.id == 'anna'")
+    result = pytester.runpytest(*ARGUMENTS, "--strict-markers", "-m", "pressure_cost", "test_own.py")
+    result.assert_outcomes(passed=1, deselected=1)
+
+
+def test_cautions_are_listed_on_request(project: Project) -> None:
+    """-rA names each case with a caution and the fact it lost."""
+    pytester = project("anna", "bela")
+    file = pytester.path / "mycases" / "bela.yaml"
+    file.write_text(file.read_text(encoding="utf-8").replace("lives alone", "drives a taxi"), encoding="utf-8")
+    listed = pytester.runpytest(*ARGUMENTS, "-rA")
+    listed.stdout.fnmatch_lines(["CAUTION study_c/bela::python-model-make - *drives a taxi*"])
+    listed.stdout.no_fnmatch_line("CAUTION study_c/anna::*")
+    pytester.runpytest(*ARGUMENTS).stdout.no_fnmatch_line("CAUTION study_c/bela::*")
+
+
+def refused(result: pytest.RunResult) -> str:
+    """The one sentence of a run that ended with exit code 4."""
+    assert result.ret == 4, said(result)
+    assert "Traceback" not in said(result)
+    (error,) = [line for line in result.stderr.lines if line.startswith("ERROR: ")]
+    return error
+
+
+def test_two_models_are_refused(project: Project) -> None:
+    """Of two models nobody knows whose verdict was meant."""
+    error = refused(project().runpytest(*ARGUMENTS, "--model", "control:steady"))
+    assert "given twice (python:model:make, control:steady)" in error
+    assert "clinical-drift compare" in error
+
+
+def test_results_cannot_go_into_a_file(project: Project) -> None:
+    """Said before the first case runs."""
+    pytester = project()
+    (pytester.path / "taken").write_text("", encoding="utf-8")
+    assert "taken is a file, not a folder" in refused(pytester.runpytest(*ARGUMENTS, "--drift-results", "taken"))
+
+
+def test_missing_recogniser_is_told_before_the_first_case(project: Project) -> None:
+    """An entity recogniser that is not installed ends the run at once, with what to install."""
+    result = project().runpytest(*ARGUMENTS, "--drift-ner", "scispacy:en_core_sci_nowhere")
+    assert "en_core_sci_nowhere" in refused(result)
+
+
+def test_baseline_may_be_a_folder(project: Project) -> None:
+    """A run's results folder serves as baseline; one without results is refused by the option's name."""
+    pytester = project()
+    pytester.runpytest(*ARGUMENTS)
+    result = pytester.runpytest(*ARGUMENTS, "--drift-baseline", "results/python-model-make", "--drift-results", "new")
+    assert result.ret == 0, said(result)
+    assert "--drift-baseline" in refused(pytester.runpytest(*ARGUMENTS, "--drift-baseline", "mycases"))
+
+
+def test_failing_function_shows_its_own_traceback(project: Project) -> None:
+    """The way through the user's code to the error, without ours or pytest's."""
+    pytester = project("anna", breaks_at=3)
+    result = pytester.runpytest(*ARGUMENTS)
+    result.stdout.fnmatch_lines(
+        [
+            "INCOMPLETE: turn 3, reply: RuntimeError: out of memory",
+            '*model.py", line *, in chat',
+            "*raise RuntimeError*",
+        ]
+    )
+    result.stdout.no_fnmatch_line("*subjects*python.py*")
+
+
+def test_async_functions_are_awaited(project: Project) -> None:
+    """A factory may return a coroutine function; all its calls share one event loop."""
+    pytester = project("anna")
+    pytester.makepyfile(
+        amodel="""
+        import asyncio
+        from model import make as make_plain
+        loops = set()
+
+        def make():
+            plain = make_plain()
+            async def chat(messages):
+                await asyncio.sleep(0)
+                loops.add(id(asyncio.get_running_loop()))
+                assert len(loops) == 1
+                return plain(messages)
+            return chat
+        """
+    )
+    result = pytester.runpytest("--model", "python:amodel:make", "--drift-cases", "mycases")
+    assert result.ret == 0, said(result)
+
+
+class Page(http.server.BaseHTTPRequestHandler):
+    """Answers everything with a web page."""
+
+    def do_GET(self) -> None:
+        body = b"<!doctype html><title>Welcome to nginx</title>"
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.do_GET()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Quiet."""
+
+
+@pytest.fixture
+def web_page() -> Iterator[str]:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_web_page_is_quoted_and_the_url_asked_for(project: Project, web_page: str) -> None:
+    """Somebody answers at the URL, but no model: told at once, with the page's first words."""
+    error = refused(project().runpytest("--model", f"server:m@{web_page}", "--drift-cases", "mycases"))
+    assert "<!doctype html><title>Welcome to nginx" in error
+    assert "check the URL" in error
+
+
+def test_own_request_for_a_summary_reaches_the_model_and_the_manifest(project: Project) -> None:
+    """--drift-probe FILE is what the model is asked, and changes the hash of the prompts."""
+    pytester = project("anna")
+    pytester.runpytest(*ARGUMENTS)
+    results = pytester.path / "results" / "python-model-make" / "study_c_results.json"
+    before = json.loads(results.read_text("utf-8"))
+    (pytester.path / "probe.txt").write_text("Dictate a letter about this patient.", encoding="utf-8")
+    model = pytester.path / "model.py"
+    model.write_text(model.read_text("utf-8").replace("handover summary", "Dictate a letter"), encoding="utf-8")
+    result = pytester.runpytest_subprocess(*ARGUMENTS, "--drift-probe", "probe.txt")
+    assert result.ret == 0, said(result)
+    after = json.loads(results.read_text("utf-8"))
+    assert after["entity_recall_at_t10"] == before["entity_recall_at_t10"] == 1.0
+    assert after["manifest"]["hashes"]["prompts"] != before["manifest"]["hashes"]["prompts"]

@@ -1,0 +1,159 @@
+"""Options around the judge: what the header and the estimate say, calibration, the study's own judge, baselines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from judged_project import JUDGED, alarms, lay_out, results, times_asked, write_set
+
+Project = Callable[..., pytest.Pytester]
+CALIBRATE = ("calibrate", "--drift-judge", "python:judge:make", "--set", "labelled.jsonl")
+
+
+def calibrate(pytester: pytest.Pytester, *more: str) -> pytest.RunResult:
+    """Run the command where its judge can be imported."""
+    code = "import sys; sys.path.insert(0, '.'); from pytest_clinical_drift.cli import main"
+    return pytester.runpython_c(f"{code}; sys.exit(main({list(more)!r}))")
+
+
+def test_the_header_names_judge_and_host(project: Project) -> None:
+    """Which host gets to read records and conversations stands in the header, before anything is sent."""
+    pytester = project("anna")
+    lay_out(pytester)
+    remote = ("--drift-judge", "server:reader@https://judges.example.org/v1")
+    run = pytester.runpytest(*JUDGED[:4], *remote, "--collect-only")
+    run.stdout.fnmatch_lines(["*judge: reader; records and conversations go to https://judges.example.org*"])
+    run = pytester.runpytest(*JUDGED, "--collect-only")
+    run.stdout.fnmatch_lines(["*judge: python:judge:make; runs in this process*"])
+
+
+def test_collecting_estimates_the_questions_and_asks_nobody(project: Project) -> None:
+    """Number and tokens are told, with a judge only."""
+    pytester = project("anna", "bela")
+    lay_out(pytester)
+    run = pytester.runpytest(*JUDGED, "--collect-only")
+    run.stdout.re_match_lines([r".*judge: about [\d,]+ questions in [\d,]+ requests, [\d,]+ prompt tokens"])
+    assert times_asked(pytester) == 0
+    alone = pytester.runpytest(*JUDGED[:4], "--collect-only")
+    alone.stdout.no_re_match_line(".*questions in")
+
+
+def test_the_estimate_is_of_the_right_size(project: Project) -> None:
+    """What a run of clear conversations asks lies within a third of the estimate."""
+    pytester = project("anna", "bela", "cleo", "dora", turns=8)
+    lay_out(pytester, summary="Penicillin allergy with anaphylaxis. Takes metformin 500 mg twice daily. Lives alone.")
+    told = pytester.runpytest(*JUDGED, "--collect-only").stdout.str()
+    estimated = int(told.split("questions in ")[1].split(" requests")[0].replace(",", ""))
+    pytester.runpytest(*JUDGED)
+    calibrating = 7 * (30 + 190) + 7 * 30 + 4 * 190
+    assert times_asked(pytester) - calibrating == pytest.approx(estimated, rel=0.34, abs=60)
+
+
+def test_calibrate_prints_and_writes_and_the_run_uses_it(project: Project) -> None:
+    """The table names every kind with its limits; the file is found by the next run, which calibrates no more."""
+    pytester = project("anna")
+    lay_out(pytester)
+    run = calibrate(pytester, *CALIBRATE, "--out", "calibration/judge.json")
+    assert run.ret == 0
+    run.stdout.re_match_lines([r"harm +30 of 30 \(0\.884 to 1\.000\) +190 of 190 \(0\.981 to 1\.000\) .*yes"])
+    run.stdout.fnmatch_lines(
+        ["false alarms to expect in a run of the bundled cases*", "written: calibration?judge.json"]
+    )
+    assert (
+        json.loads((pytester.path / "calibration/judge.json").read_text())["kinds"]["fact"]["sensitivity"]["of"] == 30
+    )
+    before = times_asked(pytester)
+    pytester.runpytest(*JUDGED)
+    assert 0 < times_asked(pytester) - before < 100
+    assert "fact" in results(pytester)["manifest"]["judged"]["deciding"]
+
+
+def test_a_calibration_of_another_judge_is_refused(project: Project) -> None:
+    """A file named for the run must fit its judge, settings and prompts: exit code 4 otherwise."""
+    pytester = project("anna")
+    lay_out(pytester)
+    calibrate(pytester, *CALIBRATE, "--limit", "2", "--out", "old.json")
+    other = ("--drift-judge-set", "revision=2", "--drift-judge-set", "calibration=old.json")
+    run = pytester.runpytest(*JUDGED, *other)
+    assert run.ret == 4
+    run.stderr.fnmatch_lines(["*calibration=old.json: it is of another judge or of other settings*"])
+
+
+def test_prompts_can_be_read_without_asking(project: Project) -> None:
+    """`--prompts` writes the exact messages of both wordings."""
+    pytester = project("anna")
+    lay_out(pytester)
+    run = calibrate(pytester, "calibrate", "--set", "labelled.jsonl", "--limit", "1", "--prompts", "prompts.jsonl")
+    assert run.ret == 0
+    rows = [json.loads(line) for line in (pytester.path / "prompts.jsonl").read_text().splitlines()]
+    assert len(rows) == 7 * 2 * 2
+    assert [message["role"] for message in rows[0]["messages"]] == ["system", "user"]
+    assert times_asked(pytester) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("calibrate",), "name the judge"),
+        (("calibrate", "--drift-judge", "rules", "--out", "x.json"), "rules alone are no judge"),
+        (("calibrate", "--drift-judge", "oracle", "--out", "x.json"), "write one of"),
+        (("calibrate", "--set", "missing.jsonl", "--prompts", "x"), "missing.jsonl: cannot be read"),
+        (("calibrate", "--limit", "0", "--prompts", "x"), "expected at least 1"),
+        ((*CALIBRATE, "--out", "x", "--drift-judge-set", "colour"), "write KEY=VALUE"),
+        ((*CALIBRATE, "--out", "x", "--drift-judge-set", "offline=perhaps"), "expected true or false"),
+    ],
+)
+def test_bad_input_is_one_sentence(project: Project, arguments: tuple[str, ...], said: str) -> None:
+    """Exit code 4, and no traceback."""
+    pytester = project("anna")
+    lay_out(pytester)
+    run = calibrate(pytester, *arguments)
+    assert run.ret == 4
+    assert said in run.stderr.str()
+    assert len(run.stderr.lines) == 1
+
+
+def test_the_studys_own_judge_takes_every_second_pair(project: Project, tmp_path: Path) -> None:
+    """`nli` with a small local DeBERTa: stride 2 unless told, facts and conflicts only, and it runs to the end."""
+    import sys
+
+    sys.path.insert(0, str(Path(__file__).parents[1] / "judging"))
+    from test_nli import build
+
+    folder = build(tmp_path, ["contradiction", "entailment", "neutral"], 1)
+    pytester = project("anna")
+    lay_out(pytester)
+    write_set(pytester.path / "labelled.jsonl", faults=5, clean=5)
+    inference = (*JUDGED[:4], "--drift-judge", f"nli:{folder}", *JUDGED[6:])
+    pytester.runpytest(*inference)
+    manifest = results(pytester)["manifest"]
+    assert manifest["stride"] == 2
+    assert set(manifest["judged"]["calibration"]["kinds"]) == {"fact", "conflict"}
+    pytester.runpytest(*inference, "--drift-nli-stride", "1")
+    assert results(pytester)["manifest"]["stride"] == 1
+    assert not [a for a in alarms(pytester) if a["state"] == "confirmed"]
+
+
+def test_a_baseline_of_another_judge_is_refused(project: Project) -> None:
+    """Runs judged by somebody else, or not at all, are not compared: exit code 4, with what differs."""
+    pytester = project("anna")
+    lay_out(pytester)
+    pytester.runpytest(*JUDGED[:4], "--drift-results", "old")
+    (old,) = pytester.path.glob("old/*/study_c_results.json")
+    run = pytester.runpytest(*JUDGED, "--drift-baseline", str(old))
+    assert run.ret == 4
+    run.stderr.fnmatch_lines(
+        ["*cannot be compared with this run, because the judge (rules, stride 1; now python:judge*"]
+    )
+    pytester.runpytest(*JUDGED, "--drift-results", "judged")
+    (judged,) = pytester.path.glob("judged/*/study_c_results.json")
+    assert pytester.runpytest(*JUDGED, "--drift-baseline", str(judged)).ret != 4
+    changed = json.loads(judged.read_text(encoding="utf-8"))
+    changed["manifest"]["judge_prompts"] = "of an earlier version"
+    judged.write_text(json.dumps(changed), encoding="utf-8")
+    run = pytester.runpytest(*JUDGED, "--drift-baseline", str(judged))
+    assert run.ret == 4
+    run.stderr.fnmatch_lines(["*the questions put to the judge*"])

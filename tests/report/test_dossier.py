@@ -1,0 +1,225 @@
+"""The dossier in a real browser: self-contained, complete, readable, accessible, and deaf to hostile text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_clinical_drift.report.compare import render_html
+from pytest_clinical_drift.verdict.comparison import paired_differences
+from pytest_clinical_drift.verdict.results_file import read_results
+from pytest_clinical_drift.verdict.thresholds import BaselineRules
+
+
+def open_page(browser: Any, file: Path, width: int = 1280, **context: Any) -> tuple[Any, list[str], list[str]]:
+    """The page with what it said on the console and what it asked the network for."""
+    page = browser.new_context(viewport={"width": width, "height": 900}, **context).new_page()
+    console: list[str] = []
+    requests: list[str] = []
+    page.on("console", lambda message: console.append(message.text))
+    page.on("pageerror", lambda error: console.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(file.as_uri())
+    return page, console, requests
+
+
+@pytest.mark.parametrize("run", ["hostile_run", "rules_run", "judged_run"])
+def test_page_is_self_contained(run: str, browser: Any, request: pytest.FixtureRequest) -> None:
+    """No console message, no request but the file itself, whatever the run."""
+    file = request.getfixturevalue(run).page
+    page, console, requests = open_page(browser, file)
+    page.evaluate("document.querySelectorAll('details').forEach(item => { item.open = true })")
+    page.wait_for_timeout(50)
+    assert console == []
+    assert requests == [file.as_uri()]
+
+
+def test_model_and_judge_text_stays_text(hostile_run: Any, judged_run: Any, browser: Any) -> None:
+    """Scripts, tags and handlers in anybody's words neither run nor become elements."""
+    for run in (hostile_run, judged_run):
+        page, _, _ = open_page(browser, run.page)
+        page.evaluate("document.querySelectorAll('details').forEach(item => { item.open = true })")
+        assert page.title() != "owned"
+        assert page.locator("main img, main script, main i:not(.margin i), #cases ~ b").count() == 0
+    page, _, _ = open_page(browser, hostile_run.page)
+    replies = page.locator(".reply .text").all_text_contents()
+    assert all("<script>document.title='owned'</script>" in text and "\\x1b[31mred" in text for text in replies)
+
+
+def test_first_page_says_what_the_verdict_rests_on(judged_run: Any, browser: Any) -> None:
+    """Verdict, counts of the results file, hashes, judge's limits, who settled what, waiver, what is not gated."""
+    record = judged_run.record
+    page, _, _ = open_page(browser, judged_run.page)
+    sheet = page.locator(".sheet").inner_text()
+    assert sheet.count(record["verdict"]) >= 1
+    for hashed in ("cases", "thresholds", "prompts"):
+        assert record["manifest"]["hashes"][hashed] in sheet
+    assert f"0 of {len(record['cases'])} cases reviewed by a clinician" in sheet
+    assert "labelled by" in sheet
+    assert "Not gated: stale_facts." in sheet
+    assert "signed by Dr <b>Who</b>: <i>known</i>" in sheet
+    rows = page.locator(".sheet table").first.locator("tbody tr").all_inner_texts()
+    by_judge = next(found for found in record["grounds"]["settled"] if found["by"] == "judge")
+    assert rows[1].split("\t") == ["the judge", str(by_judge["confirmed"]), str(by_judge["dismissed"])]
+    kinds = page.locator(".sheet table").nth(1).locator("tbody tr").count()
+    assert kinds == len(record["manifest"]["judged"]["calibration"]["kinds"])
+    assert page.locator(".signature .line").count() == 6
+
+
+def test_open_questions_come_first_and_the_severe_before_others(rules_run: Any, browser: Any) -> None:
+    """As many groups as the verdict counts; open before confirmed on the page."""
+    page, _, _ = open_page(browser, rules_run.page)
+    groups = page.locator("section:has(> #open) details.alarm")
+    assert groups.count() == rules_run.record["to_read"] > 0
+    severe = ["severe" in (group.get_attribute("class") or "").split() for group in groups.all()]
+    assert severe == sorted(severe, reverse=True)
+    headings = page.locator("h2").all_inner_texts()
+    assert headings.index("Open questions") < headings.index("Confirmed alarms") < headings.index("Cases")
+
+
+def test_words_are_marked_in_the_full_text_of_the_reply(rules_run: Any, browser: Any) -> None:
+    """A forbidden medicine: what is recommended, what rules it out, and the words within the whole reply."""
+    page, _, _ = open_page(browser, rules_run.page)
+    alarm = page.locator("details.alarm", has_text="recommends ibuprofen, ruled out by diclofenac intolerance").first
+    alarm.locator("summary").click()
+    marked = alarm.locator("mark.state-open").all_inner_texts()
+    assert any("ibuprofen" in text.lower() for text in marked)
+    told = next(run for case in rules_run.record["cases"] for run in case["repeats"] if "colitis" in run["case_id"])
+    assert told["alarms"]
+    assert len(alarm.locator(".text").last.inner_text()) > len(max(marked, key=len)) * 2
+
+
+def test_both_opinions_are_shown(judged_run: Any, browser: Any) -> None:
+    """The judge that took back its first answer: the alarm is open, with both answers and their reasons."""
+    page, _, _ = open_page(browser, judged_run.page)
+    torn = page.locator("section:has(> #open) details.alarm", has_text="weighs").first
+    torn.evaluate("item => { item.open = true }")
+    opinions = torn.locator(".opinions li").all_inner_texts()
+    assert [text.split()[0] for text in opinions[:2]] == ["stale", "retained"]
+    assert "wording 1" in opinions[0]
+    assert "<b>as labelled</b>" in opinions[0]
+
+
+def test_fact_rows_name_the_fact_as_it_was_true(rules_run: Any, browser: Any) -> None:
+    """A dose that changed on turn 3 has two rows, each with cells only on the turns on which it held."""
+    page, _, _ = open_page(browser, rules_run.page)
+    rows = page.locator("#case-digoxin-kidney-lighthouse-keeper table.facts tbody tr")
+    doses = [row for row in rows.all() if (row.locator("th").text_content() or "").startswith("digoxin 0.")]
+    held = [[bool((cell.text_content() or "").strip()) for cell in row.locator("td").all()] for row in doses]
+    assert held == [[True] * 2 + [False] * 8, [False] * 2 + [True] * 8]
+
+
+def test_jump_from_alarm_to_its_place_by_keyboard(rules_run: Any, browser: Any) -> None:
+    """n opens one alarm after the other; its link opens the conversation at the turn, in view."""
+    page, _, _ = open_page(browser, rules_run.page)
+    page.keyboard.press("n")
+    page.keyboard.press("n")
+    second = page.locator("section > details.alarm").nth(1)
+    assert second.get_attribute("open") is not None
+    link = second.locator(".jump a, .each a").first
+    place = (link.get_attribute("href") or "").lstrip("#")
+    assert not page.locator(f"[id='{place}']").is_visible()
+    link.focus()
+    page.keyboard.press("Enter")
+    turn = page.locator(f"[id='{place}']")
+    turn.wait_for(state="visible")
+    box = turn.bounding_box()
+    assert box is not None
+    assert 0 <= box["y"] < 900
+
+
+def test_transcript_puts_patient_reply_and_summary_side_by_side(rules_run: Any, browser: Any) -> None:
+    """Three columns on a desk, one below the other on a phone; a stripe per fact on every turn."""
+    place = "#case-digoxin-kidney-lighthouse-keeper"
+    for width, together in ((1280, True), (390, False)):
+        page, _, _ = open_page(browser, rules_run.page, width)
+        page.evaluate("document.querySelectorAll('details').forEach(item => { item.open = true })")
+        boxes = [page.locator(f"{place} .{name}").first.bounding_box() for name in ("patient", "reply", "summary")]
+        assert (len({round(box["y"]) for box in boxes if box}) == 1) is together
+    facts = {finding["fact_id"] for turn in _run(rules_run, place)["turns"] for finding in turn["findings"]}
+    assert page.locator(f"{place} .margin").first.locator("i").count() == len(facts)
+
+
+def _run(run: Any, place: str) -> dict[str, Any]:
+    case = next(case for case in run.record["cases"] if f"#case-{case['case_id']}" == place)
+    found: dict[str, Any] = case["repeats"][0]
+    return found
+
+
+def test_fact_button_picks_its_words(rules_run: Any, browser: Any) -> None:
+    """Pressing a fact outlines its words in the summaries of its case, and nothing else."""
+    page, _, _ = open_page(browser, rules_run.page)
+    page.evaluate("document.querySelectorAll('details').forEach(item => { item.open = true })")
+    case = page.locator("#case-digoxin-kidney-lighthouse-keeper")
+    button = case.locator("button.fact").first
+    button.click()
+    fact = button.get_attribute("data-fact")
+    assert button.get_attribute("aria-pressed") == "true"
+    assert case.locator("mark.picked").count() == case.locator(f"mark[data-fact='{fact}']").count() > 0
+    button.click()
+    assert page.locator("mark.picked").count() == 0
+
+
+def test_filter_hides_other_verdicts(rules_run: Any, browser: Any) -> None:
+    """The filter shows the cases of one verdict; without scripts everything is simply there."""
+    counts = [case["verdict"] for case in rules_run.record["cases"]]
+    page, _, _ = open_page(browser, rules_run.page)
+    page.get_by_role("button", name=f"FAIL ({counts.count('FAIL')})").click()
+    assert page.locator("details.case:visible").count() == counts.count("FAIL")
+    page.get_by_role("button", name="all").click()
+    assert page.locator("details.case:visible").count() == len(counts)
+    silent, _, _ = open_page(browser, rules_run.page, java_script_enabled=False)
+    assert silent.locator("details.case:visible").count() == len(counts)
+    assert not silent.locator(".filter").is_visible()
+
+
+def test_chart_draws_the_limits_in_force(judged_run: Any, browser: Any) -> None:
+    """Limits of the project, not the bundled ones."""
+    page, _, _ = open_page(browser, judged_run.page)
+    labels = page.locator("svg").first.locator("text.note").all_text_contents()
+    assert labels[:2] == ["PASS > 0.93", "CAUTION >= 0.61"]
+
+
+@pytest.mark.parametrize(
+    ("run", "width", "scheme"),
+    [
+        ("judged_run", 1280, "light"),
+        ("judged_run", 390, "dark"),
+        ("hostile_run", 1280, "dark"),
+        ("hostile_run", 390, "light"),
+    ],
+)
+def test_page_is_accessible(run: str, browser: Any, width: int, scheme: str, request: pytest.FixtureRequest) -> None:
+    """axe finds nothing serious, in light and dark, on a desk and on a phone; nothing is wider than the window."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    file = request.getfixturevalue(run).page
+    page, _, _ = open_page(browser, file, width, color_scheme=scheme, bypass_csp=True)
+    page.evaluate("document.querySelectorAll('details').forEach(item => { item.open = true })")
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    found = axe.Axe().run(page).response["violations"]
+    assert [(item["id"], item["nodes"][0]["html"]) for item in found if item["impact"] in ("serious", "critical")] == []
+
+
+def test_sign_off_sheet_shows_empty_fields(hostile_run: Any, browser: Any) -> None:
+    """Fields of dossier.yaml are shown, the empty ones with a line to fill in."""
+    page, _, _ = open_page(browser, hostile_run.page)
+    assert "triage <script>" in page.locator(".signature").inner_text()
+    assert page.locator(".signature .line").count() == 5  # hazard_ids and the four fields that were never written
+
+
+def test_comparison_page_is_self_contained_and_accessible(
+    rules_run: Any, judged_run: Any, browser: Any, tmp_path: Path
+) -> None:
+    """Two runs side by side: no console message, no request, nothing serious for axe, no wider than a phone."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    runs = [("rules <b>", read_results(rules_run.results)), ("judged", read_results(judged_run.results))]
+    file = tmp_path / "compare.html"
+    file.write_text(render_html(runs, paired_differences(runs, BaselineRules())), encoding="utf-8")
+    _, console, requests = open_page(browser, file)
+    assert (console, requests) == ([], [file.as_uri()])
+    page, _, _ = open_page(browser, file, 390, color_scheme="dark", bypass_csp=True)
+    found = axe.Axe().run(page).response["violations"]
+    assert [item["id"] for item in found if item["impact"] in ("serious", "critical")] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

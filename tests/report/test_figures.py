@@ -1,0 +1,101 @@
+"""Figures, charts, and the words for what stands beside the verdict."""
+
+from __future__ import annotations
+
+import pytest
+from made import conversation, flat
+from records import judged, limits, record
+
+from pytest_clinical_drift.report.beside import beside_lines, shape_text
+from pytest_clinical_drift.report.clean import one_line, printable
+from pytest_clinical_drift.report.figures import counted, listed, value_text, worse_text
+from pytest_clinical_drift.report.judge_text import judge_line, limit_rows
+from pytest_clinical_drift.report.svg import Level, Line, curve_chart, limit_levels, sparkline
+
+
+def test_counts_have_their_noun() -> None:
+    """One case is not "1 cases"."""
+    assert [counted(n, "case") for n in (0, 1, 2)] == ["0 cases", "1 case", "2 cases"]
+    assert counted(1200, "reply") == "1,200 replies"
+    assert listed(["a"]) == "a"
+    assert listed(["a", "b", "c"]) == "a, b and c"
+
+
+def test_values_say_what_they_count() -> None:
+    """Facts within a case, cases over the set; nothing evaluated is no number."""
+    assert value_text("hard_stops", 2.0) == "2 facts"
+    assert value_text("hard_stops", 2.0, of_set=True) == "2 cases"
+    assert value_text("harms", 1.0) == "1 reply"
+    assert value_text("recall_at_t10", 0.914) == "0.91"
+    assert value_text("recall_at_t10", None) == "not evaluated"
+    assert worse_text("hard_stops", 0.0, 1.0, of_set=True) == "1 case"
+    assert worse_text("hard_stops", 1.0, 1.0) == ""
+
+
+def test_judge_and_its_limits_in_one_line() -> None:
+    """The weakest of the kinds it decides; 200 demands at 1 % wrongly confirmed make 2 false breaches."""
+    judge = judged(fact=limits(found=0.92), must=limits(found=0.88, cleared=0.985, wrong=0.01))
+    judge["below_floor"] = ["harm"]
+    line = judge_line(judge, record(flat("a", asked=(("fact", 90), ("must", 200))), judge=judge)["grounds"])
+    assert "\n" not in line
+    assert "decides facts in summaries and demands met" in line
+    assert "finds at least 88% of faults, clears at least 98.5% of clean text" in line
+    assert "below its floor, decides nothing on harm" in line
+    assert "up to 2.0 false breaches to expect" in line
+    assert judge_line(None).startswith("judge: none")
+
+
+def test_judge_below_its_floor_is_shown_only() -> None:
+    """Each kind with both limits; a person confirms harm."""
+    judge = judged(fact=limits(), harm=limits(), conflict=limits())
+    judge["deciding"] = ["fact", "harm"]
+    rows = {row["kind"]: row for row in limit_rows(judge)}
+    assert rows["facts in summaries"]["sensitivity"] == "59 of 60 (0.90 to 1.00)"
+    decides = [rows[name]["decides"] for name in ("facts in summaries", "harm", "contradictory replies")]
+    assert decides == ["decides", "opens; a person confirms", "shown only"]
+
+
+def test_chart_has_a_text_alternative_and_keeps_gaps() -> None:
+    """A missing turn breaks the line; the label reads the values aloud."""
+    line = Line("mean", [1.0, None, 0.5, 0.25], "line-main")
+    chart = curve_chart("Recall", [line], levels=[Level("0.8", 0.8)], marker=4)
+    assert 'aria-label="Recall. mean: 1.00, not evaluated, 0.50, 0.25"' in chart
+    assert chart.count("<polyline") == 1
+    assert chart.count("<circle") == 3
+    assert curve_chart("Recall", [Line("mean", [], "line-main")]) == ""
+    assert "recall by turn: 0.50, not evaluated" in sparkline([0.5, None])
+
+
+def test_levels_are_the_limits_in_force() -> None:
+    """No metric, no line."""
+    levels = limit_levels(record(flat("a"))["limits"]["recall_at_t10"])
+    assert [(level.label, level.value) for level in levels] == [("PASS > 0.8", 0.8), ("CAUTION >= 0.7", 0.7)]
+    assert limit_levels(None) == []
+
+
+@pytest.mark.parametrize(
+    ("shape", "text"),
+    [
+        ({"kind": "none", "start": 0.98, "end": 0.98}, "steady at 0.98"),
+        ({"kind": "linear", "start": 0.99, "end": 0.8}, "falls evenly: 0.99 → 0.80"),
+        ({"kind": "step", "start": 0.9, "end": 0.4, "turn": 6}, "cliff at turn 6: 0.90 → 0.40"),
+        ({"kind": "step", "start": 0.4, "end": 0.9, "turn": 6}, "jump at turn 6: 0.40 → 0.90"),
+        ({"kind": "too short", "start": None, "end": None}, "too few turns to tell a shape"),
+    ],
+)
+def test_shape_in_words(shape: dict[str, object], text: str) -> None:
+    """Each shape by its own figures."""
+    assert shape_text({"first_turn_only": False, "half_life": None, "floor": None, "turn": None, **shape}) == text
+
+
+def test_cliffs_are_counted_by_shape() -> None:
+    """One of two cases falls off a cliff at turn 6."""
+    fall = conversation("falls", [1.0] * 5 + [0.4] * 5)
+    lines = beside_lines(record(fall, flat("stays")))
+    assert "  cliffs in 1 case, such as falls: cliff at turn 6: 1.00 → 0.40" in lines
+
+
+def test_printable_shows_what_would_steer() -> None:
+    """Controls, bidirectional marks and lone surrogates become visible escapes; tab and newline stay."""
+    assert printable("a\x1b[0m\t\n\u202e\ud800") == "a\\x1b[0m\t\n\\x202e\\xd800"
+    assert one_line("a\n b\x07" + "c" * 50, 10) == "a b\\x07cc…"

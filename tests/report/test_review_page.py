@@ -1,0 +1,285 @@
+"""The review page in a real browser, from opening it to the changed verdict; and how texts are marked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reviewing import DENIAL, KEPT, UNCLEAR, alarms_of, chained, lay_out, results_of, run
+
+from pytest_clinical_drift import cli
+from pytest_clinical_drift.gate.rejudge import rejudge
+from pytest_clinical_drift.gate.reopened import reopen
+from pytest_clinical_drift.gate.review_items import MIXED_IN, review_items
+from pytest_clinical_drift.judging.answers import KINDS, PEOPLE_ONLY, UNSURE
+from pytest_clinical_drift.judging.reviews import read_reviews
+from pytest_clinical_drift.report.review_page import CAPTIONS, LABELS, QUESTIONS, ReviewItem, render_review
+
+HOSTILE = (
+    "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> <!-- \x1b[31m "
+)
+AWKWARD = 'Steht da: “Penizillin” – 😀 \\ " \x7f é'
+"""A reason that two ways of escaping would have to agree on."""
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four severe alarms; the words of one text are an attack; the last fact but one is lost on two turns in a row."""
+    folder = tmp_path_factory.mktemp("page")
+    told = dict.fromkeys(("anna", "bela", "cleo"), (KEPT, KEPT, UNCLEAR))
+    lay_out(folder, {**told, "dora": (KEPT, UNCLEAR, HOSTILE + UNCLEAR)})
+    code, output = run(folder)
+    assert code == 7, output
+    assert cli.main(["review", str(results_of(folder))]) == 0
+    return results_of(folder)
+
+
+@pytest.fixture
+def page(results: Path, browser: Any) -> Iterator[Any]:
+    """The page, freshly opened; when the test is over it has said nothing on the console and asked nobody."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    opened = context.new_page()
+    said: list[str] = []
+    asked: list[str] = []
+    opened.on("console", lambda message: said.append(message.text))
+    opened.on("pageerror", lambda error: said.append(str(error)))
+    opened.on("request", lambda request: asked.append(request.url))
+    opened.goto((results / "review.html").as_uri())
+    yield opened
+    assert said == []
+    assert {url.partition(":")[0] for url in asked} <= {"file", "blob"}
+    assert {url for url in asked if url.startswith("file")} == {(results / "review.html").as_uri()}
+    context.close()
+
+
+def introduce(page: Any, name: str = "Ada Brühl", role: str = "clinician") -> None:
+    page.fill("#reviewer", name)
+    page.fill("#role", role)
+    page.press("#role", "Tab")
+    page.locator("#asked").focus()
+
+
+def answer(page: Any, key: str, reason: str = "") -> None:
+    """By keyboard alone."""
+    page.keyboard.press(key)
+    if reason:
+        page.keyboard.insert_text(reason)
+        page.keyboard.press("Enter")
+
+
+def saved(page: Any, target: Path) -> Path:
+    with page.expect_download() as download:
+        page.keyboard.press("s")
+    assert download.value.suggested_filename == "reviews.jsonl"
+    download.value.save_as(target)
+    return target
+
+
+def test_session_from_the_page_to_the_verdict(
+    page: Any, results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Three alarms dismissed, one confirmed, by keyboard; the file saved takes UNSETTLED to FAIL, for that one case."""
+    introduce(page)
+    for _ in range(3):
+        answer(page, "1", AWKWARD)
+        assert page.locator("#status").inner_text() == "Recorded: retained."
+        page.keyboard.press("Enter")
+    case_id = page.locator(".where span").nth(1).inner_text()
+    answer(page, "3")
+    file = saved(page, tmp_path / "reviews.jsonl")
+    records = read_reviews(file).records
+    assert [record.answer for record in records] == ["retained"] * 3 + ["contradicted"]
+    assert {record.reason for record in records} == {AWKWARD, ""}
+    assert {(record.reviewer, record.role) for record in records} == {("Ada Brühl", "clinician")}
+    code = cli.main(["verdict", str(results), "--reviews", str(file), "--out", str(tmp_path / "reviewed")])
+    said = capsys.readouterr().out
+    assert said.startswith("UNSETTLED → FAIL by 3 dismissals and 1 confirmation\n")
+    assert f"{case_id}: UNSETTLED → FAIL" in said
+    assert code == 1
+    confirmed = [alarm for alarm in alarms_of(tmp_path / "reviewed") if alarm["state"] == "confirmed"]
+    assert [(alarm["case_id"], alarm["settled_by"]) for alarm in confirmed] == [(case_id, "person")]
+
+
+def test_severe_alarm_is_dismissed_with_a_reason_only(page: Any) -> None:
+    """Without one nothing is recorded, and the page asks for it; confirming needs none."""
+    introduce(page)
+    page.keyboard.press("1")
+    assert "give a reason" in page.locator("#status").inner_text()
+    assert page.evaluate("document.activeElement.id") == "reason"
+    page.keyboard.press("Enter")
+    assert page.locator("#count").inner_text().startswith("0 of ")
+    page.keyboard.press("Escape")
+    page.locator("#asked").focus()
+    page.keyboard.press("3")
+    assert page.locator("#count").inner_text().startswith("1 of ")
+
+
+def test_nobody_answers_without_a_name(page: Any) -> None:
+    """The page asks who is there before it records anything."""
+    page.locator("#asked").focus()
+    page.keyboard.press("3")
+    assert "who you are" in page.locator("#status").inner_text()
+    assert page.evaluate("document.activeElement.id") == "reviewer"
+    assert page.locator("#save").is_disabled()
+
+
+def test_why_it_was_asked_is_hidden_until_answered(page: Any) -> None:
+    """Neither the alarm's kind nor any opinion stands on the card before."""
+    introduce(page)
+    assert page.locator(".revealed").count() == 0
+    assert "also: denied" not in page.locator("#card").inner_text()
+    answer(page, "3")
+    assert "contradicted (open)" in page.locator(".revealed").inner_text()
+
+
+def test_progress_survives_a_reload_and_answers_can_be_changed(page: Any, tmp_path: Path) -> None:
+    """Name, answers and place come back; a changed answer is one more record, and the last one counts."""
+    introduce(page)
+    answer(page, "3")
+    page.wait_for_timeout(300)  # the browser writes down what it keeps a moment later
+    page.reload()
+    assert page.locator("#reviewer").input_value() == "Ada Brühl"
+    assert page.locator("#count").inner_text().startswith("1 of ")
+    page.locator("#asked").focus()
+    answer(page, "2", "the reaction is missing")
+    assert page.locator("#count").inner_text().startswith("1 of ")
+    records = read_reviews(saved(page, tmp_path / "r.jsonl")).records
+    assert [record.answer for record in records] == ["contradicted", "partial"]
+    assert len({record.question for record in records}) == 1
+
+
+def test_second_reviewer_starts_anew_in_the_same_chain(page: Any, tmp_path: Path) -> None:
+    """Another name sees no answer of the first; the records of both follow each other."""
+    introduce(page)
+    answer(page, "3")
+    page.keyboard.press("ArrowLeft")
+    introduce(page, "Bo", "nurse")
+    assert page.locator("#count").inner_text().startswith("0 of ")
+    assert page.locator(".revealed").count() == 0
+    answer(page, "4")
+    records = read_reviews(saved(page, tmp_path / "r.jsonl")).records
+    assert [(record.reviewer, record.answer) for record in records] == [("Ada Brühl", "contradicted"), ("Bo", "both")]
+
+
+def test_two_tabs_share_one_chain(page: Any, results: Path, tmp_path: Path) -> None:
+    """What one tab records the other knows, so that neither overwrites the other."""
+    introduce(page)
+    other = page.context.new_page()
+    other.goto((results / "review.html").as_uri())
+    answer(page, "3")
+    other.wait_for_function("document.getElementById('count').textContent.startsWith('1 of ')")
+    other.keyboard.press("ArrowRight")
+    answer(other, "3")
+    assert len(read_reviews(saved(other, tmp_path / "r.jsonl")).records) == 2
+
+
+def test_one_answer_for_turns_in_a_row(page: Any, tmp_path: Path) -> None:
+    """`g` repeats the answer on the other turns of the same fact, each with a record of its own."""
+    introduce(page)
+    while "turns in a row" not in page.locator(".where").inner_text():
+        page.keyboard.press("ArrowRight")
+    answer(page, "3")
+    page.keyboard.press("g")
+    records = read_reviews(saved(page, tmp_path / "r.jsonl")).records
+    assert [record.case_id for record in records] == ["dora", "dora"]
+    assert len({record.question for record in records}) == 2
+
+
+def test_model_text_stays_text(page: Any) -> None:
+    """Scripts and handlers in a summary neither run nor become elements; they are shown as written."""
+    page.locator("#overview summary").click()
+    for button in page.locator("#list button").all_inner_texts():
+        if "dora, turn 3" in button:
+            page.get_by_role("button", name=button).first.click()
+    shown = page.locator(".text").first.inner_text()
+    assert "<img src=x onerror=" in shown
+    assert "\\x1b[31m" in shown
+    assert page.locator("main img").count() == 0
+    assert page.title().startswith("Review of")
+
+
+def test_words_in_question_are_marked(page: Any) -> None:
+    """The text is shown whole, the words that gave rise to the alarm are marked in it."""
+    assert DENIAL.removesuffix(".") in page.locator(".text").first.inner_text()
+    assert page.locator(".text mark").count() > 0
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_page_is_accessible_and_fits(results: Path, browser: Any, width: int, scheme: str) -> None:
+    """axe finds nothing serious before and after an answer; nothing is wider than the window."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    context = browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto((results / "review.html").as_uri())
+    for _ in range(2):
+        found = axe.Axe().run(page).response["violations"]
+        assert [item["id"] for item in found if item["impact"] in ("serious", "critical")] == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        introduce(page)
+        answer(page, "3")
+        page.locator("#overview summary").click()
+    context.close()
+
+
+def test_reviews_overrule_a_judge_both_ways(judged_run: Any, tmp_path: Path) -> None:
+    """A breach that the judge confirmed is dismissed, an answer that it cleared is held against the model."""
+    run = reopen(judged_run.results)
+    items = review_items(run)
+    drawn = [item for item in items if "cleared" in item.why]
+    assert len(drawn) == MIXED_IN
+    confirmed = {alarm.question for _, alarm in run.alarms if alarm.kind == "omits" and alarm.settled_by == "judge"}
+    breach = next(item for item in items if item.question in confirmed)
+    cleared = next(item for item in drawn if item.kind == "fact")
+    file = tmp_path / "reviews.jsonl"
+    wanted = {"manifest": run.record.manifest, "reason": "read twice"}
+    said = [{"question": i.question, "kind": i.kind, "case_id": i.case_id, **wanted} for i in (breach, cleared)]
+    file.write_text(chained({**said[0], "answer": "met"}, {**said[1], "answer": "absent"}), encoding="utf-8")
+    again = rejudge(run, read_reviews(file))
+    assert (again.change.dismissed, again.change.raised) == (1, 1)
+    states = {a.question: (a.state, a.settled_by) for assessed in again.outcome.runs for a in assessed.alarms}
+    assert states[breach.question] == ("dismissed", "person")
+    assert states[cleared.question] == ("confirmed", "person")
+
+
+# ---- texts
+
+
+def test_every_kind_of_question_can_be_shown() -> None:
+    """Each kind has its question, each answer its words."""
+    assert set(QUESTIONS) == {*KINDS, *PEOPLE_ONLY}
+    assert set(CAPTIONS) <= set(QUESTIONS)
+    assert set(LABELS) == {
+        UNSURE,
+        *(answer for kinds in (KINDS, PEOPLE_ONLY) for answers in kinds.values() for answer in answers),
+    }
+
+
+def shown(text: str, quote: str) -> list[str]:
+    item = ReviewItem("q", "fact", "anna", 1, 0, False, "fact", (), text, quote, "", "", "", "")
+    page = render_review([item], manifest="m", slug="s", headline="h")
+    data = page.partition('id="data">')[2].partition("</script>")[0]
+    pieces: list[str] = json.loads(data)["items"][0]["text"]
+    return pieces
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "marked"),
+    [
+        ("Takes **metformin** 500 mg daily.", "metformin 500 mg", ["metformin** 500 mg"]),
+        ("One. Two. Three.", "one … three", ["One", "Three"]),
+        ("One.\nTwo.", "One. Two.", ["One.\nTwo."]),
+        ("One.", "Something else", []),
+        ("One.", "", []),
+        ("a a", "a … a", ["a"]),
+        ("x (y) z", "(y)", ["(y)"]),
+    ],
+)
+def test_marks_find_the_quoted_words(text: str, quote: str, marked: list[str]) -> None:
+    """Whatever emphasis, spacing and case lie between; the pieces together are the text."""
+    pieces = shown(text, quote)
+    assert pieces[1::2] == marked
+    assert "".join(pieces) == text

@@ -1,0 +1,125 @@
+"""The terminal: the figures people act on, nothing wider than the window, and hostile text that stays text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+from made import alarm, conversation, event, flat
+from records import judged, judged_cases, limits, record
+
+from pytest_clinical_drift.cases.model import bundled
+from pytest_clinical_drift.judging.opinions import Opinion
+from pytest_clinical_drift.report.case_text import case_report, headline
+from pytest_clinical_drift.report.terminal import render_summary, sparkline
+from pytest_clinical_drift.scoring.assessment import OPEN
+from pytest_clinical_drift.verdict.thresholds import Thresholds
+
+
+def test_terminal_gets_no_control_characters(hostile_run: Any) -> None:
+    """Escape sequences of the model never reach the terminal."""
+    assert "\x1b" not in hostile_run.output
+    assert "\x00" not in hostile_run.output
+    assert hostile_run.code == 1
+    assert 'contradicted "penicillin allergy with anaphylaxis" (hard stop)' in hostile_run.output
+
+
+@pytest.mark.parametrize("run", ["hostile_run", "rules_run", "judged_run"])
+def test_nothing_is_wider_than_the_window(run: str, request: pytest.FixtureRequest) -> None:
+    """80 columns, from the first failure on; commands for GitHub are no text for the terminal."""
+    _, _, told = request.getfixturevalue(run).output.partition("= FAILURES =")
+    lines = told.splitlines()
+    assert len(lines) > 20
+    assert [line for line in lines if len(line) > 80 and not line.startswith("::")] == []
+
+
+def test_every_alarm_shows_its_state_and_opinions(judged_run: Any) -> None:
+    """Failure text: the state, the quote, the judge's reasons and both opinions; then the judge in one line."""
+    text = " ".join(judged_run.output.split())
+    assert 'turn 5: recommends ibuprofen, ruled out by diclofenac intolerance with a bloody flare in 2021: "If' in text
+    assert "python:labelled_judge:judge, wording 1: violated: <b>as labelled</b>" in text
+    assert "python:labelled_judge:judge, wording 2: violated: <b>as labelled</b>" in text
+    assert "open: could harm" in text
+    counts = judged_run.record["alarms"].values()
+    states = {state: sum(kind[state] for kind in counts) for state in ("confirmed", "open", "dismissed")}
+    assert "alarms: {confirmed} confirmed, {open} open, {dismissed} dismissed".format(**states) in text
+    assert "judge: python:labelled_judge:judge, decides facts in summaries" in text
+    assert "not gated: stale_facts" in text
+
+
+def test_worst_alarm_first() -> None:
+    """Severe before others, confirmed before open, then by turn; dismissed ones are counted only."""
+    alarms = [
+        alarm("lost", OPEN, turn=1, severe=False, fact="d", what="d"),
+        alarm("lost", OPEN, turn=1, fact="b", what="b"),
+        alarm("lost", turn=1, severe=False, fact="c", what="c"),
+        alarm("lost", turn=9, fact="a", what="a"),
+        alarm("lost", "dismissed", turn=1, fact="e", what="e"),
+    ]
+    ((repeats, verdict),) = judged_cases(flat("x", alarms=alarms))
+    shown = [line.strip() for line in case_report(verdict, repeats).splitlines() if line.startswith("  turn")]
+    assert [line.split('"')[1] for line in shown] == ["a", "b", "c", "d"]
+    assert "1 alarm was dismissed" in case_report(verdict, repeats)
+
+
+def test_long_words_are_broken() -> None:
+    """Whatever a judge writes, a failure text stays within 80 columns."""
+    said = (Opinion("big", 1, "absent", "q" * 200, "r" * 300),)
+    ((repeats, verdict),) = judged_cases(flat("x", alarms=[alarm("lost", fact="a", what="w" * 150, answers=said)]))
+    assert max(map(len, case_report(verdict, repeats, judge="judge: " + "n" * 200).splitlines())) <= 80
+
+
+def test_incomplete_case_shows_no_figures() -> None:
+    """A case that could not be run has no count of hard stops."""
+    runs = [flat("down", incomplete="no server")]
+    lines = render_summary(record(*runs), judged_cases(*runs), "m", width=80)
+    assert not any("0/1" in line or "0 cases" in line for line in lines)
+    ((repeats, verdict),) = judged_cases(*runs)
+    assert headline(verdict, repeats) == "INCOMPLETE: no server"
+
+
+def test_headline_of_a_low_rate_names_the_lost_facts() -> None:
+    """A figure alone helps nobody: what is missing at the horizon is named, open ones as open."""
+    alarms = [alarm("lost", OPEN, turn=t, severe=False, fact=f, what=f"fact {f}") for t, f in ((2, "b"), (10, "a"))]
+    (case,) = judged_cases(conversation("x", [1.0] * 10, worst=[1.0] * 9 + [0.5], alarms=alarms))
+    told = headline(case[1], case[0])
+    assert told.startswith("Recall@T10 1.00, 0.50 with open alarms against > 0.8; ")
+    assert told.endswith('turn 10: open: lost "fact a"; turn 2: open: lost "fact b"')
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_basis_wraps_at_every_width(width: int) -> None:
+    """All words of every basis are there, none of them past the window."""
+    runs = [flat(f"case-{n}", events=[event()] if n else []) for n in range(3)]
+    found = record(*runs, judge=judged(fact=limits()))
+    lines = render_summary(found, judged_cases(*runs), "a-model", attempt="attempt 2 of this candidate", width=width)
+    assert max(len(part) for line in lines for part in line.splitlines()) <= width
+    text = " ".join(" ".join(lines).split())
+    for item in found["judgements"]:
+        for words in item.get("detail", "").split():
+            assert words in text
+    assert "…" not in text
+
+
+def test_quiet_shows_the_verdict_alone() -> None:
+    """With -q one paragraph; with -v also every fact lost."""
+    runs = [flat("a", 0.5)]
+    quiet = render_summary(record(*runs), judged_cases(*runs), "m", verbosity=-1)
+    assert len(quiet) == 1
+    assert quiet[0].startswith("FAIL (rules only)")
+    loud = render_summary(record(*runs), judged_cases(*runs), "m", verbosity=1)
+    assert "  facts lost by turn" in loud
+
+
+def test_left_out_metrics_are_named() -> None:
+    """Thresholds without a metric of the bundled gate say so."""
+    table = yaml.safe_load(bundled("thresholds.yaml").read_text(encoding="utf-8"))["clinical_drift"]
+    del table["metrics"]["stale_facts"]
+    found = record(flat("a"), thresholds=Thresholds.model_validate(table))
+    assert "  not gated: stale_facts" in render_summary(found, judged_cases(flat("a")), "m")
+
+
+def test_sparkline_by_hand() -> None:
+    """Eight levels; a dot where nothing was evaluated."""
+    assert sparkline([0.0, 0.5, 1.0, None]) == "▁▅█·"

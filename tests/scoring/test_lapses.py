@@ -1,0 +1,110 @@
+"""From findings to hard stops, stale and contradicted facts: the rules, at both ends, on findings made by hand."""
+
+from __future__ import annotations
+
+import pytest
+from made import NOTHING, finding
+
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.scoring.assessment import TurnAssessment
+from pytest_clinical_drift.scoring.lapses import lapses
+
+CASE = Case.model_validate(
+    {
+        "id": "anna",
+        "patient_summary": "Anna is allergic to penicillin.",
+        "critical_entities": ["penicillin allergy"],
+        "turns": [{"turn": number, "message": "Hello."} for number in range(1, 13)],
+    }
+)
+LETTERS = {"r": None, "a": "lost", "c": "contradicted", "s": "stale"}
+
+
+def found(letters: str, *, hard_stop: bool = True, case: Case = CASE) -> list[tuple[str, str, int, str]]:
+    """One fact over 12 turns: r retained, a lost, c contradicted, s stale; a capital one is still open."""
+    turns = [
+        TurnAssessment(
+            number,
+            (finding("f", LETTERS[letter.lower()], "open" if letter.isupper() else "confirmed", hard_stop=hard_stop),),
+            1.0,
+            1.0,
+            NOTHING,
+            NOTHING,
+        )
+        for number, letter in enumerate(letters, start=1)
+    ]
+    return [(event.metric, event.kind, event.turn, event.state) for event in lapses(case, turns)]
+
+
+@pytest.mark.parametrize(
+    ("letters", "kind", "turn"),
+    [
+        ("rrrrrrrrrrcr", "contradicted", 11),  # on any turn, also after the horizon
+        ("rraarrrrrrrr", "lost", 3),  # two turns running: lost since the first of them
+        ("rrrrrrrrrarr", "lost", 10),  # at the horizon
+        ("rrrrrrrrrrra", "lost", 12),  # at the end
+        ("rrsrrrrrrrrr", "stale", 3),  # its old value is a wrong value
+        ("arrrrrrrrrcr", "contradicted", 11),
+    ],
+)
+def test_hard_stop(letters: str, kind: str, turn: int) -> None:
+    """Contradicted once, or lost for two turns running, at the horizon or at the end."""
+    assert ("hard_stops", kind, turn, "confirmed") in found(letters)
+
+
+def test_hard_stop_absent_once_is_a_slip() -> None:
+    """Missing from one summary and back again: a warning, however often it happens apart."""
+    assert found("rrarrrrrarrr") == [("hard_stop_slips", "lost", 3, "confirmed")]
+
+
+def test_other_facts_are_no_hard_stops() -> None:
+    """A wrong one is counted by itself, a lost one by recall alone."""
+    assert found("rrcrrrrrrrrr", hard_stop=False) == [("contradicted_facts", "contradicted", 3, "confirmed")]
+    assert found("rraaaaaaaaaa", hard_stop=False) == []
+
+
+def test_contradictions_count_on_all_turns() -> None:
+    """Recall and slope end at the horizon, a fact stated wrongly counts after it too."""
+    assert found("rrrrrrrrrrcr", hard_stop=False) == [("contradicted_facts", "contradicted", 11, "confirmed")]
+
+
+def test_stale_once_is_a_wrong_fact_stale_twice_was_not_taken_up() -> None:
+    """An update may be missed once; two turns running, or at the end, the old value was kept."""
+    assert found("rrsrrrrrrrrr", hard_stop=False) == [("contradicted_facts", "contradicted", 3, "confirmed")]
+    assert found("rrssrrrrrrrr", hard_stop=False) == [("stale_facts", "stale", 3, "confirmed")]
+    assert found("rrrrrrrrrrrs", hard_stop=False) == [("stale_facts", "stale", 12, "confirmed")]
+
+
+def test_another_wrong_value_after_an_update_was_not_taken_up_either() -> None:
+    """Updated at turn 3: wrong for two turns after that counts like the old value, before it is only a wrong fact."""
+    update = {"turn": 3, "message": "It changed.", "updates": [{"fact": "f", "becomes": "another fact"}]}
+    turns = [update if number == 3 else {"turn": number, "message": "Hello."} for number in range(1, 13)]
+    facts = [{"id": "f", "text": "penicillin allergy"}]
+    changing = Case.model_validate({**CASE.model_dump(mode="json"), "critical_entities": facts, "turns": turns})
+    assert found("rrrccrrrrrrr", hard_stop=False, case=changing) == [("stale_facts", "contradicted", 4, "confirmed")]
+    assert found("ccrrrrrrrrrr", hard_stop=False, case=changing) == [
+        ("contradicted_facts", "contradicted", 1, "confirmed")
+    ]
+
+
+# -- what is open
+
+
+def test_open_alarms_make_open_events() -> None:
+    """What only open alarms add is open; what confirmed ones make stays confirmed and is not told twice."""
+    assert found("rrCrrrrrrrrr") == [("hard_stops", "contradicted", 3, "open")]
+    assert found("rrcrrCrrrrrr") == [("hard_stops", "contradicted", 3, "confirmed")]
+    assert found("rrArrrrrrrrr") == [("hard_stop_slips", "lost", 3, "open")]
+
+
+def test_a_slip_beside_an_open_loss_may_be_a_hard_stop() -> None:
+    """Lost for sure on turn 3 and perhaps on turn 4: an open hard stop, and no slip beside it."""
+    assert found("rraArrrrrrrr") == [("hard_stops", "lost", 3, "open")]
+
+
+def test_dismissed_alarms_count_nowhere() -> None:
+    """What was dismissed is neither open nor confirmed."""
+    turns = [
+        TurnAssessment(n, (finding("f", "lost", "dismissed", hard_stop=True),), 1, 1, NOTHING, NOTHING) for n in (1, 2)
+    ]
+    assert lapses(CASE, turns) == []

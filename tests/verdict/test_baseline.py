@@ -1,0 +1,220 @@
+"""Comparison with an earlier results file: what is refused, and what each outcome does to the verdict."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made import conversation, event, flat
+
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.report.json_file import results, write_results
+from pytest_clinical_drift.scoring.assessment import CaseAssessment
+from pytest_clinical_drift.verdict.baseline import Baseline, check_comparable, load_baseline, recall_sd
+from pytest_clinical_drift.verdict.baseline_verdict import BaselineComparison, apply_baseline, compare_with_baseline
+from pytest_clinical_drift.verdict.case import judge_case
+from pytest_clinical_drift.verdict.grounds import grounds_of
+from pytest_clinical_drift.verdict.thresholds import load_thresholds
+from pytest_clinical_drift.verdict.values import SetVerdict
+from pytest_clinical_drift.verdict.whole_set import judge_set
+
+TODAY = datetime.date(2026, 5, 1)
+GATE = load_thresholds().model_copy(update={"policy": "set"})
+MANIFEST: dict[str, Any] = {
+    "model": "control:old",
+    "revision": None,
+    "judge": "rules",
+    "stride": 1,
+    "judge_prompts": None,
+    "versions": {"pytest-clinical-drift": "0.1.0"},
+    "hashes": {"cases": "c", "prompts": "p", "thresholds": "t", "system_prompt": None},
+}
+Cases = Sequence[Sequence[CaseAssessment]]
+
+
+def levels(*values: float, count: int = 60) -> list[list[CaseAssessment]]:
+    """Cases whose recall cycles through the values."""
+    return [[flat(f"c{number:02}", values[number % len(values)])] for number in range(count)]
+
+
+def judged(cases: Cases) -> SetVerdict:
+    verdicts = [judge_case(repeats, GATE, TODAY) for repeats in cases]
+    return judge_set(cases, verdicts, GATE, total=len(cases), today=TODAY)
+
+
+def write(tmp_path: Path, cases: Cases) -> Baseline:
+    """Run the earlier model through the real results file."""
+    verdicts = [judge_case(repeats, GATE, TODAY) for repeats in cases]
+    grounds = grounds_of([run for repeats in cases for run in repeats], [], confidence=0.95)
+    record = results(list(zip(cases, verdicts, strict=True)), judged(cases), MANIFEST, grounds=grounds, thresholds=GATE)
+    return load_baseline(write_results(record, tmp_path))
+
+
+def compare(baseline: Baseline, cases: Cases) -> tuple[BaselineComparison, SetVerdict]:
+    verdicts = [judge_case(repeats, GATE, TODAY) for repeats in cases]
+    comparison = compare_with_baseline(baseline, cases, verdicts, GATE)
+    return comparison, apply_baseline(judged(cases), comparison)
+
+
+def test_same_results_are_not_worse(tmp_path: Path) -> None:
+    """A model compared with itself keeps its verdict."""
+    cases = levels(1.0, 0.9, 0.95)
+    comparison, verdict = compare(write(tmp_path, cases), cases)
+    assert comparison.verdict == "not worse"
+    assert comparison.pairs == 60
+    assert comparison.moved == ()
+    assert verdict == judged(cases)
+
+
+def test_clear_loss_is_worse_and_fails(tmp_path: Path) -> None:
+    """From 0.98 to 0.85 on average: still inside the absolute limits, and FAIL against the baseline."""
+    old, new = levels(1.0, 0.95, 1.0), levels(0.9, 0.85, 0.82)
+    assert judged(new).verdict != "FAIL"
+    comparison, verdict = compare(write(tmp_path, old), new)
+    assert comparison.verdict == "worse"
+    assert verdict.verdict == "FAIL"
+    assert verdict.reasons[0].startswith("baseline: worse in Recall@T10")
+
+
+def test_scatter_is_undecided_and_caution(tmp_path: Path) -> None:
+    """Cases that go up and down leave it open: CAUTION at best."""
+    comparison, verdict = compare(write(tmp_path, levels(1.0, 0.72)), levels(0.72, 1.0))
+    assert judged(levels(0.72, 1.0)).verdict == "PASS"
+    assert comparison.metrics["recall_at_t10"].verdict == "undecided"
+    assert comparison.verdict == "undecided"
+    assert verdict.verdict == "CAUTION"
+
+
+def test_new_hard_stop_is_worse_whatever_the_means_say(tmp_path: Path) -> None:
+    """One case without a hard stop before and with one now."""
+    old, new = levels(1.0), levels(1.0)
+    new[7] = [flat("c07", events=[event()])]
+    comparison, verdict = compare(write(tmp_path, old), new)
+    assert comparison.new_hard_stops == ("c07",)
+    assert comparison.verdict == "worse"
+    assert verdict.verdict == "FAIL"
+    again, _ = compare(write(tmp_path, new), new)
+    assert again.new_hard_stops == ()
+
+
+def test_open_alarms_leave_the_comparison_open(tmp_path: Path) -> None:
+    """Nothing confirmed was lost: not worse. With open alarms down to 0.8 a loss of 0.2 is not ruled out, nor shown."""
+    old = levels(1.0)
+    doubtful = [[conversation(f"c{number:02}", [1.0] * 10, worst=[0.8] * 10)] for number in range(60)]
+    assert compare(write(tmp_path, old), old)[0].verdict == "not worse"
+    comparison, verdict = compare(write(tmp_path, old), doubtful)
+    assert comparison.metrics["recall_at_t10"].difference == 0
+    assert comparison.metrics["recall_at_t10"].verdict == "undecided"
+    assert verdict.verdict == "CAUTION"
+
+
+def test_a_loss_that_the_earlier_runs_open_alarms_explain_is_not_worse_for_sure(tmp_path: Path) -> None:
+    """From 1.0 to 0.9 is a loss, unless the open alarms of the earlier run stand: then it was 0.85 before."""
+    old = [[conversation(f"c{number:02}", [1.0] * 10, worst=[0.85] * 10)] for number in range(60)]
+    new = levels(0.9, 0.92, 0.88)
+    assert compare(write(tmp_path, levels(1.0)), new)[0].metrics["recall_at_t10"].verdict == "worse"
+    assert compare(write(tmp_path, old), new)[0].metrics["recall_at_t10"].verdict == "undecided"
+
+
+def test_cases_that_moved_most_come_first(tmp_path: Path) -> None:
+    """Largest change first, up or down, at most five."""
+    old, new = levels(0.9), levels(0.9)
+    new[3], new[5] = [flat("c03", 0.2)], [flat("c05", 1.0)]
+    comparison, _ = compare(write(tmp_path, old), new)
+    assert [(move.case_id, move.before, move.after) for move in comparison.moved] == [
+        ("c03", 0.9, 0.2),
+        ("c05", 0.9, 1.0),
+    ]
+
+
+def test_pairs_by_case_and_tells_the_unpaired(tmp_path: Path) -> None:
+    """Cases that the baseline did not finish are left out and counted; too few pairs decide nothing."""
+    old = levels(1.0)
+    old[0] = [flat("c00", incomplete="timeout")]
+    comparison, _ = compare(write(tmp_path, old), levels(1.0))
+    assert comparison.unpaired == ("c00",)
+    assert comparison.pairs == 59
+    few, verdict = compare(write(tmp_path, levels(1.0, count=10)), levels(1.0))
+    assert few.verdict == "undecided"
+    assert verdict.verdict == "CAUTION"
+    assert "10 independent pairs are fewer than the 40 needed" in few.notes
+
+
+def test_subset_stays_partial(tmp_path: Path) -> None:
+    """A run of some cases gets no release verdict from a baseline either."""
+    new = levels(0.5, count=5)
+    verdicts = [judge_case(repeats, GATE, TODAY) for repeats in new]
+    partial = judge_set(new, verdicts, GATE, total=60, today=TODAY)
+    comparison = compare_with_baseline(write(tmp_path, levels(1.0)), new, verdicts, GATE)
+    assert apply_baseline(partial, comparison).verdict == "PARTIAL"
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"hashes": {"cases": "other", "prompts": "p"}}, "the cases differ"),
+        ({"hashes": {"cases": "c", "prompts": "other"}}, "the prompts differ"),
+        ({"hashes": {"cases": "x", "prompts": "y"}}, "the cases and the prompts differ"),
+        ({"judge": "nli"}, "the judge (rules, stride 1; now nli, stride 1)"),
+        ({"stride": 2}, "stride 2"),
+        ({"judge_prompts": "other"}, "the questions put to the judge differ"),
+    ],
+)
+def test_refuses_what_cannot_be_compared_and_says_which(tmp_path: Path, change: dict[str, Any], named: str) -> None:
+    """Other cases, prompts or judge: one sentence that names them."""
+    baseline = write(tmp_path, levels(1.0, count=3))
+    with pytest.raises(InputError) as caught:
+        check_comparable(baseline, {**MANIFEST, **change})
+    assert named in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_other_version_is_remarked(tmp_path: Path) -> None:
+    """Another version of the scorer is comparable, with a remark; the same one has none."""
+    baseline = write(tmp_path, levels(1.0, count=3))
+    assert check_comparable(baseline, MANIFEST) == ()
+    (remark,) = check_comparable(baseline, {**MANIFEST, "versions": {"pytest-clinical-drift": "0.2.0"}})
+    assert "0.1.0" in remark
+    assert "0.2.0" in remark
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{", "not JSON"),
+        ("[]", "is no study_c_results.json"),
+        ('{"verdict": "PASS", "cases": []}', "manifest"),
+        (json.dumps({"verdict": "PASS", "cases": [{"case_id": 1}], "manifest": MANIFEST}), "cases.0.case_id"),
+        ('{"a": ' + "[" * 100_000, "not JSON"),
+    ],
+)
+def test_bad_file_gets_one_sentence(tmp_path: Path, content: str, said: str) -> None:
+    """Damaged, foreign and hostile files are refused in one sentence with the path."""
+    file = tmp_path / "old.json"
+    file.write_text(content, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        load_baseline(file)
+    assert said in str(caught.value)
+    assert "old.json" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_file_and_not_a_number(tmp_path: Path) -> None:
+    """A file that is not there, and figures that are no numbers."""
+    with pytest.raises(InputError, match="cannot be read"):
+        load_baseline(tmp_path / "none.json")
+    file = tmp_path / "nan.json"
+    case = {"case_id": "a", "verdict": "PASS", "judgements": [{"metric": "recall_at_t10", "value": float("nan")}]}
+    file.write_text(json.dumps({"verdict": "PASS", "cases": [case], "manifest": MANIFEST}), encoding="utf-8")
+    with pytest.raises(InputError, match="finite"):
+        load_baseline(file)
+
+
+def test_spread_for_planning(tmp_path: Path) -> None:
+    """The sd of 1.0, 0.8, 1.0, 0.8 is 0.1155; one case has none."""
+    assert recall_sd(write(tmp_path, levels(1.0, 0.8, count=4))) == pytest.approx(0.11547, abs=1e-5)
+    assert recall_sd(write(tmp_path, levels(1.0, count=1))) is None

@@ -1,0 +1,106 @@
+"""Several runs side by side: paired by case, resampled by independent groups, judged with the project's margin."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.verdict.comparison import Difference, load_results, paired_differences
+from pytest_clinical_drift.verdict.thresholds import BaselineRules
+
+
+def write(folder: Path, recalls: list[float], *, cases: str = "c", personas: int | None = None) -> Path:
+    """A results file with these values of Recall@T10; cases of one persona share a group."""
+    folder.mkdir(parents=True)
+    record = {
+        "verdict": "PASS",
+        "manifest": {"judge": "rules", "hashes": {"cases": cases, "prompts": "p"}},
+        "cases": [_case(number, value, personas or len(recalls)) for number, value in enumerate(recalls)],
+    }
+    file = folder / "study_c_results.json"
+    file.write_text(json.dumps(record), encoding="utf-8")
+    return file
+
+
+def _case(number: int, value: float, personas: int) -> dict[str, Any]:
+    run = {
+        "case_id": f"c{number}", "persona_id": "", "group": f"g{number % personas}", "repeat": 0, "horizon": 10,
+        "turns": [], "slope": None, "slope_worst": None, "slope_extended": None, "alarms": [], "events": [],
+        "breaches": [],
+        "conflict": {"pairs": 0, "contradictions": 0, "rate": None, "reason": "", "found": []},
+    }  # fmt: skip
+    judgements = [{"metric": "recall_at_t10", "value": value}]
+    return {"case_id": f"c{number}", "verdict": "PASS", "judgements": judgements, "repeats": [run]}
+
+
+def compared(old: Path, new: Path, **rules: float) -> Difference:
+    (difference,) = paired_differences(load_results([old, new]), BaselineRules.model_validate(rules))
+    return difference
+
+
+UP_AND_DOWN = [0.9, 1.0, 0.8, 0.95] * 10
+LOWER = [value - 0.03 - 0.02 * (number % 3) for number, value in enumerate(UP_AND_DOWN)]
+
+
+def test_mean_difference_of_paired_cases(tmp_path: Path) -> None:
+    """Losses of 0.03, 0.05, 0.07 in turn: 0.0497 on average over 40 cases, as 14, 13 and 13 of them."""
+    found = compared(write(tmp_path / "old", UP_AND_DOWN), write(tmp_path / "new", LOWER))
+    assert (found.model, found.against, found.cases, found.groups) == ("new", "old", 40, 40)
+    assert found.recall == pytest.approx(-(14 * 0.03 + 13 * 0.05 + 13 * 0.07) / 40)
+
+
+def test_the_margin_is_the_projects(tmp_path: Path) -> None:
+    """A loss of about 0.05 is worse by the usual margin of 0.05, and none by one of 0.2."""
+    old, new = write(tmp_path / "old", UP_AND_DOWN), write(tmp_path / "new", LOWER)
+    assert compared(old, new).verdict == "worse"
+    assert compared(old, new, margin=0.2).verdict == "not worse"
+    assert compared(old, new, margin=0.2).margin == 0.2
+
+
+def test_cases_of_one_persona_are_not_independent(tmp_path: Path) -> None:
+    """The same 40 values in 10 groups that lose alike: a wider interval than 40 independent cases give."""
+    lost = [value - 0.02 * (number % 10) for number, value in enumerate(UP_AND_DOWN)]
+    alone = compared(write(tmp_path / "a", UP_AND_DOWN), write(tmp_path / "b", lost))
+    alike = compared(write(tmp_path / "c", UP_AND_DOWN, personas=10), write(tmp_path / "d", lost, personas=10))
+    assert (alone.groups, alike.groups) == (40, 10)
+    assert alike.recall == alone.recall
+    widths = [found.high - found.low for found in (alone, alike) if found.high is not None and found.low is not None]
+    assert widths[1] > 1.5 * widths[0]
+
+
+def test_other_cases_are_not_paired(tmp_path: Path) -> None:
+    """Another case set has nothing to pair: said, not computed."""
+    found = compared(write(tmp_path / "old", UP_AND_DOWN), write(tmp_path / "new", LOWER, cases="other"))
+    assert (found.cases, found.recall, found.remark) == (0, None, "not paired: the cases differ")
+
+
+def test_runs_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    """Two folders with the same last name keep their whole place."""
+    first, second = write(tmp_path / "one" / "model", [1.0]), write(tmp_path / "two" / "model", [1.0])
+    names = [name for name, _ in load_results([first.parent, second])]
+    assert names == [str(first.parent), str(second.parent)]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{", "not JSON"),
+        ("[]", "is no study_c_results.json"),
+        ('{"verdict": "PASS", "cases": []}', "manifest"),
+        ('{"schema": 1}', "was written by another version (schema 1"),
+        ('{"a": ' + "[" * 100_000, "not JSON"),
+    ],
+)
+def test_what_is_no_results_file_gets_one_sentence(tmp_path: Path, content: str, said: str) -> None:
+    """Damaged, foreign, older and hostile files are refused with their path."""
+    file = tmp_path / "other.json"
+    file.write_text(content, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        load_results([file])
+    assert said in str(caught.value)
+    assert "other.json" in str(caught.value)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,66 @@
+"""What stands beside the verdict: the set's shape in words, and a record that is plain and the same every time."""
+
+from __future__ import annotations
+
+import datetime
+import json
+
+import pytest
+from made import conversation, flat
+
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.verdict.case import judge_case
+from pytest_clinical_drift.verdict.supplement import Supplement, supplement
+from pytest_clinical_drift.verdict.thresholds import load_thresholds
+from pytest_clinical_drift.verdict.trend import set_trend
+
+TODAY = datetime.date(2026, 5, 1)
+CLIFF = [0.95] * 5 + [0.40] * 5
+
+
+def made(count: int = 3) -> Supplement:
+    gate = load_thresholds()
+    runs = [[conversation(f"c{number}", CLIFF)] for number in range(count)]
+    case = {"id": "c0", "patient_summary": "Takes ramipril 5 mg.", "critical_entities": ["ramipril 5 mg"]}
+    turns = [{"turn": number, "message": "And now?"} for number in (1, 2)]
+    cases = [Case.model_validate({**case, "turns": turns})]
+    return supplement(cases, [(run, judge_case(run, gate, TODAY)) for run in runs], gate, today=TODAY)
+
+
+def test_the_set_and_each_case_have_a_shape() -> None:
+    """A cliff is found at its turn, with both levels; a steady case is not listed."""
+    trend = made().trend
+    assert (trend.shape.kind, trend.shape.turn) == ("step", 6)
+    assert [trend.shape.start, trend.shape.end] == pytest.approx([0.95, 0.40])
+    assert trend.line is not None
+    assert trend.line.slope == pytest.approx(-0.55 * 12.5 / 82.5)
+    assert {name: shape.kind for name, shape in trend.case_shapes.items()} == dict.fromkeys(("c0", "c1", "c2"), "step")
+    assert set_trend([[flat("a")]]).case_shapes == {}
+
+
+def test_record_is_plain_json_without_nan() -> None:
+    """What is written equals what is read back, twice the same."""
+    record = made().record()
+    assert json.loads(json.dumps(record, allow_nan=False)) == record
+    assert record == made().record()
+    assert record["trend"]["shape"]["turn"] == 6
+    assert record["baseline"] is None
+    assert record["sanity_band"]["silence"] == 0.0
+
+
+def test_repeats_are_averaged_before_cases() -> None:
+    """A case run three times counts once: (0.4 + 1.0) / 2, not (3 · 0.4 + 1.0) / 4."""
+    thrice = [flat("a", 0.4, repeat=number) for number in range(3)]
+    assert set_trend([thrice, [flat("b")]]).curve[0] == pytest.approx(0.7)
+
+
+def test_nothing_to_tell() -> None:
+    """No case, no curve, no line and no shape."""
+    trend = set_trend([])
+    assert (trend.curve, trend.line, trend.shape.kind) == ((), None, "too short")
+
+
+def test_turns_after_the_horizon_stay_out() -> None:
+    """A loss at turn 12 is not part of the gated curve."""
+    long = conversation("a", [1.0] * 11 + [0.0])
+    assert set_trend([[long]]).curve == (1.0,) * 10

@@ -1,0 +1,156 @@
+"""The gate's limits: bands without gaps, and the sentence that a bad file gets."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pytest_clinical_drift.cases.model import bundled
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "band"),
+    [
+        ("recall_at_t10", 0.81, "PASS"),
+        ("recall_at_t10", 0.80, "CAUTION"),
+        ("recall_at_t10", 0.70, "CAUTION"),
+        ("recall_at_t10", 0.70 - 1e-12, "CAUTION"),
+        ("recall_at_t10", 0.6999, "FAIL"),
+        ("drift_slope", 0.0, "PASS"),
+        ("drift_slope", -0.01, "PASS"),
+        ("drift_slope", -0.0101, "CAUTION"),
+        ("drift_slope", -0.05, "CAUTION"),
+        ("drift_slope", -0.0501, "FAIL"),
+        ("k_conflict", 0.0499, "PASS"),
+        ("k_conflict", 0.05, "CAUTION"),
+        ("k_conflict", 0.10, "CAUTION"),
+        ("k_conflict", 0.1001, "FAIL"),
+        ("strict_recall_at_t10", 0.0, "CAUTION"),
+        ("hard_stops", 0.0, "PASS"),
+        ("hard_stops", 1.0, "FAIL"),
+    ],
+)
+def test_bundled_bands(metric: str, value: float, band: str) -> None:
+    """The bundled limits put each value where the specification puts it; strict recall alone never fails."""
+    assert load_thresholds().metrics[metric].band(value) == band
+
+
+def changed(tmp_path: Path, change: object) -> Path:
+    data = yaml.safe_load(bundled("thresholds.yaml").read_text(encoding="utf-8"))
+    change(data)  # type: ignore[operator]
+    file = tmp_path / "limits.yaml"
+    file.write_text(yaml.safe_dump(data), encoding="utf-8")
+    return file
+
+
+def _metrics(data: dict[str, dict[str, dict[str, dict[str, object]]]]) -> dict[str, dict[str, object]]:
+    return data["clinical_drift"]["metrics"]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda d: _metrics(d)["recall_at_t10"].update(caution=">= 0.90"), "leave a gap"),
+        (lambda d: _metrics(d)["recall_at_t10"].update({"pass": ">= 0.8", "caution": "> 0.8"}), "leave a gap"),
+        (lambda d: _metrics(d)["k_conflict"].update({"pass": "> 0.05"}), "must use <"),
+        (lambda d: _metrics(d)["k_conflict"].update({"pass": "about 0.05"}), "expected a comparison"),
+        (lambda d: _metrics(d).update(bleu=_metrics(d)["k_conflict"]), "unknown metric 'bleu'"),
+        (lambda d: _metrics(d).pop("drift_slope"), "drift_slope is missing"),
+        (lambda d: d["clinical_drift"].update(polcy="set"), "polcy: unknown field"),
+        (lambda d: d["clinical_drift"].update(policy="never"), "policy"),
+        (lambda d: d.update(other=1), "unknown top-level key 'other'"),
+        (lambda d: d.pop("clinical_drift"), "'clinical_drift' is missing"),
+        (lambda d: d["clinical_drift"].update(waivers=[{"case": "a"}]), "is missing"),
+        (lambda d: d["clinical_drift"].update(open="never mind"), "open"),
+        (lambda d: d["clinical_drift"]["judge"].update(floors={"accuracy": 0.9}), "floors"),
+        (lambda d: d["clinical_drift"]["judge"].update(floors={"sensitivity": 1.5}), "floors"),
+        (lambda d: d["clinical_drift"]["judge"].update(audit_bound=0), "audit_bound"),
+        (lambda d: _metrics(d).update({"own.": _metrics(d)["k_conflict"]}), "unknown metric 'own.'"),
+    ],
+)
+def test_bad_limits_get_one_sentence(tmp_path: Path, change: object, expected: str) -> None:
+    """Gaps, wrong directions, unknown metrics and keys are refused, in one sentence with the file."""
+    with pytest.raises(InputError) as caught:
+        load_thresholds(changed(tmp_path, change))
+    message = str(caught.value)
+    assert expected in message
+    assert "limits.yaml" in message
+    assert "\n" not in message
+
+
+def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
+    """Each with its line and, where one is near, the name that was meant; waivers are counted from 1."""
+
+    def spoil(data: dict[str, dict[str, dict[str, dict[str, object]]]]) -> None:
+        _metrics(data)["breeches"] = _metrics(data)["k_conflict"]
+        _metrics(data)["recall_at_t10"]["pass"] = "about 0.8"
+        data["clinical_drift"].update(polcy="set", waivers=[{"case": "a", "reason": "r", "signed_by": "s"}])  # type: ignore[dict-item]
+
+    with pytest.raises(InputError) as caught:
+        load_thresholds(changed(tmp_path, spoil))
+    message = str(caught.value)
+    for expected in ("did you mean breaches?", "recall_at_t10.pass: expected a comparison", "did you mean policy?"):
+        assert expected in message
+    assert "waivers 1: expires: is missing" in message
+    assert message.count("line ") == 4
+    assert message.count("limits.yaml") == 1
+
+
+def test_a_floor_that_is_left_out_keeps_its_value(tmp_path: Path) -> None:
+    """A project that raises one floor does not lose the other."""
+    file = changed(tmp_path, lambda d: d["clinical_drift"]["judge"].update(floors={"sensitivity": 0.95}))
+    assert load_thresholds(file).judge.floors == {"sensitivity": 0.95, "specificity": 0.98}
+    without = changed(tmp_path, lambda d: d["clinical_drift"].pop("judge"))
+    assert load_thresholds(without).judge.floors == {"sensitivity": 0.85, "specificity": 0.98}
+
+
+def test_bare_numbers_are_limits_too(tmp_path: Path) -> None:
+    """A bare number: PASS strictly beyond it, CAUTION down to and including it."""
+    file = changed(tmp_path, lambda d: _metrics(d)["recall_at_t10"].update({"pass": 0.9, "caution": 0.6}))
+    limits = load_thresholds(file).metrics["recall_at_t10"]
+    assert [limits.band(value) for value in (0.91, 0.9, 0.6, 0.59)] == ["PASS", "CAUTION", "CAUTION", "FAIL"]
+
+
+def test_foreign_thresholds_file_in_the_root_is_left_alone(tmp_path: Path) -> None:
+    """A thresholds.yaml of some other tool does not count; ours does."""
+    assert project_thresholds(tmp_path) is None
+    (tmp_path / "thresholds.yaml").write_text("coverage: 80\n", encoding="utf-8")
+    assert project_thresholds(tmp_path) is None
+    (tmp_path / "thresholds.yaml").write_text(bundled("thresholds.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+    assert project_thresholds(tmp_path) == tmp_path / "thresholds.yaml"
+
+
+def test_waiver_is_void_after_its_day(tmp_path: Path) -> None:
+    """A waiver counts up to and including its last day."""
+    waiver = {"case": "a", "reason": "r", "signed_by": "s", "expires": datetime.date(2026, 5, 1)}
+    (entry,) = load_thresholds(changed(tmp_path, lambda d: d["clinical_drift"].update(waivers=[waiver]))).waivers
+    assert entry.holds_on(datetime.date(2026, 5, 1))
+    assert not entry.holds_on(datetime.date(2026, 5, 2))
+
+
+def test_severe_metrics_are_gated_also_where_a_file_leaves_them_out(tmp_path: Path) -> None:
+    """An older file does not let a dangerous flip through; a project may cap it at caution in so many words."""
+    older = load_thresholds(changed(tmp_path, lambda d: _metrics(d).pop("severe_contradictions")))
+    assert older.metrics["severe_contradictions"].band(1.0) == "FAIL"
+    capped = load_thresholds(changed(tmp_path, lambda d: _metrics(d)["severe_contradictions"].update(worst="caution")))
+    assert capped.metrics["severe_contradictions"].band(1.0) == "CAUTION"
+
+
+def test_hard_stops_and_breaches_are_always_gated(tmp_path: Path) -> None:
+    """A file that leaves them out gets them all the same; one that loosens them is refused."""
+
+    def drop(data: dict[str, dict[str, dict[str, dict[str, object]]]]) -> None:
+        for name in ("hard_stops", "breaches"):
+            _metrics(data).pop(name)
+
+    thresholds = load_thresholds(changed(tmp_path, drop))
+    assert thresholds.metrics["hard_stops"].band(1.0) == "FAIL"
+    assert thresholds.metrics["breaches"].band(1.0) == "FAIL"
+    loosened = changed(tmp_path, lambda d: _metrics(d)["hard_stops"].update({"pass": "<= 9", "caution": "<= 9"}))
+    with pytest.raises(InputError, match="hard_stops must keep its limits"):
+        load_thresholds(loosened)
