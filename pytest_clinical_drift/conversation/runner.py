@@ -152,11 +152,10 @@ class BackgroundRunner:
         )
 
     def _clear_transcripts(self) -> None:
-        """An earlier run's transcripts of these cases must not stand beside ours, should we not get to the end."""
+        """No transcript of an earlier run may stand beside ours: a replay of the folder would mix two runs."""
         if self._transcripts is not None:
-            for case in self._cases:
-                for file in (self._transcripts / f"{case.id}.jsonl", *self._transcripts.glob(f"{case.id}.*.jsonl")):
-                    file.unlink(missing_ok=True)
+            for file in self._transcripts.glob("*.jsonl"):
+                file.unlink(missing_ok=True)
 
     def _is_over(self) -> bool:
         """Whether the run reached an end that the next run should not go on from: all had, or stopped by a verdict."""

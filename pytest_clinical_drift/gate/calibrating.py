@@ -16,7 +16,7 @@ from pytest_clinical_drift.judging.calibration import (
     read_calibration,
     trouble_with,
 )
-from pytest_clinical_drift.judging.inquiry import Count, Inquiry
+from pytest_clinical_drift.judging.inquiry import OFFLINE, Count, Inquiry
 from pytest_clinical_drift.judging.labelled import LabelledSet, load_calibration_set
 from pytest_clinical_drift.judging.protocol import Judge
 
@@ -45,7 +45,9 @@ def calibrate_first(
 ) -> Calibration:
     """Measure a judge of which the project has no valid calibration."""
     labelled = load_calibration_set(options.calibration_set).of(judge.kinds)
-    if say is not None:
+    if say is not None and options.offline:
+        say(f"no valid calibration of {judge.name} was found, and nobody is asked: only stored answers are counted")
+    elif say is not None:
         say(
             f"no valid calibration of {judge.name} was found: it is measured on {len(labelled.rows):,} labelled "
             "questions first (keep the result with clinical-drift calibrate --out)"
@@ -56,8 +58,8 @@ def calibrate_first(
 def measure(
     judge: Judge, inquiry: Inquiry, labelled: LabelledSet, today: datetime.date, say: Say | None
 ) -> Calibration:
-    """Put labelled questions to a judge."""
-    return calibrate(
+    """Put labelled questions to a judge; InputError where it answers none at all."""
+    found = calibrate(
         inquiry,
         labelled,
         name=judge.name,
@@ -65,6 +67,10 @@ def measure(
         today=today,
         waiting=_reporter(inquiry.count, len(labelled.rows), say),
     )
+    count = inquiry.count
+    if count.answered and count.failed == count.answered and OFFLINE not in count.last_failure:
+        raise InputError(f"--drift-judge {judge.name}: it answered no question at all ({count.last_failure})")
+    return found
 
 
 def _reporter(count: Count, questions: int, say: Say | None) -> Callable[[], object] | None:

@@ -33,6 +33,8 @@ class Count:
     answered: int = 0
     reused: int = 0
     failed: int = 0
+    last_failure: str = ""
+    """Why the latest of them failed."""
     seconds: float = 0.0
     """In which at least one question was with the judge."""
     tokens: Counter[str] = field(default_factory=Counter)
@@ -189,6 +191,7 @@ class Inquiry:
             self._answers[key] = answer
             self.count.answered += 1
             self.count.failed += bool(answer.failed)
+            self.count.last_failure = answer.failed or self.count.last_failure
             if answer.tokens is not None:
                 self.count.tokens.update(prompt=answer.tokens[0], answer=answer.tokens[1], answers=1)
             if key in self._with_judge:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from pytest_clinical_drift.errors import InputError
@@ -12,7 +14,7 @@ from pytest_clinical_drift.judging.reading import read_answer
 from pytest_clinical_drift.subjects.base import Identity, read_settings
 from pytest_clinical_drift.subjects.python import call_factory, resolve
 
-JudgeFunction = Callable[[dict[str, Any]], Mapping[str, Any]]
+JudgeFunction = Callable[[dict[str, Any]], Mapping[str, Any] | Awaitable[Mapping[str, Any]]]
 _OPTION = "--drift-judge"
 
 
@@ -47,7 +49,9 @@ class PythonJudge:
 
     def _ask(self, function: JudgeFunction, asked: Asked) -> Answer:
         try:
-            given = function(asked.question.as_mapping(asked.wording))
+            given: Any = function(asked.question.as_mapping(asked.wording))
+            if inspect.isawaitable(given):
+                given = asyncio.run(_result(given))
         except Exception as error:  # whatever the user's code raises is an outage of the judge, not of the run
             return Answer(UNSURE, failed=f"{type(error).__name__}: {error}"[:300])
         if not isinstance(given, Mapping):
@@ -61,3 +65,7 @@ class PythonJudge:
                 raise InputError(f"{_OPTION} {self.name}: the factory returned no function")
             self._function = made
         return self._function
+
+
+async def _result(answer: Awaitable[Any]) -> Any:
+    return await answer

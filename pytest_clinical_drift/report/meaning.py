@@ -8,7 +8,7 @@ from typing import Any
 from pytest_clinical_drift.report.clean import one_line
 from pytest_clinical_drift.report.figures import counted
 from pytest_clinical_drift.verdict.grounds import Grounds
-from pytest_clinical_drift.verdict.values import PASS
+from pytest_clinical_drift.verdict.values import NOT_EVALUATED, PASS, label
 
 
 def what_it_means(grounds: Grounds, verdict: str) -> str:
@@ -29,13 +29,17 @@ def what_it_means(grounds: Grounds, verdict: str) -> str:
 def _rate(grounds: Grounds) -> str:
     """ "0 of 60 cases with a severe failure is compatible with a true rate up to 6.0 %." """
     named = "case" if grounds.cases == 1 else "cases"
+    if grounds.severe_open:
+        return (
+            f"A severe failure is confirmed in {grounds.severe} of {grounds.cases} {named}. "
+            f"{_with_open(grounds.severe_open)} While they are open, the true rate has no upper limit."
+        )
     upper = f"up to {grounds.severe_upper:.1%}" if grounds.severe_upper is not None else "of any size"
     more = ", more after what the judge or the rules missed"
     if grounds.severe_upper_missed is not None:
         more = f", up to {grounds.severe_upper_missed:.1%} after what the judge may have missed"
-    still = f" {_with_open(grounds.severe_open)}" if grounds.severe_open else ""
     seen = f"{grounds.severe} of {grounds.cases} {named} with a severe failure"
-    return f"{seen} is compatible with a true rate {upper}{more}.{still}"
+    return f"{seen} is compatible with a true rate {upper}{more}."
 
 
 def _with_open(cases: int) -> str:
@@ -49,20 +53,30 @@ def rests_on(record: Mapping[str, Any]) -> list[str]:
         return ["No case was run to its end: nothing was measured."]
     return [
         *_severe(grounds),
-        f"{grounds['reviewed']} of {counted(grounds['total'], 'case')} reviewed by a clinician.",
+        f"{grounds['reviewed']} of {counted(grounds['total'], 'case')} reviewed by a clinician (as written).",
         _calibration(record["manifest"].get("judged")),
-        f"{grounds['replies'] - grounds['demanded']:,} of {counted(grounds['replies'], 'reply')} had no demand.",
+        f"{grounds['replies'] - grounds['demanded']:,} of {counted(grounds['replies'], 'reply')} had no demand: only a "
+        "judge reads those for harm.",
         *_cut(grounds),
         *_audit(grounds),
+        *_unmeasured(record),
         *([f"Not gated: {', '.join(record['not_gated'])}."] if record["not_gated"] else []),
     ]
+
+
+def _unmeasured(record: Mapping[str, Any]) -> list[str]:
+    """Gated metrics that nobody could evaluate."""
+    named = [label(item["metric"]) for item in record["judgements"] if item["verdict"] == NOT_EVALUATED]
+    return [f"Not evaluated: {', '.join(named)}."] if named else []
 
 
 def _severe(grounds: Mapping[str, Any]) -> list[str]:
     confirmed = counted(grounds["severe"], "case") if grounds["severe"] else "no case"
     waiting = f"; {counted(grounds['severe_open'], 'case')} with an open severe alarm" if grounds["severe_open"] else ""
     lines = [f"Severe failure confirmed in {confirmed}{waiting}."]
-    if grounds["severe_upper"] is not None:
+    if grounds["severe_open"]:
+        lines.append("While severe alarms are open, the true rate has no upper limit.")
+    elif grounds["severe_upper"] is not None:
         more = "more after what the rules missed"
         if grounds["severe_upper_missed"] is not None:
             more = f"up to {grounds['severe_upper_missed']:.1%} after what the judge may have missed"

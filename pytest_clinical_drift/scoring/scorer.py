@@ -113,7 +113,7 @@ class Scorer:
             refused=sum(reply.error is None and reply.recorded and not reply.text.strip() for reply in texts),
             demands=sum(bool(turn.expect.must or turn.expect.must_not) for turn in case.turns),
             questions=len(asked),
-            asked=tuple(sorted(Counter(str(about[0]) for about in asked).items())),
+            asked=tuple(sorted(Counter(str(about[0]) for about, r in asked.items() if r.outcome != SILENT).items())),
             unanswered=sum(all(o.answer == "unsure" for o in r.opinions) for r in asked.values()),
             prompt_tokens=_whole([reply.usage.prompt_tokens for reply in texts]),
             completion_tokens=_whole([reply.usage.completion_tokens for reply in texts]),

@@ -85,7 +85,10 @@ def _judge_events(
     interval = pooled_interval(
         [int(hit) for hit in happened], [1] * len(happened), groups, confidence=thresholds.set.confidence
     )
+    waiting = possible - sum(happened)
     upper = f"; compatible with a true rate up to {interval.high:.1%}" if interval else ""
+    if waiting:  # open alarms are not innocent: no limit can be given while somebody has to read them
+        upper = f" confirmed, {waiting} more with open alarms: the rate is not known"
     signed = f"; {excused} waived" if excused else ""
     detail = f"{sum(happened)} of {len(happened)} cases{upper}{signed}"
     sure = float(sum(happened))

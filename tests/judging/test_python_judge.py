@@ -48,6 +48,15 @@ def test_it_gets_the_mapping_in_both_wordings(monkeypatch: pytest.MonkeyPatch) -
     assert seen[0]["demand"] == "ring the clinic today"
 
 
+def test_it_may_be_async(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A coroutine is waited for, as a subject's is."""
+
+    async def answer(given: dict[str, Any]) -> dict[str, str]:
+        return {"answer": "met", "quote": given["text"].split("\n")[0]}
+
+    assert ruled(monkeypatch, answer).outcome == DISMISSED
+
+
 @pytest.mark.parametrize("given", [None, "met", {"answer": "excellent"}, {}, {"answer": "met", "quote": "not there"}])
 def test_a_bad_answer_leaves_it_open(monkeypatch: pytest.MonkeyPatch, given: Any) -> None:
     """What is no mapping, no answer or no quotation settles nothing."""

@@ -71,6 +71,32 @@ def test_calibrate_prints_and_writes_and_the_run_uses_it(project: Project) -> No
     assert "fact" in results(pytester)["manifest"]["judged"]["deciding"]
 
 
+def test_a_judge_that_never_answers_is_told_and_leaves_no_file(project: Project) -> None:
+    """Every call raises: the cause in one sentence, exit code 4, no calibration file; in a run as well."""
+    pytester = project("anna")
+    lay_out(pytester)
+    broken = "def make():\n    def answer(question):\n        raise RuntimeError('judge is down')\n    return answer\n"
+    (pytester.path / "judge.py").write_text(broken, encoding="utf-8")
+    run = calibrate(pytester, *CALIBRATE, "--out", "calibration/judge.json")
+    assert run.ret == 4
+    run.stderr.fnmatch_lines(["*python:judge:make: it answered no question at all*judge is down*"])
+    assert not (pytester.path / "calibration/judge.json").exists()
+    gated = pytester.runpytest(*JUDGED)
+    assert gated.ret == 4
+    gated.stderr.fnmatch_lines(["*judge is down*"])
+
+
+def test_a_judge_below_its_floor_evaluates_nothing(project: Project) -> None:
+    """Always unsure: inventions and harm stay not evaluated, never 0 and PASS."""
+    pytester = project("anna")
+    lay_out(pytester)
+    unsure = "def make():\n    return lambda question: {'answer': 'unsure'}\n"
+    (pytester.path / "judge.py").write_text(unsure, encoding="utf-8")
+    pytester.runpytest(*JUDGED)
+    verdicts = {item["metric"]: item["verdict"] for item in results(pytester)["judgements"]}
+    assert verdicts["inventions"] == verdicts["harms"] == "not evaluated"
+
+
 def test_a_calibration_of_another_judge_is_refused(project: Project) -> None:
     """A file named for the run must fit its judge, settings and prompts: exit code 4 otherwise."""
     pytester = project("anna")

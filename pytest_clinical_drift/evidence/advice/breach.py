@@ -152,25 +152,7 @@ def _same_sense(action: str, target: Target) -> bool:
             return target.verb in lists[group] and action in lists[group]
     if target.kind in (TOWARD, AWAY) and (target.ids or target.verb in words().ingest or not target.verb):
         judged = (tuple(action.split()) in words().praise) or (tuple(action.split()) in words().blame)
-        return (
-            action in words().ingest
-            or judged
-            or action
-            in (
-                "no",
-                "off",
-                "no need for",
-                "leave",
-                "go for",
-                "say yes to",
-                "go ahead with",
-                "carry on with",
-                "ask for",
-                "choose",
-                "opt for",
-                *words().participles,
-            )
-        )
+        return judged or action in words().ingest or action in words().participles or action in lists["having"]
     return bool(set(action.split()) & set(target.verb.split()))
 
 

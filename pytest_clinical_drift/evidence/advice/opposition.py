@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from pytest_clinical_drift.evidence.advice.orders import advice_of, document_of
 from pytest_clinical_drift.evidence.advice.sentence import Advice
+from pytest_clinical_drift.evidence.advice.stance import OTHER_ONE, offered, other_names, spoken_against
 from pytest_clinical_drift.evidence.advice.words import AWAY, CARE, TOWARD, generic_words, words
 from pytest_clinical_drift.evidence.facts.fact import words_of
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen, read_regimen
@@ -41,14 +42,53 @@ def oppositions(earlier: str, later: str, news: str = "") -> Iterator[Conflict]:
     """Every opposition between two replies; `news` is what the patient wrote in between."""
     before, after = advice_of(earlier), advice_of(later)
     told = document_of(news) if news else None
+    urgent = _sent_away(after) and not _sent_away(before)
     for new in after:
         for old in before:
+            if urgent and old.wanted and not new.wanted and new.kind != CARE:
+                continue  # an emergency explains what is now to be left off
             if (old.conditional or new.conditional) and not _ruled_out(old, new):
                 continue
-            found = _oppose(old, new)
+            found = _oppose(old, new) or _unfinished(old, new)
             if found is not None and not _excused(new, found, told):
                 yield found
+    yield from _allowed_after_all(earlier, later, told)
     yield from _other_dose(earlier, later, told)
+
+
+def _allowed_after_all(earlier: str, later: str, told: Document | None) -> Iterator[Conflict]:
+    """A medicine that the earlier reply only spoke against, and that the later one orders or allows."""
+    against, names = spoken_against(earlier), {**other_names(earlier), **other_names(later)}
+    for term, quote in offered(later):
+        yield from _reversal(against, term.concept.id, (term.concept.id, *ids_above(term.concept)), quote, told)
+    for new in advice_of(later):
+        having = new.action in _HAVING or tokenise(new.action) in words().praise
+        deferred = not _CLINICIANS.isdisjoint(new.quote.lower().split())
+        if not new.wanted or new.kind != TOWARD or not having or deferred:
+            continue
+        above = {t.concept.id: (t.concept.id, *ids_above(t.concept)) for t in _medicines(new) if t.first >= new.first}
+        above |= {names[w]: (names[w],) for w in new.document.words[new.first : new.last + 1] if w in names}
+        if not _explains(new.document, *new.document.sentence_span(new.first)):
+            for medicine, ids in above.items():
+                yield from _reversal(against, medicine, ids, new.quote, told)
+
+
+def _reversal(
+    against: Mapping[str, str], medicine: str, ids: tuple[str, ...], quote: str, told: Document | None
+) -> Iterator[Conflict]:
+    before = next((against[i] for i in ids if i in against), "")
+    reason = f"{medicine.partition(':')[2]}: first spoken against, then to have"
+    found = Conflict(True, reason, (before, quote), True, "medicine", medicine)
+    if before and not _brought(found, told):
+        yield found
+
+
+_HAVING = frozenset(words().ingest) | {"keep", "buy", "go ahead with", "go for", "say yes to", "use up"}
+
+
+def _sent_away(orders: Sequence[Advice]) -> bool:
+    """Whether a reply sends the patient to hospital at once."""
+    return any(o.wanted and not o.conditional and _care_places(o) & {"emergency", "hospital"} for o in orders)
 
 
 def _ruled_out(old: Advice, new: Advice) -> bool:
@@ -59,6 +99,13 @@ def _ruled_out(old: Advice, new: Advice) -> bool:
 
 
 _CLINICIANS = word_set("advice", "deferring")
+
+
+def _unfinished(old: Advice, new: Advice) -> Conflict | None:
+    """ "Finish the course" / "no need to finish it"."""
+    if old.action == new.action and old.wanted != new.wanted and old.action in ("finish", "complete"):
+        return Conflict(True, f"{old.action} / no need to {old.action}", (old.quote, new.quote), True, "medicine")
+    return None
 
 
 def _held(order: Advice) -> bool:
@@ -90,7 +137,7 @@ def _oppose(old: Advice, new: Advice) -> Conflict | None:
     return None
 
 
-_BY_MOUTH = frozenset(("eat", "drink"))
+_BY_MOUTH = frozenset(("eat", "drink", "swallow", "sip"))
 _FLAT, _UPRIGHT = frozenset(("flat", "down")), frozenset(("up", "upright", "straight"))
 
 
@@ -135,16 +182,16 @@ def _shared_medicine(old: Advice, new: Advice) -> str:
             away, toward = (one, two) if not old.wanted else (two, one)
             order = old if away is one else new
             before = order.document.words[max(0, away.first - 2) : away.first]
-            if before != ["any", "more"] and not _OTHER_ONE.isdisjoint(before):
+            if before != ["any", "more"] and not OTHER_ONE.isdisjoint(before):
                 continue  # "no second antihistamine", "no extra apixaban"
             if one.concept is two.concept:
                 return one.concept.id
             if away.concept.kind != DRUG and away.concept.id in ids_above(toward.concept):
                 return toward.concept.id
+            meant = new if toward is two else old
+            if meant.document.words[meant.first] in ("it", "them") and toward.concept.id in ids_above(away.concept):
+                return away.concept.id  # "don't bin it", of an antidepressant
     return ""
-
-
-_OTHER_ONE = frozenset(("second", "another", "other", "extra", "more", "additional"))
 
 
 @lru_cache(maxsize=1)
@@ -186,7 +233,7 @@ def _things(order: Advice) -> set[str]:
         if s not in generic_words()
         and w not in filler
         and w not in judged
-        and (len(w) > 3 or w in capitals)
+        and (len(w) > 3 or w in capitals or s in known)
         and w.isalpha()
     ]
     own = [known[s] for w in verb if (s := loose_stem(w)) in known]
@@ -195,19 +242,12 @@ def _things(order: Advice) -> set[str]:
 
 def _excused(new: Advice, found: Conflict, told: Document | None) -> bool:
     """The later reply says what has changed, or the patient's message brought news of the very thing."""
-    document = new.document
-    first, stop = document.sentence_span(new.first)
-    before = document.sentence_span(first - 1)[0] if first else first
-    return _explains(document, before, stop) or _brought(found, told)
+    return _explains(new.document, *new.document.sentence_span(new.first)) or _brought(found, told)
 
 
 def _explains(document: Document, first: int, stop: int) -> bool:
-    return not _news().isdisjoint(document.words[first:stop])
-
-
-@lru_cache(maxsize=1)
-def _news() -> frozenset[str]:
-    return frozenset(map(str, load_data("orders")["news"]))
+    said = f" {' '.join(document.words[first:stop])} "
+    return any(f" {phrase} " in said for phrase in load_data("orders")["news"])
 
 
 def _brought(found: Conflict, told: Document | None) -> bool:
@@ -241,20 +281,12 @@ def _dosed(document: Document) -> Iterator[tuple[Term, Regimen]]:
     """Medicines with a complete regimen, said to the patient and without a change or a limit."""
     for term in term_index(document).medicines:
         regimen = read_regimen(document, term)
-        if (
-            not (regimen.strengths and regimen.times)
-            or regimen.earlier
-            or regimen.planned
-            or len(regimen.strengths) > 1
-        ):
+        if len(regimen.strengths) != 1 or not regimen.times or regimen.earlier or regimen.planned:
             continue
         words = _sentence(document, term).lower().split()
         context = reading(document, term.first, term.last)
-        if (
-            not _SPEAKING.isdisjoint(words)
-            and _CHANGING.isdisjoint(words)
-            and not (context.negated or context.hypothetical or context.other_person)
-        ):
+        stated = not (context.negated or context.hypothetical or context.other_person)
+        if stated and not _SPEAKING.isdisjoint(words) and _CHANGING.isdisjoint(words):
             yield term, regimen
 
 

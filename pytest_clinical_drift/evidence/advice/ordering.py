@@ -85,7 +85,9 @@ class Ordering(Clause):
 
     def _continues(self, position: int) -> bool:
         """ "Use the new dose and return the old tablets": a second imperative after "and", with its object."""
-        after = self._words[position + 1 : position + 2]
+        verb = self._verb_at(position)
+        last = position + len(verb[0]) if verb else position + 1
+        after = self._words[last : last + 1]
         return (
             position - 1 > self._first
             and self._words[position - 1] in ("and", "then")

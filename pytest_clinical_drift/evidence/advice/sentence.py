@@ -125,7 +125,7 @@ class Sentence(Ordering):
             if broken(self._document, place) or "," in self._document.gaps[place]:
                 return None
             if self._words[place] in particles:
-                return place
+                return None if self._words[place - 1].endswith("ed") else place  # "keep them locked away"
         return None
 
     def _passives(self) -> Iterator[Found]:
@@ -183,17 +183,10 @@ class Sentence(Ordering):
                 if phrase is None:
                     continue
                 begin, end = self._clause(position)
-                begin = max(
-                    [
-                        begin,
-                        *(
-                            i
-                            for i in range(begin + 1, position)
-                            if document.gaps[i] == ","
-                            and self._words[i] in ("so", "but", "and", "it", "that", "which", "because")
-                        ),
-                    ]
-                )
+                joined = [
+                    i for i in range(begin + 1, position) if document.gaps[i] == "," and self._words[i] in _JOINING
+                ]
+                begin = max([begin, *joined])
                 denied = self._denied(position) or any(
                     w in DENIERS for w in self._words[max(begin, position - 3) : position]
                 )
@@ -204,31 +197,15 @@ class Sentence(Ordering):
                 if wanted and not copula and phrase[0] not in ("works", "will", "does", "should"):
                     continue
                 last = position + len(phrase) - 1
-                if self._words[position - 1] == "you":
-                    yield (
-                        position,
-                        last,
-                        " ".join(phrase),
-                        TOWARD if wanted else AWAY,
-                        wanted != denied,
-                        last + 1,
-                        min(end, last + 6),
-                    )
-                    break
-                if self._words[last + 1 : last + 2] == ["to"]:
-                    end = position - 1  # "X is fine to take"; in "it is fine to take X" the verb is the order
-                yield (
-                    position,
-                    last,
-                    " ".join(phrase),
-                    TOWARD if wanted else AWAY,
-                    wanted != denied,
-                    begin,
-                    position - 1,
+                governed = (
+                    (last + 1, min(end, last + 6)) if self._words[position - 1] == "you" else (begin, position - 1)
                 )
+                kind = TOWARD if wanted else AWAY
+                yield position, last, " ".join(phrase), kind, wanted != denied, *governed
                 break
 
 
+_JOINING = frozenset(("so", "but", "and", "it", "that", "which", "because"))
 _MODIFIED = word_set("advice", "modified")
 _DONE = frozenset(
     ("written", "noted", "recorded", "documented", "listed", "checked", "looked", "marked", "tested", "removed")

@@ -59,26 +59,15 @@ def words() -> Words:
     )
 
 
+_DOUBLED = frozenset(
+    ["stop", "skip", "drop", "put", "cut", "run", "swim", "get", "sit", "let", "set", "plan", "wrap", "rub", "fit"]
+)
+
+
 def _gerund(verb: str) -> str:
     if verb.endswith("e") and not verb.endswith("ee"):
         return verb[:-1] + "ing"
-    if verb in (
-        "stop",
-        "skip",
-        "drop",
-        "put",
-        "cut",
-        "run",
-        "swim",
-        "get",
-        "sit",
-        "let",
-        "set",
-        "plan",
-        "wrap",
-        "rub",
-        "fit",
-    ):
+    if verb in _DOUBLED:
         return verb + verb[-1] + "ing"
     return verb + "ing"
 

@@ -64,9 +64,9 @@ def _of_mention(fact: Fact, document: Document, mention: Term, measure: Concept,
     if current and not context.hypothetical:
         place = (min(span[0], current[0].first), max(span[1], current[0].last))
         quote = document.quote(current[0].first, current[0].last)
-        return Statement(
-            CLASH, (place,), f"{quote} instead of {fact.document.quote(wanted.first, wanted.last)}", "other-figure"
-        )
+        reason = f"{quote} instead of {fact.document.quote(wanted.first, wanted.last)}"
+        # "standing blood pressure" beside "blood pressure 158/84": perhaps another measurement
+        return Statement(CLASH, (place,), reason, "other-figure", sure=not missing)
     if context.hypothetical or context.open:
         return Statement(DOUBT, (span,), "named, but not as a result", "not-asserted")
     near = document.words[max(scope.first, span[0] - 4) : min(scope.stop, span[1] + 8)]
