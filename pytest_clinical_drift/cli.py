@@ -95,36 +95,30 @@ def _parser() -> argparse.ArgumentParser:
     plans = commands.add_parser("plans", help="write target plans for cases that lack one")
     plans.add_argument("path", type=Path, metavar="CASES", help="a case file or a folder of cases")
     plans.add_argument("--output", type=Path, default=Path("target_plans.json"), help="default: target_plans.json")
-    plans.add_argument("--import", type=Path, dest="imported", metavar="FILE", help="an earlier target_plans.json")
     plans.add_argument("--linked", type=Path, metavar="JSONL", help="rows with a counsellor's `counselor_think`")
-    plans.add_argument("--nli", metavar="MODEL", help="inference model that verifies the linked plans")
+    plans.add_argument(
+        "--nli",
+        default="cross-encoder/nli-deberta-v3-base",
+        metavar="MODEL",
+        help="inference model that verifies the linked plans",
+    )
     plans.add_argument("--into-cases", action="store_true", help="also add the plans to the YAML case files")
     plans.set_defaults(command=_plans)
     return parser
 
 
 def _validate(options: argparse.Namespace) -> int:
-    from pytest_clinical_drift.lint import lint_path, render_remarks
+    from pytest_clinical_drift.authoring.lint import SCHEMA, lint_path, render_json, render_text
 
-    cases, remarks, nearest = lint_path(options.path)
-    errors = sum(remark.level == "error" for remark in remarks)
-    if options.format == "json":
-        from pytest_clinical_drift.lint.as_json import remarks_json
-
-        _say(remarks_json(cases, remarks, nearest))
-    else:
-        _say(render_remarks(remarks) if remarks else "nothing to mend")
-        for pair in nearest:
-            _say(f"largest similarity of two {pair.what}: {pair.similarity:.2f} ({pair.first}, {pair.second})")
-        number = "1 case" if len(cases) == 1 else f"{len(cases)} cases"
-        _say(f"{number}, {errors} errors, {len(remarks) - errors} warnings")
-    if any(remark.place == "schema" for remark in remarks):
+    checked = lint_path(options.path)
+    _say(render_json(checked) if options.format == "json" else render_text(checked))
+    if any(remark.place == SCHEMA for remark in checked.remarks):
         return BAD_INPUT
-    return 1 if errors else 0
+    return 1 if any(remark.level == "error" for remark in checked.remarks) else 0
 
 
 def _new(options: argparse.Namespace) -> int:
-    from pytest_clinical_drift.cases.new_case import write_new_case
+    from pytest_clinical_drift.cases.files import write_new_case
 
     file = write_new_case(options.case_id, options.out)
     _say(f"written: {file}\ncheck it with: clinical-drift validate {file}")
@@ -132,34 +126,27 @@ def _new(options: argparse.Namespace) -> int:
 
 
 def _plans(options: argparse.Namespace) -> int:
-    from pytest_clinical_drift.cases.files import load_cases
-    from pytest_clinical_drift.plans import (
-        NliVerifier,
-        add_to_cases,
-        links,
-        make_plans,
-        read_plans,
-        read_reasoning,
-        write_plans,
-    )
+    from pytest_clinical_drift.authoring.plans import links, make_plans, read_reasoning, write_plans
+    from pytest_clinical_drift.cases.files import add_plans, load_cases
+    from pytest_clinical_drift.judging.cross_encoder import ENTAILMENT, CrossEncoder
 
     cases = load_cases(options.path)
     if options.path.is_dir() and options.output.resolve().is_relative_to(options.path.resolve()):
         raise InputError(f"{options.output}: lies among the cases and would be read as one; choose another --output")
-    imported = read_plans(options.imported) if options.imported else {}
-    rows = read_reasoning(options.linked) if options.linked else []
-    verifier = (NliVerifier(options.nli) if options.nli else NliVerifier()) if options.linked else None
-    linked = links(options.path) if options.linked else {}
-    plans = make_plans(cases, imported=imported, reasoning=rows, linked=linked, verifier=verifier)
+    if options.linked:
+        encoder = CrossEncoder(options.nli, option="--nli FOLDER")
+        rows, linked = read_reasoning(options.linked), links(options.path)
+        plans = make_plans(cases, rows, linked, lambda pairs: encoder.probabilities(pairs, ENTAILMENT))
+    else:
+        plans = make_plans(cases)
     if not plans:
         _say(f"each of {len(cases)} cases has a target plan")
         return 0
-    write_plans(plans, options.output, verifier=verifier.name if verifier else None)
-    kinds = ("imported", "linked", "rules")
-    counts = ", ".join(f"{sum(plan.source == kind for plan in plans)} {kind}" for kind in kinds)
+    write_plans(plans, options.output, verifier=f"nli:{options.nli}" if options.linked else None)
+    counts = ", ".join(f"{sum(plan.source == kind for plan in plans)} {kind}" for kind in ("linked", "rules"))
     _say(f"{len(plans)} plans written to {options.output} ({counts})")
     if options.into_cases:
-        for file in add_to_cases(options.path, {plan.case_id: plan for plan in plans}):
+        for file in add_plans(options.path, {plan.case_id: plan.text for plan in plans}):
             _say(f"target_plan added to {file}")
     return 0
 

@@ -25,10 +25,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("subjects",),
     ("conversation",),
     ("evidence",),
+    # About cases, and would stand beside them if it did not read them with the rules of evidence. The gate asks it only
+    # for what can never fire.
+    ("authoring",),
     ("judging",),
-    # Both are about cases, and would stand beside them if they did not read them with the rules of evidence, and plans
-    # with the inference model of judging as well. The gate asks lint only for what can never fire.
-    ("lint", "plans"),
     ("scoring",),
     ("verdict",),
     ("report",),
@@ -36,7 +36,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("ranking",),
     ("plugin", "cli"),
 )
-ASIDE = {"errors", "metrics", "lint", "plans", "ranking", "plugin", "cli"}
+ASIDE = {"errors", "metrics", "authoring", "ranking", "plugin", "cli"}
 """Rooms that are not on the way of a conversation, so that the picture leaves them out."""
 EVIDENCE = ("reading", "terms", "quantities", "mentions", "facts", "advice", "entities")
 """The same inside evidence; modules at its top come last."""

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 Location = tuple[str | int, ...]
 """The way to a part of a file, as pydantic counts: keys, and places in lists from 0."""
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FACT = (("id", "text"), "fact")
 _ENTRIES = {"critical_entities": _FACT, "introduces": _FACT, "turns": (("turn",), "turn"), "cases": (("id",), "case")}
 """How entries of a list are named: by which of their keys, and as what."""
@@ -113,7 +113,7 @@ def _record_in(annotation: Any) -> type[BaseModel] | None:
 def _composed(text: str) -> Any:
     """The file's nodes with their lines; JSON is close enough to YAML to be located too."""
     try:
-        return yaml.compose(text, Loader=_LOADER)
+        return yaml.compose(text, Loader=LOADER)
     except (yaml.YAMLError, ValueError, RecursionError):
         return None
 

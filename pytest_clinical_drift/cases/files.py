@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+import re
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
-from pytest_clinical_drift.cases.faults import Location, describe_faults, placed
-from pytest_clinical_drift.cases.model import Case, bundled
+from pytest_clinical_drift.cases.faults import LOADER, Location, describe_faults, placed
+from pytest_clinical_drift.cases.model import Case, Turn, bundled
 from pytest_clinical_drift.errors import InputError
 
 _SUFFIXES = frozenset({".yaml", ".yml", ".json"})
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_TEMPLATE = Path(__file__).parent.parent / "data" / "new_case.yaml"
+
+
+class CaseFaults(InputError):
+    """A case that breaks the schema; the message holds the first fault, `faults` a sentence for each."""
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        super().__init__(f"{faults[0]} (and {len(faults) - 1} more)" if len(faults) > 1 else faults[0])
+        self.faults = faults
 
 
 def bundled_cases() -> Path:
@@ -26,19 +36,16 @@ def bundled_cases() -> Path:
 
 def load_cases(path: str | Path) -> list[Case]:
     """Read every case below a folder, or of one file, in a stable order; InputError names the first fault."""
-    path = Path(path)
     cases: list[Case] = []
     origin: dict[str, Path] = {}
-    for file in _case_files(path):
-        for case in _read_file(file):
+    for file in case_files(Path(path)):
+        for case in read_cases(file):
             if case.id in origin:
                 raise InputError(
                     f"{file}: the case id {case.id!r} is already used in {origin[case.id]}; rename one of the two"
                 )
             origin[case.id] = file
             cases.append(case)
-    if not cases:
-        raise InputError(f"{path}: no case found; expected .yaml, .yml or .json case files")
     return cases
 
 
@@ -50,28 +57,68 @@ def hash_cases(cases: Sequence[Case]) -> str:
     return digest.hexdigest()
 
 
-def _case_files(path: Path) -> list[Path]:
+def case_files(path: Path) -> list[Path]:
+    """The case files of a folder, in a stable order, or the file itself."""
     if path.is_file():
         return [path]
     if not path.is_dir():
         raise InputError(f"{path}: there is no such file or folder of cases")
     root = path / "study_c" if (path / "study_c").is_dir() else path
-    return sorted(file for file in root.rglob("*") if file.suffix in _SUFFIXES and file.is_file())
+    found = sorted(file for file in root.rglob("*") if file.suffix in _SUFFIXES and file.is_file())
+    if not found:
+        raise InputError(f"{path}: no case found; expected .yaml, .yml or .json case files")
+    return found
 
 
-def _read_file(file: Path) -> Iterator[Case]:
+def read_cases(file: Path) -> list[Case]:
+    """The cases of one file: ours holds one, the original's a list of them."""
     text = read_text(file)
-    data = parse_data(file, text)
-    original = isinstance(data, list) or (isinstance(data, dict) and "cases" in data)
-    if not original:
-        yield _validate(file, text, data, ())
+    entries = list(_entries(file, parse_data(file, text)))
+    if not entries:
+        raise InputError(f"{file}: no case found in it")
+    return [_validate(file, text, entry, base) for base, entry in entries]
+
+
+def _entries(file: Path, data: Any) -> Iterator[tuple[Location, Any]]:
+    """Each case of a file with its place."""
+    if not isinstance(data, list) and not (isinstance(data, dict) and "cases" in data):
+        yield (), data
         return
-    entries = data if isinstance(data, list) else data["cases"]
+    base, entries = ((), data) if isinstance(data, list) else (("cases",), data["cases"])
     if not isinstance(entries, list):
         raise InputError(f"{file}: 'cases' must be a list of cases, found {type(entries).__name__}")
-    base: Location = () if isinstance(data, list) else ("cases",)
-    for index, entry in enumerate(entries):
-        yield _validate(file, text, _without_foreign_fields(entry), (*base, index))
+    for at, entry in enumerate(entries):
+        kept = _known(entry, Case)
+        if isinstance(kept, dict) and isinstance(kept.get("turns"), list):
+            kept["turns"] = [_known(turn, Turn) for turn in kept["turns"]]
+        yield (*base, at), kept
+
+
+def _known(entry: Any, model: type[BaseModel]) -> Any:
+    """The original's lists carry bookkeeping fields that mean nothing here."""
+    return {key: entry[key] for key in entry if key in model.model_fields} if isinstance(entry, dict) else entry
+
+
+def _validate(file: Path, text: str, data: Any, base: Location) -> Case:
+    if not isinstance(data, dict):
+        found = "nothing" if data is None else f"a {type(data).__name__}"
+        raise InputError(
+            f"{file}: expected a mapping with id, patient_summary, critical_entities and turns, found {found}"
+        )
+    try:
+        return Case.model_validate(data)
+    except ValidationError as error:
+        raise CaseFaults(describe_faults(file, text, error, Case, base)) from None
+
+
+def place_of(path: Path, case_id: str, location: Location) -> str:
+    """File and line of a part of a case, for what is found only after reading."""
+    for file in case_files(path):
+        text = read_text(file)
+        for base, entry in _entries(file, parse_data(file, text)):
+            if entry.get("id") == case_id:
+                return placed(file, text, (*base, *location))
+    return str(path)
 
 
 def read_text(file: Path) -> str:
@@ -89,7 +136,7 @@ def parse_data(file: Path, text: str) -> Any:
     try:
         if file.suffix == ".json":
             return json.loads(text)
-        return yaml.load(text, Loader=_LOADER)
+        return yaml.load(text, Loader=LOADER)
     except json.JSONDecodeError as error:
         raise InputError(f"{file}, line {error.lineno}: not valid JSON ({error.msg})") from None
     except RecursionError:
@@ -101,43 +148,31 @@ def parse_data(file: Path, text: str) -> Any:
         raise InputError(f"{file}{place}: not valid YAML ({problem})") from None
 
 
-def _without_foreign_fields(entry: Any) -> Any:
-    """The original's list files carry bookkeeping fields that mean nothing here."""
-    if not isinstance(entry, dict):
-        return entry
-    kept = {key: value for key, value in entry.items() if key in Case.model_fields}
-    turns = kept.get("turns")
-    if isinstance(turns, list):
-        fields = Case.model_fields["turns"].annotation.__args__[0].model_fields  # type: ignore[union-attr]
-        kept["turns"] = [
-            {key: value for key, value in turn.items() if key in fields} if isinstance(turn, dict) else turn
-            for turn in turns
-        ]
-    return kept
-
-
-def _validate(file: Path, text: str, data: Any, base: Location) -> Case:
-    if not isinstance(data, dict):
-        found = "nothing" if data is None else f"a {type(data).__name__}"
-        raise InputError(
-            f"{file}: expected a mapping with id, patient_summary, critical_entities and turns, found {found}"
-        )
+def write_new_case(case_id: str, folder: Path) -> Path:
+    """Write a commented case, valid as it stands, to start from; a file that is there is never overwritten."""
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", case_id):
+        raise InputError(f"{case_id!r} is no case id; write lower-case words with hyphens, such as asthma-and-nuts")
+    file = folder / f"{case_id}.yaml"
+    if file.exists():
+        raise InputError(f"{file}: is there already and stays as it is")
     try:
-        return Case.model_validate(data)
-    except ValidationError as error:
-        first, *others = describe_faults(file, text, error, Case, base)
-        raise InputError(f"{first} (and {len(others)} more)" if others else first) from None
+        folder.mkdir(parents=True, exist_ok=True)
+        file.write_text(_TEMPLATE.read_text(encoding="utf-8").replace("CASE_ID", case_id), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{file}: cannot be written ({error.strerror})") from None
+    return file
 
 
-def place_of(path: Path, case_id: str, location: Location) -> str:
-    """File and line of a part of a case, for what is found only after reading."""
-    for file in _case_files(path):
-        text = read_text(file)
-        data = parse_data(file, text)
-        base: Location = () if isinstance(data, list) else ("cases",)
-        entries = data if isinstance(data, list) else data.get("cases")
-        places = [((*base, at), entry) for at, entry in enumerate(entries)] if entries else [((), data)]
-        for start, entry in places:
-            if entry.get("id") == case_id:
-                return placed(file, text, (*start, *location))
-    return str(path)
+def add_plans(path: Path, plans: Mapping[str, str]) -> list[Path]:
+    """Append `target_plan` to each YAML case file below a path that has none; the files that were changed."""
+    if path.is_file() and path.suffix == ".json":
+        raise InputError(f"{path}: plans can be put into YAML case files only; write them to a file with --output")
+    changed = []
+    for file in case_files(path):
+        cases = read_cases(file)
+        if file.suffix != ".json" and len(cases) == 1 and not cases[0].target_plan and cases[0].id in plans:
+            lines = textwrap.wrap(plans[cases[0].id], 110, initial_indent="  ", subsequent_indent="  ")
+            block = "\n".join(("target_plan: >-", *lines))
+            file.write_text(f"{read_text(file).rstrip()}\n{block}\n", encoding="utf-8")
+            changed.append(file)
+    return changed

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pytest_clinical_drift.authoring.replies import refuse_unknown_terms
 from pytest_clinical_drift.cases.files import bundled_cases, hash_cases, load_cases
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation import prompts
@@ -21,7 +22,6 @@ from pytest_clinical_drift.gate.shared_rulings import RulingSource
 from pytest_clinical_drift.judging.opinions import unasked
 from pytest_clinical_drift.judging.prompts import prompt_hash
 from pytest_clinical_drift.judging.questions import for_people, questions_of
-from pytest_clinical_drift.lint.unknown import refuse_unknown_terms
 from pytest_clinical_drift.report.json_file import package_versions
 from pytest_clinical_drift.scoring.alignment import find_embedder
 from pytest_clinical_drift.scoring.assessment import CaseAssessment

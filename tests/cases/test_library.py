@@ -10,9 +10,9 @@ from functools import lru_cache
 import pytest
 import yaml
 
+from pytest_clinical_drift.authoring.lint import lint_case, lint_cases
 from pytest_clinical_drift.cases.files import bundled_cases, load_cases
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.lint import lint_case, lint_cases
 
 PRESSURES = {
     "you-said-it-was-fine",

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from pytest_clinical_drift.authoring.remark import Remark, Remarks
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, FactState, Turn, facts_at
 from pytest_clinical_drift.evidence.facts.frames import named_medicines
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
 from pytest_clinical_drift.evidence.quantities.amounts import amounts
 from pytest_clinical_drift.evidence.reading.text import read
 from pytest_clinical_drift.evidence.terms.index import term_index
-from pytest_clinical_drift.lint.remark import Findings, error, warning
 
-MESSAGE_WORDS = 90
-FEWEST_TURNS = 10
-OFTEN = 3
+_MESSAGE_WORDS = 90
+_FEWEST_TURNS = 10
+_OFTEN = 3
 """From so many restatements on a case tests reading, not memory."""
 _VALUES = ("medication", "measurement")
 _ENOUGH = 0.5
@@ -20,51 +20,40 @@ _ENOUGH = 0.5
 _BEGINNING = 5
 
 
-def turn_count(case: Case) -> Findings:
-    """Recall is read at turn 10; a shorter case tells less."""
-    if len(case.turns) < FEWEST_TURNS:
-        yield warning("turns", f"{len(case.turns)} turns; recall is gated at turn {FEWEST_TURNS}")
-
-
-def message_length(case: Case) -> Findings:
-    """Patients write a few sentences."""
+def lengths(case: Case) -> Remarks:
+    """Recall is read at turn 10, a shorter case tells less; patients write a few sentences."""
+    if len(case.turns) < _FEWEST_TURNS:
+        yield Remark("warning", "turns", f"{len(case.turns)} turns; recall is gated at turn {_FEWEST_TURNS}")
     for turn in case.turns:
         words = len(turn.message.split())
-        if words > MESSAGE_WORDS:
-            yield warning(_place(turn), f"{words} words; patients write at most {MESSAGE_WORDS} or so")
+        if words > _MESSAGE_WORDS:
+            yield Remark("warning", _place(turn), f"{words} words; patients write at most {_MESSAGE_WORDS} or so")
 
 
-def restated_facts(case: Case) -> Findings:
-    """A fact that later messages repeat need not be remembered."""
+def facts_in_messages(case: Case) -> Remarks:
+    """A fact that messages repeat need not be remembered; one that they deny or give otherwise leaves truth unclear."""
     restated: dict[str, list[int]] = {}
     for turn in case.turns:
         states = _untouched(case, turn)
         for state, found in zip(states, assess_retention(turn.message, [s.fact for s in states]), strict=True):
+            fact = state.fact
             if found.status == "retained":
-                restated.setdefault(state.fact.id, []).append(turn.turn)
+                restated.setdefault(fact.id, []).append(turn.turn)
+            elif found.status == "contradicted" and not _about_the_same_medicine(fact, turn):
+                words = f": {found.evidence[0].quote!r}" if found.evidence else ""
+                if fact.kind in _VALUES:
+                    text = f"gives another value for {fact.text!r} without an update ({found.reason}){words}"
+                    yield Remark("error", _place(turn), text)
+                elif fact.kind == "allergy":
+                    yield Remark("error", _place(turn), f"denies {fact.text!r} without an update{words}")
     for fact_id, turns in restated.items():
         times = "once" if len(turns) == 1 else f"{len(turns)} times"
         listed = ("turn " if len(turns) == 1 else "turns ") + ", ".join(map(str, turns))
         text = f"restated {times} ({listed}) without a mark in `restates`"
-        yield error(fact_id, text) if len(turns) >= OFTEN else warning(fact_id, text)
+        yield Remark("error" if len(turns) >= _OFTEN else "warning", fact_id, text)
 
 
-def changed_facts(case: Case) -> Findings:
-    """A message that gives another dose or value, or denies a fact, makes it unclear what is true."""
-    for turn in case.turns:
-        states = _untouched(case, turn)
-        for state, found in zip(states, assess_retention(turn.message, [s.fact for s in states]), strict=True):
-            if found.status != "contradicted" or _about_the_same_medicine(state.fact, turn):
-                continue
-            words = f": {found.evidence[0].quote!r}" if found.evidence else ""
-            if state.fact.kind in _VALUES:
-                text = f"gives another value for {state.fact.text!r} without an update ({found.reason}){words}"
-                yield error(_place(turn), text)
-            elif state.fact.kind == "allergy":
-                yield error(_place(turn), f"denies {state.fact.text!r} without an update{words}")
-
-
-def explicit_changes(case: Case) -> Findings:
+def explicit_changes(case: Case) -> Remarks:
     """What a turn introduces or changes stands in its message, and differs from what was known."""
     for turn in case.turns:
         before = {state.fact.id: state.fact.text for state in facts_at(case, turn.turn - 1)}
@@ -73,14 +62,14 @@ def explicit_changes(case: Case) -> Findings:
             if update.becomes is None or update.policy == "annotate":
                 continue
             if update.becomes == before.get(update.fact):
-                yield error(_place(turn), f"updates {update.fact!r} to what it already is")
+                yield Remark("error", _place(turn), f"updates {update.fact!r} to what it already is")
             else:
                 yield from _stated(case, turn, update.fact, update.becomes)
         for fact in turn.introduces:
             yield from _stated(case, turn, fact.id, fact.text)
 
 
-def _stated(case: Case, turn: Turn, name: str, text: str) -> Findings:
+def _stated(case: Case, turn: Turn, name: str, text: str) -> Remarks:
     kind = next((state.fact.kind for state in facts_at(case, turn.turn) if name in (state.fact.id, text)), None)
     if assess_retention(turn.message, [CriticalEntity(text=text, kind=kind)])[0].status in ("retained", "partial"):
         return
@@ -88,7 +77,7 @@ def _stated(case: Case, turn: Turn, name: str, text: str) -> Findings:
     said, message = _content(text), _content(turn.message)
     numbers = {word for word in said if word[0].isdigit()}
     if len(said & message) < _ENOUGH * len(said) or (kind in _VALUES and not numbers <= message):
-        yield warning(_place(turn), f"the message does not plainly say {text!r}")
+        yield Remark("warning", _place(turn), f"the message does not plainly say {text!r}")
 
 
 def _content(text: str) -> set[str]:
@@ -101,11 +90,8 @@ def _content(text: str) -> set[str]:
 def _untouched(case: Case, turn: Turn) -> list[FactState]:
     """Facts true before a turn that its own marks do not speak of."""
     touched = {update.fact for update in turn.updates} | {fact.id for fact in turn.introduces} | set(turn.restates)
-    return [
-        state
-        for state in facts_at(case, turn.turn)
-        if not state.ended and state.fact.id not in touched and state.fact.text not in touched
-    ]
+    states = (state for state in facts_at(case, turn.turn) if not state.ended)
+    return [state for state in states if touched.isdisjoint((state.fact.id, state.fact.text))]
 
 
 def _about_the_same_medicine(fact: CriticalEntity, turn: Turn) -> bool:

@@ -1,4 +1,4 @@
-"""`clinical-drift plans`: target plans for cases that lack one, by rules, from linked reasoning, or imported."""
+"""`clinical-drift plans`: target plans for cases that lack one, by rules or from linked reasoning."""
 
 from __future__ import annotations
 
@@ -10,15 +10,21 @@ from typing import Any
 import pytest
 import yaml
 
+from pytest_clinical_drift.authoring.plans import (
+    Reasoning,
+    classify,
+    links,
+    make_plans,
+    plan_words,
+    read_reasoning,
+    synthesise,
+    write_plans,
+)
 from pytest_clinical_drift.cases.files import load_cases
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cli import main
 from pytest_clinical_drift.errors import InputError, MissingDependency
-from pytest_clinical_drift.judging.cross_encoder import label_index
-from pytest_clinical_drift.plans import Plan, Reasoning, make_plans, read_plans, read_reasoning, synthesise, write_plans
-from pytest_clinical_drift.plans.linked import classify, links, reasoning_of
-from pytest_clinical_drift.plans.verifier import NliVerifier
-from pytest_clinical_drift.plans.vocabulary import plan_words
+from pytest_clinical_drift.judging.cross_encoder import ENTAILMENT, CrossEncoder, label_index
 
 CASE: dict[str, Any] = {
     "id": "beekeeper",
@@ -53,13 +59,11 @@ THINKING = (
 class Stub:
     """A verifier that believes whatever shares a given word with the hypothesis."""
 
-    name = "stub"
-
     def __init__(self, *words: str) -> None:
         self.words = words
         self.asked: list[tuple[str, str]] = []
 
-    def entailment(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+    def __call__(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         self.asked += pairs
         return [
             0.95 if any(word in premise and word in hypothesis for word in self.words) else 0.1
@@ -69,6 +73,10 @@ class Stub:
 
 def case(**changes: object) -> Case:
     return Case.model_validate({**CASE, **changes})
+
+
+def reasoning(**fields: object) -> Reasoning:
+    return Reasoning.model_validate({"counselor_think": THINKING, **fields})
 
 
 def write_jsonl(file: Path, *rows: object) -> Path:
@@ -90,9 +98,9 @@ def test_rules_say_what_is_true_at_the_end() -> None:
 def test_rules_keep_component_and_evidence() -> None:
     """Each component carries the sentence of the intake, or of the message, that it rests on."""
     evidence = {component.id: component.evidence for component in synthesise(case()).components}
-    assert evidence["continue_treatment"] == ("The doctor has increased my sertraline to 100 mg once daily.",)
-    assert evidence["avoid"] == ("She has a penicillin allergy with hives.",)
-    assert evidence["monitor"] == ("Her eGFR is 61 mL/min.",)
+    assert evidence["continue_treatment"] == ("The doctor has increased my sertraline to 100 mg once daily",)
+    assert evidence["avoid"] == ("She has a penicillin allergy with hives",)
+    assert evidence["monitor"] == ("Her eGFR is 61 mL/min",)
     assert evidence["follow_up"] == ()
 
 
@@ -121,7 +129,7 @@ def test_denied_condition_gets_no_care() -> None:
 
 def test_every_care_entry_names_a_condition_of_the_vocabulary() -> None:
     """An entry that nothing can match would be dead."""
-    for care in plan_words().care:
+    for care in plan_words()["care"]:
         facts = [care.condition, "lives alone"]
         plan = synthesise(case(critical_entities=facts, turns=[CASE["turns"][0], {"turn": 2, "message": "Thanks."}]))
         assert care.sentence in plan.text, care.condition
@@ -130,7 +138,7 @@ def test_every_care_entry_names_a_condition_of_the_vocabulary() -> None:
 def test_linked_components_are_verified() -> None:
     """Cues propose, the verifier decides; kept components carry their sentence and probability."""
     stub = Stub("suicide", "trust")
-    plan = classify("beekeeper", Reasoning(7, THINKING, split="test"), stub)
+    plan = classify("beekeeper", reasoning(row=7), stub)
     assert plan is not None
     assert [component.id for component in plan.components] == ["risk_assessment", "alliance"]
     assert plan.text == "Assess the risk of suicide and self-harm. Validate feelings and build a trusting relationship."
@@ -138,27 +146,25 @@ def test_linked_components_are_verified() -> None:
         "She mentions that she wants to disappear, so I must ask about suicide and check her safety first.",
     )
     assert plan.components[0].probability == 0.95
-    assert (plan.source, plan.source_openr1_id, plan.source_split) == ("linked", 7, "test")
+    assert (plan.source, plan.row) == ("linked", 7)
     assert any("unhelpful thoughts" in hypothesis for _, hypothesis in stub.asked), "a cue was there, it was asked"
     assert all(premise != "Cue." for premise, _ in stub.asked), "fragments are not shown"
 
 
 def test_linked_without_any_confirmed_component_falls_back_to_rules() -> None:
     """A plan is never made of nothing."""
-    rows = [Reasoning(0, THINKING, case_id="beekeeper")]
-    (plan,) = make_plans([case()], reasoning=rows, verifier=Stub("nothing"))
+    (plan,) = make_plans([case()], [reasoning(row=0, case_id="beekeeper")], verify=Stub("nothing"))
     assert plan.source == "rules"
 
 
 def test_order_of_sources() -> None:
-    """An imported plan wins over linked reasoning, and a case with a plan is left alone."""
-    rows = [Reasoning(0, THINKING, case_id="beekeeper")]
-    imported = {"beekeeper": Plan("beekeeper", "See her on Monday.", "imported")}
-    (plan,) = make_plans([case()], reasoning=rows, verifier=Stub("trust"))
+    """Linked reasoning goes before rules, and a case with a plan is left alone."""
+    rows = [reasoning(row=0, case_id="beekeeper")]
+    (plan,) = make_plans([case()], rows, verify=Stub("trust"))
     assert plan.source == "linked"
-    (plan,) = make_plans([case()], imported=imported, reasoning=rows, verifier=Stub("trust"))
-    assert plan.text == "See her on Monday."
-    assert make_plans([case(target_plan="Done.")], imported=imported) == []
+    (plan,) = make_plans([case(id="somebody-else")], rows, verify=Stub("trust"))
+    assert plan.source == "rules"
+    assert make_plans([case(target_plan="Done.")], rows, verify=Stub("trust")) == []
 
 
 def test_rows_of_both_shapes_are_read(tmp_path: Path) -> None:
@@ -166,21 +172,26 @@ def test_rows_of_both_shapes_are_read(tmp_path: Path) -> None:
     file = write_jsonl(
         tmp_path / "rows.jsonl",
         {"id": 3, "counselor_think": "First thought."},
-        {"conversation": [{"patient": "Hi", "counselor_think": "One."}, {"counselor_think": "Two."}], "split": "train"},
+        {"conversation": [{"patient": "Hi", "counselor_think": "One."}, {"counselor_think": "Two."}]},
         {"conversation": [{"patient": "Hi"}]},
         {"case_id": "beekeeper", "counselor_think": "Third."},
     )
     rows = read_reasoning(file)
-    assert [(row.row, row.text, row.case_id, row.split) for row in rows] == [
-        (3, "First thought.", None, None),
-        (1, "One.\nTwo.", None, "train"),
-        (3, "Third.", "beekeeper", None),
+    assert [(row.row, row.text, row.case_id) for row in rows] == [
+        (3, "First thought.", None),
+        (1, "One.\nTwo.", None),
+        (3, "Third.", "beekeeper"),
     ]
 
 
 @pytest.mark.parametrize(
     ("content", "sentence"),
-    [("{broken", "line 1: not valid JSON"), ("[1]", "line 1: expected a mapping"), ('{"a": 1}', "no row holds")],
+    [
+        ("{broken", "line 1: expected a mapping with 'counselor_think': Invalid JSON"),
+        ("[1]", "line 1: expected a mapping"),
+        ('{"counselor_think": "a"}\n{"counselor_think": 3}', "line 2: counselor_think: "),
+        ('{"a": 1}', "no row holds"),
+    ],
 )
 def test_bad_rows_are_one_sentence(tmp_path: Path, content: str, sentence: str) -> None:
     """The line is named."""
@@ -197,67 +208,24 @@ def test_cases_name_their_rows(tmp_path: Path) -> None:
     file.write_text(json.dumps({"cases": [entry]}), encoding="utf-8")
     linked = links(file)
     assert linked == {"beekeeper": [99, 4]}
-    row = reasoning_of("beekeeper", [Reasoning(4, "Text."), Reasoning(5, "Other.")], linked)
-    assert row is not None
-    assert row.row == 4
-    assert reasoning_of("somebody-else", [Reasoning(4, "Text.")], linked) is None
+    (plan,) = make_plans([case()], [reasoning(row=4), reasoning(row=5)], linked, Stub("trust"))
+    assert plan.row == 4
+    (plan,) = make_plans([case(id="somebody-else")], [reasoning(row=4)], linked, Stub("trust"))
+    assert plan.source == "rules"
 
 
-def test_file_of_plans_survives_a_round_trip(tmp_path: Path) -> None:
-    """Written, read, written again: the same plans with components and evidence."""
-    plans = make_plans([case()])
-    write_plans(plans, tmp_path / "plans.json", verifier=None)
-    data = json.loads((tmp_path / "plans.json").read_text(encoding="utf-8"))
-    assert data["meta"]["plans"] == 1
-    assert data["plans"]["beekeeper"]["plan_components"][0] == "continue_treatment"
-    back = read_plans(tmp_path / "plans.json")["beekeeper"]
-    assert (back.text, back.components, back.source) == (plans[0].text, plans[0].components, "imported")
-
-
-def test_original_file_is_imported(tmp_path: Path) -> None:
-    """The original's fields are kept; evidence comes as quote, list or mapping; empty plans are skipped."""
-    file = tmp_path / "target_plans.json"
-    file.write_text(
-        json.dumps(
-            {
-                "meta": {"dataset": "GMLHUHE/OpenR1-Psy"},
-                "plans": {
-                    "c_001": {
-                        "plan": "Build trust.",
-                        "source_openr1_id": 16,
-                        "source_split": "test",
-                        "plan_components": ["rapport", "risk", "goals"],
-                        "plan_component_evidence": {
-                            "rapport": "I want to build trust.",
-                            "risk": ["Ask first.", "Ask again."],
-                            "goals": {"sentence": "Set a goal.", "score": 0.91},
-                        },
-                    },
-                    "c_002": {"plan": ""},
-                    "c_003": "Plain text.",
-                },
-            }
-        ),
-        encoding="utf-8",
-    )
-    plans = read_plans(file)
-    assert sorted(plans) == ["c_001", "c_003"]
-    first = plans["c_001"]
-    assert (first.source_openr1_id, first.source_split) == (16, "test")
-    assert [(part.id, part.evidence, part.probability) for part in first.components] == [
-        ("rapport", ("I want to build trust.",), None),
-        ("risk", ("Ask first.", "Ask again."), None),
-        ("goals", ("Set a goal.",), 0.91),
-    ]
-
-
-@pytest.mark.parametrize("content", ["nonsense", "[1, 2]", '{"plans": [1]}', '{"plans": {"a": 3}}'])
-def test_bad_file_of_plans_is_one_sentence(tmp_path: Path, content: str) -> None:
-    """Never a traceback."""
-    file = tmp_path / "plans.json"
-    file.write_text(content, encoding="utf-8")
-    with pytest.raises(InputError, match=r"plans\.json"):
-        read_plans(file)
+def test_file_of_plans_has_the_fields_of_the_original(tmp_path: Path) -> None:
+    """Text, source, components and the words each rests on; equal plans give an equal file."""
+    file, again = tmp_path / "plans.json", tmp_path / "again.json"
+    write_plans(make_plans([case()]), file)
+    write_plans(make_plans([case()]), again)
+    assert file.read_bytes() == again.read_bytes()
+    data = json.loads(file.read_text(encoding="utf-8"))
+    assert (data["meta"]["plans"], data["meta"]["rules"], data["meta"]["linked"]) == (1, 1, 0)
+    plan = data["plans"]["beekeeper"]
+    assert plan["plan"] == synthesise(case()).text
+    assert plan["plan_components"][0] == "continue_treatment"
+    assert plan["plan_component_evidence"]["monitor"] == {"quotes": ["Her eGFR is 61 mL/min"], "probability": None}
 
 
 def test_command_writes_and_adds_plans(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -272,7 +240,7 @@ def test_command_writes_and_adds_plans(tmp_path: Path, capsys: pytest.CaptureFix
     assert "1 plans written" in capsys.readouterr().out
     assert file.read_text(encoding="utf-8").startswith(before)
     (loaded,) = load_cases(cases)
-    assert loaded.target_plan == read_plans(output)["beekeeper"].text
+    assert loaded.target_plan == json.loads(output.read_text(encoding="utf-8"))["plans"]["beekeeper"]["plan"]
     assert main(["plans", str(cases), "--output", str(output)]) == 0
     assert capsys.readouterr().out == "each of 1 cases has a target plan\n"
 
@@ -317,11 +285,11 @@ def test_label_of_entailment() -> None:
 
 def test_verifier_needs_a_model(tmp_path: Path) -> None:
     """Nothing to ask needs no weights; a missing model is named."""
-    verifier = NliVerifier(str(tmp_path / "no-such-model"))
-    assert verifier.entailment([]) == []
+    verifier = CrossEncoder(str(tmp_path / "no-such-model"), option="--nli FOLDER")
+    assert verifier.probabilities([], ENTAILMENT) == []
     pytest.importorskip("transformers")
     with pytest.raises(MissingDependency, match="no-such-model"):
-        verifier.entailment([("a", "b")])
+        verifier.probabilities([("a", "b")], ENTAILMENT)
 
 
 def test_verifier_runs_a_real_classifier(tmp_path: Path) -> None:
@@ -342,9 +310,9 @@ def test_verifier_runs_a_real_classifier(tmp_path: Path) -> None:
         label2id={"contradiction": 0, "entailment": 1, "neutral": 2},
     )
     transformers.BertForSequenceClassification(config).save_pretrained(tmp_path)
-    verifier = NliVerifier(str(tmp_path), batch_size=2)
+    verifier = CrossEncoder(str(tmp_path), option="--nli FOLDER", batch_size=2)
     pairs = [("we ask about safety", "safety"), ("plan", "we ask about plan"), ("about", "ask")]
-    together = verifier.entailment(pairs)
+    together = verifier.probabilities(pairs, ENTAILMENT)
     assert len(together) == 3
     assert all(0 < value < 1 for value in together)
-    assert verifier.entailment(pairs[2:]) == pytest.approx(together[2:], abs=1e-5)
+    assert verifier.probabilities(pairs[2:], ENTAILMENT) == pytest.approx(together[2:], abs=1e-5)

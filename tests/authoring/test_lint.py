@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
+from pytest_clinical_drift.authoring.lint import lint_case, lint_cases, similarities
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cli import main
-from pytest_clinical_drift.lint import lint_case, lint_cases
-from pytest_clinical_drift.lint.similarity import shared_phrases, similarities
 
 GOOD: dict[str, Any] = {
     "id": "gout-lodger",
@@ -336,21 +335,13 @@ def test_shared_persona_is_named() -> None:
 
 
 def test_similarity_by_hand() -> None:
-    """Equal texts have cosine 1, texts without a common word 0."""
-    pairs = similarities(["red apples fall", "red apples fall", "blue whales sing"])
-    assert pairs[0][:2] == (0, 1)
-    assert pairs[0].similarity == pytest.approx(1.0)
-    assert pairs[-1].similarity == 0.0
-    assert similarities(["alone"]) == []
-
-
-def test_shared_phrases_by_hand() -> None:
     """Eight words hold six phrases of three; a copy with the last word changed shares five of them."""
     first = "one two three four five six seven eight"
     second = "one two three four five six seven nine"
-    (pair,) = shared_phrases([first, second, "nothing in common with the other two texts"])
-    assert pair.similarity == pytest.approx(5 / 6)
-    assert shared_phrases(["too short", "too short"]) == []
+    (pair,) = similarities([first, second, "nothing in common with the other two texts"])
+    assert pair == (0, 1, pytest.approx(5 / 6))
+    assert similarities(["too short", "too short"]) == []
+    assert similarities([first]) == []
 
 
 def write(folder: Path, name: str, data: dict[str, Any]) -> Path:

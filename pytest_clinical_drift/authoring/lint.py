@@ -1,0 +1,187 @@
+"""The quality of cases beyond their schema: what a release test must not be guilty of."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+from tabulate import tabulate
+
+from pytest_clinical_drift.authoring import facts, replies, turns
+from pytest_clinical_drift.authoring.remark import Remark, Remarks
+from pytest_clinical_drift.cases.files import CaseFaults, case_files, read_cases
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.errors import InputError
+
+_CHECKS: tuple[Callable[[Case], Remarks], ...] = (
+    facts.summary_and_count,
+    facts.facts_in_summary,
+    facts.repeated_facts,
+    facts.hard_stops,
+    facts.medicines_and_doses,
+    turns.lengths,
+    turns.facts_in_messages,
+    turns.explicit_changes,
+    replies.unknown_terms,
+    replies.ruled_turns,
+    replies.demands,
+    replies.plan_and_provenance,
+)
+SCHEMA = "schema"
+"""Place of remarks on files that are no case at all."""
+_WARNED, _REFUSED = 0.4, 0.6
+"""Similarity from which a pair is warned of, and from which it is an error: copies with other names and drugs reach
+0.8, independent cases and summaries stay below 0.1, single messages ("increased to … once daily") below 0.35."""
+_PHRASE = 3
+"""Words of the phrases by which two texts are compared."""
+_SHORTEST = 8
+"""Texts of fewer words are too short to be copies."""
+_COMMONPLACE = 20
+"""A phrase that stands in more texts than this tells nothing about copying."""
+
+
+class Alike(NamedTuple):
+    """The most similar pair of one sort."""
+
+    what: str
+    """cases, patient summaries or messages."""
+    similarity: float
+    first: str
+    second: str
+
+
+class Checked(NamedTuple):
+    """The readable cases, all remarks, and the most similar pair of each sort."""
+
+    cases: list[Case]
+    remarks: list[Remark]
+    nearest: list[Alike]
+
+
+def lint_case(case: Case) -> list[Remark]:
+    """All remarks on one case, in the order of the checks."""
+    return [remark._replace(case_id=case.id) for check in _CHECKS for remark in check(case)]
+
+
+def lint_cases(cases: Sequence[Case]) -> tuple[list[Remark], list[Alike]]:
+    """Remarks on every case and on pairs that are too alike, and the most similar pair of each sort."""
+    remarks = [remark for case in cases for remark in lint_case(case)]
+    remarks += _shared_personas(cases)
+    nearest: list[Alike] = []
+    for what, texts, names in _compared(cases):
+        pairs = similarities(texts)
+        for first, second, similarity in pairs:
+            if similarity >= _WARNED:
+                text = f"{similarity:.2f} similar to {_named(names[second])}: not independent"
+                case_id, place = names[first]
+                remarks.append(Remark("error" if similarity >= _REFUSED else "warning", place, text, case_id))
+        if pairs:
+            first, second, similarity = pairs[0]
+            nearest.append(Alike(what, similarity, _named(names[first]), _named(names[second])))
+    return remarks, nearest
+
+
+def lint_path(path: Path) -> Checked:
+    """Every case below a path, read on past files that break the schema; each of their faults is a remark."""
+    cases: list[Case] = []
+    broken: list[Remark] = []
+    origin: dict[str, Path] = {}
+    for file in case_files(path):
+        try:
+            found = read_cases(file)
+        except InputError as fault:
+            texts = fault.faults if isinstance(fault, CaseFaults) else [str(fault)]
+            broken += [Remark("error", SCHEMA, text, file.stem) for text in texts]
+            continue
+        for case in found:
+            if case.id in origin:  # a copy would be called similar to itself as well
+                text = f"{file}: the case id is already used in {origin[case.id]}; rename one of the two"
+                broken.append(Remark("error", SCHEMA, text, case.id))
+                continue
+            origin[case.id] = file
+            cases.append(case)
+    remarks, nearest = lint_cases(cases)
+    return Checked(cases, broken + remarks, nearest)
+
+
+def render_text(checked: Checked) -> str:
+    """A table, errors first, each case together; the most similar pairs; the counts."""
+    cases, remarks, nearest = checked
+    ordered = sorted(remarks, key=lambda remark: (remark.level != "error", remark.case_id))
+    rows = [(remark.level, remark.case_id, remark.place, remark.text) for remark in ordered]
+    table = tabulate(rows, headers=("", "case", "where", "what"), tablefmt="simple", disable_numparse=True)
+    number = "1 case" if len(cases) == 1 else f"{len(cases)} cases"
+    errors = sum(remark.level == "error" for remark in remarks)
+    lines = [
+        table if remarks else "nothing to mend",
+        *(f"largest similarity of two {a.what}: {a.similarity:.2f} ({a.first}, {a.second})" for a in nearest),
+        f"{number}, {errors} errors, {len(remarks) - errors} warnings",
+    ]
+    return "\n".join(lines)
+
+
+def render_json(checked: Checked) -> str:
+    """Counts, every remark with case, level, place and text, and the most similar pairs, for machines."""
+    errors = sum(remark.level == "error" for remark in checked.remarks)
+    record = {
+        "cases": [case.id for case in checked.cases],
+        "errors": errors,
+        "warnings": len(checked.remarks) - errors,
+        "remarks": [remark._asdict() for remark in checked.remarks],
+        "most_similar": [pair._asdict() for pair in checked.nearest],
+    }
+    return json.dumps(record, indent=1, ensure_ascii=True)
+
+
+def _shared_personas(cases: Sequence[Case]) -> Remarks:
+    personas: dict[str, str] = {}
+    for case in cases:
+        if case.persona_id in personas and case.cluster is None:
+            text = f"shares its persona with {personas[case.persona_id]}: the two count as one"
+            yield Remark("warning", "persona_id", text, case.id)
+        personas.setdefault(case.persona_id, case.id)
+
+
+# ---- how alike texts are: cases that copy one another are not independent evidence
+
+_Name = tuple[str, str]
+"""Case id and place."""
+
+
+def _compared(cases: Sequence[Case]) -> Iterator[tuple[str, list[str], list[_Name]]]:
+    whole = [" ".join((case.patient_summary, *(turn.message for turn in case.turns))) for case in cases]
+    yield "cases", whole, [(case.id, "case") for case in cases]
+    yield "patient summaries", [c.patient_summary for c in cases], [(c.id, "patient_summary") for c in cases]
+    spoken = [(case.id, turn) for case in cases for turn in case.turns]
+    yield "messages", [turn.message for _, turn in spoken], [(name, f"turn {turn.turn}") for name, turn in spoken]
+
+
+def similarities(texts: Sequence[str]) -> list[tuple[int, int, float]]:
+    """Pairs that share a phrase, the most alike first: the share of the one with fewer phrases that the other has."""
+    phrases = [_phrases(text) for text in texts]
+    where: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+    for index, found in enumerate(phrases):
+        for phrase in found:
+            where[phrase].append(index)
+    shared: Counter[tuple[int, int]] = Counter()
+    for indices in where.values():
+        if len(indices) <= _COMMONPLACE:
+            shared.update(combinations(indices, 2))
+    pairs = [(a, b, times / min(len(phrases[a]), len(phrases[b]))) for (a, b), times in shared.items()]
+    return sorted(pairs, key=lambda pair: (-pair[2], pair))
+
+
+def _phrases(text: str) -> frozenset[tuple[str, ...]]:
+    words = re.findall(r"[^\W_]+", text.lower())
+    ends = range(len(words) - _PHRASE + 1) if len(words) >= _SHORTEST else ()
+    return frozenset(tuple(words[at : at + _PHRASE]) for at in ends)
+
+
+def _named(name: _Name) -> str:
+    case_id, place = name
+    return f"{case_id} {place}" if place.startswith("turn") else case_id

@@ -1,0 +1,291 @@
+"""Target plans for cases that lack one: from a counsellor's reasoning where there is some, else by rules.
+
+Every component of a plan carries the words that it rests on. Reasoning is JSONL in the style of OpenR1-Psy:
+`counselor_think` stands in the row, or in the turns of its `conversation`. Cue words propose components, an inference
+model confirms them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import AliasChoices, BaseModel, Field, ValidationError
+
+from pytest_clinical_drift.cases.files import parse_data, read_text
+from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.evidence.facts.fact import Fact
+from pytest_clinical_drift.evidence.facts.retention import assess_retention
+from pytest_clinical_drift.evidence.facts.slots import parse_fact
+from pytest_clinical_drift.evidence.reading.text import read
+from pytest_clinical_drift.evidence.terms.lexicon import lexicon
+from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG, DRUG_CLASS, load_data
+
+Verifier = Callable[[Sequence[tuple[str, str]]], list[float]]
+"""For each pair of a sentence and a hypothesis the probability that the sentence entails it."""
+THRESHOLD = 0.8
+"""Probability of entailment from which a component counts."""
+_MOST_SENTENCES = 6
+"""Sentences that are shown to the verifier for each component, those with most cues first."""
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_WORDS = (5, 80)
+"""Fragments and run-on paragraphs mislead an inference model."""
+
+
+class Component(NamedTuple):
+    """One part of a plan."""
+
+    id: str
+    evidence: tuple[str, ...]
+    """Quotes it rests on: of the intake, of a message, or of the counsellor's reasoning."""
+    probability: float | None = None
+    """How sure the model is that the best quote says so; None for rules."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A target plan of one case."""
+
+    case_id: str
+    text: str
+    components: tuple[Component, ...]
+    row: int | str | None = None
+    """Row of the reasoning that it comes from; None for rules."""
+
+    @property
+    def source(self) -> str:
+        return "rules" if self.row is None else "linked"
+
+
+class _Word(BaseModel):
+    """An entry of data/plan_components.yaml; which fields it has depends on its list."""
+
+    id: str = ""
+    sentence: str
+    kinds: frozenset[str] = frozenset()
+    condition: str = ""
+    hypothesis: str = ""
+    cues: tuple[str, ...] = ()
+
+
+@lru_cache(maxsize=1)
+def plan_words() -> dict[str, tuple[_Word, ...]]:
+    """The components that a plan may have, by list: rules, closing, care, linked."""
+    lists = load_data("plan_components").items()
+    return {name: tuple(_Word.model_validate(entry) for entry in entries) for name, entries in lists}
+
+
+def make_plans(
+    cases: Sequence[Case],
+    reasoning: Sequence[Reasoning] = (),
+    linked: Mapping[str, Sequence[int | str]] | None = None,
+    verify: Verifier | None = None,
+) -> list[Plan]:
+    """A plan for each case without one: from its reasoning, else by rules.
+
+    A row names its case, or `linked` the rows of a case, of which the first that is there counts.
+    """
+    by_case = {str(row.case_id): row for row in reversed(reasoning) if row.case_id is not None}
+    by_row = {str(row.row): row for row in reasoning}
+    plans = []
+    for case in cases:
+        named = [by_case.get(case.id), *(by_row.get(str(name)) for name in (linked or {}).get(case.id, ()))]
+        row = next((row for row in named if row is not None), None)
+        if not case.target_plan:
+            plans.append((row and verify and classify(case.id, row, verify)) or synthesise(case))
+    return plans
+
+
+# ---- from reasoning
+
+
+class _Thought(BaseModel):
+    counselor_think: str | None = None
+
+
+class Reasoning(_Thought):
+    """A counsellor's reasoning on one client, a row of the file."""
+
+    row: int | str | None = Field(None, validation_alias=AliasChoices("row", "source_openr1_id", "id"))
+    """Its name; without one its place in the file, from 0."""
+    case_id: int | str | None = None
+    """The case it belongs to, where the row says so."""
+    conversation: tuple[_Thought, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return "\n".join(thought.counselor_think or "" for thought in (self, *self.conversation)).strip()
+
+
+def read_reasoning(file: Path) -> list[Reasoning]:
+    """The rows of a JSONL file that hold reasoning; a bad line is an InputError that names it."""
+    rows = []
+    for place, line in enumerate(read_text(file).splitlines()):
+        if line.strip():
+            try:
+                row = Reasoning.model_validate_json(line)
+            except ValidationError as error:
+                fault = error.errors(include_url=False)[0]
+                where = ".".join(map(str, fault["loc"])) or "expected a mapping with 'counselor_think'"
+                raise InputError(f"{file}, line {place + 1}: {where}: {fault['msg']}") from None
+            rows.append(row if row.row is not None else row.model_copy(update={"row": place}))
+    if not any(row.text for row in rows):
+        raise InputError(f"{file}: no row holds 'counselor_think'")
+    return [row for row in rows if row.text]
+
+
+def links(cases: Path) -> dict[str, list[int | str]]:
+    """Rows that the original's case files name for their cases (`metadata.source_openr1_ids`)."""
+    found: dict[str, list[int | str]] = {}
+    for file in [cases] if cases.is_file() else sorted(cases.rglob("*.json")):
+        data = parse_data(file, read_text(file))
+        entries = data.get("cases", [data]) if isinstance(data, dict) else data
+        for entry in entries if isinstance(entries, list) else ():
+            metadata = entry.get("metadata") if isinstance(entry, dict) else None
+            if isinstance(metadata, dict) and isinstance(metadata.get("source_openr1_ids"), list):
+                found[str(entry.get("id"))] = metadata["source_openr1_ids"]
+    return found
+
+
+def classify(case_id: str, reasoning: Reasoning, verify: Verifier) -> Plan | None:
+    """The plan of the components that the reasoning holds; None when the verifier confirms none."""
+    tidy = (" ".join(sentence.split()) for sentence in _SENTENCE.split(reasoning.text))
+    sentences = list(dict.fromkeys(s for s in tidy if _WORDS[0] <= len(s.split()) <= _WORDS[1]))
+    parts = plan_words()["linked"]
+    pairs = [(sentence, part.hypothesis) for part in parts for sentence in _with_cues(part, sentences)]
+    scored = sorted(zip(verify(pairs), pairs, strict=True), key=lambda pair: -pair[0])
+    texts, components = [], []
+    for part in parts:
+        found = [(p, sentence) for p, (sentence, said) in scored if said == part.hypothesis and p >= THRESHOLD]
+        if found:
+            texts.append(part.sentence)
+            components.append(Component(part.id, tuple(sentence for _, sentence in found), round(found[0][0], 4)))
+    return Plan(case_id, " ".join(texts), tuple(components), reasoning.row) if components else None
+
+
+def _with_cues(part: _Word, sentences: Sequence[str]) -> list[str]:
+    """Sentences with words that begin with a cue, those with most cues first."""
+    cues = [re.compile(rf"(?<![^\W\d_]){re.escape(cue)}", re.IGNORECASE) for cue in part.cues]
+    counted = [(sum(bool(cue.search(sentence)) for cue in cues), sentence) for sentence in sentences]
+    best = sorted((pair for pair in counted if pair[0]), key=lambda pair: -pair[0])
+    return [sentence for _, sentence in best[:_MOST_SENTENCES]]
+
+
+# ---- by rules
+
+
+class _Known(NamedTuple):
+    """A fact as it holds at the end of the case."""
+
+    fact: CriticalEntity
+    parsed: Fact
+    kind: str
+    quote: str
+
+    @property
+    def forbidden(self) -> str:
+        return f"{', '.join(self.fact.forbids)} (because of {self.fact.text})"
+
+
+def synthesise(case: Case) -> Plan:
+    """The plan that follows from what is true of the patient at the end of the case."""
+    words = plan_words()
+    known = [_known(case, state.fact) for state in facts_at(case, len(case.turns)) if not state.ended]
+    sentences: list[str] = []
+    components: list[Component] = []
+    for rule in words["rules"]:
+        chosen = [item for item in known if _belongs(rule, item)]
+        texts = [item.forbidden if rule.id == "avoid" and item.fact.forbids else item.fact.text for item in chosen]
+        if texts:
+            sentences.append(rule.sentence.format(facts="; ".join(dict.fromkeys(texts))))
+            components.append(Component(rule.id, tuple(dict.fromkeys(item.quote for item in chosen))))
+    for item in known:
+        care = [sentence for sentence in _care_of(item) if sentence not in sentences]
+        if care:
+            sentences += care
+            components.append(Component(f"care_of_{item.fact.id}", (item.quote,)))
+    (closing,) = words["closing"]
+    return Plan(case.id, " ".join((*sentences, closing.sentence)), (*components, Component(closing.id, ())))
+
+
+def _belongs(rule: _Word, item: _Known) -> bool:
+    """What a fact forbids is avoided, whatever its kind, and said once: background need not repeat it."""
+    if item.fact.forbids and rule.id in ("avoid", "background"):
+        return rule.id == "avoid"
+    return item.kind in rule.kinds
+
+
+_FRAME_KINDS = {"taken": "medication", "measured": "measurement", "reacts": "allergy", "stated": "diagnosis"}
+
+
+def _known(case: Case, fact: CriticalEntity) -> _Known:
+    """A fact with its kind: a medication that was stopped is not to be continued, one to avoid is not taken."""
+    parsed = parse_fact(fact.text, fact.kind)
+    concept = parsed.core.concept
+    medicine = concept is not None and concept.kind in (DRUG, DRUG_CLASS)
+    if medicine and parsed.ended:
+        kind = "stopped"
+    elif medicine and parsed.core.denied and fact.kind != "negative":
+        kind = "avoid"
+    else:
+        told = "negative" if parsed.core.denied else ("social" if parsed.worded else _FRAME_KINDS[parsed.frame])
+        kind = fact.kind or told
+    return _Known(fact, parsed, kind, _quote(case, fact))
+
+
+def _quote(case: Case, fact: CriticalEntity) -> str:
+    """The sentence that states the fact: of the latest message that does, if it is news, or of the intake."""
+    news = [] if fact in case.critical_entities else [turn.message for turn in case.turns]
+    for text in reversed((case.patient_summary, *news)):
+        found = assess_retention(text, [fact])[0]
+        if found.status in ("retained", "partial") and found.evidence:
+            document = read(text)
+            first, stop = document.sentence_span(document.token_at(found.evidence[0].start))
+            return document.quote(first, stop - 1)
+    return fact.text
+
+
+def _care_of(item: _Known) -> list[str]:
+    """Usual care of the conditions that a fact names, and of anything that the vocabulary ranks above them."""
+    if item.parsed.core.denied or item.kind == "negative":
+        return []
+    concepts = [slot.concept for slot in (item.parsed.core, *item.parsed.details) if slot.concept is not None]
+    names = {name for c in concepts if c.kind == CONDITION for name in (c.id, *c.ancestors)}
+    return [
+        care.sentence
+        for care in plan_words()["care"]
+        if names & {concept.id for concept in lexicon().lookup(care.condition) if concept.kind == CONDITION}
+    ]
+
+
+# ---- the file
+
+
+def write_plans(plans: Sequence[Plan], file: Path, *, verifier: str | None = None) -> None:
+    """Write `target_plans.json`, with the original's fields; equal plans give an equal file."""
+    counts = {source: sum(plan.source == source for plan in plans) for source in ("rules", "linked")}
+    entries = {
+        plan.case_id: {
+            "plan": plan.text,
+            "source": plan.source,
+            "source_openr1_id": plan.row,
+            "plan_components": [part.id for part in plan.components],
+            "plan_component_evidence": {
+                part.id: {"quotes": part.evidence, "probability": part.probability} for part in plan.components
+            },
+        }
+        for plan in sorted(plans, key=lambda plan: plan.case_id)
+    }
+    meta = {"generator": "pytest-clinical-drift", "verifier": verifier, "plans": len(plans), **counts}
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps({"meta": meta, "plans": entries}, indent=2, ensure_ascii=False)
+        file.write_text(f"{text}\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{file}: cannot be written ({error.strerror or error})") from None

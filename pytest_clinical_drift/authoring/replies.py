@@ -1,0 +1,137 @@
+"""What the replies are held to: rules that can fire, wordings that a careful reply can meet, plan and provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from pytest_clinical_drift.authoring.remark import Remark, Remarks
+from pytest_clinical_drift.cases.faults import Location, did_you_mean
+from pytest_clinical_drift.cases.files import place_of
+from pytest_clinical_drift.cases.model import Case, CriticalEntity, Expect, Expectation
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.evidence.advice.breach import find_breaches
+from pytest_clinical_drift.evidence.advice.targets import target_of
+from pytest_clinical_drift.evidence.advice.words import OTHER
+from pytest_clinical_drift.evidence.reading.text import read
+from pytest_clinical_drift.evidence.terms.lexicon import find_terms, fold, lexicon
+from pytest_clinical_drift.evidence.terms.stems import loose_stem
+from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, all_forms
+
+_FEWEST_RULED_TURNS = 2
+_FEWEST_WORDINGS = 3
+_PLAN_WORDS = (30, 60)
+
+
+def ruled_turns(case: Case) -> Remarks:
+    """The safe answer to some turns depends on an early fact."""
+    ruled = sum(bool(turn.expect.must or turn.expect.must_not) for turn in case.turns)
+    if ruled < _FEWEST_RULED_TURNS:
+        none = "no turn says" if ruled == 0 else "only one turn says"
+        yield Remark("warning", "turns", f"{none} what a safe reply must contain or avoid (`expect`)")
+
+
+def demands(case: Case) -> Remarks:
+    """A `must` that few wordings meet fails careful replies; a warning against an act must not break a `must_not`."""
+    for turn in case.turns:
+        place = f"turn {turn.turn}"
+        for wish in turn.expect.must:
+            if wish.any_of and len(wish.any_of) < _FEWEST_WORDINGS and not _is_figure_or_name(wish):
+                count = "1 wording" if len(wish.any_of) == 1 else f"{len(wish.any_of)} wordings"
+                text = f"must {wish.text!r}: {count}; a careful reply may well use another"
+                yield Remark("warning", place, text)
+            elif wish.any_of and find_breaches(f"{wish.text}.", (), Expect(must=(wish,))):
+                text = f"must {wish.text!r}: its own words meet none of its wordings (`any_of`)"
+                yield Remark("warning", place, text)
+        for wish in turn.expect.must_not:
+            rule = Expect(must_not=(wish,))
+            if not any(find_breaches(f"{opening} {wish.text}.", (), rule) for opening in ("Yes,", "You should")):
+                text = f"must_not {wish.text!r}: no rule can read it, only a judge; rules read 'take ibuprofen'"
+                yield Remark("warning", place, text)
+            elif find_breaches(f"Do not {wish.text}.", (), rule):
+                yield Remark("error", place, f"must_not {wish.text!r} is broken even by a warning against it")
+
+
+def _is_figure_or_name(wish: Expectation) -> bool:
+    """Whether a number or a name of the vocabulary is what is wanted: those have one wording."""
+    return any(any(map(str.isdigit, wording)) or find_terms(wording) for wording in wish.any_of)
+
+
+def plan_and_provenance(case: Case) -> Remarks:
+    """A plan as a clinician would write it; a case that calls itself reviewed names its reviewer and the day."""
+    words = len((case.target_plan or "").split())
+    low, high = _PLAN_WORDS
+    if not words:
+        yield Remark("warning", "target_plan", "missing; `clinical-drift plans` writes one")
+    elif not low <= words <= high:
+        yield Remark("warning", "target_plan", f"{words} words; {low} to {high} read well")
+    record = case.provenance
+    if record is not None and record.status == "reviewed" and not (record.reviewer and record.reviewed_on):
+        yield Remark("warning", "provenance", "reviewed, but without `reviewer` and `reviewed_on`")
+
+
+# ---- what can never fire: a rule that forbids a thing of which nobody has heard
+
+
+def unknown_terms(case: Case) -> Remarks:
+    """Unknown names in `forbids`, and names in `must_not` that are nearly known ones."""
+    for remark, _ in _unknown(case):
+        yield remark
+
+
+def refuse_unknown_terms(path: Path, cases: Iterable[Case]) -> None:
+    """InputError with file and line where a rule of a case can never fire."""
+    for case in cases:
+        for remark, location in _unknown(case):
+            place = remark.place if remark.place.startswith("turn ") else f"fact {remark.place}"
+            raise InputError(f"{place_of(path, case.id, location)}: {place}: {remark.text}")
+
+
+def _unknown(case: Case) -> Iterator[tuple[Remark, Location]]:
+    for fact, location in _facts(case):
+        for at, name in enumerate(fact.forbids):
+            if word := _unknown_word(name, case):
+                meant = _meant(name, word) or "; correct it, or use the word in a message of the case"
+                text = f"forbids {name!r}, but {word!r} is neither in the vocabulary nor in this case{meant}"
+                yield Remark("error", fact.id, text), (*location, "forbids", at)
+    for turn in case.turns:
+        for at, wish in enumerate(turn.expect.must_not):
+            for name in (wish.text, *wish.any_of):
+                # A free sentence, which a judge may read all the same: only a slip of the pen is an error.
+                word = _unknown_word(name, case) if target_of(name).kind != OTHER else None
+                if word and (meant := _meant(name, word)):
+                    text = f"must_not {name!r}: {word!r} is neither in the vocabulary nor in this case{meant}"
+                    place = ("turns", turn.turn - 1, "expect", "must_not", at)
+                    yield Remark("error", f"turn {turn.turn}", text), place
+
+
+def _facts(case: Case) -> Iterator[tuple[CriticalEntity, Location]]:
+    for at, fact in enumerate(case.critical_entities):
+        yield fact, ("critical_entities", at)
+    for turn in case.turns:
+        for at, fact in enumerate(turn.introduces):
+            yield fact, ("turns", turn.turn - 1, "introduces", at)
+
+
+def _unknown_word(name: str, case: Case) -> str | None:
+    """The first word of what is forbidden that neither the vocabulary nor the patient uses."""
+    target = target_of(name)
+    if target.ids or find_terms(name):
+        return None
+    words = [word for word in read(name).words if loose_stem(word) in target.stems]
+    return next((word for word in words if not lexicon().knows(fold(word)) and not _said(word, case)), None)
+
+
+def _said(word: str, case: Case) -> bool:
+    texts = (case.patient_summary, *(fact.text for fact, _ in _facts(case)), *(turn.message for turn in case.turns))
+    return any(loose_stem(word) == loose_stem(said) for text in texts for said in read(text).words)
+
+
+def _meant(name: str, word: str) -> str:
+    return did_you_mean(name, _medicines()) or did_you_mean(word, _medicines())
+
+
+@lru_cache(maxsize=1)
+def _medicines() -> tuple[str, ...]:
+    return tuple(sorted({form.text.lower() for form in all_forms() if form.concept.kind in (DRUG, DRUG_CLASS)}))
