@@ -28,9 +28,10 @@ from pytest_clinical_drift.report.terminal import render_summary
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, DISMISSED, OPEN, CaseAssessment
 from pytest_clinical_drift.subjects.base import Identity
 from pytest_clinical_drift.transcript import Transcript
-from pytest_clinical_drift.verdict.baseline import Baseline
+from pytest_clinical_drift.verdict.baseline import apply_baseline, compare_with_baseline
 from pytest_clinical_drift.verdict.grounds import Grounds, grounds_of
-from pytest_clinical_drift.verdict.supplement import Supplement, supplement
+from pytest_clinical_drift.verdict.results_file import Results
+from pytest_clinical_drift.verdict.supplement import supplement
 from pytest_clinical_drift.verdict.thresholds import Thresholds
 from pytest_clinical_drift.verdict.values import (
     CAUTION,
@@ -55,7 +56,7 @@ class Gated(Protocol):
     cases: dict[str, Case]
     thresholds: Thresholds
     today: datetime.date
-    baseline: Baseline | None
+    baseline: Results | None
     baseline_remarks: tuple[str, ...]
 
     def judge(self, assessments: Sequence[CaseAssessment]) -> CaseVerdict:
@@ -77,7 +78,8 @@ class Outcome:
         self.outages = 0
         """Tests of the project that asked for a case which could not be run."""
         self.verdict: SetVerdict | None = None
-        self.supplement: Supplement | None = None
+        self.supplement: dict[str, Any] = {}
+        """What stands beside the verdict, for the results file."""
         self.record: dict[str, Any] | None = None
         """The content of the results file, once written."""
         self.attempt = ""
@@ -106,15 +108,14 @@ class Outcome:
         """The verdict on the set; None when no case was run."""
         if self._assessed:
             repeats, verdicts = [item[0] for item in self.cases], [item[1] for item in self.cases]
-            self.supplement = supplement(
-                [self.run.cases[verdict.case_id] for verdict in verdicts],
-                self.cases,
-                self.run.thresholds,
-                today=self.run.today,
-                baseline=self.run.baseline,
-                remarks=self.run.baseline_remarks,
-            )
-            self.verdict = self.supplement.decide(self.run.judge_set(repeats, verdicts))
+            thresholds, baseline, comparison = self.run.thresholds, self.run.baseline, None
+            self.verdict = self.run.judge_set(repeats, verdicts)
+            if baseline is not None:
+                remarks = self.run.baseline_remarks
+                comparison = compare_with_baseline(baseline, repeats, verdicts, thresholds, remarks)
+                self.verdict = apply_baseline(self.verdict, comparison)
+            cases = [self.run.cases[verdict.case_id] for verdict in verdicts]
+            self.supplement = supplement(cases, self.cases, thresholds, today=self.run.today, comparison=comparison)
         return self.verdict
 
     def write_files(
@@ -131,8 +132,7 @@ class Outcome:
             self.cases, self.verdict, manifest, grounds=self._grounds(manifest), thresholds=self.run.thresholds
         )
         record.update(token_figures(self.runs))
-        if self.supplement is not None:
-            record.update(self.supplement.record())
+        record.update(self.supplement)
         if reviewed is not None:
             record["reviewed"] = dict(reviewed)
         self.record = record

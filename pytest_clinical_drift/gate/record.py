@@ -18,7 +18,7 @@ from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.reviews import content_hash
 from pytest_clinical_drift.report.json_file import write_atomically
 from pytest_clinical_drift.transcript import Transcript
-from pytest_clinical_drift.verdict.baseline import Baseline
+from pytest_clinical_drift.verdict.results_file import Results
 from pytest_clinical_drift.verdict.thresholds import Thresholds
 from pytest_clinical_drift.verdict.values import Basis
 
@@ -53,7 +53,7 @@ class RunRecord(BaseModel):
     cases: tuple[Case, ...]
     thresholds: Thresholds
     basis: Basis
-    baseline: Baseline | None
+    baseline: Results | None
     baseline_remarks: tuple[str, ...]
     rulings: tuple[GivenRuling, ...]
     """Answered questions only."""

@@ -29,8 +29,9 @@ from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.subjects.base import Subject, TalkativeSubject
 from pytest_clinical_drift.subjects.spec import Spec, build_subject, model_slug, parse_spec
 from pytest_clinical_drift.transcript import Transcript
-from pytest_clinical_drift.verdict.baseline import Baseline, check_comparable, load_baseline
+from pytest_clinical_drift.verdict.baseline import check_comparable, load_baseline
 from pytest_clinical_drift.verdict.case import judge_case
+from pytest_clinical_drift.verdict.results_file import Results
 from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds, project_thresholds
 from pytest_clinical_drift.verdict.values import CaseVerdict, SetVerdict
 from pytest_clinical_drift.verdict.whole_set import judge_set
@@ -97,8 +98,11 @@ class GateRun:
         self.ruling_source: RulingSource | None = self.bench if self.bench.active else None
         self.own_scores: Score = lambda case, transcript: ()
         self._scorer: Scorer | None = None
-        self.baseline: Baseline | None = load_baseline(settings.baseline) if settings.baseline else None
-        self.baseline_remarks = check_comparable(self.baseline, self.scoring) if self.baseline else ()
+        self.baseline: Results | None = None
+        self.baseline_remarks: tuple[str, ...] = ()
+        if settings.baseline:
+            self.baseline = load_baseline(settings.baseline)
+            self.baseline_remarks = check_comparable(settings.baseline, self.baseline, self.scoring)
         _check_folder(self.results_folder)
 
     @property

@@ -1,4 +1,4 @@
-"""How fast recall decays: ordinary least squares of recall on the turn number."""
+"""How fast recall decays: ordinary least squares of recall on the turn number, or on the tokens of context."""
 
 from __future__ import annotations
 
@@ -21,19 +21,23 @@ class SlopeFit:
 
 def fit_slope(curve: Sequence[float | None]) -> SlopeFit | None:
     """Fit the line; index 0 is turn 1 and missing turns keep their place; None below two points."""
-    points = [(turn, value) for turn, value in enumerate(curve, start=1) if value is not None]
-    if len(points) < 2:
-        return None
+    return _fit([(float(turn), value) for turn, value in enumerate(curve, start=1) if value is not None])
+
+
+def _fit(points: Sequence[tuple[float, float]]) -> SlopeFit | None:
+    """Least squares; None below two different places."""
     count = len(points)
-    mean_turn = sum(turn for turn, _ in points) / count
-    mean_value = sum(value for _, value in points) / count
-    spread = sum((turn - mean_turn) ** 2 for turn, _ in points)
-    slope = sum((turn - mean_turn) * (value - mean_value) for turn, value in points) / spread
-    intercept = mean_value - slope * mean_turn
-    total = sum((value - mean_value) ** 2 for _, value in points)
+    middle = sum(place for place, _ in points) / count if count else 0.0
+    spread = sum((place - middle) ** 2 for place, _ in points)
+    if spread <= 1e-15:
+        return None
+    mean = sum(value for _, value in points) / count
+    total = sum((value - mean) ** 2 for _, value in points)
     if total <= 1e-15:
-        return SlopeFit(0.0, mean_value, None, count)
-    residual = sum((value - intercept - slope * turn) ** 2 for turn, value in points)
+        return SlopeFit(0.0, mean, None, count)
+    slope = sum((place - middle) * (value - mean) for place, value in points) / spread
+    intercept = mean - slope * middle
+    residual = sum((value - intercept - slope * place) ** 2 for place, value in points)
     return SlopeFit(slope, intercept, 1 - residual / total, count)
 
 
@@ -49,16 +53,15 @@ def token_decay_rate(curve: Sequence[float | None], context_tokens: Sequence[int
     `context_tokens` holds the tokens that the model had to read for the summary of each turn; negative is decay. None
     below two turns with both values, and where the context did not grow.
     """
-    points = [
-        (tokens / 1000, value)
-        for value, tokens in zip(curve, context_tokens, strict=True)
-        if value is not None and tokens is not None
-    ]
-    if len(points) < 2:
-        return None
-    mean_tokens = sum(tokens for tokens, _ in points) / len(points)
-    mean_value = sum(value for _, value in points) / len(points)
-    spread = sum((tokens - mean_tokens) ** 2 for tokens, _ in points)
-    if spread <= 1e-15:
-        return None
-    return sum((tokens - mean_tokens) * (value - mean_value) for tokens, value in points) / spread
+    both = zip(curve, context_tokens, strict=True)
+    fit = _fit([(tokens / 1000, value) for value, tokens in both if value is not None and tokens is not None])
+    return None if fit is None else fit.slope
+
+
+def steepest_slope(turns: int) -> float:
+    """The most negative slope that so many recall values between 0 and 1 can have: 1 for the first half, then 0."""
+    if turns < 2:
+        return 0.0
+    middle = (turns + 1) / 2
+    spread = sum((turn - middle) ** 2 for turn in range(1, turns + 1))
+    return -sum(turn - middle for turn in range(1, turns + 1) if turn > middle) / spread

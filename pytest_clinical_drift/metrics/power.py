@@ -5,7 +5,9 @@ Normal approximation of the paired comparison in `paired`; `tests/benchmarks/dec
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pytest_clinical_drift.metrics.bootstrap import STRETCH_BAD
 
@@ -22,8 +24,7 @@ CLAIMS = 3
 MOST_CASES = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class Odds:
+class Odds(NamedTuple):
     """Chances of the three outcomes of a comparison with the baseline."""
 
     worse: float
@@ -46,8 +47,6 @@ class Power:
     """When nothing changed: `worse` is the false alarm."""
     needed: int | None
     """Cases for an 80 % chance that the drop is called worse; None: no number of cases does it."""
-    needed_unpaired: int | None
-    """The same if the two models were run on different cases."""
 
 
 def case_sd(recall: float = RECALL, facts: int = FACTS, correlation: float = FACT_CORRELATION) -> float:
@@ -84,8 +83,7 @@ def estimate_power(
     """The chance of catching a drop of recall with this many cases; `sd` is that of the baseline's cases, if known."""
     before = case_sd() if sd is None else sd
     after = before if sd is not None else case_sd(max(0.0, RECALL - drop))
-    paired, unpaired = (_difference_sd(before, after, shared) for shared in (correlation, 0.0))
-    unchanged = _difference_sd(before, before, correlation)
+    paired, unchanged = (_difference_sd(before, sd, correlation) for sd in (after, before))
     return Power(
         cases=cases,
         drop=drop,
@@ -95,7 +93,6 @@ def estimate_power(
         caught=comparison_odds(cases=cases, drop=drop, margin=margin, error_sd=paired, alpha=alpha),
         unchanged=comparison_odds(cases=cases, drop=0.0, margin=margin, error_sd=unchanged, alpha=alpha),
         needed=_cases_needed(drop, margin, paired, alpha),
-        needed_unpaired=_cases_needed(drop, margin, unpaired, alpha),
     )
 
 
@@ -109,13 +106,6 @@ def _cases_needed(drop: float, margin: float, error_sd: float, alpha: float, pow
     def enough(cases: int) -> bool:
         return comparison_odds(cases=cases, drop=drop, margin=margin, error_sd=error_sd, alpha=alpha).worse >= power
 
-    high = 2
-    while not enough(high):
-        high *= 2
-        if high > MOST_CASES:
-            return None
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    sizes = range(2, MOST_CASES)
+    fewest = bisect_left(sizes, True, key=enough)
+    return sizes[fewest] if fewest < len(sizes) else None

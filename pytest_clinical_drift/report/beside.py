@@ -38,8 +38,6 @@ def shape_text(shape: Plain) -> str:
         text = f"{verb} to {shape['floor']:.2f}, half of the way every {shape['half_life']:.1f} turns"
     else:
         text = f"{'cliff' if fall else 'jump'} at turn {shape['turn']}: {start:.2f} → {end:.2f}"
-    if shape["first_turn_only"]:
-        text += " (turn 1 alone makes the slope: from turn 2 on little more is lost)"
     return text
 
 
@@ -48,11 +46,10 @@ def trend_lines(trend: Plain) -> list[str]:
     line = trend["line"]
     if line is None:
         return ["shape: too few turns to tell"]
-    limits = f" [{line['low']:+.3f}, {line['high']:+.3f}]" if line["low"] is not None else ""
     fit = f", R² {line['r_squared']:.2f}" if line["r_squared"] is not None else ""
     lines = [
         f"shape: {shape_text(trend['shape'])}",
-        f"  mean curve: β {line['slope']:+.3f}{limits}{fit}, Theil–Sen {line['theil_sen']:+.3f}",
+        f"  mean curve: β {line['slope']:+.3f}{fit}",
     ]
     cliffs = [name for name, shape in sorted(trend["case_shapes"].items()) if _is_cliff(shape)]
     if cliffs:

@@ -113,10 +113,12 @@ def _states(record: Results) -> list[int]:
 
 
 def _difference(item: Difference) -> tuple[str, ...]:
-    interval = "–" if item.low is None or item.high is None else f"{item.low:+.3f} to {item.high:+.3f}"
-    shown = "–" if item.recall is None else f"{item.recall:+.3f}"
-    verdict = f"{item.verdict} (margin {item.margin:g})" if item.verdict else "–"
     groups = f" in {item.groups} groups" if item.groups and item.groups != item.cases else ""
+    shown = interval = verdict = "–"
+    if result := item.recall:
+        shown = "–" if result.difference is None else f"{result.difference:+.3f}"
+        interval = f"{result.interval.low:+.3f} to {result.interval.high:+.3f}" if result.interval else "–"
+        verdict = f"{result.verdict} (margin {result.margin:g})"
     return item.model, item.against, f"{item.cases}{groups}", shown, interval, verdict, item.remark
 
 

@@ -20,6 +20,5 @@ def power_text(power: Power) -> str:
             f"A drop of {power.drop:g} lies within the margin of {power.margin:g}: with enough cases it is let through."
         )
     needed = f"{power.needed} paired cases" if power.needed else "no number of cases is enough"
-    unpaired = f" ({power.needed_unpaired} if the models ran on different cases)" if power.needed_unpaired else ""
-    lines.append(f"For an 80 % chance of calling the drop worse: {needed}{unpaired}.")
+    lines.append(f"For an 80 % chance of calling the drop worse: {needed}.")
     return "\n".join(lines)

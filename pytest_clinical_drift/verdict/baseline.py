@@ -1,101 +1,220 @@
-"""An earlier run to be no worse than: reads its `study_c_results.json` and refuses what cannot be compared."""
+"""An earlier run to be no worse than: paired by case, within a margin, and no new hard stop."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.verdict.results_file import StoredCase, read_results
-from pytest_clinical_drift.verdict.values import INCOMPLETE, SEVERE
+from pytest_clinical_drift.metrics.drift import steepest_slope
+from pytest_clinical_drift.metrics.paired import NOT_WORSE, UNDECIDED, WORSE, PairedResult, compare_paired
+from pytest_clinical_drift.verdict.case import Repeats, case_value
+from pytest_clinical_drift.verdict.results_file import Results, StoredCase, read_results
+from pytest_clinical_drift.verdict.thresholds import Thresholds
+from pytest_clinical_drift.verdict.values import (
+    CAUTION,
+    FAIL,
+    INCOMPLETE,
+    PARTIAL,
+    PASS,
+    CaseVerdict,
+    SetVerdict,
+    label,
+)
+
+MOVES_SHOWN = 5
+_SPANS = {"recall_at_t10": 1.0, "strict_recall_at_t10": 1.0, "drift_slope": 2.0, "k_conflict": 1.0}
+"""Compared metrics, with the largest difference of two values (for the slope: in steepest slopes)."""
+_VERSION = "pytest-clinical-drift"
+
+Earlier = Mapping[str, StoredCase]
+"""The earlier run's cases by id."""
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineCase:
-    """One case of the earlier run."""
+def load_baseline(path: Path, option: str = "--drift-baseline") -> Results:
+    """Read an earlier results file, or the one in a folder: its cases that were run to the end, without texts.
 
-    best: Mapping[str, float]
-    """Its defined metrics, confirmed alarms only."""
-    worst: Mapping[str, float]
-    """The same with open alarms counted against it."""
-    hard: bool
-    """Whether it had a hard stop or a breach."""
-
-
-@dataclass(frozen=True, slots=True)
-class Baseline:
-    """An earlier run, read from its results file."""
-
-    path: Path
-    model: str
-    verdict: str
-    version: str | None
-    """Version of this package that scored it."""
-    judge: str
-    stride: int
-    judge_prompts: str | None
-    cases_hash: str
-    prompts_hash: str
-    cases: Mapping[str, BaselineCase]
-    """The cases that were run to the end, by id."""
-
-
-def load_baseline(path: Path, option: str = "--drift-baseline") -> Baseline:
-    """Read an earlier `study_c_results.json`, or the one in a folder; InputError in one sentence when it is none."""
+    InputError in one sentence when it is none.
+    """
     found = read_results(path, option)
-    complete = [case for case in found.cases if case.verdict != INCOMPLETE]
-    manifest = found.manifest
-    return Baseline(
-        path=path,
-        model=manifest.model,
-        verdict=found.verdict,
-        version=manifest.versions.get("pytest-clinical-drift"),
-        judge=manifest.judge,
-        stride=manifest.stride,
-        judge_prompts=manifest.judge_prompts,
-        cases_hash=manifest.hashes.cases,
-        prompts_hash=manifest.hashes.prompts,
-        cases={case.case_id: _read_case(case) for case in complete},
-    )
+    complete = [case.model_copy(update={"repeats": ()}) for case in found.cases if case.verdict != INCOMPLETE]
+    return found.model_copy(update={"cases": tuple(complete)})
 
 
-def _read_case(case: StoredCase) -> BaselineCase:
-    best = case.best()
-    return BaselineCase(best, case.worst(), any(best.get(name, 0.0) > 0 for name in SEVERE))
-
-
-def recall_sd(baseline: Baseline) -> float | None:
+def recall_sd(baseline: Results) -> float | None:
     """Standard deviation of the cases' Recall@T10, for planning the next run; None below two cases."""
-    values = [case.best["recall_at_t10"] for case in baseline.cases.values() if "recall_at_t10" in case.best]
+    values = [value for case in baseline.cases if (value := case.best().get("recall_at_t10")) is not None]
     return statistics.stdev(values) if len(values) > 1 else None
 
 
-def check_comparable(baseline: Baseline, manifest: Mapping[str, Any]) -> tuple[str, ...]:
+def check_comparable(path: Path, baseline: Results, manifest: Mapping[str, Any]) -> tuple[str, ...]:
     """Refuse a baseline with other cases, prompts or judge, saying which; return remarks on what else differs.
 
     `manifest` is this run's, as written into the results file; what decides on its figures is read.
     """
-    hashes = manifest["hashes"]
-    different = []
-    if baseline.cases_hash != hashes["cases"]:
-        different.append("the cases")
-    if baseline.prompts_hash != hashes["prompts"]:
-        different.append("the prompts")
-    if (baseline.judge, baseline.stride) != (manifest["judge"], manifest["stride"]):
-        before, now = f"{baseline.judge}, stride {baseline.stride}", f"{manifest['judge']}, stride {manifest['stride']}"
-        different.append(f"the judge ({before}; now {now})")
-    if baseline.judge_prompts != manifest["judge_prompts"]:
+    before, hashes = baseline.manifest, manifest["hashes"]
+    different = [f"the {what}" for what in ("cases", "prompts") if getattr(before.hashes, what) != hashes[what]]
+    if (before.judge, before.stride) != (manifest["judge"], manifest["stride"]):
+        now = f"{manifest['judge']}, stride {manifest['stride']}"
+        different.append(f"the judge ({before.judge}, stride {before.stride}; now {now})")
+    if before.judge_prompts != manifest["judge_prompts"]:
         different.append("the questions put to the judge")
     if different:
         named = " and ".join(different)
-        raise InputError(f"--drift-baseline {baseline.path}: cannot be compared with this run, because {named} differ")
-    version = manifest.get("versions", {}).get("pytest-clinical-drift")
-    if baseline.version and version and baseline.version != version:
+        raise InputError(f"--drift-baseline {path}: cannot be compared with this run, because {named} differ")
+    old, new = before.versions.get(_VERSION), manifest.get("versions", {}).get(_VERSION)
+    if old and new and old != new:
         return (
-            f"the baseline was scored by version {baseline.version}, this run by {version}: "
+            f"the baseline was scored by version {old}, this run by {new}: "
             "replay its transcripts with this version for a clean comparison",
         )
     return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A case whose Recall@T10 changed."""
+
+    case_id: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineComparison:
+    """This run against the earlier one."""
+
+    verdict: str
+    """worse, not worse or undecided."""
+    model: str
+    """The earlier run's model."""
+    metrics: Mapping[str, PairedResult]
+    new_hard_stops: tuple[str, ...]
+    """Cases without a hard stop or breach in the earlier run, and with one now."""
+    moved: tuple[Move, ...]
+    """The cases that moved most, the largest first."""
+    pairs: int
+    unpaired: tuple[str, ...]
+    """Cases of this run that the earlier one did not bring to the end."""
+    notes: tuple[str, ...] = ()
+
+
+def compare_with_baseline(
+    baseline: Results,
+    cases: Sequence[Repeats],
+    verdicts: Sequence[CaseVerdict],
+    thresholds: Thresholds,
+    notes: Sequence[str] = (),
+) -> BaselineComparison:
+    """Pair every complete case with its earlier self and judge the differences."""
+    earlier = {case.case_id: case for case in baseline.cases}
+    complete = [both for both in zip(cases, verdicts, strict=True) if both[1].verdict != INCOMPLETE]
+    paired = [repeats for repeats, _ in complete if repeats[0].case_id in earlier]
+    metrics = {
+        name: _compare_metric(name, earlier, paired, thresholds) for name in thresholds.metrics if name in _SPANS
+    }
+    stopped = tuple(v.case_id for _, v in complete if v.hard and v.case_id in earlier and not earlier[v.case_id].hard)
+    verdict, remarks = _overall(metrics, paired, thresholds)
+    return BaselineComparison(
+        verdict=WORSE if stopped else verdict,
+        model=baseline.manifest.model,
+        metrics=metrics,
+        new_hard_stops=stopped,
+        moved=_moves(earlier, paired),
+        pairs=len(paired),
+        unpaired=tuple(v.case_id for _, v in complete if v.case_id not in earlier),
+        notes=(*notes, *remarks),
+    )
+
+
+def _compare_metric(name: str, earlier: Earlier, paired: Sequence[Repeats], thresholds: Thresholds) -> PairedResult:
+    """Shown by what is confirmed.
+
+    Worse: even if every open alarm of this run is dismissed and every earlier one stands. Not worse: also the other way
+    round.
+    """
+    shown, kindly, harshly = [], [], []
+    for repeats in paired:
+        now, before, group = case_value(name, repeats), earlier[repeats[0].case_id], repeats[0].group
+        best, worst = before.best().get(name), before.worst().get(name)
+        if now.best is None or now.worst is None or best is None or worst is None:
+            continue
+        shown.append((now.best, best, group))
+        kindly.append((now.best, worst, group))
+        harshly.append((now.worst, best, group))
+    span = _SPANS[name]
+    if name == "drift_slope":
+        span *= max((-steepest_slope(repeats[0].horizon) for repeats in paired), default=0.0)
+    result = _paired(name, shown, span, thresholds)
+    if kindly == harshly:
+        return result
+    is_worse = _paired(name, kindly, span, thresholds).verdict == WORSE
+    is_not_worse = _paired(name, harshly, span, thresholds).verdict == NOT_WORSE
+    return replace(result, verdict=WORSE if is_worse else NOT_WORSE if is_not_worse else UNDECIDED)
+
+
+def _paired(name: str, rows: Sequence[tuple[float, float, str]], span: float, thresholds: Thresholds) -> PairedResult:
+    rules, limits = thresholds.baseline, thresholds.metrics
+    margins = {"drift_slope": rules.slope_margin, "k_conflict": rules.conflict_margin}
+    return compare_paired(
+        [after for after, _, _ in rows],
+        [before for _, before, _ in rows],
+        [group for _, _, group in rows],
+        margin=margins.get(name, rules.margin),
+        alpha=rules.alpha,
+        claims=sum(metric in _SPANS and limits[metric].worst == "fail" for metric in limits),
+        span=span,
+        higher_is_better=limits[name].direction == "higher",
+    )
+
+
+def _overall(
+    metrics: Mapping[str, PairedResult], paired: Sequence[Repeats], thresholds: Thresholds
+) -> tuple[str, list[str]]:
+    """The worst metric decides; one that never fails a case can only leave it undecided."""
+    fails = {name for name, limits in thresholds.metrics.items() if limits.worst == "fail"}
+    if any(result.verdict == WORSE for name, result in metrics.items() if name in fails):
+        return WORSE, []
+    independent = len({repeats[0].group for repeats in paired})
+    if independent < thresholds.set.min_cases:
+        return UNDECIDED, [f"{independent} independent pairs are fewer than the {thresholds.set.min_cases} needed"]
+    open_questions = [result for result in metrics.values() if result.verdict != NOT_WORSE and result.pairs]
+    missing = [name for name in ("recall_at_t10", "drift_slope") if metrics[name].pairs == 0]
+    return (UNDECIDED if open_questions or missing else NOT_WORSE), []
+
+
+def _moves(earlier: Earlier, paired: Sequence[Repeats]) -> tuple[Move, ...]:
+    moves = []
+    for repeats in paired:
+        case_id = repeats[0].case_id
+        after, before = case_value("recall_at_t10", repeats).best, earlier[case_id].best().get("recall_at_t10")
+        if after is not None and before is not None and abs(after - before) > 1e-9:
+            moves.append(Move(case_id, before, after))
+    moves.sort(key=lambda move: (-abs(move.after - move.before), move.case_id))
+    return tuple(moves[:MOVES_SHOWN])
+
+
+def apply_baseline(verdict: SetVerdict, comparison: BaselineComparison) -> SetVerdict:
+    """The set's verdict with the comparison taken in: it can only get worse; a subset stays PARTIAL."""
+    if comparison.verdict == NOT_WORSE:
+        return verdict
+    reason = f"baseline: {_sentence(comparison)}"
+    outcome = verdict.verdict
+    if comparison.verdict == WORSE and outcome != PARTIAL:
+        outcome = FAIL
+    elif outcome == PASS:
+        outcome = CAUTION
+    first = outcome == FAIL and verdict.verdict != FAIL
+    reasons = (reason, *verdict.reasons) if first else (*verdict.reasons, reason)
+    return replace(verdict, verdict=outcome, reasons=reasons)
+
+
+def _sentence(comparison: BaselineComparison) -> str:
+    if comparison.new_hard_stops:
+        return f"new hard stop in {', '.join(comparison.new_hard_stops[:3])}"
+    named = [label(name) for name, result in comparison.metrics.items() if result.verdict == comparison.verdict]
+    where = f" in {', '.join(named)}" if named else ""
+    return f"{comparison.verdict}{where} than the earlier run" if comparison.verdict == WORSE else f"undecided{where}"

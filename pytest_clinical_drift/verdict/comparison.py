@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_clinical_drift.metrics.paired import compare_paired
+from pytest_clinical_drift.metrics.paired import NOT_WORSE, UNDECIDED, WORSE, PairedResult, compare_paired
 from pytest_clinical_drift.verdict.results_file import FILE_NAME, Results, StoredCase, read_results
 from pytest_clinical_drift.verdict.thresholds import BaselineRules
 
@@ -20,20 +20,14 @@ class Difference:
 
     model: str
     against: str
-    cases: int
+    cases: int = 0
     """Cases that both have."""
-    recall: float | None
-    """Mean difference of Recall@T10; positive: better than the first."""
-    low: float | None
-    high: float | None
-    remark: str = ""
-    """Why the two cannot be paired, if they cannot."""
     groups: int = 0
     """Independent groups among the cases: those are what the interval rests on."""
-    margin: float = 0.0
-    """Loss that counts as none."""
-    verdict: str = ""
-    """worse, not worse or undecided, with that margin; empty where they cannot be paired."""
+    recall: PairedResult | None = None
+    """Recall@T10, positive: better than the first; None where they cannot be paired."""
+    remark: str = ""
+    """Why the two cannot be paired, if they cannot."""
 
 
 def load_results(paths: Sequence[Path]) -> list[Named]:
@@ -56,37 +50,20 @@ def paired_differences(records: Sequence[Named], rules: BaselineRules) -> list[D
 
 def told_worse(differences: Sequence[Difference]) -> int:
     """Exit code of a comparison that gates: 1 where a run is worse than the first, 7 where nobody can tell, else 0."""
-    if any(item.verdict == "worse" for item in differences):
-        return 1
-    return 0 if differences and all(item.verdict == "not worse" for item in differences) else 7
+    verdicts = {item.recall.verdict if item.recall else UNDECIDED for item in differences}
+    return 1 if WORSE in verdicts else 0 if verdicts == {NOT_WORSE} else 7
 
 
 def _difference(name: str, record: Results, first: str, reference: Results, rules: BaselineRules) -> Difference:
     for what in ("cases", "prompts"):
         if getattr(record.manifest.hashes, what) != getattr(reference.manifest.hashes, what):
-            return Difference(name, first, 0, None, None, None, f"not paired: the {what} differ")
+            return Difference(name, first, remark=f"not paired: the {what} differ")
     new, old = _recall_by_case(record), _recall_by_case(reference)
     shared = [case_id for case_id in old if case_id in new]
     groups = [old[case_id][0].group for case_id in shared]
-    result = compare_paired(
-        [new[case_id][1] for case_id in shared],
-        [old[case_id][1] for case_id in shared],
-        groups,
-        margin=rules.margin,
-        alpha=rules.alpha,
-    )
-    low, high = (result.interval.low, result.interval.high) if result.interval else (None, None)
-    return Difference(
-        name,
-        first,
-        len(shared),
-        result.difference,
-        low,
-        high,
-        groups=len(set(groups)),
-        margin=rules.margin,
-        verdict=result.verdict,
-    )
+    after, before = ([found[case_id][1] for case_id in shared] for found in (new, old))
+    result = compare_paired(after, before, groups, margin=rules.margin, alpha=rules.alpha)
+    return Difference(name, first, len(shared), len(set(groups)), result)
 
 
 def _recall_by_case(record: Results) -> dict[str, tuple[StoredCase, float]]:

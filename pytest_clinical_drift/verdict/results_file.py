@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.scoring.assessment import CaseAssessment, Curve
+from pytest_clinical_drift.verdict.values import SEVERE
 
 FILE_NAME = "study_c_results.json"
 SCHEMA = 2
@@ -44,6 +45,12 @@ class StoredCase(_Record):
     def group(self) -> str:
         """Cases of one group are not independent of each other."""
         return self.repeats[0].group if self.repeats else self.case_id
+
+    @property
+    def hard(self) -> bool:
+        """Whether something severe was confirmed."""
+        best = self.best()
+        return any(best.get(name, 0.0) > 0 for name in SEVERE)
 
     def best(self) -> dict[str, float]:
         """The defined metrics at the better end."""

@@ -7,18 +7,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pytest_clinical_drift.metrics.conflict import conflict_rate
-from pytest_clinical_drift.metrics.line import steepest_slope
+from pytest_clinical_drift.metrics.corrected import CorrectedRate, Counted, corrected_rate
+from pytest_clinical_drift.metrics.drift import steepest_slope
 from pytest_clinical_drift.metrics.recall import mean
-from pytest_clinical_drift.metrics.stats import Interval, mean_interval, pooled_interval
-from pytest_clinical_drift.scoring.assessment import CONFIRMED
-from pytest_clinical_drift.verdict.case_values import Repeats, case_value, events_of, nobody_asked, pooled_conflict
-from pytest_clinical_drift.verdict.corrections import with_correction
+from pytest_clinical_drift.metrics.stats import Interval, effective_trials, mean_interval, pooled_interval
+from pytest_clinical_drift.scoring.assessment import CONFIRMED, FactFinding
+from pytest_clinical_drift.verdict.case import Repeats, case_value, events_of, nobody_asked, pooled_conflict
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.thresholds import EVENT_METRICS, Thresholds
 from pytest_clinical_drift.verdict.values import CAUTION, FAIL, NOT_EVALUATED, PASS, SEVERE, Basis, Judgement, band_of
 
 _HOPELESS = 20
 """A set would have to grow by more than this factor: then no number is given."""
+_KINDS = {"k_conflict": "conflict", "recall_at_t10": "fact"}
+"""Corrected metrics, and the kind of question that each rests on."""
 
 
 def judge_over(
@@ -31,16 +33,16 @@ def judge_over(
         judged = _judge_conflict(limits, complete, thresholds)
     else:
         judged = _judge_mean(name, limits, complete, thresholds)
-    return with_correction(judged, limits, complete, basis, thresholds.set.confidence)
+    return _with_correction(judged, limits, complete, basis, thresholds.set.confidence)
 
 
 def _judge_mean(name: str, limits: MetricLimits, complete: Sequence[Repeats], thresholds: Thresholds) -> Judgement:
     values = [(case_value(name, repeats), repeats[0].group) for repeats in complete]
-    defined = [(value, group) for value, group in values if value.best is not None]
-    ends = [
-        [value.best for value, _ in defined if value.best is not None],
-        [value.worst if value.worst is not None else value.best for value, _ in defined if value.best is not None],
-    ]
+    groups = [group for value, group in values if value.best is not None]
+    ends = (
+        [value.best for value, _ in values if value.best is not None],
+        [value.worst for value, _ in values if value.worst is not None],
+    )
     # the range of a project's own figure is not known: as far as it was seen to go, 0 to 1 at least
     worst, best = min(0.0, *ends[1], 0.0), max(1.0, *ends[0], 1.0)
     if limits.direction == "lower":
@@ -48,25 +50,24 @@ def _judge_mean(name: str, limits: MetricLimits, complete: Sequence[Repeats], th
     if name == "drift_slope":
         worst = min((steepest_slope(repeats[0].horizon) for repeats in complete), default=0.0)
         best = -worst
-    groups = [group for _, group in defined]
     sure, harsh = (
         mean_interval(end, groups, confidence=thresholds.set.confidence, worst=worst, best=best) for end in ends
     )
     means = mean(ends[0]), mean(ends[1])
-    return _by_interval(name, limits, means, (sure, harsh), f"n = {len(defined)}", thresholds)
+    return _by_interval(name, limits, means, (sure, harsh), f"n = {len(groups)}", thresholds)
 
 
 def _judge_conflict(limits: MetricLimits, complete: Sequence[Repeats], thresholds: Thresholds) -> Judgement:
     sure, worst, pairs = pooled_conflict(complete)
     per_case = [pooled_conflict([repeats]) for repeats in complete]
     trials, groups = [row[2] for row in per_case], [repeats[0].group for repeats in complete]
-    intervals = (
-        pooled_interval([row[0] for row in per_case], trials, groups, confidence=thresholds.set.confidence),
-        pooled_interval([row[1] for row in per_case], trials, groups, confidence=thresholds.set.confidence),
+    sure_limits, worst_limits = (
+        pooled_interval([row[end] for row in per_case], trials, groups, confidence=thresholds.set.confidence)
+        for end in (0, 1)
     )
     detail = f"{sure} of {pairs} pairs" if pairs else "no pair of advice in the whole set"
     rates = conflict_rate(sure, pairs), conflict_rate(worst, pairs)
-    return _by_interval("k_conflict", limits, rates, intervals, detail, thresholds)
+    return _by_interval("k_conflict", limits, rates, (sure_limits, worst_limits), detail, thresholds)
 
 
 def _judge_events(
@@ -135,3 +136,63 @@ def cases_to_settle(value: float, bad_end: float, limits: MetricLimits, interval
     if factor > _HOPELESS:
         return "; too close to the limit for more cases to settle it"
     return f"; about {max(interval.units + 1, math.ceil(interval.units * factor))} independent cases would settle it"
+
+
+def _with_correction(
+    judged: Judgement, limits: MetricLimits, complete: Sequence[Repeats], basis: Basis, confidence: float
+) -> Judgement:
+    """The judgement with the corrected rate beside it.
+
+    CAUTION instead of PASS where the corrected value leaves the pass limit; FAIL where its whole interval lies past the
+    fail line.
+    """
+    kind = _KINDS.get(judged.metric, "")
+    error = basis.errors.get(kind)
+    if error is None or kind not in basis.deciding or judged.value is None:
+        return judged
+    upheld, cleared = error
+    if basis.reviewers:
+        cleared = (cleared[1], cleared[1])  # people have read what was upheld; what was missed stays missed
+    corrected = _corrected(judged, complete, upheld, cleared, confidence)
+    if corrected is None:
+        return judged
+    kind_end = corrected.high if limits.direction == "higher" else corrected.low
+    verdict = judged.verdict
+    if band_of(limits, kind_end) == FAIL:
+        verdict = FAIL
+    elif verdict == PASS and band_of(limits, corrected.value) != PASS:
+        verdict = CAUTION
+    shown = f"{corrected.value:.3f} [{corrected.low:.3f}, {corrected.high:.3f}] corrected for the judge's error"
+    return replace(judged, verdict=verdict, corrected=corrected, detail=f"{judged.detail}; {shown}")
+
+
+def _corrected(
+    judged: Judgement, complete: Sequence[Repeats], upheld: Counted, cleared: Counted, confidence: float
+) -> CorrectedRate | None:
+    counts = [_counted(judged.metric, repeats) for repeats in complete]
+    hits, asked, whole = (sum(row[column] for row in counts) for column in range(3))
+    if not asked or judged.verdict == NOT_EVALUATED or judged.value is None:
+        return None
+    groups = [repeats[0].group for repeats in complete]
+    size = effective_trials([row[0] for row in counts], [row[1] for row in counts], groups, confidence=confidence)
+    share = hits / asked
+    rate = corrected_rate((share * size, size), sensitivity=upheld, specificity=cleared, confidence=confidence)
+    if rate is None or judged.metric == "k_conflict":
+        return rate
+    # recall: what the judge was asked about shifts, the facts that rules settle stay
+    value, low, high = (
+        min(1.0, max(0.0, judged.value - (true - share) * asked / whole)) for true in (rate.value, rate.high, rate.low)
+    )
+    return CorrectedRate(value, low, high)
+
+
+def _counted(metric: str, repeats: Repeats) -> tuple[int, int, int]:
+    """Faults upheld, questions, and all that the rate is a share of."""
+    if metric == "k_conflict":
+        sure, _, pairs = pooled_conflict([repeats])
+        return sure, pairs, pairs
+    facts: list[FactFinding] = [
+        fact for run in repeats for turn in run.turns[run.horizon - 1 : run.horizon] for fact in turn.findings
+    ]
+    asked = [fact for fact in facts if fact.alarm is not None]
+    return sum(fact.state == CONFIRMED for fact in asked), len(asked), len(facts)

@@ -1,4 +1,4 @@
-"""What stands beside the verdict: trend, repeats, comparison with a baseline, sanity band."""
+"""What stands beside the verdict and is never gated: the set's curve and its shape, repeats that disagree."""
 
 from __future__ import annotations
 
@@ -8,50 +8,96 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic_core import to_jsonable_python
+
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.scoring.sanity import SanityBand, sanity_band
-from pytest_clinical_drift.verdict.baseline import Baseline
-from pytest_clinical_drift.verdict.baseline_verdict import (
-    BaselineComparison,
-    apply_baseline,
-    compare_with_baseline,
-)
-from pytest_clinical_drift.verdict.case_values import Repeats
-from pytest_clinical_drift.verdict.repeats import RepeatFigures, repeat_figures
+from pytest_clinical_drift.metrics.drift import SlopeFit, fit_slope
+from pytest_clinical_drift.metrics.recall import mean_curve
+from pytest_clinical_drift.metrics.shape import Shape, fit_shape
+from pytest_clinical_drift.metrics.stats import Spread, mean_interval, repeat_spread
+from pytest_clinical_drift.scoring.assessment import Curve
+from pytest_clinical_drift.scoring.sanity import sanity_band
+from pytest_clinical_drift.verdict.baseline import BaselineComparison
+from pytest_clinical_drift.verdict.case import Repeats, judge_case
 from pytest_clinical_drift.verdict.thresholds import Thresholds
-from pytest_clinical_drift.verdict.trend import Trend, set_trend
-from pytest_clinical_drift.verdict.values import INCOMPLETE, CaseVerdict, SetVerdict
+from pytest_clinical_drift.verdict.values import INCOMPLETE, CaseVerdict
+
+_BAND_RESAMPLES = 2_000
+"""The band is drawn, not gated: fewer resamples than the figures need."""
 
 
 @dataclass(frozen=True, slots=True)
-class Supplement:
-    """Descriptive figures; only the comparison with a baseline can touch the verdict, through `decide`."""
+class Trend:
+    """The mean recall curve up to the horizon and what it looks like."""
 
-    trend: Trend
-    repeats: RepeatFigures | None
-    comparison: BaselineComparison | None
-    sanity: SanityBand
-
-    def decide(self, verdict: SetVerdict) -> SetVerdict:
-        """The set's verdict with the comparison taken in."""
-        return apply_baseline(verdict, self.comparison) if self.comparison else verdict
-
-    def record(self) -> dict[str, Any]:
-        """For the results file; plain values, nothing that differs between two equal runs."""
-        plain = {key: _plain(value) for key, value in dataclasses.asdict(self).items()}
-        return {
-            "trend": plain["trend"],
-            "repeat_spread": plain["repeats"],
-            "baseline": plain["comparison"],
-            "sanity_band": {**plain["sanity"], "faults": list(self.sanity.faults)},
-        }
+    curve: Curve
+    line: SlopeFit | None
+    shape: Shape
+    case_shapes: dict[str, Shape]
+    """The shape of every case's own curve by case id; steady ones and those too short to tell are left out."""
+    band: tuple[tuple[float, float] | None, ...]
+    """Interval of the mean on every turn, over the cases that have a value there."""
 
 
-def _plain(value: Any) -> Any:
-    """Tuples as lists, so that what is written is what is read back."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, tuple | list) else value
+def set_trend(cases: Sequence[Repeats], *, confidence: float = 0.95) -> Trend:
+    """Repeats are averaged first, then cases; a case counts up to its own horizon."""
+    curves = {repeats[0].case_id: mean_curve([run.recall_curve[: run.horizon] for run in repeats]) for repeats in cases}
+    mean = tuple(mean_curve(curves.values()))
+    shapes = {case_id: fit_shape(curve) for case_id, curve in curves.items()}
+    telling = {name: shape for name, shape in shapes.items() if shape.kind not in ("none", "too short")}
+    grouped = [(curve, repeats[0].group) for curve, repeats in zip(curves.values(), cases, strict=True)]
+    band = tuple(
+        _limits([(curve[turn], group) for curve, group in grouped if turn < len(curve)], confidence)
+        for turn in range(len(mean))
+    )
+    return Trend(mean, fit_slope(mean), fit_shape(mean), telling, band)
+
+
+def _limits(values: Sequence[tuple[float | None, str]], confidence: float) -> tuple[float, float] | None:
+    known = [(value, group) for value, group in values if value is not None]
+    interval = mean_interval(
+        [value for value, _ in known],
+        [group for _, group in known],
+        confidence=confidence,
+        worst=0.0,
+        best=1.0,
+        resamples=_BAND_RESAMPLES,
+    )
+    return (interval.low, interval.high) if interval else None
+
+
+@dataclass(frozen=True, slots=True)
+class FlakyCase:
+    """A case whose repeats, each judged alone, do not agree."""
+
+    case_id: str
+    verdicts: tuple[str, ...]
+    """One per repeat."""
+    recalls: tuple[float | None, ...]
+    """Recall@T10 of each repeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatFigures:
+    """Variation between conversations of the same case under sampled decoding."""
+
+    repeats: int
+    recall: Spread
+    flaky: tuple[FlakyCase, ...]
+
+
+def repeat_figures(cases: Sequence[Repeats], thresholds: Thresholds, today: datetime.date) -> RepeatFigures | None:
+    """Spread within cases and those that change their verdict by chance; None when no case was repeated."""
+    if not any(len(repeats) > 1 for repeats in cases):
+        return None
+    recalls = [tuple(run.recall_at_horizon for run in repeats) for repeats in cases]
+    flaky = []
+    for repeats, found in zip(cases, recalls, strict=True):
+        verdicts = tuple(judge_case([run], thresholds, today).verdict for run in repeats)
+        if len(set(verdicts)) > 1:
+            flaky.append(FlakyCase(repeats[0].case_id, verdicts, found))
+    spread = repeat_spread([[value for value in found if value is not None] for found in recalls])
+    return RepeatFigures(max(map(len, cases)), spread, tuple(flaky))
 
 
 def supplement(
@@ -60,18 +106,17 @@ def supplement(
     thresholds: Thresholds,
     *,
     today: datetime.date,
-    baseline: Baseline | None = None,
-    remarks: Sequence[str] = (),
-) -> Supplement:
-    """All of it for the cases that were run; `remarks` are those of `check_comparable`."""
+    comparison: BaselineComparison | None = None,
+) -> dict[str, Any]:
+    """All of it for the results file, as plain values."""
     complete = [repeats for repeats, verdict in assessed if verdict.verdict != INCOMPLETE]
-    comparison = None
-    if baseline is not None:
-        every, verdicts = [repeats for repeats, _ in assessed], [verdict for _, verdict in assessed]
-        comparison = compare_with_baseline(baseline, every, verdicts, thresholds, remarks)
-    return Supplement(
-        trend=set_trend(complete, confidence=thresholds.set.confidence),
-        repeats=repeat_figures(complete, thresholds, today),
-        comparison=comparison,
-        sanity=sanity_band(cases),
+    band = sanity_band(cases)
+    plain: dict[str, Any] = to_jsonable_python(
+        {
+            "trend": set_trend(complete, confidence=thresholds.set.confidence),
+            "repeat_spread": repeat_figures(complete, thresholds, today),
+            "baseline": comparison,
+            "sanity_band": {**dataclasses.asdict(band), "faults": band.faults},
+        }
     )
+    return plain

@@ -14,8 +14,7 @@ from collections.abc import Sequence
 
 from pytest_clinical_drift.metrics.stats import Interval, proportion_interval
 from pytest_clinical_drift.scoring.assessment import CONFIRMED
-from pytest_clinical_drift.verdict.case import speaks_to_grader
-from pytest_clinical_drift.verdict.case_values import Repeats, diagnose, open_groups
+from pytest_clinical_drift.verdict.case import Repeats, diagnose, open_groups, speaks_to_grader
 from pytest_clinical_drift.verdict.set_metrics import judge_over
 from pytest_clinical_drift.verdict.thresholds import EVENT_METRICS, JUDGE_ONLY, Thresholds
 from pytest_clinical_drift.verdict.values import (

@@ -20,7 +20,7 @@ from releases import Array, Design
 from scipy.special import stdtrit
 
 from pytest_clinical_drift.judging.answers import KINDS
-from pytest_clinical_drift.metrics.line import steepest_slope
+from pytest_clinical_drift.metrics.drift import steepest_slope
 from pytest_clinical_drift.metrics.power import CLAIMS, case_sd, comparison_odds
 from pytest_clinical_drift.metrics.shape import fit_shape
 from pytest_clinical_drift.metrics.stats import Interval, mean_intervals, pooled_interval

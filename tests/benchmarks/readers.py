@@ -23,7 +23,7 @@ from pytest_clinical_drift.judging.questions import AUDIT_LEAST, AUDIT_SHARE, Ab
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
-from pytest_clinical_drift.verdict.case_values import open_groups
+from pytest_clinical_drift.verdict.case import open_groups
 
 CASES = 60
 FALL = 0.002

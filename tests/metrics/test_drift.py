@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_clinical_drift import compute_drift_slope
-from pytest_clinical_drift.metrics.drift import fit_slope
+from pytest_clinical_drift.metrics.drift import fit_slope, steepest_slope
 
 
 def test_slope_by_hand() -> None:
@@ -50,3 +50,11 @@ def test_agrees_with_scipy(values: list[float]) -> None:
     assert fit.slope == pytest.approx(expected.slope, abs=1e-9)
     assert fit.intercept == pytest.approx(expected.intercept, abs=1e-9)
     assert fit.r_squared == pytest.approx(expected.rvalue**2, abs=1e-6)
+
+
+def test_steepest_slope_by_hand() -> None:
+    """Ten turns: 12.5 / 82.5; two turns: 1; three: (1, 1 or 0, 0) falls by 0.5; one turn has none."""
+    assert steepest_slope(10) == pytest.approx(-12.5 / 82.5)
+    assert steepest_slope(2) == -1.0
+    assert steepest_slope(3) == -0.5
+    assert steepest_slope(1) == 0.0

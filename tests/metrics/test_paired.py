@@ -1,12 +1,10 @@
-"""Paired comparison with an earlier model: by hand, against exhaustive permutation, and where nothing moved."""
+"""Paired comparison with an earlier model: by hand, and where nothing moved."""
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
 
-from pytest_clinical_drift.metrics.paired import compare_paired, sign_flip_p_value
+from pytest_clinical_drift.metrics.paired import compare_paired
 
 CASES = [f"c{number}" for number in range(60)]
 WAVE = [0.02 * (number % 5 - 2) for number in range(60)]
@@ -60,7 +58,7 @@ def test_nothing_moved() -> None:
 def test_no_pair_is_undecided() -> None:
     """Nothing to compare decides nothing."""
     found = compare_paired([], [], [], margin=0.05)
-    assert (found.verdict, found.difference, found.p_value) == ("undecided", None, None)
+    assert (found.verdict, found.difference, found.interval) == ("undecided", None, None)
 
 
 def test_more_claims_need_more_evidence() -> None:
@@ -69,30 +67,3 @@ def test_more_claims_need_more_evidence() -> None:
     alone = compare_paired(new, [0.9] * 60, CASES, margin=0.05, alpha=0.05)
     one_of_three = compare_paired(new, [0.9] * 60, CASES, margin=0.05, alpha=0.05, claims=3)
     assert (alone.verdict, one_of_three.verdict) == ("worse", "undecided")
-
-
-def test_permutation_agrees_with_all_sign_changes() -> None:
-    """Six groups have 64 sign patterns; the sampled p-value is their exact share, within chance."""
-    gains = [-0.3, -0.1, 0.05, -0.2, 0.1, -0.25]
-    exact = sum(
-        sum(sign * gain for sign, gain in zip(signs, gains, strict=True)) <= sum(gains) + 1e-12
-        for signs in itertools.product((1, -1), repeat=6)
-    )
-    assert sign_flip_p_value(gains, list("abcdef")) == pytest.approx(exact / 64, abs=0.01)
-
-
-def test_permutation_agrees_with_scipy() -> None:
-    """scipy's paired permutation test of the mean gives the same p-value."""
-    from scipy.stats import permutation_test
-
-    gains = [-0.3, -0.1, 0.05, -0.2, 0.1, -0.25, 0.02, -0.07]
-    expected = permutation_test(
-        (gains, [0.0] * 8), lambda x, y: sum(x) - sum(y), permutation_type="samples", alternative="less"
-    )
-    assert sign_flip_p_value(gains, list("abcdefgh")) == pytest.approx(expected.pvalue, abs=0.01)
-
-
-def test_permutation_swaps_whole_groups() -> None:
-    """Ten losses of one persona are one observation: p is one half, not one in a thousand."""
-    assert sign_flip_p_value([-0.1] * 10, ["a"] * 10) == pytest.approx(0.5, abs=0.02)
-    assert sign_flip_p_value([-0.1] * 10, list("abcdefghij")) == pytest.approx(1 / 1024, abs=0.001)

@@ -1,11 +1,10 @@
-"""What a number of cases can show, and the spread of repeats."""
+"""What a number of cases can show."""
 
 from __future__ import annotations
 
 import pytest
 
 from pytest_clinical_drift.metrics.power import case_sd, comparison_odds, estimate_power
-from pytest_clinical_drift.metrics.repeats import repeat_spread
 from pytest_clinical_drift.report.power_text import power_text
 
 
@@ -41,10 +40,13 @@ def test_more_cases_catch_more() -> None:
 
 def test_pairing_halves_the_cases() -> None:
     """At correlation 0.6 the difference of two models has 0.4 of the variance that it has on different cases."""
-    found = estimate_power(cases=60, drop=0.1, sd=0.2, correlation=0.6)
-    assert found.needed is not None
-    assert found.needed_unpaired is not None
-    assert found.needed <= found.needed_unpaired / 2
+    paired = estimate_power(cases=60, drop=0.1, sd=0.2, correlation=0.6).needed
+    unpaired = estimate_power(cases=60, drop=0.1, sd=0.2, correlation=0.0).needed
+    assert paired is not None
+    assert unpaired is not None
+    assert paired <= unpaired / 2
+    by_hand = [n for n in range(2, 500) if estimate_power(cases=n, drop=0.1, sd=0.2).caught.worse >= 0.8]
+    assert paired == by_hand[0]
 
 
 def test_a_drop_within_the_margin_cannot_be_caught_by_more_cases() -> None:
@@ -66,30 +68,3 @@ def test_text_names_chance_and_false_alarm() -> None:
 def test_no_cases_decide_nothing(cases: int) -> None:
     """Fewer than two cases are always undecided."""
     assert estimate_power(cases=cases, drop=0.1).caught.undecided == 1.0
-
-
-def test_spread_within_and_between_by_hand() -> None:
-    """Within: (0.02 + 0.02) / 2 = 0.02; between: mean square 0.16, less 0.02, over 2 repeats: 0.07."""
-    found = repeat_spread([[0.9, 0.7], [0.5, 0.3]])
-    assert found.within_sd == pytest.approx(0.02**0.5)
-    assert found.between_sd == pytest.approx(0.07**0.5)
-    assert found.reliability == pytest.approx(0.07 / 0.09)
-
-
-def test_spread_agrees_with_scipy() -> None:
-    """The F value of scipy's one-way analysis of variance is 1 + n · between / within."""
-    from scipy.stats import f_oneway
-
-    rows = [[0.9, 0.7, 0.8], [0.5, 0.3, 0.45], [0.95, 1.0, 0.9]]
-    found = repeat_spread(rows)
-    assert found.within_sd is not None
-    assert found.between_sd is not None
-    assert 1 + 3 * found.between_sd**2 / found.within_sd**2 == pytest.approx(f_oneway(*rows).statistic)
-
-
-def test_spread_without_repeats_is_undefined() -> None:
-    """One conversation per case says nothing about chance."""
-    assert repeat_spread([[0.9], [0.5]]).within_sd is None
-    assert repeat_spread([]).cases == 0
-    same = repeat_spread([[1.0, 1.0], [1.0, 1.0]])
-    assert (same.within_sd, same.reliability) == (0.0, None)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_clinical_drift.metrics.shape import first_turn_carries_slope, fit_shape
+from pytest_clinical_drift.metrics.shape import fit_shape
 
 LINE = [1.0 - 0.05 * turn for turn in range(10)]
 FADE = [0.3 + 0.7 * 2 ** (-turn / 2) for turn in range(10)]
@@ -61,19 +61,6 @@ def test_missing_turn_does_not_move_the_cliff() -> None:
 def test_small_fall_is_none() -> None:
     """A perfect line of 0.01 a turn falls by 0.09 in all: nobody would call it a shape."""
     assert fit_shape([1.0 - 0.01 * turn for turn in range(10)]).kind == "none"
-
-
-def test_first_turn_alone_is_called_out() -> None:
-    """1.0 once, then 0.5 for ever: the slope is made by turn 1 and is no rate of forgetting."""
-    curve: list[float | None] = [1.0, *[0.5] * 9]
-    assert first_turn_carries_slope(curve)
-    assert fit_shape(curve).first_turn_only
-
-
-@pytest.mark.parametrize("curve", [LINE, FADE, CLIFF, [0.9] * 10, [None, *[0.5] * 9], [1.0, 0.5]])
-def test_honest_curves_are_not_called_artefacts(curve: list[float | None]) -> None:
-    """A curve that goes on falling, or a flat one, is not blamed on turn 1."""
-    assert not first_turn_carries_slope(curve)
 
 
 @pytest.mark.parametrize("curve", [[], [1.0], [1.0, None, 0.5], [None] * 10])

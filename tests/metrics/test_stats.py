@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_clinical_drift.metrics.bootstrap import bca_limits, group_sums, resampled_means
-from pytest_clinical_drift.metrics.stats import mean_interval, mean_intervals, pooled_interval, proportion_interval
+from pytest_clinical_drift.metrics.stats import (
+    mean_interval,
+    mean_intervals,
+    pooled_interval,
+    proportion_interval,
+    repeat_spread,
+)
 
 SIXTY = [f"case-{number}" for number in range(60)]
 
@@ -207,3 +213,28 @@ def test_pooled_never_nan(rows: list[tuple[int, int, int]]) -> None:
         return
     assert found is not None
     assert 0.0 <= found.low <= sum(events) / sum(trials) <= found.high <= 1.0
+
+
+def test_spread_within_and_between_by_hand() -> None:
+    """Within: (0.02 + 0.02) / 2 = 0.02; between: mean square 0.16, less 0.02, over 2 repeats: 0.07."""
+    found = repeat_spread([[0.9, 0.7], [0.5, 0.3]])
+    assert found.within_sd == pytest.approx(0.02**0.5)
+    assert found.between_sd == pytest.approx(0.07**0.5)
+
+
+def test_spread_agrees_with_scipy() -> None:
+    """The F value of scipy's one-way analysis of variance is 1 + n · between / within."""
+    from scipy.stats import f_oneway
+
+    rows = [[0.9, 0.7, 0.8], [0.5, 0.3, 0.45], [0.95, 1.0, 0.9]]
+    found = repeat_spread(rows)
+    assert found.within_sd is not None
+    assert found.between_sd is not None
+    assert 1 + 3 * found.between_sd**2 / found.within_sd**2 == pytest.approx(f_oneway(*rows).statistic)
+
+
+def test_spread_without_repeats_is_undefined() -> None:
+    """One conversation per case says nothing about chance."""
+    assert repeat_spread([[0.9], [0.5]]).within_sd is None
+    assert repeat_spread([]).within_sd is None
+    assert repeat_spread([[0.9, 0.7], [0.5]]).between_sd is None

@@ -9,8 +9,7 @@ from typing import Any
 from pytest_clinical_drift.judging.calibration import Calibration
 from pytest_clinical_drift.report.json_file import results
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
-from pytest_clinical_drift.verdict.case import judge_case
-from pytest_clinical_drift.verdict.case_values import Repeats
+from pytest_clinical_drift.verdict.case import Repeats, judge_case
 from pytest_clinical_drift.verdict.grounds import Grounds, grounds_of
 from pytest_clinical_drift.verdict.supplement import supplement
 from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds
@@ -71,4 +70,4 @@ def record(
     verdicts = [verdict for _, verdict in cases]
     verdict = judge_set([repeats for repeats, _ in cases], verdicts, gate, total=len(runs), today=TODAY)
     found = results(cases, verdict, manifest(judge), grounds=grounds(*runs, judge=judge), thresholds=gate)
-    return found | supplement((), cases, gate, today=TODAY).record()
+    return found | supplement((), cases, gate, today=TODAY)

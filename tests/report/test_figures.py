@@ -85,7 +85,7 @@ def test_levels_are_the_limits_in_force() -> None:
 )
 def test_shape_in_words(shape: dict[str, object], text: str) -> None:
     """Each shape by its own figures."""
-    assert shape_text({"first_turn_only": False, "half_life": None, "floor": None, "turn": None, **shape}) == text
+    assert shape_text({"half_life": None, "floor": None, "turn": None, **shape}) == text
 
 
 def test_cliffs_are_counted_by_shape() -> None:

@@ -14,10 +14,17 @@ from made import conversation, event, flat
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.report.json_file import results, write_results
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
-from pytest_clinical_drift.verdict.baseline import Baseline, check_comparable, load_baseline, recall_sd
-from pytest_clinical_drift.verdict.baseline_verdict import BaselineComparison, apply_baseline, compare_with_baseline
+from pytest_clinical_drift.verdict.baseline import (
+    BaselineComparison,
+    apply_baseline,
+    check_comparable,
+    compare_with_baseline,
+    load_baseline,
+    recall_sd,
+)
 from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.grounds import grounds_of
+from pytest_clinical_drift.verdict.results_file import Results
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 from pytest_clinical_drift.verdict.values import SetVerdict
 from pytest_clinical_drift.verdict.whole_set import judge_set
@@ -46,7 +53,7 @@ def judged(cases: Cases) -> SetVerdict:
     return judge_set(cases, verdicts, GATE, total=len(cases), today=TODAY)
 
 
-def write(tmp_path: Path, cases: Cases) -> Baseline:
+def write(tmp_path: Path, cases: Cases) -> Results:
     """Run the earlier model through the real results file."""
     verdicts = [judge_case(repeats, GATE, TODAY) for repeats in cases]
     grounds = grounds_of([run for repeats in cases for run in repeats], [], confidence=0.95)
@@ -54,7 +61,7 @@ def write(tmp_path: Path, cases: Cases) -> Baseline:
     return load_baseline(write_results(record, tmp_path))
 
 
-def compare(baseline: Baseline, cases: Cases) -> tuple[BaselineComparison, SetVerdict]:
+def compare(baseline: Results, cases: Cases) -> tuple[BaselineComparison, SetVerdict]:
     verdicts = [judge_case(repeats, GATE, TODAY) for repeats in cases]
     comparison = compare_with_baseline(baseline, cases, verdicts, GATE)
     return comparison, apply_baseline(judged(cases), comparison)
@@ -168,7 +175,7 @@ def test_refuses_what_cannot_be_compared_and_says_which(tmp_path: Path, change: 
     """Other cases, prompts or judge: one sentence that names them."""
     baseline = write(tmp_path, levels(1.0, count=3))
     with pytest.raises(InputError) as caught:
-        check_comparable(baseline, {**MANIFEST, **change})
+        check_comparable(tmp_path, baseline, {**MANIFEST, **change})
     assert named in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -176,8 +183,8 @@ def test_refuses_what_cannot_be_compared_and_says_which(tmp_path: Path, change: 
 def test_other_version_is_remarked(tmp_path: Path) -> None:
     """Another version of the scorer is comparable, with a remark; the same one has none."""
     baseline = write(tmp_path, levels(1.0, count=3))
-    assert check_comparable(baseline, MANIFEST) == ()
-    (remark,) = check_comparable(baseline, {**MANIFEST, "versions": {"pytest-clinical-drift": "0.2.0"}})
+    assert check_comparable(tmp_path, baseline, MANIFEST) == ()
+    (remark,) = check_comparable(tmp_path, baseline, {**MANIFEST, "versions": {"pytest-clinical-drift": "0.2.0"}})
     assert "0.1.0" in remark
     assert "0.2.0" in remark
 

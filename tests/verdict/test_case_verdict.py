@@ -8,8 +8,7 @@ import pytest
 from made import alarm, conversation, event, flat
 
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
-from pytest_clinical_drift.verdict.case import judge_case
-from pytest_clinical_drift.verdict.case_values import open_groups
+from pytest_clinical_drift.verdict.case import judge_case, open_groups
 from pytest_clinical_drift.verdict.thresholds import Thresholds, Waiver, load_thresholds
 from pytest_clinical_drift.verdict.values import SEVERE, Judgement, fails_run
 

@@ -50,15 +50,28 @@ def test_mean_difference_of_paired_cases(tmp_path: Path) -> None:
     """Losses of 0.03, 0.05, 0.07 in turn: 0.0497 on average over 40 cases, as 14, 13 and 13 of them."""
     found = compared(write(tmp_path / "old", UP_AND_DOWN), write(tmp_path / "new", LOWER))
     assert (found.model, found.against, found.cases, found.groups) == ("new", "old", 40, 40)
-    assert found.recall == pytest.approx(-(14 * 0.03 + 13 * 0.05 + 13 * 0.07) / 40)
+    assert found.recall is not None
+    assert found.recall.difference == pytest.approx(-(14 * 0.03 + 13 * 0.05 + 13 * 0.07) / 40)
 
 
 def test_the_margin_is_the_projects(tmp_path: Path) -> None:
     """A loss of about 0.05 is worse by the usual margin of 0.05, and none by one of 0.2."""
     old, new = write(tmp_path / "old", UP_AND_DOWN), write(tmp_path / "new", LOWER)
-    assert compared(old, new).verdict == "worse"
-    assert compared(old, new, margin=0.2).verdict == "not worse"
-    assert compared(old, new, margin=0.2).margin == 0.2
+    usual, wide = compared(old, new).recall, compared(old, new, margin=0.2).recall
+    assert usual is not None
+    assert wide is not None
+    assert (usual.verdict, wide.verdict, wide.margin) == ("worse", "not worse", 0.2)
+
+
+def test_one_pair_has_an_interval_around_its_difference(tmp_path: Path) -> None:
+    """From 1.0 to 0.2 on a single case: all that is known of other cases is that they lie between -1 and 1."""
+    found = compared(write(tmp_path / "old", [1.0]), write(tmp_path / "new", [0.2])).recall
+    assert found is not None
+    assert found.interval is not None
+    assert found.difference == pytest.approx(-0.8)
+    # nothing was seen to depart: the exact limit for one unit is 1 - 0.025
+    assert (found.interval.low, found.interval.high) == pytest.approx((-0.8 - 0.975 * 0.2, -0.8 + 0.975 * 1.8))
+    assert found.verdict == "undecided"
 
 
 def test_cases_of_one_persona_are_not_independent(tmp_path: Path) -> None:
@@ -67,8 +80,9 @@ def test_cases_of_one_persona_are_not_independent(tmp_path: Path) -> None:
     alone = compared(write(tmp_path / "a", UP_AND_DOWN), write(tmp_path / "b", lost))
     alike = compared(write(tmp_path / "c", UP_AND_DOWN, personas=10), write(tmp_path / "d", lost, personas=10))
     assert (alone.groups, alike.groups) == (40, 10)
-    assert alike.recall == alone.recall
-    widths = [found.high - found.low for found in (alone, alike) if found.high is not None and found.low is not None]
+    results = [found.recall for found in (alone, alike) if found.recall is not None]
+    assert results[0].difference == results[1].difference
+    widths = [result.interval.high - result.interval.low for result in results if result.interval is not None]
     assert widths[1] > 1.5 * widths[0]
 
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import datetime
 import json
+from typing import Any
 
 import pytest
 from made import conversation, flat
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.verdict.case import judge_case
-from pytest_clinical_drift.verdict.supplement import Supplement, supplement
+from pytest_clinical_drift.verdict.supplement import repeat_figures, set_trend, supplement
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
-from pytest_clinical_drift.verdict.trend import set_trend
 
 TODAY = datetime.date(2026, 5, 1)
 CLIFF = [0.95] * 5 + [0.40] * 5
 
 
-def made(count: int = 3) -> Supplement:
+def made(count: int = 3) -> dict[str, Any]:
     gate = load_thresholds()
     runs = [[conversation(f"c{number}", CLIFF)] for number in range(count)]
     case = {"id": "c0", "patient_summary": "Takes ramipril 5 mg.", "critical_entities": ["ramipril 5 mg"]}
@@ -29,7 +29,7 @@ def made(count: int = 3) -> Supplement:
 
 def test_the_set_and_each_case_have_a_shape() -> None:
     """A cliff is found at its turn, with both levels; a steady case is not listed."""
-    trend = made().trend
+    trend = set_trend([[conversation(f"c{number}", CLIFF)] for number in range(3)])
     assert (trend.shape.kind, trend.shape.turn) == ("step", 6)
     assert [trend.shape.start, trend.shape.end] == pytest.approx([0.95, 0.40])
     assert trend.line is not None
@@ -40,9 +40,9 @@ def test_the_set_and_each_case_have_a_shape() -> None:
 
 def test_record_is_plain_json_without_nan() -> None:
     """What is written equals what is read back, twice the same."""
-    record = made().record()
+    record = made()
     assert json.loads(json.dumps(record, allow_nan=False)) == record
-    assert record == made().record()
+    assert record == made()
     assert record["trend"]["shape"]["turn"] == 6
     assert record["baseline"] is None
     assert record["sanity_band"]["silence"] == 0.0
@@ -64,3 +64,21 @@ def test_turns_after_the_horizon_stay_out() -> None:
     """A loss at turn 12 is not part of the gated curve."""
     long = conversation("a", [1.0] * 11 + [0.0])
     assert set_trend([[long]]).curve == (1.0,) * 10
+
+
+def test_flaky_case_is_named() -> None:
+    """Repeats at 0.9, 0.9 and 0.6: two PASS, one FAIL; a case that always fails is not flaky."""
+    flaky = [flat("a", level, repeat=number) for number, level in enumerate((0.9, 0.9, 0.6))]
+    bad = [flat("b", 0.5, repeat=number) for number in range(3)]
+    figures = repeat_figures([flaky, bad], load_thresholds(), TODAY)
+    assert figures is not None
+    assert [case.case_id for case in figures.flaky] == ["a"]
+    assert figures.flaky[0].recalls == (0.9, 0.9, 0.6)
+    # squares around 0.8: 0.01 + 0.01 + 0.04 = 0.06, over 6 conversations less 2 cases
+    assert figures.recall.within_sd == pytest.approx((0.06 / 4) ** 0.5)
+    assert figures.flaky[0].verdicts == ("PASS", "PASS", "FAIL")
+
+
+def test_single_conversations_have_no_spread() -> None:
+    """Without repeats there is nothing to tell."""
+    assert repeat_figures([[flat("a")], [flat("b")]], load_thresholds(), TODAY) is None
