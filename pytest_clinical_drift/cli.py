@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from importlib import metadata
 from pathlib import Path
 
-from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.errors import InputError, sentence
 
 BAD_INPUT = 4
 
@@ -19,8 +19,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command: Callable[[argparse.Namespace], int] = options.command
     try:
         return command(options)
-    except InputError as error:
-        sys.stderr.write(f"clinical-drift: {error}\n")
+    except (InputError, OSError) as error:
+        sys.stderr.write(f"clinical-drift: {sentence(error)}\n")
         return BAD_INPUT
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+_LONGEST = 1000
+"""Characters of a sentence that somebody is meant to read."""
+
 
 class DriftError(Exception):
     """Base of every error this package raises on purpose."""
@@ -10,6 +13,12 @@ class DriftError(Exception):
 class InputError(DriftError):
     """Something the user gave cannot be used; the message is one sentence that names the place (exit code 4)."""
 
+    def __str__(self) -> str:
+        """On one line and harmless to a terminal: files, and what they hold, may be anybody's."""
+        flat = " ".join(super().__str__().split())
+        shown = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in flat)
+        return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
+
 
 class MissingDependency(InputError):
     """A feature was asked for whose optional dependency or weights are not here; the message says what to install."""
@@ -17,3 +26,11 @@ class MissingDependency(InputError):
 
 class SubjectError(DriftError):
     """The subject could not be run: the case is INCOMPLETE, which says nothing about the model's memory."""
+
+
+def sentence(error: InputError | OSError) -> str:
+    """What to tell the user; of a file or folder that the system refuses (a full disk, a name too long) its place."""
+    if isinstance(error, OSError):
+        place = f"{error.filename}: " if error.filename is not None else ""
+        error = InputError(f"{place}cannot be used ({error.strerror or type(error).__name__})")
+    return str(error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import reprlib
 import typing
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -18,6 +19,9 @@ _FACT = (("id", "text"), "fact")
 _ENTRIES = {"critical_entities": _FACT, "introduces": _FACT, "turns": (("turn",), "turn"), "cases": (("id",), "case")}
 """How entries of a list are named: by which of their keys, and as what."""
 _CLOSE = 0.75
+_BRIEF = reprlib.Repr()
+"""Bounded: with aliases, a short YAML file stands for billions of entries."""
+_BRIEF.maxlevel, _BRIEF.maxstring, _BRIEF.maxlong, _BRIEF.maxother = 2, 60, 60, 60
 
 
 class ReferenceFault(ValueError):
@@ -68,7 +72,7 @@ def _advice(fault: Any) -> str:
         return "is missing; write it"
     if kind == "value_error":
         return message.removeprefix("Value error, ")
-    shown = repr(fault.get("input"))
+    shown = _BRIEF.repr(fault.get("input"))
     return f"{message[0].lower()}{message[1:]}, found {shown if len(shown) <= 60 else shown[:57] + '…'}"
 
 

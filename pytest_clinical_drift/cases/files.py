@@ -141,10 +141,11 @@ def parse_data(file: Path, text: str) -> Any:
         raise InputError(f"{file}, line {error.lineno}: not valid JSON ({error.msg})") from None
     except RecursionError:
         raise InputError(f"{file}: nested too deeply to be read") from None
-    except (yaml.YAMLError, ValueError) as error:
+    except (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError) as error:
+        # PyYAML lets a wrong value behind a tag (`!!timestamp x`, `!!bool x`) fail in whatever way it happens to
         mark = getattr(error, "problem_mark", None)
         place = f", line {mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+        problem = getattr(error, "problem", None) or str(error) or type(error).__name__
         raise InputError(f"{file}{place}: not valid YAML ({problem})") from None
 
 

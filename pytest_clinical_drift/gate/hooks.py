@@ -13,7 +13,7 @@ import pytest
 from pytest_clinical_drift.cases.files import bundled_cases
 from pytest_clinical_drift.conversation.progress import Progress, terminal_progress
 from pytest_clinical_drift.conversation.runner import BackgroundRunner, SharedTranscripts
-from pytest_clinical_drift.errors import InputError, SubjectError
+from pytest_clinical_drift.errors import InputError, SubjectError, sentence
 from pytest_clinical_drift.gate.items import (
     CaseGroup,
     CaseItem,
@@ -64,8 +64,8 @@ class ActivePlugin(GroupsPlugin):
         try:
             run = GateRun(read_settings(config))
             selection = take_selection(config, run)
-        except InputError as error:
-            raise pytest.UsageError(str(error)) from None
+        except (InputError, OSError) as error:
+            raise pytest.UsageError(sentence(error)) from None
         config.addinivalue_line("markers", "clinical_drift: a case of the clinical drift gate")
         for tag in sorted({tag for case in run.cases.values() for tag in case.tags}):
             config.addinivalue_line("markers", f"{mark_name(tag)}: tag of a clinical drift case")
@@ -91,8 +91,8 @@ class ActivePlugin(GroupsPlugin):
             progress = self._progress()
             self.remarks = self.run.check(progress.say if progress else None)
             self._runner = self._make_runner(progress)
-        except InputError as error:
-            raise pytest.UsageError(str(error)) from None
+        except (InputError, OSError) as error:
+            raise pytest.UsageError(sentence(error)) from None
         self.run.source = self._runner
 
     def _progress(self) -> Progress | None:

@@ -82,7 +82,7 @@ def find_object(text: str) -> dict[str, Any] | None:
     while place >= 0:
         try:
             value, end = decoder.raw_decode(text, place)
-        except (json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):  # a number of thousands of digits is a ValueError too
             place = text.find("{", place + 1)
             continue
         if isinstance(value, dict) and "answer" in value:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_clinical_drift.errors import InputError, SubjectError
+from pytest_clinical_drift.errors import InputError, SubjectError, sentence
 from pytest_clinical_drift.gate.command_line import OPTIONS, destination
 from pytest_clinical_drift.gate.reporting import (
     GatedItem,
@@ -33,7 +33,7 @@ from pytest_clinical_drift.ranking.run import (
     result_from_json,
     result_to_json,
 )
-from pytest_clinical_drift.report.clean import one_line, printable
+from pytest_clinical_drift.report.clean import one_line
 
 PREFIX = "slate"
 GATE = "verdict"
@@ -110,8 +110,8 @@ class SlatePlugin(GroupsPlugin):
         try:
             run = SlateRun(_read_settings(config))
             selection = _take_selection(config, run)
-        except InputError as error:
-            raise pytest.UsageError(printable(str(error))) from None
+        except (InputError, OSError) as error:
+            raise pytest.UsageError(sentence(error)) from None
         return cls(config, run, selection)
 
     def wants(self, slug: str, metric: str) -> bool:
@@ -125,8 +125,8 @@ class SlatePlugin(GroupsPlugin):
             return
         try:
             _ = self.run.ranker
-        except InputError as error:
-            raise pytest.UsageError(printable(str(error))) from None
+        except (InputError, OSError) as error:
+            raise pytest.UsageError(sentence(error)) from None
 
     def pytest_report_header(self) -> list[str]:
         gate = self.run.thresholds_file.resolve() if self.run.thresholds_file else "the bundled thresholds"

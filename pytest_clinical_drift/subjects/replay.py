@@ -151,9 +151,9 @@ def _rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 def _parse(file: Path, line: int, text: str) -> Any:
     try:
         return json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(
-            f"{file}, line {line}: not valid JSON ({getattr(error, 'msg', 'nested too deeply')})"
+            f"{file}, line {line}: not valid JSON ({getattr(error, 'msg', 'nested too deeply, or a number too long')})"
         ) from None
 
 

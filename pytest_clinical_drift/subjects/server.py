@@ -73,7 +73,10 @@ class ServerSubject:
         self._structured = True
         """Whether the server takes a schema for its answers; given up when it refuses one."""
         self.address = parse_address(target, option=option)
-        self._chat = httpx2.URL(self.address.chat)
+        try:
+            self._chat = httpx2.URL(self.address.chat)
+        except httpx2.InvalidURL as error:
+            raise InputError(f"{option} server:{self.address.model}: the URL cannot be read ({error})") from None
         self.spec = f"server:{target}"
         named = "--drift-set" if option == "--model" else f"{option}-set"
         given = read_settings(self.spec, settings, {**_DECODING, **_CONNECTION, "revision": str}, option=named)

@@ -202,7 +202,7 @@ def _error_text(body: bytes) -> str:
         text = json.dumps(found, ensure_ascii=True)
     elif text.lstrip().startswith("<"):
         text = ""  # an HTML error page says nothing that its status does not
-    return " ".join(text.split())[:200]
+    return "".join(char for char in " ".join(text.split())[:200] if char.isprintable())
 
 
 def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -71,4 +72,6 @@ def model_slug(spec: Spec) -> str:
 
 def _is_path(text: str) -> bool:
     windows_drive = re.match(r"^[A-Za-z]:[\\/]", text) is not None
-    return windows_drive or text.startswith((".", "/", "~")) or Path(text).exists()
+    return (
+        windows_drive or text.startswith((".", "/", "~")) or os.path.exists(text)
+    )  # not Path.exists, which raises on a name that is too long

@@ -47,7 +47,7 @@ def target_of(text: str) -> Target:
         else None
     )
     named = term_index(document).medicines_between(0, 1)
-    bare = form is None and (bool(named) or len(document) == 1)
+    bare = form is None and (bool(named) or len(document) <= 1)
     verb, kind = (" ".join(form[0]), form[1]) if form else ("", TOWARD) if bare else (document.words[0], OTHER)
     begin = len(verb.split())
     medicines = [t for t in named_medicines(term_index(document)) if t.first >= begin]
