@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 Role = Literal["system", "user", "assistant"]
 Purpose = Literal["dialogue", "summary"]
@@ -29,6 +29,12 @@ class Usage:
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+
+
+def read_usage(found: object) -> Usage:
+    """The counts in a server's answer or a recording; whatever is no count is unknown."""
+    counts = [found.get(name) for name in ("prompt_tokens", "completion_tokens")] if isinstance(found, Mapping) else []
+    return Usage(*(n if isinstance(n, int) and not isinstance(n, bool) and n >= 0 else None for n in counts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,32 +83,27 @@ class Transcript:
     notes: tuple[str, ...] = field(default=())
 
 
-def transcript_lines(transcript: Transcript) -> Iterator[str]:
-    """The transcript as JSON lines, one per reply, in the order in which they were asked for."""
-    for exchange in transcript.exchanges:
-        if exchange.reply is not None and exchange.reply.recorded:
-            yield _line(transcript, exchange, "dialogue", exchange.reply)
-        yield _line(transcript, exchange, "summary", exchange.summary)
-
-
 def write_transcript(transcript: Transcript, folder: Path) -> Path:
-    """Write `<folder>/<case-id>.jsonl` (with the repeat's number from the second one on)."""
+    """Write `<folder>/<case-id>.jsonl` (with the repeat's number from the second one on), a line per reply as asked."""
     folder.mkdir(parents=True, exist_ok=True)
     suffix = f".{transcript.repeat}" if transcript.repeat else ""
     path = folder / f"{transcript.case_id}{suffix}.jsonl"
-    path.write_text("".join(line + "\n" for line in transcript_lines(transcript)), encoding="utf-8")
+    lines = []
+    for exchange in transcript.exchanges:
+        if exchange.reply is not None and exchange.reply.recorded:
+            lines.append(_line(transcript, exchange, "dialogue", exchange.reply))
+        lines.append(_line(transcript, exchange, "summary", exchange.summary))
+    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
     return path
 
 
 def _line(transcript: Transcript, exchange: Exchange, variant: Purpose, reply: Reply) -> str:
-    record: dict[str, Any] = {
+    record = {
         "case_id": transcript.case_id,
         "turn_num": exchange.turn,
         "variant": variant,
         "response_text": reply.text,
         "status": "ok" if reply.error is None else "error",
-    }
-    optional = {
         "repeat": transcript.repeat or None,
         "error": reply.error,
         "reasoning": reply.reasoning or None,
@@ -111,9 +112,8 @@ def _line(transcript: Transcript, exchange: Exchange, variant: Purpose, reply: R
         "prompt_tokens": reply.usage.prompt_tokens,
         "completion_tokens": reply.usage.completion_tokens,
     }
-    record.update({key: value for key, value in optional.items() if value is not None})
     # ASCII escapes keep lone surrogates and control characters representable
-    return json.dumps(record, ensure_ascii=True)
+    return json.dumps({key: value for key, value in record.items() if value is not None}, ensure_ascii=True)
 
 
 def first_error(exchanges: Iterable[Exchange]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import sqlite3
@@ -16,6 +17,8 @@ from engine_cases import make_cases
 from engine_server import ChatServer
 
 from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.subjects.base import BatchedSubject, ConcurrentSubject, Request
+from pytest_clinical_drift.transcript import Reply
 
 ROOT = Path(__file__).parents[1]
 
@@ -76,3 +79,19 @@ def marks_in(store: Path) -> set[str]:
         rows = connection.execute("SELECT reply FROM replies").fetchall()
         return {json.loads(row[0])["text"].split()[1].rstrip(".") for row in rows}
     return set()
+
+
+def answers(subject: BatchedSubject | ConcurrentSubject, requests: Sequence[Request]) -> list[Reply]:
+    """Replies of a subject, in the order of the requests, without any conversation around them."""
+    if isinstance(subject, ConcurrentSubject):
+
+        async def all_of_them() -> list[Reply]:
+            try:
+                return list(await asyncio.gather(*(subject.ask(request) for request in requests)))
+            finally:
+                await subject.disconnect()
+
+        return asyncio.run(all_of_them())
+    replies: dict[Request, Reply] = {}
+    subject.answer(requests, lambda request, reply: replies.update({request: reply}) or ())  # type: ignore[func-returns-value]
+    return [replies[request] for request in requests]

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation import prompts
-from pytest_clinical_drift.conversation.reasoning import never_left_reasoning, strip_reasoning
-from pytest_clinical_drift.conversation.repetition import clean_repetition
+from pytest_clinical_drift.conversation.hygiene import clean_repetition, never_left_reasoning, strip_reasoning
 from pytest_clinical_drift.subjects.base import Request
 from pytest_clinical_drift.transcript import Exchange, Message, Reply, Transcript, first_error
 

@@ -5,14 +5,21 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation.dialogue import Dialogue, without_lost_answer
-from pytest_clinical_drift.conversation.progress import Progress
+from pytest_clinical_drift.conversation.progress import Progress, no_progress
 from pytest_clinical_drift.conversation.store import StoredRun
-from pytest_clinical_drift.subjects.base import BatchedSubject, ConcurrentSubject, Request, RunStopped, Subject
+from pytest_clinical_drift.subjects.base import (
+    BatchedSubject,
+    ConcurrentSubject,
+    Request,
+    RunStopped,
+    SequentialSubject,
+    Subject,
+)
 from pytest_clinical_drift.transcript import Message, Reply, Transcript
 
 _STOP_POLL_SECONDS = 0.05
@@ -43,222 +50,156 @@ def run_conversations(
     progress: Progress | None = None,
 ) -> None:
     """Run every case (and repeat) to its end; `on_finished` gets each transcript as soon as it is complete."""
-    dialogues = [_open(case, repeat, plan) for case in cases for repeat in range(plan.repeats)]
-    desk = _Desk(on_finished, stop, store, progress)
-    if isinstance(subject, ConcurrentSubject):
-        asyncio.run(_run_concurrently(dialogues, subject, desk))
-    elif isinstance(subject, BatchedSubject):
-        _run_in_batches(dialogues, subject, desk)
-    else:
-        _run_one_by_one(dialogues, subject, desk)
-
-
-def _open(case: Case, repeat: int, plan: Plan) -> Dialogue:
     history = [Message("system", plan.system_prompt)] if plan.system_prompt else []
-    return Dialogue(case, repeat, history, probe=plan.probe)
+    dialogues = [
+        Dialogue(case, repeat, [*history], probe=plan.probe) for case in cases for repeat in range(plan.repeats)
+    ]
+    frontier = _Frontier(dialogues, on_finished, stop, store, progress)
+    if isinstance(subject, ConcurrentSubject):
+        asyncio.run(_ask_all_at_once(frontier, subject))
+    elif isinstance(subject, BatchedSubject):
+        frontier.most_at_once = lambda: subject.batch_size
+        with contextlib.suppress(RunStopped):
+            while (requests := frontier.admit()) and not stop():
+                subject.answer(requests, frontier.deliver)
+    elif isinstance(subject, SequentialSubject):
+        _ask_one_by_one(frontier, subject)
 
 
-def _question(request: Request) -> Question:
-    return request.repeat, request.messages
-
-
-class _Desk:
-    """What all ways of running share: stored replies come first, new ones are stored before anything else happens.
+class _Frontier:
+    """What can be asked now. Stored replies come first, new ones are stored before anything else happens.
 
     Where replies are kept, they depend on the messages alone: two cases that say the same share one reply.
     """
 
     def __init__(
         self,
+        dialogues: Sequence[Dialogue],
         on_finished: Callable[[Transcript], None],
         stop: Callable[[], bool],
         store: StoredRun | None,
         progress: Progress | None,
     ) -> None:
         self.stop = stop
+        self.most_at_once: Callable[[], float] = lambda: float("inf")
+        """How many conversations may be under way."""
+        self._waiting = deque(dialogues)
+        self._owners: dict[Request, Dialogue] = {}
+        """Whose request it is, for all that are being asked."""
+        self._alike: dict[Question, list[Request]] = {}
+        """For everything that is being asked, who waits for the answer; the first of them asks."""
         self._on_finished = on_finished
         self._store = store
-        self._progress = progress
         self._had: dict[Question, Reply] = {}
         """Replies of this very run: they are not reused ones."""
+        self._progress = progress or no_progress()
 
-    @property
-    def shares(self) -> bool:
-        """Whether a reply serves every request with the same messages."""
-        return self._store is not None
+    def admit(self) -> list[Request]:
+        """Requests of conversations that begin, as many as there is place for."""
+        requests: list[Request] = []
+        while self._waiting and not self.stop():
+            if len({id(owner) for owner in self._owners.values()}) >= self.most_at_once():
+                break
+            requests += self._go_on(self._waiting.popleft())
+        return requests
 
-    def known(self, request: Request) -> Reply | None:
-        if self._store is None:
-            return None
-        reply = self._had.get(_question(request)) or self._store.get(request)
-        if reply is not None:
-            self.count(request, reply)
-        return reply
-
-    def received(self, request: Request, reply: Reply) -> Reply:
-        reply = without_lost_answer(reply)
+    def deliver(self, request: Request, reply: Reply) -> list[Request]:
+        """Take an answer; what can be asked now that it is known."""
+        reply, question = without_lost_answer(reply), _question(request)
         if self._store is not None and reply.error is None:
             self._store.put(request, reply)
-            self._had[_question(request)] = reply
-        self.count(request, reply)
-        return reply
+            self._had[question] = reply
+        following: list[Request] = []
+        for answered in self._alike.pop(question, [request]):
+            dialogue = self._owners.pop(answered)
+            self._take(dialogue, answered, reply)
+            following += self._go_on(dialogue, after=answered)
+        return [*following, *self.admit()]
 
-    def finished(self, dialogue: Dialogue) -> None:
-        self._on_finished(dialogue.transcript())
-        if self._progress is not None:
-            self._progress.case_finished()
-
-    def count(self, request: Request, reply: Reply) -> None:
-        if self._progress is not None:
-            ends_turn = request.purpose == "summary"
-            self._progress.reply_received(reused=reply.reused_from is not None, ends_turn=ends_turn)
-
-
-# -- many requests in flight: a server
-
-
-async def _run_concurrently(dialogues: Sequence[Dialogue], subject: ConcurrentSubject, desk: _Desk) -> None:
-    in_flight: dict[Question, asyncio.Future[Reply]] = {}
-
-    async def answer(request: Request) -> Reply:
-        """What is known, what somebody else is asking for right now, or what the subject says."""
-        if (reply := desk.known(request)) is not None:
-            return reply
-        if not desk.shares:
-            return desk.received(request, await subject.ask(request))
-        question = _question(request)
-        if (asked := in_flight.get(question)) is not None:
-            reply = await asyncio.shield(asked)
-            desk.count(request, reply)
-            return reply
-        asked = in_flight[question] = asyncio.get_running_loop().create_future()
-        try:
-            reply = desk.received(request, await subject.ask(request))
-            asked.set_result(reply)
-            return reply
-        finally:
-            asked.cancel()  # without effect on a result
-            del in_flight[question]
-
-    everything = asyncio.gather(*(_converse(dialogue, answer, desk) for dialogue in dialogues))
-    try:
-        while not everything.done() and not desk.stop():
-            await asyncio.wait({everything}, timeout=_STOP_POLL_SECONDS)
-        if everything.done():
-            everything.result()
-    finally:
-        everything.cancel()
-        with contextlib.suppress(asyncio.CancelledError, Exception):  # the first failure is on its way already
-            await everything
-        await subject.disconnect()
-
-
-async def _converse(dialogue: Dialogue, answer: Callable[[Request], Awaitable[Reply]], desk: _Desk) -> None:
-    """The replies one after the other; each summary on the side as soon as its turn is known."""
-
-    async def ask(request: Request) -> None:
-        dialogue.take(request, await answer(request))
-
-    summaries: list[asyncio.Task[None]] = []
-    try:
-        while (request := dialogue.next_reply()) is not None:
-            await ask(request)
-            if (probe := dialogue.summary_of_last_reply()) is not None:
-                summaries.append(asyncio.create_task(ask(probe)))
-        await asyncio.gather(*summaries)
-    finally:
-        for task in summaries:
-            task.cancel()
-    desk.finished(dialogue)
-
-
-# -- batches: a model in this process
-
-
-def _run_in_batches(dialogues: Sequence[Dialogue], subject: BatchedSubject, desk: _Desk) -> None:
-    """So many conversations at a time; what a reply makes possible joins while the others run on."""
-    waiting = deque(dialogues)
-    owners: dict[Request, Dialogue] = {}
-    twins: dict[Question, list[Request]] = {}
-    """For everything that is being asked, who waits for the answer; the first of them asks."""
-
-    def due(dialogue: Dialogue) -> list[Request]:
+    def _go_on(self, dialogue: Dialogue, after: Request | None = None) -> list[Request]:
         """What has to be asked now for the conversation to go on, if it is not over."""
-        requests = list(_due(dialogue, desk))
-        owners.update((request, dialogue) for request in requests)
-        if not any(owner is dialogue for owner in owners.values()):
-            desk.finished(dialogue)
-        return [request for request in requests if not asked_by_another(request)]
+        requests: list[Request] = []
+        if after is None or after.purpose == "dialogue":  # a summary makes nothing possible
+            requests += self._due(dialogue)
+            self._owners.update(dict.fromkeys(requests, dialogue))
+        if not any(owner is dialogue for owner in self._owners.values()):
+            self._on_finished(dialogue.transcript())
+            self._progress.case_finished()
+        return [request for request in requests if not self._asked_by_another(request)]
 
-    def asked_by_another(request: Request) -> bool:
-        if not desk.shares:
+    def _due(self, dialogue: Dialogue) -> Iterator[Request]:
+        """The summary still owed and the next reply, after everything that the store knows."""
+        while True:
+            for request in (dialogue.summary_of_last_reply(), dialogue.next_reply()):
+                reply = None if request is None else self._known(request)
+                if request is not None and reply is None:
+                    yield request
+                elif request is not None and reply is not None:
+                    self._take(dialogue, request, reply)
+            if request is None or reply is None:
+                return
+
+    def _known(self, request: Request) -> Reply | None:
+        if self._store is None:
+            return None
+        return self._had.get(_question(request)) or self._store.get(request)
+
+    def _asked_by_another(self, request: Request) -> bool:
+        if self._store is None:
             return False
-        alike = twins.setdefault(_question(request), [])
+        alike = self._alike.setdefault(_question(request), [])
         alike.append(request)
         return alike[0] is not request
 
-    def admit() -> list[Request]:
-        """Conversations that begin, as many as there is place for."""
-        requests: list[Request] = []
-        while waiting and not desk.stop() and len({id(owner) for owner in owners.values()}) < subject.batch_size:
-            requests += due(waiting.popleft())
-        return requests
-
-    def deliver(request: Request, reply: Reply) -> Sequence[Request]:
-        reply, following = desk.received(request, reply), list[Request]()
-        for answered in twins.pop(_question(request), [request]):
-            if answered is not request:
-                desk.count(answered, reply)
-            dialogue = owners.pop(answered)
-            dialogue.take(answered, reply)
-            # a summary makes nothing possible
-            if answered.purpose == "dialogue" or not any(owner is dialogue for owner in owners.values()):
-                following += due(dialogue)
-        return [*following, *admit()]
-
-    with contextlib.suppress(RunStopped):
-        while (requests := admit()) and not desk.stop():
-            subject.answer(requests, deliver)
-
-
-def _due(dialogue: Dialogue, desk: _Desk) -> Iterator[Request]:
-    """The summary still owed and the next reply, after everything that the store knows."""
-    while True:
-        probe = dialogue.summary_of_last_reply()
-        if probe is not None:
-            reply = desk.known(probe)
-            if reply is None:
-                yield probe
-            else:
-                dialogue.take(probe, reply)
-        request = dialogue.next_reply()
-        if request is None:
-            return
-        reply = desk.known(request)
-        if reply is None:
-            yield request
-            return
+    def _take(self, dialogue: Dialogue, request: Request, reply: Reply) -> None:
         dialogue.take(request, reply)
+        ends_turn = request.purpose == "summary"
+        self._progress.reply_received(reused=reply.reused_from is not None, ends_turn=ends_turn)
 
 
-# -- one request at a time: everything else
+def _question(request: Request) -> Question:
+    return request.repeat, request.messages
 
 
-def _run_one_by_one(dialogues: Sequence[Dialogue], subject: Subject, desk: _Desk) -> None:
+async def _ask_all_at_once(frontier: _Frontier, subject: ConcurrentSubject) -> None:
+    """Everything that can be asked is in flight; the subject finds its own pace."""
+    tasks: set[asyncio.Task[None]] = set()
+    failures: list[BaseException] = []
+    over = asyncio.Event()
+
+    def send(requests: Sequence[Request]) -> None:
+        for request in requests:
+            tasks.add(task := asyncio.create_task(ask(request)))
+            task.add_done_callback(ended)
+
+    async def ask(request: Request) -> None:
+        send(frontier.deliver(request, await subject.ask(request)))
+
+    def ended(task: asyncio.Task[None]) -> None:
+        tasks.discard(task)
+        if not task.cancelled() and (failure := task.exception()) is not None:
+            failures.append(failure)
+        if failures or not tasks:
+            over.set()
+
+    try:
+        send(frontier.admit())
+        while tasks and not failures and not frontier.stop():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(over.wait(), _STOP_POLL_SECONDS)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await subject.disconnect()
+    for failure in failures:
+        raise failure
+
+
+def _ask_one_by_one(frontier: _Frontier, subject: SequentialSubject) -> None:
     """Case after case, since nothing is gained by interleaving: the first test has its result early."""
-
-    def ask(dialogue: Dialogue, request: Request | None) -> bool:
-        if request is None or desk.stop():
-            return False
-        reply = desk.known(request)
-        if reply is None:
-            reply = desk.received(request, subject.respond([request])[0])
-        dialogue.take(request, reply)
-        return True
-
-    for dialogue in dialogues:
-        while ask(dialogue, dialogue.next_reply()):
-            ask(dialogue, dialogue.summary_of_last_reply())
-        if desk.stop():
-            return
-        desk.finished(dialogue)
+    frontier.most_at_once = lambda: 1
+    pending = deque(frontier.admit())
+    while pending and not frontier.stop():
+        request = pending.popleft()
+        pending.extend(frontier.deliver(request, subject.respond([request])[0]))

@@ -114,6 +114,11 @@ class Progress:
         return f"  [{'=' * filled}{' ' * (_BAR - filled)}] {self.text()}"[: self._width - 1]
 
 
+def no_progress() -> Progress:
+    """For runs that nobody watches."""
+    return Progress(lambda text: None, live=False)
+
+
 def terminal_progress(reporter: Any, capture: Any, verbosity: int, *, workers: bool = False) -> Progress | None:
     """Progress on the terminal of pytest's reporter, past its capture plugin; None with -q or without a terminal.
 

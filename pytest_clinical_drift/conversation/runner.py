@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
-from pytest_clinical_drift.conversation.progress import Progress
+from pytest_clinical_drift.conversation.progress import Progress, no_progress
 from pytest_clinical_drift.conversation.store import Store, StoredRun
 from pytest_clinical_drift.errors import DriftError, SubjectError
 from pytest_clinical_drift.subjects.base import BatchedSubject, RunStopped, Subject
@@ -60,7 +60,7 @@ class BackgroundRunner:
         self._shared = shared
         self._store = Store(store) if store is not None else None
         self._transcripts = transcripts
-        self._progress = progress
+        self._progress = progress or no_progress()
         self._on_finished = on_finished
         self._cases: Sequence[Case] = ()
         self._finished: dict[tuple[str, int], Transcript] = {}
@@ -79,13 +79,13 @@ class BackgroundRunner:
         if self._thread is None and not self._stopping.is_set():
             self._thread = threading.Thread(target=self._run, name="clinical-drift", daemon=True)
             self._thread.start()
-            if self._shared is not None and self._progress is not None:
-                threading.Thread(target=self._tick, args=(self._progress,), daemon=True).start()
+            if self._shared is not None:
+                threading.Thread(target=self._tick, args=(self._thread,), daemon=True).start()
 
-    def _tick(self, progress: Progress) -> None:
+    def _tick(self, running: threading.Thread) -> None:
         """Others wait, in their processes: what they would draw is drawn from here."""
-        while self._thread is not None and self._thread.is_alive() and not self._stopping.wait(_TICK_SECONDS):
-            progress.waiting()
+        while running.is_alive() and not self._stopping.wait(_TICK_SECONDS):
+            self._progress.waiting()
 
     def wait(self, case_id: str, repeat: int) -> Transcript:
         self.start()
@@ -97,11 +97,9 @@ class BackgroundRunner:
                     if self._thread is None or not self._thread.is_alive():
                         raise RunStopped(_STOPPED) if self._stopping.is_set() else SubjectError(_STOPPED)
                     self._news.wait(0.2)  # a timeout, so that Ctrl-C is heard on every platform
-                    if self._progress is not None:
-                        self._progress.waiting()
+                    self._progress.waiting()
             finally:
-                if self._progress is not None:
-                    self._progress.arrived()
+                self._progress.arrived()
             return self._finished[case_id, repeat]
 
     def give_up(self) -> None:
@@ -136,11 +134,13 @@ class BackgroundRunner:
             self._news.notify_all()
 
     def _converse(self, stored: StoredRun | None) -> None:
-        self._clear_transcripts()
-        if self._progress is not None:
-            turns = sum(len(case.turns) for case in self._cases)
-            repeats = self._plan.repeats
-            self._progress.begin(cases=len(self._cases) * repeats, replies=2 * turns * repeats)
+        if self._transcripts is not None:
+            # none of an earlier run may stand beside ours: a replay of the folder would mix two runs
+            for file in self._transcripts.glob("*.jsonl"):
+                file.unlink(missing_ok=True)
+        repeats = self._plan.repeats
+        replies = sum(2 * len(case.turns) * repeats for case in self._cases)
+        self._progress.begin(cases=len(self._cases) * repeats, replies=replies)
         run_conversations(
             self._cases,
             self._subject,
@@ -151,18 +151,11 @@ class BackgroundRunner:
             progress=self._progress,
         )
 
-    def _clear_transcripts(self) -> None:
-        """No transcript of an earlier run may stand beside ours: a replay of the folder would mix two runs."""
-        if self._transcripts is not None:
-            for file in self._transcripts.glob("*.jsonl"):
-                file.unlink(missing_ok=True)
-
     def _is_over(self) -> bool:
         """Whether the run reached an end that the next run should not go on from: all had, or stopped by a verdict."""
-        if any(transcript.incomplete is not None for transcript in self._finished.values()):
-            return False
+        outage = any(transcript.incomplete is not None for transcript in self._finished.values())
         complete = len(self._finished) == len(self._cases) * self._plan.repeats
-        return complete or (self._stopping.is_set() and not self._interrupted)
+        return not outage and (complete or (self._stopping.is_set() and not self._interrupted))
 
     def _keep(self, transcript: Transcript) -> None:
         if self._on_finished is not None:

@@ -12,14 +12,14 @@ import datetime
 import hashlib
 import json
 import logging
+import os
 import sqlite3
-import threading
+import sys
 import uuid
 from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.conversation import prompts
-from pytest_clinical_drift.conversation.run_lock import RunLock
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.subjects.base import Identity, Request
 from pytest_clinical_drift.transcript import Reply, Usage
@@ -43,7 +43,10 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            _make_folder(path.parent)
+            if not path.parent.exists():
+                path.parent.mkdir(parents=True)
+                # a folder that we make ourselves stays out of version control
+                (path.parent / ".gitignore").write_text("*\n", encoding="utf-8")
             with contextlib.closing(self._connect()) as connection:
                 version = connection.execute("PRAGMA user_version").fetchone()[0]
                 if version not in (0, _SCHEMA):
@@ -55,7 +58,7 @@ class Store:
 
     def begin(self, identity: Identity) -> StoredRun:
         """Go on with the subject's unfinished run, or begin a new one."""
-        return StoredRun(self._connect(), identity, RunLock(self.path))
+        return StoredRun(self._connect(), identity, _lock(self.path.with_name(self.path.name + ".lock")))
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
@@ -68,33 +71,22 @@ class Store:
 class StoredRun:
     """The stored replies as one run may use them."""
 
-    def __init__(self, connection: sqlite3.Connection, identity: Identity, lock: RunLock) -> None:
+    def __init__(self, connection: sqlite3.Connection, identity: Identity, lock: int | None) -> None:
         self._connection = connection
-        self._guard = threading.Lock()
         self._subject = subject_hash(identity)
         self._proven = identity.proven
         self._lock = lock
-        self._missed: dict[tuple[object, ...], str] = {}
-        """Keys of replies that were looked for and will be put: a long conversation is not hashed twice."""
+        """The open lock file; None while another process is at work in this store."""
         self.problem: str | None = None
         """Why replies are no longer stored; the run goes on without."""
         self._run = self._find_or_begin(json.dumps(identity.server or {}, sort_keys=True, default=str))
 
     def get(self, request: Request) -> Reply | None:
         """A stored reply that may be used here."""
-        query = "SELECT reply, created FROM replies WHERE key = ?"
-        key = self._key(request)
-        values = [key]
-        if not self._proven:
-            query += " AND run = ?"
-            values.append(self._run)
+        query = "SELECT reply, created FROM replies WHERE key = ? AND (? OR run = ?) ORDER BY created LIMIT 1"
         try:
-            with self._guard:
-                row = self._connection.execute(query + " ORDER BY created LIMIT 1", values).fetchone()
-            if row is not None:
-                return _read(*row)
-            self._missed[_name(request)] = key
-            return None
+            row = self._connection.execute(query, (self._key(request), self._proven, self._run)).fetchone()
+            return None if row is None else _read(*row)
         except (sqlite3.Error, ValueError, TypeError, KeyError):
             return None  # what cannot be read was not stored: it is asked for again
 
@@ -102,27 +94,26 @@ class StoredRun:
         """Keep a reply; errors are none."""
         if reply.error is not None or self.problem is not None:
             return
-        key = self._missed.pop(_name(request), None) or self._key(request)
-        row = (key, self._run, _now(), _write(reply))
+        row = (self._key(request), self._run, _now(), json.dumps(dataclasses.asdict(reply), ensure_ascii=True))
         try:
-            with self._guard:
-                self._connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?)", row)
+            self._connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?)", row)
         except sqlite3.Error as error:
             self.problem = f"replies are no longer stored ({error})"
             logging.getLogger(__name__).warning(self.problem)
 
     def end(self, *, finished: bool) -> None:
         """Close; a finished run is not resumed any more."""
-        with self._guard, contextlib.suppress(sqlite3.Error):
+        with contextlib.suppress(sqlite3.Error):
             if finished:
                 self._connection.execute("UPDATE runs SET finished = ? WHERE run = ?", (_now(), self._run))
             self._connection.close()
-        self._lock.release()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     def _find_or_begin(self, server: str) -> str:
-        # while another process is at work in this store, its run is not ours to resume
-        if self._lock.acquire():
-            oldest = (_clock() - _RESUMED_WITHIN).isoformat()
+        if self._lock is not None:  # the run of another living process is not ours to resume
+            oldest = (datetime.datetime.now(datetime.UTC) - _RESUMED_WITHIN).isoformat()
             row = self._connection.execute(
                 "SELECT run, server FROM runs WHERE subject = ? AND finished IS NULL AND started > ? "
                 "ORDER BY started DESC LIMIT 1",
@@ -148,31 +139,28 @@ def _digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=True, default=str).encode()).hexdigest()
 
 
-def _name(request: Request) -> tuple[object, ...]:
-    return request.case_id, request.repeat, request.turn, request.purpose
-
-
-def _write(reply: Reply) -> str:
-    fields = {field.name: getattr(reply, field.name) for field in dataclasses.fields(reply)}
-    usage = {"prompt_tokens": reply.usage.prompt_tokens, "completion_tokens": reply.usage.completion_tokens}
-    return json.dumps({**fields, "usage": usage}, ensure_ascii=True)
-
-
 def _read(text: str, created: str) -> Reply:
     fields = json.loads(text)
     return Reply(**{**fields, "usage": Usage(**fields["usage"]), "reused_from": created})
 
 
-def _make_folder(folder: Path) -> None:
-    """A folder that we make ourselves stays out of version control."""
-    if not folder.exists():
-        folder.mkdir(parents=True)
-        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+def _lock(path: Path) -> int | None:
+    """Tells whether another living process works with the same store; the system frees the lock of a killed one."""
+    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        if sys.platform == "win32":
+            import msvcrt
 
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
 
-def _clock() -> datetime.datetime:
-    return datetime.datetime.now(datetime.UTC)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(file)
+        return None
+    return file
 
 
 def _now() -> str:
-    return _clock().isoformat(timespec="milliseconds")
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from pytest_clinical_drift.cases.model import Case, FactState, facts_at
-from pytest_clinical_drift.conversation.reasoning import strip_reasoning
+from pytest_clinical_drift.conversation.hygiene import strip_reasoning
 from pytest_clinical_drift.evidence.advice.breach import find_breaches
 from pytest_clinical_drift.evidence.advice.opposition import oppositions
 from pytest_clinical_drift.evidence.advice.orders import advice_of

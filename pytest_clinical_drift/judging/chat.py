@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_clinical_drift.conversation.reasoning import strip_reasoning
+from pytest_clinical_drift.conversation.hygiene import strip_reasoning
 from pytest_clinical_drift.judging.answers import UNSURE, Answer, answer_schema, find_object
 from pytest_clinical_drift.judging.prompts import correction, messages_for
 from pytest_clinical_drift.judging.protocol import Asked

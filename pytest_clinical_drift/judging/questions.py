@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from pytest_clinical_drift.cases.model import Case, facts_at
-from pytest_clinical_drift.conversation.reasoning import strip_reasoning
+from pytest_clinical_drift.conversation.hygiene import strip_reasoning
 from pytest_clinical_drift.evidence.advice.targets import forbidden_by
 from pytest_clinical_drift.evidence.findings import adjacent_pairs, visible
 from pytest_clinical_drift.evidence.found import FactFinding, Findings

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
+from pydantic import TypeAdapter, ValidationError
+
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError, SubjectError
 from pytest_clinical_drift.transcript import Message, Purpose, Reply
@@ -45,7 +47,10 @@ class RunStopped(SubjectError):
 
 
 class Subject(Protocol):
-    """A model under test, asked one request after the other unless it offers more (see below)."""
+    """A model under test; it also offers one of the three ways of being asked below.
+
+    However it is asked, a request that fails yields a Reply with an error, never an exception.
+    """
 
     spec: str
     exclusive: bool
@@ -59,10 +64,6 @@ class Subject(Protocol):
         """What is being tested; may load the model."""
         ...
 
-    def respond(self, requests: Sequence[Request]) -> list[Reply]:
-        """Answer all requests, in order; a request that fails yields a Reply with an error, never an exception."""
-        ...
-
     def close(self) -> None:
         """Give up connections, threads and memory."""
         ...
@@ -73,6 +74,15 @@ class TalkativeSubject(Protocol):
     """A subject whose look before the run may take a while; `say` gets what it is waiting for."""
 
     say: Callable[[str], object]
+
+
+@runtime_checkable
+class SequentialSubject(Protocol):
+    """A subject that gains nothing from being asked several things at a time."""
+
+    def respond(self, requests: Sequence[Request]) -> list[Reply]:
+        """Answer all requests, in order."""
+        ...
 
 
 @runtime_checkable
@@ -130,15 +140,8 @@ def require_at_least(settings: Mapping[str, Any], limits: Mapping[str, float]) -
 
 
 def _convert(key: str, text: str, kind: type) -> Any:
-    if kind is bool:
-        lowered = text.lower()
-        if lowered in ("1", "true", "yes", "on"):
-            return True
-        if lowered in ("0", "false", "no", "off"):
-            return False
-        raise InputError(f"{key}: expected true or false, found {text!r}")
+    expected = {int: "a whole number", float: "a number", bool: "true or false"}
     try:
-        return kind(text)
-    except ValueError:
-        expected = {int: "a whole number", float: "a number"}.get(kind, kind.__name__)
-        raise InputError(f"{key}: expected {expected}, found {text!r}") from None
+        return TypeAdapter(kind).validate_strings(text)
+    except ValidationError:
+        raise InputError(f"{key}: expected {expected.get(kind, kind.__name__)}, found {text!r}") from None

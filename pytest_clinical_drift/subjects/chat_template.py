@@ -73,12 +73,6 @@ class ChatTemplate:
         text: str = self._tokenizer.decode(visible, skip_special_tokens=False, clean_up_tokenization_spaces=False)
         return self._openings.get(tuple(prompt[-32:]), "") + text
 
-    @property
-    def pad(self) -> int:
-        """Fills rows up; it is masked, so that any token would do."""
-        pad = self._tokenizer.pad_token_id
-        return int(pad if pad is not None else 0)
-
     def stop_tokens(self, model: Any) -> list[int]:
         """Whatever model and tokenizer call an end."""
         found: set[int] = set()

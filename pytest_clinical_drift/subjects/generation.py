@@ -1,244 +1,192 @@
-"""Generates many replies together, on top of what each conversation has cached; new ones join while others run."""
+"""Generates many replies together, on top of what is cached; each leaves when it is whole, and the next one joins."""
 
 from __future__ import annotations
 
 import inspect
 from collections import deque
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from transformers.cache_utils import Cache, DynamicCache
 
-from pytest_clinical_drift.subjects.base import RunStopped
-from pytest_clinical_drift.subjects.grouped_attention import use_grouped_attention
-from pytest_clinical_drift.subjects.jobs import Generated, Job, Line
-from pytest_clinical_drift.subjects.kv_batch import (
-    Memory,
-    Row,
-    Tensor,
-    buffers_of,
-    cache_of,
-    can_reuse,
-    shared_prefix,
-    some_rows,
-)
+from pytest_clinical_drift.subjects.base import Request, RunStopped
+from pytest_clinical_drift.subjects.kv_pool import KeyValuePool, Tensor, can_pool, use_grouped_attention
 from pytest_clinical_drift.subjects.sampling import Choice, Decoding, choose
 
-_ROOM = 96
-"""Free columns that a new cache gets for the replies."""
 _TIE = 1e-5
 """In float32, two candidates closer than this (relative to the largest logit) may swap with the shape of the batch."""
-_LEAVERS = 0.25
-"""Share of finished rows at which a batch is put together anew."""
 
-Deliver = Callable[[Job, Generated], Sequence[Job]]
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Job:
+    """One reply to generate."""
+
+    request: Request
+    prompt: tuple[int, ...]
+    limit: int
+    """Most new tokens."""
+    seed: int
+    since: float
+    """When it was asked for."""
+
+
+@dataclass(slots=True, eq=False)
+class Line:
+    """A job while it is being generated."""
+
+    job: Job
+    choice: Choice
+    """How its next token is chosen."""
+    made: list[int] = field(default_factory=list)
+    """The reply so far, without the token that ends it."""
+    done: bool = False
+    uncertain: bool = False
+    """Two candidates were too close to call in a batch."""
+
+    @property
+    def truncated(self) -> bool:
+        return len(self.made) >= self.job.limit
+
+
+Deliver = Callable[[Job, Line], Sequence[Job]]
 """Takes a whole reply; returns what can be asked now that it is known."""
 
 
 class BatchGenerator:
-    """Owns the model and the cached rows."""
+    """Owns the model and the cached rows; the reply in row i of the pool is the i-th of those that run."""
 
-    def __init__(self, model: Any, stop_tokens: Sequence[int], pad: int, decoding: Decoding) -> None:
+    def __init__(self, model: Any, stop_tokens: Sequence[int], decoding: Decoding) -> None:
         self._model = model
         self._stop_tokens = frozenset(stop_tokens)
         self._decoding = decoding
-        self._rows: dict[Hashable, Row] = {}
-        self._memory = Memory()
         self._accepted = set(inspect.signature(model.forward).parameters)
-        self.pad = pad
-        self.reuses = can_reuse(model.config) and "position_ids" in self._accepted
-        self._layers = len(DynamicCache(config=model.config).layers)
+        self.reuses = can_pool(model, self._accepted)
+        self._pool = KeyValuePool(model)
+        self._last_use: dict[int, str] = {}
+        """What the latest reply of each row was for."""
         if self.reuses:
             use_grouped_attention(model)
-        self._exact = decoding.greedy and next(model.parameters()).dtype == torch.float32
+        exact = decoding.greedy and next(model.parameters()).dtype == torch.float32
+        self._tie = _TIE if exact else 0.0
         self.prefilled = self.reused = self.redone = 0
         """Prompt tokens computed, prompt tokens found in the cache; replies generated a second time, alone."""
 
     def forget(self) -> bool:
         """Drop everything cached and give the memory back; whether there was anything."""
-        held = bool(self._rows)
-        self._rows.clear()
-        self._memory.clear()
+        held = any(self._pool.tokens)
+        self._pool.clear()
         return held
 
     def generate(self, jobs: Sequence[Job], deliver: Deliver, rows: int, cancelled: Callable[[], bool]) -> None:
-        """Generate all jobs and those that follow from them, at most so many rows at a time."""
-        waiting, lines = deque(jobs), list[Line]()
+        """Generate all jobs and those that follow from them, at most so many at a time."""
+        waiting = deque(jobs)
+        running: list[Line | None] = []
+        """By row; None where a reply has just been finished: what follows from it goes on there."""
         with torch.inference_mode():
-            while waiting or lines:
-                while waiting and len(lines) < rows:
-                    job = waiting.popleft()
-                    lines.append(Line(job, Choice(self._decoding, job.prompt, job.seed)))
-                batch = _Batch(self, lines, wanted={job.conversation for job in waiting})
-                while not batch.breaks_up(more_waits=bool(waiting)):
-                    if cancelled():
-                        raise RunStopped("stopped in the middle of a reply")
-                    for line in batch.step():
-                        waiting.extend(deliver(line.job, self._result(line, cancelled)))
-                lines = batch.part()
+            while waiting or running:
+                if cancelled():
+                    raise RunStopped("stopped in the middle of a reply")
+                if not self.reuses:
+                    finished = [self._alone(waiting.popleft(), cancelled)]
+                elif waiting and sum(line is not None for line in running) < rows:
+                    finished = self._join(waiting.popleft(), running, rows)
+                else:
+                    self._close_gaps(running)
+                    finished = self._step([line for line in running if line is not None])
+                for line in finished:
+                    if line in running:
+                        running[running.index(line)] = None
+                    self.redone += line.uncertain
+                    whole = self._alone(line.job, cancelled) if line.uncertain else line
+                    waiting.extend(deliver(line.job, whole))
+                if not any(running):
+                    running.clear()
 
-    def _result(self, line: Line, cancelled: Callable[[], bool]) -> Generated:
-        if not line.uncertain:
-            return Generated(line.made, truncated=len(line.made) >= line.job.limit)
-        self.redone += 1
-        return self._alone(line.job, cancelled)
+    def _join(self, job: Job, running: list[Line | None], rows: int) -> list[Line]:
+        """Read a prompt into a row of its own, as far as it is not cached, and choose its first token."""
+        line, (source, length) = self._line(job), self._pool.best_row(job.prompt)
+        row = self._row_for(source, length, running, rows)
+        self._last_use[row] = job.request.purpose
+        self._pool.begin(row, source, length)
+        self.reused += length
+        self.prefilled += len(job.prompt) - length
+        running.extend([None] * (row + 1 - len(running)))
+        running[row] = line
+        positions = torch.arange(length, len(job.prompt)).unsqueeze(0)
+        logits = self._call([job.prompt[length:]], self._pool.cache, self._pool.work_on(slice(row, row + 1), positions))
+        self._pool.tokens[row].extend(job.prompt[length:])
+        return self._choose(logits, [line], self._tie)
 
-    def _alone(self, job: Job, cancelled: Callable[[], bool]) -> Generated:
-        """One reply as the model would make it without us: the whole prompt, no padding, nothing cached."""
-        line = Line(job, Choice(self._decoding, job.prompt, job.seed))
-        cache, tokens = DynamicCache(config=self._model.config), list(job.prompt)
+    def _row_for(self, source: int, length: int, running: Sequence[Line | None], rows: int) -> int:
+        """The row that the prompt continues, if nobody works there and little of it gets lost.
+
+        Otherwise the row of a finished summary, which nothing continues, or a new one; at last any that is free.
+        """
+        cached = self._pool.tokens
+        free = [row for row in range(len(cached)) if row >= len(running) or running[row] is None]
+        if source in free and 2 * length >= len(cached[source]):
+            return source
+        if spent := [row for row in free if self._last_use.get(row) == "summary"]:
+            return spent[0]
+        return len(cached) if len(cached) < rows or not free else free[0]
+
+    def _close_gaps(self, running: list[Line | None]) -> None:
+        """The rows in use become neighbours: the last ones move into the gaps."""
+        while None in running:
+            last = running.pop()
+            if last is not None:
+                gap = running.index(None)
+                self._pool.begin(gap, len(running), len(self._pool.tokens[len(running)]))
+                running[gap] = last
+
+    def _step(self, lines: Sequence[Line]) -> list[Line]:
+        """One more token for every line; those that are done with it."""
+        cached = self._pool.tokens[: len(lines)]
+        positions = torch.tensor([[len(tokens)] for tokens in cached])
+        last = [line.made[-1:] for line in lines]
+        logits = self._call(last, self._pool.cache, self._pool.work_on(slice(0, len(lines)), positions))
+        for tokens, token in zip(cached, last, strict=True):
+            tokens += token
+        return self._choose(logits, lines, self._tie)
+
+    def _alone(self, job: Job, cancelled: Callable[[], bool]) -> Line:
+        """One reply as the model would make it without us: the whole prompt, no batch, nothing cached."""
+        line, tokens = self._line(job), job.prompt
+        cache = DynamicCache(config=self._model.config)
         while not line.done:
             if cancelled():
                 raise RunStopped("stopped in the middle of a reply")
-            logits = self.call(torch.tensor([tokens]), cache, {})
-            self.take(line, *choose(logits, [line.choice], self._decoding, tie=0.0))
-            tokens = line.made[-1:]
-        return Generated(line.made, truncated=len(line.made) >= job.limit)
+            self._choose(self._call([tokens], cache, {}), [line], tie=0.0)
+            tokens = tuple(line.made[-1:])
+        return line
 
-    # -- what a batch needs
+    def _line(self, job: Job) -> Line:
+        return Line(job, Choice(self._decoding, job.prompt, job.seed))
 
-    def take(self, line: Line, token: int | None) -> None:
-        """The next token of a line: an ordinary one, one that ends it, or none, since two were too close to call."""
-        if token is None:
-            line.done = line.uncertain = True
-        elif token in self._stop_tokens:
-            line.done = True
-        else:
-            line.made.append(token)
-            line.done = len(line.made) >= line.job.limit
+    def _choose(self, logits: Tensor, lines: Sequence[Line], tie: float) -> list[Line]:
+        """Each line takes its next token: an ordinary one, one that ends it, or none where two were too close."""
+        tokens = choose(logits, [line.choice for line in lines], self._decoding, tie)
+        for line, token in zip(lines, tokens, strict=True):
+            if token is None:
+                line.done = line.uncertain = True
+            elif token in self._stop_tokens:
+                line.done = True
+            else:
+                line.made.append(token)
+                line.done = line.truncated
+        return [line for line in lines if line.done]
 
-    def choose(self, logits: Tensor, lines: Sequence[Line]) -> list[int | None]:
-        alike = len(lines) == 1 and not self.reuses  # then it runs exactly as it would alone
-        tie = _TIE if self._exact and not alike else 0.0
-        return choose(logits, [line.choice for line in lines], self._decoding, tie=tie)
-
-    def call(self, tokens: Tensor, cache: Cache, extra: dict[str, Tensor]) -> Tensor:
+    def _call(self, tokens: Sequence[Sequence[int]], cache: Cache, extra: dict[str, Any]) -> Tensor:
         """Logits of the last position."""
-        device = self._model.device
-        inputs: dict[str, Any] = {name: value.to(device) for name, value in extra.items() if name in self._accepted}
+        inputs = {name: _on(value, self._model.device) for name, value in extra.items()}
         if "logits_to_keep" in self._accepted:
             inputs["logits_to_keep"] = 1
-        output = self._model(input_ids=tokens.to(device), past_key_values=cache, use_cache=True, **inputs)
-        logits: Tensor = output.logits[:, -1].float()
-        return logits
-
-    def open(self, lines: list[Line], wanted: Collection[Hashable]) -> Cache:
-        """A cache that starts with what is known of each line; sorts the lines by how much they have to read."""
-        if not self.reuses:
-            for line in lines:
-                line.begin(0)
-            return DynamicCache(config=self._model.config)
-        rows = {id(line): self._rows.get(id(line)) or self._rows.get(line.job.conversation) for line in lines}
-        for line in lines:
-            line.begin(shared_prefix(rows[id(line)], line.tokens))
-            if not line.made:
-                self.reused += line.prefix
-                self.prefilled += line.unread
-        lines.sort(key=lambda line: line.unread)
-        prefixes, room = [line.prefix for line in lines], lines[-1].unread + _ROOM
-        self._memory.change_over(self._rows.values())
-        cache = cache_of([rows[id(line)] for line in lines], prefixes, room, self._layers, self._memory)
-        # every line has its own copy now; finished replies leave a new row behind
-        self._rows = {name: row for name, row in self._rows.items() if name in wanted}
-        return cache
-
-    def remember(self, line: Line, cache: Cache, index: int, columns: Sequence[int]) -> None:
-        """Keep what is cached of a line: for the conversation's next turn, or until the next batch."""
-        if self.reuses and (line.job.keeps or not line.done):
-            name = line.job.conversation if line.done else id(line)
-            self._rows[name] = Row(line.tokens[: len(columns)], torch.tensor(columns), buffers_of(cache), index)
-
-    @property
-    def prefers_small_batches(self) -> bool:
-        """On a CPU every row costs time, finished ones too."""
-        return bool(self._model.device.type == "cpu")
+        ids = torch.tensor(tokens, device=self._model.device)
+        logits: Tensor = self._model(input_ids=ids, past_key_values=cache, use_cache=True, **inputs).logits[:, -1]
+        return logits.float()
 
 
-class _Batch:
-    """Lines that advance together, their cache, and who may look at which column."""
-
-    def __init__(self, owner: BatchGenerator, lines: list[Line], wanted: Collection[Hashable]) -> None:
-        self._owner = owner
-        self._cache = owner.open(lines, wanted)
-        self._lines = lines
-        self._prefix = max(line.prefix for line in lines)
-        self._start = self._prefix + max(line.unread for line in lines)
-        """The column of the first token that is fed by itself."""
-        self._steps = 0
-        self._mask = torch.zeros((len(lines), self._start + _ROOM), dtype=torch.long)
-
-    def breaks_up(self, *, more_waits: bool) -> bool:
-        """Whether to put the batch together anew: all are done, or enough of them and it is worth the copying."""
-        finished = sum(line.done for line in self._lines)
-        if finished == len(self._lines):
-            return True
-        worthwhile = self._owner.reuses and (more_waits or self._owner.prefers_small_batches)
-        return worthwhile and finished >= _LEAVERS * len(self._lines)
-
-    def step(self) -> list[Line]:
-        """One more token for every line; those that are done with it."""
-        logits = self._read_prompts() if self._steps == 0 else self._feed_last_tokens()
-        self._steps += 1
-        running = [line for line in self._lines if not line.done]
-        for line, token in zip(self._lines, self._owner.choose(logits, self._lines), strict=True):
-            if not line.done:
-                self._owner.take(line, token)
-        return [line for line in running if line.done]
-
-    def part(self) -> list[Line]:
-        """The lines that go on; what is cached of all is remembered."""
-        for row, line in enumerate(self._lines):
-            columns = [*range(line.prefix), *range(self._start - line.unread, self._start + line.fed)]
-            self._owner.remember(line, self._cache, row, columns)
-        return [line for line in self._lines if not line.done]
-
-    def _read_prompts(self) -> Tensor:
-        """All prompts end in the same column; lines with little to read are not filled up to those with much."""
-        groups, logits = self._groups(), []
-        for rows in groups:
-            width = max(line.unread for line in self._lines[rows])
-            tokens, positions = self._prompts(rows, width)
-            cache = self._cache if len(groups) == 1 else some_rows(self._cache, rows, self._start - width)
-            extra = {"attention_mask": self._mask[rows, : self._start], "position_ids": positions}
-            logits.append(self._owner.call(tokens, cache, extra))
-        if len(groups) > 1:
-            for layer in self._cache.layers:
-                layer.length = self._start
-        return torch.cat(logits)
-
-    def _groups(self) -> list[slice]:
-        """Neighbouring lines with about as much to read; one group where nothing is cached yet."""
-        starts = [0]
-        for row in range(1, len(self._lines) if self._prefix else 0):
-            if self._lines[row].unread > 1.25 * self._lines[starts[-1]].unread + 8:
-                starts.append(row)
-        return [slice(first, last) for first, last in zip(starts, [*starts[1:], len(self._lines)], strict=True)]
-
-    def _prompts(self, rows: slice, width: int) -> tuple[Tensor, Tensor]:
-        """What is to be read, left-padded."""
-        lines = self._lines[rows]
-        tokens = torch.full((len(lines), width), self._owner.pad)
-        positions = torch.zeros((len(lines), width), dtype=torch.long)
-        for i, line in enumerate(lines):
-            tokens[i, -line.unread :] = torch.tensor(line.tokens[line.prefix :])
-            positions[i, -line.unread :] = torch.arange(line.prefix, line.prefix + line.unread)
-            self._mask[rows.start + i, : line.prefix] = 1
-            self._mask[rows.start + i, self._start - line.unread : self._start] = 1
-        return tokens, positions
-
-    def _feed_last_tokens(self) -> Tensor:
-        column = self._start + self._steps - 1
-        if column >= self._mask.shape[1]:
-            room = torch.zeros((len(self._lines), _ROOM), dtype=torch.long)
-            self._mask = torch.cat([self._mask, room], dim=1)
-        self._mask[:, column] = 1
-        tokens = [self._owner.pad if line.done else line.made[-1] for line in self._lines]
-        positions = [line.prefix + line.unread + line.fed for line in self._lines]
-        for line in self._lines:
-            line.fed += not line.done
-        extra = {
-            "attention_mask": self._mask[:, : column + 1],
-            "position_ids": torch.tensor(positions).unsqueeze(1),
-        }
-        return self._owner.call(torch.tensor(tokens).unsqueeze(1), self._cache, extra)
+def _on(value: Any, device: torch.device) -> Any:
+    return {name: part.to(device) for name, part in value.items()} if isinstance(value, dict) else value.to(device)

@@ -12,36 +12,19 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError, SubjectError
 from pytest_clinical_drift.subjects.base import Identity, Request, read_settings, require_at_least
 from pytest_clinical_drift.subjects.chat_template import ChatTemplate
-from pytest_clinical_drift.subjects.jobs import Generated, Job
 from pytest_clinical_drift.subjects.weights import Weights, is_out_of_memory, why_not_loaded, without_bars
 from pytest_clinical_drift.transcript import Reply, Usage
 
 if TYPE_CHECKING:
-    from pytest_clinical_drift.subjects.generation import BatchGenerator
+    from pytest_clinical_drift.subjects.generation import BatchGenerator, Job, Line
 
 _KNOWN: dict[str, type] = {
-    "max_tokens": int,
-    "temperature": float,
-    "top_p": float,
-    "top_k": int,
-    "repetition_penalty": float,
-    "seed": int,
-    "dtype": str,
-    "device": str,
-    "device_map": str,
-    "trust_remote_code": bool,
-    "revision": str,
-    "thinking": bool,
-    "batch_size": int,
-    "attn_implementation": str,
+    **dict.fromkeys(("max_tokens", "top_k", "seed", "batch_size"), int),
+    **dict.fromkeys(("temperature", "top_p", "repetition_penalty"), float),
+    **dict.fromkeys(("dtype", "device", "device_map", "revision", "attn_implementation"), str),
+    **dict.fromkeys(("trust_remote_code", "thinking"), bool),
 }
-_DEFAULTS: dict[str, Any] = {
-    "max_tokens": 1024,
-    "temperature": 0.0,
-    "seed": 0,
-    "dtype": "auto",
-    "trust_remote_code": False,
-}
+_DEFAULTS = {"max_tokens": 1024, "temperature": 0.0, "seed": 0, "dtype": "auto", "trust_remote_code": False}
 _DECODING = ("max_tokens", "temperature", "top_p", "top_k", "repetition_penalty", "seed", "thinking")
 _DTYPES = ("auto", "float32", "bfloat16", "float16")
 
@@ -53,7 +36,6 @@ class HuggingFaceSubject:
 
     def __init__(self, target: str, settings: Mapping[str, str], *, option: str = "--model") -> None:
         self.spec = f"hf:{target}"
-        self._option = option
         named = "--drift-set" if option == "--model" else f"{option}-set"
         self._settings = {**_DEFAULTS, **read_settings(self.spec, settings, _KNOWN, option=named)}
         require_at_least(self._settings, {"max_tokens": 1, "temperature": 0, "top_k": 1, "batch_size": 1})
@@ -63,8 +45,6 @@ class HuggingFaceSubject:
         self.batch_size: int = self._settings.get("batch_size") or 16
         self.rows_at_once = 2 * self.batch_size
         """A summary and a reply per conversation; halves when memory runs out."""
-        self._too_large = False
-        """Not even a single conversation fits into memory."""
         self._cancelled = threading.Event()
         self._template: ChatTemplate | None = None
         self._generator: BatchGenerator | None = None
@@ -81,10 +61,8 @@ class HuggingFaceSubject:
 
     def identity(self) -> Identity:
         if self._revision is None:
-            commit = (
-                None if self._weights.path.exists() else getattr(self._load_template().config, "_commit_hash", None)
-            )
-            self._revision = self._weights.fingerprint(commit)
+            local = self._weights.path.exists()
+            self._revision = self._weights.fingerprint(None if local else self._load_template().config)
         decoding = {key: self._settings[key] for key in _DECODING if self._settings.get(key) is not None}
         decoding["dtype"] = self._settings["dtype"]
         proven = self._revision is not None
@@ -97,60 +75,47 @@ class HuggingFaceSubject:
 
     # -- during the run
 
-    def respond(self, requests: Sequence[Request]) -> list[Reply]:
-        replies: dict[Request, Reply] = {}
-
-        def keep(request: Request, reply: Reply) -> Sequence[Request]:
-            replies[request] = reply
-            return ()
-
-        self.answer(requests, keep)
-        return [replies[request] for request in requests]
-
     def answer(self, requests: Sequence[Request], deliver: Callable[[Request, Reply], Sequence[Request]]) -> None:
         generator = self._load()
-        waiting: dict[Job, tuple[Request, float]] = {}
+        waiting: dict[Job, None] = {}
 
         def accept(asked: Sequence[Request]) -> list[Job]:
             """Jobs for these requests; what cannot be asked is delivered at once, with the reason."""
-            jobs, pending = [], list(asked)
+            jobs: list[Job] = []
+            pending = list(asked)
             while pending:
                 job = self._job(request := pending.pop(0))
                 if isinstance(job, Reply):
                     pending += deliver(request, job)
                 else:
-                    waiting[job] = (request, time.monotonic())
                     jobs.append(job)
+            waiting.update(dict.fromkeys(jobs))
             return jobs
 
-        def hand_over(job: Job, made: Generated) -> list[Job]:
-            request, since = waiting.pop(job)
-            return accept(deliver(request, self._reply(job, made, time.monotonic() - since)))
+        def hand_over(job: Job, line: Line) -> list[Job]:
+            del waiting[job]
+            return accept(deliver(job.request, self._reply(job, line)))
 
         accept(requests)
         while waiting:
-            self._generate(generator, list(waiting), hand_over)
-            if self._too_large:
-                request, _ = waiting.pop(next(iter(waiting)))
-                accept(deliver(request, Reply("", error="out of memory with a single conversation")))
+            try:
+                generator.generate(list(waiting), hand_over, self.rows_at_once, self._cancelled.is_set)
+            except RuntimeError as error:
+                if not is_out_of_memory(error):
+                    raise
+            # outside of the handler, which would keep the tensors of the failed attempt alive
+            if waiting and not self._make_room(generator, len(waiting)):
+                del waiting[job := next(iter(waiting))]
+                accept(deliver(job.request, Reply("", error="out of memory with a single conversation")))
 
-    def _generate(
-        self, generator: BatchGenerator, jobs: Sequence[Job], hand_over: Callable[[Job, Generated], Sequence[Job]]
-    ) -> None:
-        """Generate; when memory runs out, everything cached is given up and the next batch is half as large."""
-        self._too_large = False
-        try:
-            generator.generate(jobs, hand_over, self.rows_at_once, self._cancelled.is_set)
-            return
-        except RuntimeError as error:
-            if not is_out_of_memory(error):
-                raise
-        # outside of the handler, which would keep the tensors of the failed attempt alive
-        held_more = generator.forget()
+    def _make_room(self, generator: BatchGenerator, jobs: int) -> bool:
+        """Give up everything cached and halve the batch; False when there was nothing left to give up."""
+        alone = self.rows_at_once == 1
+        held = generator.forget()
         _release_memory()
-        self._too_large = self.rows_at_once == 1 and not held_more
-        self.rows_at_once = max(1, min(self.rows_at_once, len(jobs)) // 2)
+        self.rows_at_once = max(1, min(self.rows_at_once, jobs) // 2)
         self.batch_size = max(1, self.rows_at_once // 2)
+        return held or not alone
 
     def cancel(self) -> None:
         self._cancelled.set()
@@ -170,23 +135,17 @@ class HuggingFaceSubject:
         if room < 1:
             cause = f"context length exceeded ({len(prompt)} tokens of {self._room})"
             return Reply("", error=cause, usage=Usage(len(prompt), None))
-        return Job(
-            prompt=prompt,
-            conversation=(request.case_id, request.repeat),
-            keeps=request.purpose == "dialogue",
-            limit=min(self._settings["max_tokens"], room),
-            seed=self._seed(request.repeat, prompt) if self._settings["temperature"] else 0,
-        )
+        from pytest_clinical_drift.subjects.generation import Job
 
-    def _seed(self, repeat: int, prompt: Sequence[int]) -> int:
-        """Of its own for every reply: what else is in the batch does not matter, and the same words get the same."""
-        digest = hashlib.sha256(f"{self._settings['seed']} {repeat} {prompt}".encode()).digest()
-        return int.from_bytes(digest[:7], "big")
+        # a seed of its own for every reply: what else is in the batch does not matter, and the same words get the same
+        digest = hashlib.sha256(f"{self._settings['seed']} {request.repeat} {prompt}".encode()).digest()
+        limit, seed = min(self._settings["max_tokens"], room), int.from_bytes(digest[:7], "big")
+        return Job(request, prompt, limit, seed, since=time.monotonic())
 
-    def _reply(self, job: Job, made: Generated, seconds: float) -> Reply:
-        text = self._load_template().text(made.tokens, job.prompt)
-        usage = Usage(len(job.prompt), len(made.tokens))
-        return Reply(text, usage=usage, truncated=made.truncated, seconds=seconds)
+    def _reply(self, job: Job, line: Line) -> Reply:
+        text = self._load_template().text(line.made, job.prompt)
+        usage = Usage(len(job.prompt), len(line.made))
+        return Reply(text, usage=usage, truncated=line.truncated, seconds=time.monotonic() - job.since)
 
     def _load(self) -> BatchGenerator:
         if self._generator is None:
@@ -199,7 +158,7 @@ class HuggingFaceSubject:
             if chosen["repetition_penalty"] is None:
                 chosen["repetition_penalty"] = getattr(model.generation_config, "repetition_penalty", None)
             decoding = Decoding(temperature=self._settings["temperature"], **chosen)
-            self._generator = BatchGenerator(model, template.stop_tokens(model), template.pad, decoding)
+            self._generator = BatchGenerator(model, template.stop_tokens(model), decoding)
             self._room = _context_length(model.config)
             self._found = {
                 "dtype": str(model.dtype).removeprefix("torch."),
@@ -212,10 +171,8 @@ class HuggingFaceSubject:
     def _load_model(self) -> Any:
         from transformers import AutoModelForCausalLM
 
-        options = self._weights.options | {"dtype": self._settings["dtype"]}
-        for name in ("device_map", "attn_implementation"):
-            if name in self._settings:
-                options[name] = self._settings[name]
+        passed_on = ("dtype", "device_map", "attn_implementation")
+        options = self._weights.options | {name: self._settings[name] for name in passed_on if name in self._settings}
         try:
             with without_bars():
                 model = AutoModelForCausalLM.from_pretrained(self._weights.place, **options)
@@ -229,9 +186,8 @@ class HuggingFaceSubject:
 def _best_device() -> str:
     import torch
 
-    if torch.cuda.is_available():
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
+    found = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    return next(device for device, there in found.items() if there)
 
 
 def _context_length(config: Any) -> int:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.subjects.base import Identity, Request, read_settings
-from pytest_clinical_drift.transcript import Purpose, Reply, Usage
+from pytest_clinical_drift.transcript import Reply, read_usage
 
 _OK = frozenset({"ok", "success", "complete", "completed", "done", ""})
 # Some recordings hold the text of an error where the reply should be. A model does not talk like this.
@@ -23,12 +23,7 @@ _MACHINE_ERROR = re.compile(
     re.IGNORECASE,
 )
 _Key = tuple[str, int, int, str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Record:
-    key: _Key
-    reply: Reply
+"""Case, repeat, turn and purpose."""
 
 
 class ReplaySubject:
@@ -43,9 +38,8 @@ class ReplaySubject:
         self._replies: dict[_Key, Reply] | None = None
 
     def check(self, cases: Sequence[Case]) -> list[str]:
-        replies = self._load()
+        replies, known = self._load(), {case.id: case for case in cases}
         recorded = {key[0] for key in replies}
-        known = {case.id: case for case in cases}
         if not recorded & known.keys():
             examples = ", ".join(sorted(recorded)[:3])
             raise InputError(
@@ -108,77 +102,58 @@ def _read_recording(path: Path) -> dict[_Key, Reply]:
     if not path.exists():
         raise InputError(f"replay:{path}: there is no such file or folder")
     files = sorted(path.rglob("*.jsonl")) + sorted(path.rglob("*.json")) if path.is_dir() else [path]
-    rows = [(file, place, row) for file in files for place, row in _rows(file)]
-    shift = _turn_shift([row for _, _, row in rows])
+    rows = [(f"{file}, line {line}", row) for file in files for line, row in _rows(file)]
+    # the original's `turn_idx` may count from 0, its `turn_num` from 1
+    indices = [row["turn_idx"] for _, row in rows if "turn_num" not in row and isinstance(row.get("turn_idx"), int)]
+    shift = 1 if indices and min(indices) == 0 else 0
     replies: dict[_Key, Reply] = {}
-    for file, place, row in rows:
-        record = _record(file, place, row, shift)
-        earlier = replies.get(record.key)
-        if (
-            earlier is not None
-            and earlier.error is None
-            and earlier.text != record.reply.text
-            and record.reply.error is None
-        ):
-            case_id, _, turn, purpose = record.key
-            raise InputError(f"{file}, line {place}: a second, different {purpose} of case {case_id}, turn {turn}")
+    for where, row in rows:
+        key, reply = _key(where, row, shift), _reply(where, row)
+        earlier = replies.get(key)
         if earlier is None or earlier.error is not None:
-            replies[record.key] = record.reply
+            replies[key] = reply
+        elif reply.error is None and reply.text != earlier.text:
+            raise InputError(f"{where}: a second, different {key[3]} of case {key[0]}, turn {key[2]}")
     if not replies:
         raise InputError(f"{path}: the recording is empty, no reply was found in it")
     return replies
 
 
 def _rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    line = 1
     try:
         text = file.read_text(encoding="utf-8-sig")
+        if file.suffix == ".json":
+            data = json.loads(text) if text.strip() else []
+            entries = list(enumerate(data if isinstance(data, list) else [data], start=1))
+        else:
+            entries = []
+            for line, content in enumerate(text.split("\n"), start=1):
+                if content.strip():
+                    entries.append((line, json.loads(content)))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{file}: cannot be read ({error})") from None
-    if file.suffix == ".json":
-        data = _parse(file, 1, text) if text.strip() else []
-        listed = data if isinstance(data, list) else [data]
-        entries = [(index, row) for index, row in enumerate(listed, start=1)]
-    else:
-        entries = [(n, _parse(file, n, line)) for n, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    except (ValueError, RecursionError) as error:
+        cause = getattr(error, "msg", "nested too deeply, or a number too long")
+        raise InputError(f"{file}, line {line}: not valid JSON ({cause})") from None
     for place, row in entries:
         if not isinstance(row, dict):
-            raise InputError(
-                f"{file}, line {place}: expected an object with case_id, turn_num, variant and response_text"
-            )
+            wanted = "an object with case_id, turn_num, variant and response_text"
+            raise InputError(f"{file}, line {place}: expected {wanted}")
         yield place, row
 
 
-def _parse(file: Path, line: int, text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(
-            f"{file}, line {line}: not valid JSON ({getattr(error, 'msg', 'nested too deeply, or a number too long')})"
-        ) from None
-
-
-def _turn_shift(rows: Sequence[Mapping[str, Any]]) -> int:
-    """The original's `turn_idx` may count from 0, its `turn_num` from 1."""
-    indices = [row["turn_idx"] for row in rows if "turn_num" not in row and isinstance(row.get("turn_idx"), int)]
-    return 1 if indices and min(indices) == 0 else 0
-
-
-def _record(file: Path, place: int, row: Mapping[str, Any], shift: int) -> _Record:
-    where = f"{file}, line {place}"
-    case_id = row.get("case_id")
+def _key(where: str, row: Mapping[str, Any], shift: int) -> _Key:
+    case_id, repeat, variant = row.get("case_id"), row.get("repeat", 0), row.get("variant")
     if not isinstance(case_id, str | int):
         raise InputError(f"{where}: case_id is missing")
     turn = row["turn_num"] if "turn_num" in row else row.get("turn_idx")
     if not isinstance(turn, int) or isinstance(turn, bool):
         raise InputError(f"{where}: turn_num (or turn_idx) must be a whole number, found {turn!r}")
-    turn += 0 if "turn_num" in row else shift
-    variant = row.get("variant")
     if variant not in ("summary", "dialogue"):
         raise InputError(f"{where}: variant must be 'summary' or 'dialogue', found {variant!r}")
-    repeat = row.get("repeat", 0)
-    purpose: Purpose = "summary" if variant == "summary" else "dialogue"
-    key = (str(case_id), repeat if isinstance(repeat, int) else 0, turn, purpose)
-    return _Record(key, _reply(where, row))
+    turn += 0 if "turn_num" in row else shift
+    return str(case_id), repeat if isinstance(repeat, int) else 0, turn, variant
 
 
 def _reply(where: str, row: Mapping[str, Any]) -> Reply:
@@ -191,18 +166,13 @@ def _reply(where: str, row: Mapping[str, Any]) -> Reply:
         raise InputError(f"{where}: response_text (or output_text) must be text, found {type(text).__name__}")
     if _MACHINE_ERROR.match(text) or "CUDA out of memory" in text[:500]:
         return Reply("", error=f"recorded instead of a reply: {' '.join(text.split())[:200]}")
-    usage = Usage(_count(row.get("prompt_tokens")), _count(row.get("completion_tokens")))
     truncated = row.get("truncated")
     return Reply(
         text,
         reasoning=str(row.get("reasoning") or ""),
-        usage=usage,
+        usage=read_usage(row),
         truncated=truncated if isinstance(truncated, bool) else None,
     )
-
-
-def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _some(names: Sequence[str]) -> str:
@@ -210,10 +180,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _ranges(turns: Sequence[int]) -> str:
-    spans: list[list[int]] = []
-    for turn in turns:
-        if spans and spans[-1][1] == turn - 1:
-            spans[-1][1] = turn
-        else:
-            spans.append([turn, turn])
-    return ", ".join(str(low) if low == high else f"{low}–{high}" for low, high in spans)
+    """Turns in a row are told by the first and the last."""
+    count = itertools.count()
+    spans = [list(span) for _, span in itertools.groupby(turns, lambda turn: turn - next(count))]
+    return ", ".join(str(span[0]) if len(span) == 1 else f"{span[0]}–{span[-1]}" for span in spans)

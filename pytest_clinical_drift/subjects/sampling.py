@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import torch
+
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
@@ -22,7 +24,7 @@ class Decoding:
 
     @property
     def penalises(self) -> bool:
-        return self.repetition_penalty is not None and self.repetition_penalty != 1.0
+        return self.repetition_penalty not in (None, 1.0)
 
 
 class Choice:
@@ -31,65 +33,48 @@ class Choice:
     __slots__ = ("dice", "seen")
 
     def __init__(self, decoding: Decoding, prompt: Sequence[int], seed: int) -> None:
-        import torch
-
-        self.dice: Any = None if decoding.greedy else torch.Generator().manual_seed(seed)
-        self.seen: Any = torch.tensor(sorted(set(prompt))) if decoding.penalises else None
+        self.dice = None if decoding.greedy else torch.Generator().manual_seed(seed)
+        self.seen = set(prompt) if decoding.penalises else set[int]()
 
 
-def choose(logits: Any, rows: Sequence[Choice], decoding: Decoding, *, tie: float) -> list[int | None]:
+def choose(logits: Any, rows: Sequence[Choice], decoding: Decoding, tie: float) -> list[int | None]:
     """The next token of every row; None where the two best are closer than `tie`, relative to the largest logit."""
     if decoding.penalises:
         logits = _penalised(logits, rows, decoding)
     chosen = _likeliest(logits, tie) if decoding.greedy else _sample(logits, rows, decoding)
     if decoding.penalises:
-        _note(rows, chosen)
+        for row, token in zip(rows, chosen, strict=True):
+            row.seen.update(() if token is None else (token,))
     return chosen
 
 
 def _likeliest(logits: Any, tie: float) -> list[int | None]:
+    likeliest: list[int] = logits.argmax(dim=-1).tolist()
     if tie == 0.0:
-        return list(logits.argmax(dim=-1).tolist())
-    best, tokens = logits.topk(2, dim=-1)
+        return [*likeliest]
+    best = logits.topk(2, dim=-1).values
     clear = (best[:, 0] - best[:, 1]) > tie * logits.abs().amax(dim=-1)
-    pairs = zip(tokens[:, 0].tolist(), clear.tolist(), strict=True)
-    return [token if is_clear else None for token, is_clear in pairs]
+    return [token if is_clear else None for token, is_clear in zip(likeliest, clear.tolist(), strict=True)]
 
 
 def _sample(logits: Any, rows: Sequence[Choice], decoding: Decoding) -> list[int | None]:
-    import torch
-
     logits = (logits / decoding.temperature).cpu()
     if decoding.top_k:
         worst = logits.topk(min(decoding.top_k, logits.shape[-1]), dim=-1).values[:, -1:]
         logits = logits.masked_fill(logits < worst, float("-inf"))
     shares = logits.softmax(dim=-1)
     if decoding.top_p is not None:
-        shares = _nucleus(shares, decoding.top_p)
+        # the smallest set of tokens whose shares reach `top_p`; the likeliest one always stays
+        ordered, order = shares.sort(dim=-1, descending=True)
+        outside = ordered.cumsum(dim=-1) - ordered >= decoding.top_p
+        shares = shares.masked_fill(outside.scatter(-1, order, outside), 0.0)
     return [int(torch.multinomial(share, 1, generator=row.dice)) for share, row in zip(shares, rows, strict=True)]
 
 
-def _nucleus(shares: Any, top_p: float) -> Any:
-    """The smallest set of tokens whose shares reach `top_p`; the likeliest one always stays."""
-    ordered, order = shares.sort(dim=-1, descending=True)
-    outside = ordered.cumsum(dim=-1) - ordered >= top_p
-    return shares.masked_fill(outside.scatter(-1, order, outside), 0.0)
-
-
 def _penalised(logits: Any, rows: Sequence[Choice], decoding: Decoding) -> Any:
-    import torch
-
     logits, penalty = logits.clone(), decoding.repetition_penalty
     for scores, row in zip(logits, rows, strict=True):
-        index = row.seen.to(scores.device)
+        index = torch.tensor(sorted(row.seen), device=scores.device)
         found = scores[index]
         scores[index] = torch.where(found < 0, found * penalty, found / penalty)
     return logits
-
-
-def _note(rows: Sequence[Choice], chosen: Sequence[int | None]) -> None:
-    import torch
-
-    for row, token in zip(rows, chosen, strict=True):
-        if token is not None:
-            row.seen = torch.cat([row.seen, torch.tensor([token])])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,52 +14,33 @@ import httpx2
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.subjects.base import Identity, Request, read_settings, require_at_least
-from pytest_clinical_drift.subjects.pacing import AdaptiveLimiter, CaseClock, Ticket
+from pytest_clinical_drift.subjects.pacing import AdaptiveLimiter, CaseClock, pause_before_next
 from pytest_clinical_drift.subjects.server_http import (
     NO_SERVER,
     TOO_SLOW,
+    ApiKey,
     ServerFault,
     parse_address,
     read_answer,
     request_body,
 )
-from pytest_clinical_drift.subjects.server_info import ask_about_itself, served_models
-from pytest_clinical_drift.subjects.server_key import ApiKey
-from pytest_clinical_drift.subjects.server_preflight import PATIENCE, Say, first_answer
-from pytest_clinical_drift.subjects.server_retry import try_again
+from pytest_clinical_drift.subjects.server_preflight import PATIENCE, Say, ask_about_itself, first_answer, served_models
 from pytest_clinical_drift.transcript import Message, Reply
 
 _DECODING: dict[str, type] = {
-    "max_tokens": int,
-    "temperature": float,
-    "seed": int,
-    "top_p": float,
-    "top_k": int,
-    "min_p": float,
-    "frequency_penalty": float,
-    "presence_penalty": float,
-    "repetition_penalty": float,
+    **dict.fromkeys(("max_tokens", "seed", "top_k"), int),
+    **dict.fromkeys(("temperature", "top_p", "min_p"), float),
+    **dict.fromkeys(("frequency_penalty", "presence_penalty", "repetition_penalty"), float),
     "reasoning_effort": str,
     "thinking": bool,
 }
 _CONNECTION: dict[str, type] = {"timeout": float, "deadline": float, "concurrency": int, "retries": int, "key_env": str}
-_DEFAULTS: dict[str, Any] = {
-    "max_tokens": 1024,
-    "temperature": 0.0,
-    "timeout": 180.0,
-    "deadline": 1800.0,
-    "retries": 12,
-}
-_LEAST: dict[str, float] = {
-    "max_tokens": 1,
-    "temperature": 0,
-    "timeout": 0.01,
-    "deadline": 0.01,
-    "concurrency": 1,
-    "retries": 1,
-}
+_DEFAULTS = {"max_tokens": 1024, "temperature": 0.0, "timeout": 180.0, "deadline": 1800.0, "retries": 12}
+_LEAST = {"max_tokens": 1, "temperature": 0, "timeout": 0.01, "deadline": 0.01, "concurrency": 1, "retries": 1}
 _OTHER_LENGTH_OPTION = "max_completion_tokens"
 """What newer hosted models call max_tokens."""
+_TOO_SHORT = 0.1
+"""Seconds in which no server answers: with so little left, the failure that was had is the cause to tell."""
 _HELLO = (Message("user", "Please answer with the word ready."),)
 _HELLO_TOKENS = 16
 
@@ -142,73 +124,56 @@ class ServerSubject:
 
     # -- during the run
 
-    def respond(self, requests: Sequence[Request]) -> list[Reply]:
-        async def all_of_them() -> list[Reply]:
-            try:
-                return list(await asyncio.gather(*(self.ask(request) for request in requests)))
-            finally:
-                await self.disconnect()
-
-        return asyncio.run(all_of_them())
-
     async def ask(self, request: Request) -> Reply:
         """Answer one request, with as many attempts as the bounds allow."""
         clock = self._clocks.setdefault((request.case_id, request.repeat), CaseClock(self._settings["deadline"]))
-        clock.start()
-        try:
-            return await self._in_turn(request, clock)
-        except ServerFault as fault:
-            return await try_again(
-                lambda: self._in_turn(request, clock),
-                fault,
-                attempts=self._settings["retries"],
-                time_left=lambda: self._time_left(clock),
-            )
-        finally:
-            clock.pause()
+        failures = 0
+        while True:
+            try:
+                return await self._in_turn(request, clock)
+            except ServerFault as fault:
+                trouble = fault
+            failures += trouble.after is None  # being told to wait is flow control, bounded by the deadline
+            pause = pause_before_next(failures, trouble.after)
+            too_late = pause + _TOO_SHORT >= self._time_left(clock)
+            if not trouble.again or failures >= self._settings["retries"] or too_late:
+                tries = f", after {failures} attempts" if failures > 1 else ""
+                return Reply("", error=f"{trouble.cause}{tries}")
+            with clock:
+                await asyncio.sleep(pause)
 
     async def _in_turn(self, request: Request, clock: CaseClock) -> Reply:
         """Wait for a free place, then make one attempt."""
-        ticket = self.limiter.acquire_now() or await self._place(request, clock)
+        cuts = await self._place(request)
         try:
             started = time.monotonic()
-            if self._last_sign_of_life is None:
-                self._last_sign_of_life = started
+            self._last_sign_of_life = self._last_sign_of_life or started
             patience = min(self._settings["timeout"], self._time_left(clock))
             if patience <= 0:
                 raise ServerFault(f"the case's deadline of {self._settings['deadline']:g} s passed", again=False)
-            reply = await self._structured_attempt(request, patience)
+            with clock:
+                reply = await self._structured_attempt(request, patience)
         except ServerFault as fault:
             if fault.throttled:
-                self.limiter.complained(ticket, fault.after)
+                self.limiter.complained(cuts, fault.after)
             raise
         finally:
             self.limiter.release()
-        seconds = time.monotonic() - started
         self._last_sign_of_life = time.monotonic()
+        seconds = self._last_sign_of_life - started
         self.limiter.answered(slowly=seconds > self._settings["timeout"] / 3)
         return replace(reply, seconds=seconds)
 
-    async def _place(self, request: Request, clock: CaseClock) -> Ticket:
-        """A ticket from the limiter; not for ever: a server that is silent for a whole deadline is down."""
+    async def _place(self, request: Request) -> int:
+        """The limiter's leave to ask; not for ever: a server that is silent for a whole deadline is down."""
         probe = request.purpose == "summary"
         # conversations advance together; a reply goes before the summary that runs beside it
-        waiting = asyncio.ensure_future(self.limiter.acquire((request.turn + probe, int(probe))))
-        clock.pause()
-        try:
-            while not waiting.done():
-                if (silence := self._silence_left()) <= 0:
-                    cause = f"the server gave no answer for {self._settings['deadline']:g} s"
-                    raise ServerFault(cause, again=False)
-                await asyncio.wait({waiting}, timeout=silence)
-        except BaseException:
-            if waiting.done() and not waiting.cancelled():
-                self.limiter.release()
-            waiting.cancel()
-            raise
-        finally:
-            clock.start()
-        return waiting.result()
+        priority = (request.turn + probe, int(probe))
+        while (patience := self._silence_left()) > 0:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(patience):
+                    return await self.limiter.acquire(priority)
+        raise ServerFault(f"the server gave no answer for {self._settings['deadline']:g} s", again=False)
 
     def _silence_left(self) -> float:
         return (self._last_sign_of_life or time.monotonic()) + float(self._settings["deadline"]) - time.monotonic()
@@ -260,8 +225,9 @@ class ServerSubject:
 
     def _connect(self) -> httpx2.AsyncClient:
         if self._client is None:
+            key = self._key.read()
             self._client = httpx2.AsyncClient(
-                headers={"content-type": "application/json", **self._key.headers()},
+                headers={"content-type": "application/json", **({"authorization": f"Bearer {key}"} if key else {})},
                 timeout=httpx2.Timeout(None, connect=15.0),  # the patience of each attempt bounds the rest
                 limits=httpx2.Limits(),
                 transport=self.transport,

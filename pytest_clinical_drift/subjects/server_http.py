@@ -1,9 +1,10 @@
-"""The wire to an OpenAI-compatible server: addresses, request bodies, and what its answers mean."""
+"""The wire to an OpenAI-compatible server: addresses, the key, request bodies, and what its answers mean."""
 
 from __future__ import annotations
 
 import email.utils
 import json
+import os
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.transcript import Message, Reply, Usage
+from pytest_clinical_drift.transcript import Message, Reply, read_usage
 
 _LONGEST_PAUSE = 600.0
 """Seconds; a server that asks for more is treated as asking for this much."""
@@ -25,6 +26,7 @@ _TOO_LONG = re.compile(
 )
 NO_SERVER, TOO_SLOW, WEB_PAGE = "no server answers at", "no answer within", "a web page came instead of an answer"
 _SECRET_PARAMETERS = ("key", "token", "secret", "password", "sig")
+_KEY_VARIABLE = "CLINICAL_DRIFT_API_KEY"
 
 
 class ServerFault(Exception):
@@ -33,23 +35,14 @@ class ServerFault(Exception):
     def __init__(
         self, cause: str, *, status: int | None = None, again: bool = True, after: float | None = None
     ) -> None:
+        """`again`: worth another attempt; `after`: seconds the server asked us to wait."""
         super().__init__(cause)
-        self.cause = cause
-        self.status = status
-        self.again = again
-        """Worth another attempt."""
-        self.after = after
-        """Seconds the server asked us to wait."""
+        self.cause, self.status, self.again, self.after = cause, status, again, after
 
     @property
     def throttled(self) -> bool:
         """The server has too much to do: fewer requests at a time would help."""
         return self.status in _THROTTLING or self.silent
-
-    @property
-    def absent(self) -> bool:
-        """Nobody accepts connections there."""
-        return self.cause.startswith(NO_SERVER)
 
     @property
     def silent(self) -> bool:
@@ -58,8 +51,8 @@ class ServerFault(Exception):
 
     @property
     def misplaced(self) -> bool:
-        """Somebody answers there, but no model."""
-        return self.cause.startswith(WEB_PAGE)
+        """Nobody accepts connections there, or somebody who is no model."""
+        return self.cause.startswith((NO_SERVER, WEB_PAGE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +102,42 @@ def _names_secret(query: str) -> bool:
     return any(word in name.lower() for name in parse_qs(query, keep_blank_values=True) for word in _SECRET_PARAMETERS)
 
 
+class ApiKey:
+    """Read from an environment variable only; the one that the user named must be there, the usual one may be."""
+
+    def __init__(self, variable: str | None) -> None:
+        if variable is not None and not (variable.isidentifier() and variable.isascii()):
+            # it may well be the key itself: do not repeat it
+            raise InputError("--drift-set key_env: expected the name of an environment variable that holds the key")
+        self._variable = variable or _KEY_VARIABLE
+        self._required = variable is not None
+
+    def read(self) -> str | None:
+        """The key, or None where there is none to send."""
+        key = os.environ.get(self._variable, "").strip()
+        if not key and self._required:
+            raise InputError(
+                f"--drift-set key_env={self._variable}: the environment variable {self._variable} is not set"
+            )
+        if not key.isascii() or not key.isprintable():
+            raise InputError(f"the environment variable {self._variable} holds characters that cannot be sent as a key")
+        return key or None
+
+    def scrub(self, text: str) -> str:
+        """The text without the key, which servers and libraries like to repeat."""
+        key = self.read()
+        return text.replace(key, "[key]") if key else text
+
+    @property
+    def advice(self) -> str:
+        """What to do when the server refuses access."""
+        if self.read():
+            return f"look at the key in the environment variable {self._variable}"
+        return (
+            f"put the key into the environment variable {self._variable}, or name another with --drift-set key_env=NAME"
+        )
+
+
 def request_body(model: str, messages: Sequence[Message], options: Mapping[str, Any]) -> bytes:
     """A chat completion request; ASCII escapes keep lone surrogates representable."""
     body = {"model": model, "messages": [message.as_dict() for message in messages], "stream": False, **options}
@@ -123,30 +152,22 @@ def read_answer(status: int, headers: Mapping[str, str], body: bytes) -> Reply:
         data = json.loads(body)
     except (ValueError, RecursionError):
         raise _no_json(body) from None
-    if not isinstance(data, dict):
-        raise ServerFault("malformed answer: not an object")
-    if data.get("error"):
-        raise ServerFault(f"the server reported: {_error_text(body)}")
     try:
+        if data.get("error"):
+            raise ServerFault(f"the server reported: {_error_text(body)}")
         choice = data["choices"][0]
         message = choice["message"]
         content = _content(message)
-    except (KeyError, IndexError, TypeError):
+    except (KeyError, IndexError, TypeError, AttributeError):
         raise ServerFault("malformed answer: no reply in it") from None
     finish = choice.get("finish_reason")
     if finish in ("error", "abort", "cancelled"):
         raise ServerFault(f"the server gave the reply up (finish_reason {finish})")
-    reasoning = message.get("reasoning_content") or message.get("reasoning")
-    truncated = finish == "length"
-    reply = Reply(
-        content,
-        reasoning=reasoning if isinstance(reasoning, str) else "",
-        usage=_usage(data.get("usage")),
-        truncated=truncated,
-    )
-    if truncated and reply.reasoning and not content.strip():
+    found, truncated = message.get("reasoning_content") or message.get("reasoning"), finish == "length"
+    reasoning = found if isinstance(found, str) else ""
+    if truncated and reasoning and not content.strip():
         raise ServerFault("the reply ended inside its reasoning (token limit reached)", again=False)
-    return reply
+    return Reply(content, reasoning=reasoning, usage=read_usage(data.get("usage")), truncated=truncated)
 
 
 def _no_json(body: bytes) -> ServerFault:
@@ -160,21 +181,12 @@ def _content(message: Mapping[str, Any]) -> str:
     """The visible text; null stands for nothing said, unless a refusal says it; parts are joined."""
     content = message["content"] if "content" in message else message["refusal"]
     if content is None:
-        refusal = message.get("refusal")
-        return refusal if isinstance(refusal, str) else ""
+        return str(message.get("refusal") or "")
     if isinstance(content, str):
         return content
     if isinstance(content, list):
         return "".join(part["text"] for part in content if part.get("type", "text") == "text")
     raise TypeError
-
-
-def _usage(found: Any) -> Usage:
-    if not isinstance(found, Mapping):
-        return Usage()
-    counts = [found.get(name) for name in ("prompt_tokens", "completion_tokens")]
-    prompt, completion = (n if isinstance(n, int) and not isinstance(n, bool) and n >= 0 else None for n in counts)
-    return Usage(prompt, completion)
 
 
 def _refusal(status: int, headers: Mapping[str, str], body: bytes) -> ServerFault:

@@ -58,11 +58,12 @@ class Weights:
         if self.target.startswith((".", "/", "~")) and not self.is_gguf and not self.path.is_dir():
             raise InputError(f"--model {self.spec}: there is no such folder")
 
-    def fingerprint(self, commit: object) -> str | None:
+    def fingerprint(self, config: object) -> str | None:
         """The hub's commit, or a hash over every file of a local model; None where neither proves the weights."""
         if self.is_gguf:
             return _file_hash(self.path)
         if not self.path.is_dir():
+            commit = getattr(config, "_commit_hash", None)
             return commit if isinstance(commit, str) else None
         if (self.path / "adapter_config.json").exists():
             return None  # most of the weights lie elsewhere

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from engine_cases import make_cases
 from engine_models import PLAIN, STRIPPING, build_model
+from engine_runs import answers
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation import prompts
@@ -120,8 +121,7 @@ def test_batches_say_what_one_by_one_generation_says(
         subject = subject_of(folders[kind], batch_size=batch_size)
         assert said(talk(subject)) == expected[kind]
         generator = subject._load()
-        assert generator.reuses is (kind != "sliding window")
-        assert (generator.reused > 0) is generator.reuses
+        assert generator.reused > generator.prefilled / 2
 
 
 def test_replies_differ_in_length_and_some_are_cut_off(folders: dict[str, Path]) -> None:
@@ -140,10 +140,10 @@ def test_prefixes_are_computed_once(folders: dict[str, Path]) -> None:
     subject = subject_of(folders["plain"])
     generator = subject._load()
     first = Request("a", 0, 1, "dialogue", (Message("user", "How is the patient today, and what about tomorrow?"),))
-    (reply,) = subject.respond([first])
+    (reply,) = answers(subject, [first])
     prompt = generator.prefilled
     second = (*first.messages, Message("assistant", reply.text), Message("user", "And then?"))
-    subject.respond([Request("a", 0, 2, "dialogue", second)])
+    answers(subject, [Request("a", 0, 2, "dialogue", second)])
     assert generator.reused >= prompt
 
 
@@ -326,7 +326,7 @@ def test_reasoning_that_the_prompt_opens_is_told_from_the_answer(tmp_path: Path)
     """Templates that end in <think>: the reply starts with it, so that stripping finds it."""
     template = PLAIN.replace("<|assistant|>{% endif %}", "<|assistant|><think>\n{% endif %}")
     folder = build_model(tmp_path, TEXTS, template=template)
-    (reply,) = subject_of(folder).respond([Request("a", 0, 1, "dialogue", (Message("user", "Hello"),))])
+    (reply,) = answers(subject_of(folder), [Request("a", 0, 1, "dialogue", (Message("user", "Hello"),))])
     assert reply.text.startswith("<think>\n")
 
 
@@ -364,7 +364,7 @@ def test_weights_that_cannot_be_loaded_are_an_outage(folders: dict[str, Path], t
     weights = folder / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:1000])
     with pytest.raises(SubjectError, match="could not be loaded"):
-        subject_of(folder).respond([Request("a", 0, 1, "dialogue", (Message("user", "Hello"),))])
+        answers(subject_of(folder), [Request("a", 0, 1, "dialogue", (Message("user", "Hello"),))])
 
 
 @pytest.mark.parametrize(

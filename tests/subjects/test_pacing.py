@@ -72,11 +72,8 @@ def test_waiting_for_a_place_does_not_use_up_a_case() -> None:
     clock = CaseClock(10.0)
     time.sleep(0.05)
     assert clock.left() == 10.0
-    clock.start()
-    clock.start()
-    time.sleep(0.02)
-    clock.pause()
-    clock.pause()
+    with clock, clock:
+        time.sleep(0.02)
     left = clock.left()
     time.sleep(0.05)
     assert clock.left() == left

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from engine_cases import make_cases
+from engine_runs import answers
 from engine_server import Answer, ChatServer, as_json, completion
 
 from pytest_clinical_drift.errors import InputError
@@ -29,7 +30,7 @@ def subject_at(server: ChatServer, **settings: object) -> ServerSubject:
 
 
 def ask(subject: ServerSubject, text: str = "Hello", *, repeat: int = 0) -> Reply:
-    return subject.respond([Request("case-001", repeat, 1, "dialogue", (Message("user", text),))])[0]
+    return answers(subject, [Request("case-001", repeat, 1, "dialogue", (Message("user", text),))])[0]
 
 
 def always(answer: Answer) -> Callable[[dict[str, Any]], Answer]:
@@ -214,7 +215,7 @@ def test_a_server_that_hangs_fails_every_case_within_the_deadline(server: ChatSe
     subject = subject_at(server, concurrency=2, deadline=1, timeout=60)
     requests = [Request(case.id, 0, 1, "dialogue", (Message("user", case.id),)) for case in make_cases(6)]
     started = time.monotonic()
-    replies = subject.respond(requests)
+    replies = answers(subject, requests)
     assert time.monotonic() - started < 40
     assert all(reply.error for reply in replies)
 
@@ -233,7 +234,7 @@ def test_too_many_requests_shrink_the_concurrency(server: ChatServer) -> None:
     server.limit, server.delay = 4, 0.01
     subject = subject_at(server, concurrency=32)
     requests = [Request(f"c{n}", 0, 1, "dialogue", (Message("user", str(n)),)) for n in range(120)]
-    replies = subject.respond(requests)
+    replies = answers(subject, requests)
     assert all(reply.error is None for reply in replies)
     assert subject.limiter.limit < 12
 

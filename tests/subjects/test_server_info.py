@@ -12,10 +12,6 @@ from engine_server import completion
 from pytest_clinical_drift.subjects.server import ServerSubject
 
 # what each family of servers tells, in the form it tells it, and what is kept of that
-VLLM_METRICS = """# HELP vllm:cache_config_info Information of the LLMEngine CacheConfig
-vllm:num_requests_running{model_name="m"} 0.0
-vllm:cache_config_info{block_size="16",cache_dtype="auto",enable_prefix_caching="True",num_gpu_blocks="7281"} 1.0
-"""
 VLLM_INFO = {
     "vllm_config": {
         "model_config": {"dtype": "torch.bfloat16", "seed": 0, "hf_token": "hf_secret"},
@@ -29,14 +25,11 @@ TELLING: list[tuple[dict[str, Any], dict[str, Any]]] = [
         {
             "/v1/models": {"data": [{"id": "m", "created": 123, "max_model_len": 4096, "root": "org/m"}]},
             "/version": {"version": "0.11.2"},
-            "/metrics": VLLM_METRICS,
         },
         {
             "root": "org/m",
             "max_model_len": 4096,
             "version": "0.11.2",
-            "enable_prefix_caching": True,
-            "cache_dtype": "auto",
         },
     ),
     (
@@ -59,7 +52,7 @@ TELLING: list[tuple[dict[str, Any], dict[str, Any]]] = [
         {"build_info": "b6000", "n_ctx": 8192},
     ),
     (
-        {"/version": ["1"], "/props": "?", "/metrics": "vllm:cache_config_info{", "/server_info": {"vllm_config": "x"}},
+        {"/version": ["1"], "/props": "?", "/server_info": {"vllm_config": "x"}},
         {},
     ),
     ({"/info": {"version": float("nan"), "model_id": "m" * 999, "model_sha": None, "model_dtype": ["a"]}}, {}),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from engine_runs import answers
 from engine_server import Answer, ChatServer, as_json
 
 from pytest_clinical_drift.errors import InputError
@@ -74,7 +75,7 @@ def test_preflight_learns_the_newer_name_of_the_token_limit(server: ChatServer) 
     server.answer = picky
     subject = subject_at(server, max_tokens=33)
     subject.check([])
-    (reply,) = subject.respond([Request("case-001", 0, 1, "dialogue", (Message("user", "Hello"),))])
+    (reply,) = answers(subject, [Request("case-001", 0, 1, "dialogue", (Message("user", "Hello"),))])
     assert reply.error is None
     assert seen[-1]["max_completion_tokens"] == 33
 

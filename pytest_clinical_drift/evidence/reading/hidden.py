@@ -2,7 +2,7 @@
 
 import re
 
-from pytest_clinical_drift.conversation.reasoning import hidden_spans
+from pytest_clinical_drift.conversation.hygiene import hidden_spans
 
 _MARKUP = re.compile(
     r"</?(?:a|b|i|u|p|em|li|ul|ol|td|tr|th|hr|div|span|sup|sub|code|pre|small|strong|table|thead|tbody|h[1-6])"

@@ -1,0 +1,189 @@
+"""Keys and values of many conversations: a row for each, a column for each position, so that nothing is padded.
+
+Every token is kept, also where a model looks back through a window only: the mask hides what is out of sight, and a row
+can always go back to an earlier point of its conversation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import torch
+from transformers import AttentionInterface, AttentionMaskInterface
+from transformers.cache_utils import Cache, DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import sdpa_mask
+
+Tensor: TypeAlias = torch.Tensor
+_SPARE = 1.25
+"""Columns that the buffers get, as a multiple of those needed now: growing copies everything."""
+_GROUPED = "clinical_drift_grouped"
+_UNUSUAL = ("position_bias", "softcap", "cache")
+
+
+class KeyValuePool:
+    """The rows, what is cached in each, and which of them the model is working on."""
+
+    def __init__(self, model: Any) -> None:
+        self._layers = [_Layer(self) for _ in DynamicCache(config=model.config).layers]
+        self._windows = _windows(model.config)
+        self._dtype = model.dtype
+        self.cache = Cache(layers=self._layers)
+        self.tokens: list[list[int]] = []
+        """For each row the tokens whose keys and values are there, from the start of the prompt."""
+        self.capacity = (0, 0)
+        """Rows and columns of the buffers."""
+        self.rows = slice(0, 0)
+        self.positions = torch.zeros((0, 0), dtype=torch.long)
+        self.width = 0
+
+    def work_on(self, rows: slice, positions: Tensor) -> dict[str, Any]:
+        """The model is about to read tokens at these positions of these rows; what it must be told besides."""
+        self.rows, self.positions, self.width = rows, positions, int(positions.max()) + 1
+        self._reserve(rows.stop, self.width)
+        masks = {kind: self._mask(window) for kind, window in self._windows.items()}
+        mask = masks if len(masks) > 1 else next(iter(masks.values()))
+        return {"attention_mask": mask, "position_ids": positions}
+
+    def _mask(self, window: int | None) -> Tensor:
+        """Nothing is added to what a token sees, and the least number to what comes after it or is out of sight."""
+        columns, positions = torch.arange(self.width), self.positions.unsqueeze(-1)
+        hidden = columns > positions
+        if window is not None:
+            hidden |= columns <= positions - window
+        mask = torch.zeros(hidden.shape, dtype=self._dtype)
+        return mask.masked_fill_(hidden, torch.finfo(self._dtype).min).unsqueeze(1)
+
+    def best_row(self, prompt: Sequence[int]) -> tuple[int, int]:
+        """The row that shares the longest beginning with a prompt, and how long that is; the last token is computed."""
+        shared = ((_shared(tokens, prompt), row) for row, tokens in enumerate(self.tokens))
+        length, row = max(shared, default=(0, 0))
+        return row, length
+
+    def begin(self, row: int, source: int, length: int) -> None:
+        """Row `row`, which may be new, starts as row `source` does."""
+        beginning = self.tokens[source][:length] if length else []
+        if row != source and length:
+            self._reserve(row + 1, length)
+            for layer in self._layers:
+                layer.copy(source, row, length)
+        if row == len(self.tokens):
+            self.tokens.append([])
+        self.tokens[row] = beginning
+
+    def clear(self) -> None:
+        """Give everything back."""
+        self.tokens, self.capacity = [], (0, 0)
+        for layer in self._layers:
+            layer.keys = layer.values = None
+            layer.is_initialized = False
+
+    def _reserve(self, rows: int, columns: int) -> None:
+        had_rows, had_columns = self.capacity
+        if rows > had_rows or columns > had_columns:
+            self.capacity = (
+                had_rows if rows <= had_rows else max(rows, 2 * had_rows),
+                had_columns if columns <= had_columns else int(columns * _SPARE) + 64,
+            )
+            for layer in self._layers:
+                layer.grow()
+
+
+class _Layer(DynamicLayer):  # type: ignore[misc]
+    """One layer of all rows; writes in place, where its base copies everything for each token."""
+
+    def __init__(self, pool: KeyValuePool) -> None:
+        super().__init__()
+        self._pool = pool
+        self.is_initialized = False
+
+    def update(self, key_states: Tensor, value_states: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
+        if not self.is_initialized:
+            self.keys, self.values = self._buffer_like(key_states), self._buffer_like(value_states)
+            self.is_initialized = True
+        rows, width, positions = self._pool.rows, self._pool.width, self._pool.positions.to(key_states.device)
+        for buffer, states in ((self.keys, key_states), (self.values, value_states)):
+            if len(positions) == 1:  # its columns lie side by side
+                buffer[rows.start, :, width - states.shape[2] : width] = states[0]
+            else:
+                every = torch.arange(rows.start, rows.stop, device=states.device)
+                buffer[every, :, positions[:, 0]] = states[:, :, 0]
+        return self.keys[rows, :, :width], self.values[rows, :, :width]
+
+    def grow(self) -> None:
+        """The pool's capacity has grown."""
+        if self.is_initialized:
+            keys, values = self.keys, self.values
+            self.keys, self.values = self._buffer_like(keys), self._buffer_like(values)
+            for old, new in ((keys, self.keys), (values, self.values)):
+                new[: old.shape[0], :, : old.shape[2]] = old
+
+    def copy(self, source: int, target: int, length: int) -> None:
+        """The first columns of one row go into another."""
+        if self.is_initialized:
+            for buffer in (self.keys, self.values):
+                buffer[target, :, :length] = buffer[source, :, :length]
+
+    def get_seq_length(self) -> int:
+        return self._pool.width
+
+    def _buffer_like(self, states: Tensor) -> Tensor:
+        rows, columns = self._pool.capacity
+        shape = (rows, states.shape[1], columns, states.shape[3])
+        # hidden columns are multiplied by zero: they must not hold what was in memory before, which may be no number
+        return torch.zeros(shape, dtype=states.dtype, device=states.device)
+
+
+def can_pool(model: Any, accepted: set[str]) -> bool:
+    """Whether every layer keeps tokens by position and takes our masks; recurrent states cannot go back."""
+    layers = DynamicCache(config=model.config).layers
+    known = bool(layers) and all(type(layer) in (DynamicLayer, DynamicSlidingWindowLayer) for layer in layers)
+    kinds = set(getattr(model.config.get_text_config(), "layer_types", None) or ())
+    ordinary = kinds <= {"full_attention", "sliding_attention"}
+    attention = getattr(model.config, "_attn_implementation", None)
+    return known and ordinary and "position_ids" in accepted and attention in ("sdpa", "eager")
+
+
+def _windows(config: Any) -> dict[str, int | None]:
+    """How far each kind of layer looks back, under the name by which models that have several kinds ask for masks."""
+    layers = DynamicCache(config=config).layers
+    return {
+        "sliding_attention" if layer.is_sliding else "full_attention": getattr(layer, "sliding_window", None)
+        for layer in layers
+    }
+
+
+def _shared(cached: Sequence[int], prompt: Sequence[int]) -> int:
+    limit = min(len(cached), len(prompt) - 1)
+    return next((position for position in range(limit) if cached[position] != prompt[position]), limit)
+
+
+def use_grouped_attention(model: Any) -> None:
+    """Where several query heads share keys and values, these are read once instead of being copied for every head.
+
+    transformers copies them whenever there is an attention mask, as there always is in a ragged batch. For the query
+    heads of a group, standing in for further positions of one head gives the same result without the copy.
+    """
+    groups = {getattr(module, "num_key_value_groups", 1) for module in model.modules()}
+    if max(groups) > 1 and getattr(model.config, "_attn_implementation", None) == "sdpa":
+        AttentionInterface.register(_GROUPED, _grouped_attention)
+        AttentionMaskInterface.register(_GROUPED, sdpa_mask)
+        model.set_attn_implementation(_GROUPED)
+
+
+def _grouped_attention(
+    module: Any, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, **kwargs: Any
+) -> tuple[Tensor, None]:
+    """As transformers' own, for the masked case with groups; everything else is left to it."""
+    rows, heads, length, width = query.shape
+    groups = heads // key.shape[1]
+    if attention_mask is None or groups == 1 or any(kwargs.get(name) is not None for name in _UNUSUAL):
+        result: tuple[Tensor, None] = sdpa_attention_forward(module, query, key, value, attention_mask, **kwargs)
+        return result
+    folded = query.reshape(rows, key.shape[1], groups * length, width)
+    mask = attention_mask if length == 1 else attention_mask.repeat(1, 1, groups, 1)
+    output = torch.nn.functional.scaled_dot_product_attention(
+        folded, key, value, attn_mask=mask, scale=kwargs.get("scaling")
+    )
+    return output.reshape(rows, heads, length, value.shape[-1]).transpose(1, 2).contiguous(), None
