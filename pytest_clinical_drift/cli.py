@@ -213,7 +213,7 @@ def _calibrate(options: argparse.Namespace) -> int:
 
 
 def _freeze(options: argparse.Namespace) -> int:
-    from pytest_clinical_drift.ranking.slate import freeze
+    from pytest_clinical_drift.ranking.freezing import freeze
 
     parameters = {}
     for text in options.param:
@@ -237,7 +237,7 @@ def _freeze(options: argparse.Namespace) -> int:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from pytest_clinical_drift.ranking.slate import verify
+    from pytest_clinical_drift.ranking.freezing import verify
 
     found = verify(options.folder, options.sha256)
     for problem in found.problems:

@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
 
-from pytest_clinical_drift.ranking.figure import Figure, Range
+from pytest_clinical_drift.ranking.figures import Figure
 from pytest_clinical_drift.ranking.prospective import ALL, ViewFigures
+from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.slate_limits import PRIMARY, TIERS
-
-PASS, CAUTION, FAIL, NOT_EVALUATED = "PASS", "CAUTION", "FAIL", "not evaluated"
+from pytest_clinical_drift.verdict.values import CAUTION, FAIL, NOT_EVALUATED, PARTIAL, PASS
 
 NOTHING_YET = "nothing prospective has been observed yet"
-
-
-class Limit(Protocol):
-    """One side of a band."""
-
-    def holds(self, value: float) -> bool:
-        """Whether the value lies on its good side."""
-        ...
-
-
-class Limits(Protocol):
-    """The bands of one metric, as the thresholds file gives them."""
-
-    @property
-    def direction(self) -> Literal["higher", "lower"]: ...
-    @property
-    def pass_limit(self) -> Limit: ...
-    @property
-    def caution_limit(self) -> Limit: ...
-    def band(self, value: float) -> str: ...
+_INFLATED = "no outcome is recorded for any candidate outside the slate; if only the slate was followed, it is inflated"
+_UNPROVEN = "no manifest with a hash: nothing proves that the predictions are older than the outcomes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +23,14 @@ class SlateJudgement:
     metric: str
     verdict: str
     figure: Figure
-    limit: str
+    limit: str = ""
     detail: str = ""
     """Why it is not evaluated, or why a good value is not enough."""
+
+    @classmethod
+    def not_evaluated(cls, metric: str, reason: str, limit: str = "") -> SlateJudgement:
+        """There was nothing to judge."""
+        return cls(metric, NOT_EVALUATED, Figure.undefined(reason), limit, reason)
 
     @property
     def sentence(self) -> str:
@@ -55,6 +41,15 @@ class SlateJudgement:
         shown = f" [{interval.low:.3f}, {interval.high:.3f}]" if interval else ""
         limit = f" against {self.limit}" if self.limit else ""
         return f"{self.metric} {self.figure.value:.3f}{shown}{limit}" + (f": {self.detail}" if self.detail else "")
+
+
+@dataclass(frozen=True, slots=True)
+class SlateVerdict:
+    """One slate, judged."""
+
+    verdict: str
+    reasons: tuple[str, ...]
+    """Sentences, the decisive ones first."""
 
 
 def slate_figure(figures: ViewFigures, metric: str) -> Figure:
@@ -68,46 +63,35 @@ def slate_figure(figures: ViewFigures, metric: str) -> Figure:
     return cell.figures.get(name, Figure.undefined(f"{name} is only defined for a tier"))
 
 
-def judge_prospective(figures: ViewFigures, metric: str, limits: Limits, *, followed: bool) -> SlateJudgement:
+def judge_prospective(figures: ViewFigures, metric: str, limits: MetricLimits, *, followed: bool) -> SlateJudgement:
     """Judge one prospective metric; as long as nothing prospective was observed anywhere, there is nothing to judge."""
     if not figures.observed:
-        return SlateJudgement(metric, NOT_EVALUATED, Figure.undefined(NOTHING_YET), str(limits.pass_limit), NOTHING_YET)
+        return SlateJudgement.not_evaluated(metric, NOTHING_YET, str(limits.pass_limit))
     judged = judge(metric, slate_figure(figures, metric), limits, needs_interval=True)
     if judged.verdict == PASS and metric.startswith("enrichment_vs_popularity") and not followed:
-        reason = (
-            "no outcome is recorded for any candidate outside the slate; if only the slate was followed, it is inflated"
-        )
-        return SlateJudgement(metric, CAUTION, judged.figure, judged.limit, reason)
+        return SlateJudgement(metric, CAUTION, judged.figure, judged.limit, _INFLATED)
     return judged
 
 
-def judge(metric: str, figure: Figure, limits: Limits, *, needs_interval: bool) -> SlateJudgement:
+def judge(metric: str, figure: Figure, limits: MetricLimits, *, needs_interval: bool) -> SlateJudgement:
     """By the value; a PASS is held back where the interval reaches past the caution limit, or where there is none."""
     if figure.value is None:
         return SlateJudgement(metric, NOT_EVALUATED, figure, str(limits.pass_limit), figure.reason)
     band = limits.band(figure.value)
     limit = str(limits.caution_limit if band == FAIL else limits.pass_limit)
-    if band == PASS and needs_interval and (doubt := _doubt(figure.interval, limits)):
+    if band == PASS and needs_interval and (doubt := _doubt(figure, limits)):
         return SlateJudgement(metric, CAUTION, figure, limit, doubt)
     return SlateJudgement(metric, band, figure, limit)
 
 
-def _doubt(interval: Range | None, limits: Limits) -> str:
+def _doubt(figure: Figure, limits: MetricLimits) -> str:
+    interval = figure.interval
     if interval is None:
         return "too few diseases with outcomes for an interval"
     worst = interval.low if limits.direction == "higher" else interval.high
     if not limits.caution_limit.holds(worst):
         return f"the interval reaches past {limits.caution_limit}"
     return "" if interval.high > interval.low else "an interval without width proves nothing"
-
-
-@dataclass(frozen=True, slots=True)
-class SlateVerdict:
-    """One slate, judged."""
-
-    verdict: str
-    reasons: tuple[str, ...]
-    """Sentences, the decisive ones first."""
 
 
 def judge_slate(
@@ -119,17 +103,24 @@ def judge_slate(
     """
     if integrity:
         return SlateVerdict(FAIL, tuple(integrity))
-    by_verdict = {
-        verdict: [item.sentence for item in judgements if item.verdict == verdict]
-        for verdict in (FAIL, CAUTION, NOT_EVALUATED)
-    }
-    if by_verdict[FAIL]:
-        return SlateVerdict(FAIL, (*by_verdict[FAIL], *by_verdict[CAUTION]))
+    failed, doubtful, missing = (
+        [item.sentence for item in judgements if item.verdict == verdict] for verdict in (FAIL, CAUTION, NOT_EVALUATED)
+    )
+    if failed:
+        return SlateVerdict(FAIL, (*failed, *doubtful))
     primary = next((item for item in judgements if item.metric == PRIMARY), None)
     if PRIMARY in expected and (primary is None or primary.verdict == NOT_EVALUATED):
         reason = primary.detail if primary is not None else f"{PRIMARY} was not run"
-        return SlateVerdict(NOT_EVALUATED, (reason, *by_verdict[CAUTION]))
-    reasons = [*by_verdict[CAUTION], *by_verdict[NOT_EVALUATED]]
-    if not proven:
-        reasons.append("no manifest with a hash: nothing proves that the predictions are older than the outcomes")
-    return SlateVerdict(CAUTION if reasons else PASS, tuple(reasons))
+        return SlateVerdict(NOT_EVALUATED, (reason, *doubtful))
+    reasons = (*doubtful, *missing, *(() if proven else (_UNPROVEN,)))
+    return SlateVerdict(CAUTION if reasons else PASS, reasons)
+
+
+def exit_code(verdicts: Iterable[str], *, failed: bool, incomplete: bool) -> int:
+    """0 PASS or CAUTION, 1 FAIL, 6 no FAIL but something could not be evaluated, 7 neither but a part of the tests."""
+    found = set(verdicts)
+    if failed or FAIL in found:
+        return 1
+    if incomplete or NOT_EVALUATED in found:
+        return 6
+    return 7 if PARTIAL in found else 0

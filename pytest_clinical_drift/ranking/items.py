@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from pytest_clinical_drift.errors import InputError, SubjectError, sentence
 from pytest_clinical_drift.gate.command_line import OPTIONS, destination
@@ -22,23 +23,16 @@ from pytest_clinical_drift.gate.reporting import (
     status_of,
     write_figures,
 )
-from pytest_clinical_drift.ranking.gate import CAUTION, FAIL, NOT_EVALUATED, PASS, SlateVerdict
+from pytest_clinical_drift.ranking.gate import SlateVerdict, exit_code
 from pytest_clinical_drift.ranking.report_text import summary_lines
-from pytest_clinical_drift.ranking.run import (
-    PARTIAL,
-    SlateRun,
-    SlateSettings,
-    TestResult,
-    exit_code,
-    result_from_json,
-    result_to_json,
-)
+from pytest_clinical_drift.ranking.run import INTEGRITY, GatedSlate, SlateRun, SlateSettings, TestResult
 from pytest_clinical_drift.report.clean import one_line
+from pytest_clinical_drift.verdict.values import CAUTION, FAIL, NOT_EVALUATED, PARTIAL, PASS
 
 PREFIX = "slate"
-GATE = "verdict"
 _SHARED = ("--drift-model", "--drift-slate", "--drift-thresholds", "--drift-results", "--drift-strict")
 """Options that say something about a slate; the others belong to conversations."""
+_RESULT = TypeAdapter(TestResult)
 
 
 class SlateGroup(pytest.Collector):
@@ -49,29 +43,29 @@ class SlateGroup(pytest.Collector):
         self.plugin = plugin
 
     def collect(self) -> Iterable[pytest.Item]:
-        for metric in self.plugin.run.tests(self.name):
-            if self.plugin.wants(self.name, metric):
-                yield SlateItem.from_parent(self, plugin=self.plugin, slug=self.name, metric=metric)
+        for metric in self.plugin.run.slates[self.name].tests:
+            if self.plugin.wants(self.nodeid, metric):
+                yield SlateItem.from_parent(self, plugin=self.plugin, metric=metric)
 
 
 class SlateItem(GatedItem):
     """One metric of one slate against its limits."""
 
-    def __init__(self, *, plugin: SlatePlugin, slug: str, metric: str, parent: pytest.Collector, **kwargs: Any) -> None:
-        super().__init__(name=metric, parent=parent, nodeid=f"{PREFIX}/{slug}::{metric}", **kwargs)
+    def __init__(self, *, plugin: SlatePlugin, metric: str, parent: SlateGroup, **kwargs: Any) -> None:
+        super().__init__(name=metric, parent=parent, nodeid=f"{parent.nodeid}::{metric}", **kwargs)
         self.plugin = plugin
-        self.slug = slug
-        self.place = f"{PREFIX}/{slug}"
+        self.place = parent.nodeid
+        self.slate: GatedSlate = plugin.run.slates[parent.name]
         self.result: TestResult | None = None
         self.add_marker(pytest.mark.clinical_drift)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        return self.path, None, f"{self.slug}: {self.name}"
+        return self.path, None, f"{self.slate.slate.slug}: {self.name}"
 
     def setup(self) -> None:
         """Compute and judge; a ranker that could not be run is an error, not a failure."""
         try:
-            self.result = self.plugin.run.run_test(self.slug, self.name)
+            self.result = self.slate.run_test(self.name)
         except SubjectError as error:
             raise GateFailure(str(error)) from None
         if self.config.getini("drift_junit_properties"):
@@ -81,8 +75,8 @@ class SlateItem(GatedItem):
         if self.result is None:
             return
         judged = self.result.judgement
-        if judged.verdict == FAIL or (self.plugin.strict and judged.verdict == CAUTION):
-            raise GateFailure(f"{judged.verdict}: {judged.detail if judged.metric == 'integrity' else judged.sentence}")
+        if self.plugin.fails(judged.verdict):
+            raise GateFailure(f"{judged.verdict}: {judged.detail if judged.metric == INTEGRITY else judged.sentence}")
         if judged.verdict == NOT_EVALUATED:
             pytest.skip(f"{NOT_EVALUATED}: {one_line(judged.detail, 300)}")
 
@@ -93,10 +87,9 @@ class SlatePlugin(GroupsPlugin):
     def __init__(self, config: pytest.Config, run: SlateRun, selection: frozenset[str]) -> None:
         self.config = config
         self.run = run
-        self.strict = run.settings.strict
         self.is_worker = hasattr(config, "workerinput")
         self._selection = selection
-        self._verdicts: dict[str, SlateVerdict] = {}
+        self._records: dict[str, dict[str, Any]] = {}
         self._written: list[Path] = []
         self._failed = self._incomplete = False
 
@@ -114,9 +107,13 @@ class SlatePlugin(GroupsPlugin):
             raise pytest.UsageError(sentence(error)) from None
         return cls(config, run, selection)
 
-    def wants(self, slug: str, metric: str) -> bool:
+    def wants(self, place: str, metric: str) -> bool:
         """Whether the command line names this test, or none."""
-        return not self._selection or not self._selection.isdisjoint((f"{PREFIX}/{slug}::{metric}", f"{PREFIX}/{slug}"))
+        return not self._selection or not self._selection.isdisjoint((f"{place}::{metric}", place))
+
+    def fails(self, verdict: str) -> bool:
+        """Whether a test or slate with this verdict fails the run."""
+        return verdict == FAIL or (self.run.settings.strict and verdict == CAUTION)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
@@ -142,13 +139,13 @@ class SlatePlugin(GroupsPlugin):
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        report = yield
+        report: Any = yield
         if isinstance(item, SlateItem):
-            report.slate_test = True  # type: ignore[attr-defined]
+            report.slate_test = True
             if item.result is not None and call.when == "call":
-                report.slate_result = result_to_json(item.result)  # type: ignore[attr-defined]
-                report.drift_verdict = item.result.judgement.verdict  # type: ignore[attr-defined]
-        return report
+                report.slate_result = _RESULT.dump_python(item.result)
+                report.drift_verdict = item.result.judgement.verdict
+        return report  # type: ignore[no-any-return]
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:
         return status_of(report, spelled_out=False) if report.passed and report.when == "call" else None
@@ -159,8 +156,8 @@ class SlatePlugin(GroupsPlugin):
             return
         data = getattr(report, "slate_result", None)
         if data is not None:
-            result = result_from_json(data)
-            self.run.take(result)
+            result = _RESULT.validate_python(data)
+            self.run.slates[result.slate].taken[result.judgement.metric] = result
             write_figures(self.config, report, properties(result))
         if report.failed:
             outage = getattr(report, "slate_test", False) and report.when == "setup"
@@ -171,38 +168,34 @@ class SlatePlugin(GroupsPlugin):
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self.is_worker or self.config.option.collectonly:
             return
-        for slug in self.run.slates:
-            if (verdict := self.run.verdict(slug)) is not None:
-                self._verdicts[slug] = verdict
-                self._written += self.run.write(slug, verdict)
+        for slug, slate in self.run.slates.items():
+            if (verdict := slate.verdict()) is not None:
+                self._records[slug] = slate.record(verdict)
+                self._written += self.run.write(slug, self._records[slug])
                 self._report_verdict(session, slug, verdict)
         if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-            cautious = self.strict and any(verdict.verdict == CAUTION for verdict in self._verdicts.values())
-            verdicts = list(self._verdicts.values())
-            session.exitstatus = exit_code(verdicts, failed=self._failed or cautious, incomplete=self._incomplete)
+            verdicts = [record["verdict"] for record in self._records.values()]
+            failed = self._failed or any(self.fails(verdict) for verdict in verdicts)
+            session.exitstatus = exit_code(verdicts, failed=failed, incomplete=self._incomplete)
 
     def _report_verdict(self, session: pytest.Session, slug: str, verdict: SlateVerdict) -> None:
         """One more result per slate, on the controller only: it reaches terminal and junit like that of a test."""
-        failed = verdict.verdict == FAIL or (self.strict and verdict.verdict == CAUTION)
         skipped = verdict.verdict in (PARTIAL, NOT_EVALUATED)
         whole = WholeResult(
             place=f"{PREFIX}/{slug}",
-            name=GATE,
+            name="verdict",
             verdict=verdict.verdict,
-            outcome="skipped" if skipped else "failed" if failed else "passed",
+            outcome="skipped" if skipped else "failed" if self.fails(verdict.verdict) else "passed",
             message=one_line(": ".join((verdict.verdict, "; ".join(verdict.reasons))).rstrip(": "), 300),
             figures=[("verdict", verdict.verdict)],
         )
         report_whole(session, whole)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        for slug, verdict in self._verdicts.items():
-            colour = {PASS: "green", FAIL: "red"}.get(verdict.verdict, "yellow")
+        for slug, record in self._records.items():
+            colour = {PASS: "green", FAIL: "red"}.get(record["verdict"], "yellow")
             terminalreporter.section(f"slate: {slug}", **{colour: True})
-            taken, evaluated = self.run.results[slug], self.run.evaluated(slug)
-            judgements = [taken[name].judgement for name in self.run.tests(slug) if name in taken]
-            notes = self.run.slates[slug].notes
-            for line in summary_lines(verdict, judgements, evaluated.prospective, evaluated.everything, notes):
+            for line in summary_lines(record):
                 terminalreporter.write_line(line)
         for file in self._written:
             terminalreporter.write_line(f"written: {shown(file)}")
@@ -210,15 +203,14 @@ class SlatePlugin(GroupsPlugin):
 
 def properties(result: TestResult) -> list[Property]:
     """A test's figures for junit: plain values, undefined ones left out."""
-    figure = result.judgement.figure
-    figures: list[Property] = [("verdict", result.judgement.verdict)]
+    metric, figure = result.judgement.metric, result.judgement.figure
+    figures: dict[str, object] = {"verdict": result.judgement.verdict}
     if figure.value is not None:
-        figures += [(result.judgement.metric, figure.value), ("n", figure.n)]
+        figures |= {metric: figure.value, "n": figure.n}
     if figure.interval is not None:
-        figures += [("interval_low", figure.interval.low), ("interval_high", figure.interval.high)]
-    return figures + [
-        (f"{result.judgement.metric}_{year}", value) for year, value in result.per_year.items() if value is not None
-    ]
+        figures |= {"interval_low": figure.interval.low, "interval_high": figure.interval.high}
+    figures |= {f"{metric}_{year}": value for year, value in result.per_year.items() if value is not None}
+    return list(figures.items())
 
 
 def _read_settings(config: pytest.Config) -> SlateSettings:
@@ -242,7 +234,7 @@ def _take_selection(config: pytest.Config, run: SlateRun) -> frozenset[str]:
     for argument in config.args if config.args_source is config.ArgsSource.ARGS else ():
         if argument.startswith(f"{PREFIX}/") and not Path(argument.partition("::")[0]).exists():
             slug, _, metric = argument.removeprefix(f"{PREFIX}/").partition("::")
-            if slug not in run.slates or (metric and metric not in run.tests(slug)):
+            if slug not in run.slates or (metric and metric not in run.slates[slug].tests):
                 raise InputError(f"{argument}: there is no such test; slates here: {', '.join(run.slates)}")
             named.append(argument)
         else:

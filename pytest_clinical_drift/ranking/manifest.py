@@ -5,74 +5,74 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from pytest_clinical_drift.cases.faults import describe_faults
 from pytest_clinical_drift.cases.files import parse_data, read_text
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.ranking.columns import read_moment
+from pytest_clinical_drift.ranking.tables import read_moment
 
 FILE_NAME = "manifest.json"
 PUBLIC_NAME = "slates.json"
 FORMAT = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """One slate's record."""
+def _moment(value: object) -> object:
+    try:
+        return read_moment(value) if isinstance(value, str) else value
+    except ValueError:
+        raise ValueError(f"{value!r} is not a date such as 2026-02-09") from None
 
-    file: Path
-    slate_id: str
-    created_at: datetime.datetime
-    model_version: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    files: Mapping[str, str] = field(default_factory=dict)
+
+class Manifest(BaseModel):
+    """One slate's record; what others have added to it is left aside."""
+
+    model_config = ConfigDict(frozen=True, coerce_numbers_to_str=True)
+
+    file: Annotated[Path, Field(exclude=True)]
+    slate_id: Annotated[str, Field(min_length=1)]
+    created_at: Annotated[datetime.datetime, BeforeValidator(_moment)]
+    model_version: str = ""
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    n_predictions: int | None = None
+    """How many predictions there were, where it is told."""
+    files: dict[str, str] = Field(default_factory=dict)
     """Name to SHA-256 of every file that was frozen; empty for registries of others, which carry no such hash."""
     sha256: str | None = None
     """Hash of all of the above."""
-    predictions: int | None = None
-    """How many predictions there were, where it is told."""
-
-    def content_hash(self) -> str:
-        """SHA-256 over id, time, model, parameters and the hashes of the files."""
-        content = {
-            "format": FORMAT,
-            "slate_id": self.slate_id,
-            "created_at": self.created_at.isoformat(),
-            "model_version": self.model_version,
-            "parameters": dict(self.parameters),
-            "n_predictions": self.predictions,
-            "files": dict(self.files),
-        }
-        canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-        return hashlib.sha256(canonical.encode()).hexdigest()
 
     def as_json(self) -> dict[str, Any]:
         """The content of the manifest file."""
-        return {
-            "format": FORMAT,
-            "slate_id": self.slate_id,
-            "created_at": self.created_at.isoformat(),
-            "model_version": self.model_version,
-            "parameters": dict(self.parameters),
-            "n_predictions": self.predictions,
-            "files": dict(self.files),
-            "sha256": self.sha256,
-        }
+        return {"format": FORMAT, **self.model_dump(), "created_at": self.created_at.isoformat()}
+
+    def content_hash(self) -> str:
+        """SHA-256 over id, time, model, parameters and the hashes of the files."""
+        content = {name: value for name, value in self.as_json().items() if name != "sha256"}
+        canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def read_manifests(folder: Path) -> dict[str, Manifest]:
     """Slate id to its record: our manifest, or the public registry's list; empty when the folder has neither."""
-    for name in (FILE_NAME, PUBLIC_NAME):
-        file = folder / name
-        if file.is_file():
-            data = parse_data(file, read_text(file))
-            entries = data if isinstance(data, list) else [data]
-            found = [_read(file, entry) for entry in entries]
-            return {manifest.slate_id: manifest for manifest in found}
-    return {}
+    file = next((file for name in (FILE_NAME, PUBLIC_NAME) if (file := folder / name).is_file()), None)
+    if file is None:
+        return {}
+    text = read_text(file)
+    data = parse_data(file, text)
+    found = [_read(file, text, entry) for entry in (data if isinstance(data, list) else [data])]
+    return {manifest.slate_id: manifest for manifest in found}
+
+
+def _read(file: Path, text: str, entry: Any) -> Manifest:
+    if not isinstance(entry, dict):
+        raise InputError(f"{file}: expected a record with slate_id and created_at, found {type(entry).__name__}")
+    try:
+        return Manifest.model_validate({**entry, "file": file})
+    except ValidationError as error:
+        raise InputError(describe_faults(file, text, error, Manifest)[0]) from None
 
 
 def file_hash(file: Path) -> str:
@@ -82,28 +82,3 @@ def file_hash(file: Path) -> str:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror or error})") from None
-
-
-def _read(file: Path, entry: Any) -> Manifest:
-    if not isinstance(entry, dict):
-        raise InputError(f"{file}: expected a record with slate_id and created_at, found {type(entry).__name__}")
-    for name in ("slate_id", "created_at"):
-        if not isinstance(entry.get(name), str) or not entry[name]:
-            raise InputError(f"{file}: {name} is missing")
-    try:
-        created_at = read_moment(entry["created_at"])
-    except ValueError:
-        raise InputError(f"{file}: created_at is {entry['created_at']!r}, not a date such as 2026-02-09") from None
-    files, parameters, count = entry.get("files", {}), entry.get("parameters", {}), entry.get("n_predictions")
-    if not isinstance(files, dict) or not isinstance(parameters, dict) or not (count is None or isinstance(count, int)):
-        raise InputError(f"{file}: files and parameters must be mappings, n_predictions a whole number")
-    return Manifest(
-        file=file,
-        slate_id=entry["slate_id"],
-        created_at=created_at,
-        model_version=str(entry.get("model_version", "")),
-        parameters=parameters,
-        files={str(name): str(digest) for name, digest in files.items()},
-        sha256=entry.get("sha256") if isinstance(entry.get("sha256"), str) else None,
-        predictions=count,
-    )

@@ -1,26 +1,36 @@
 """What became of frozen predictions: hit rate, enrichment over chance and over fame, calibration, time to event.
 
-Per tier and per disease. High-signal outcomes make a hit; each pair counts once. Intervals resample whole diseases; a
-single disease gets exact binomial limits of its hit rate instead.
+Per tier and per disease. High-signal outcomes make a hit; each pair counts once. Every figure is a function of counts
+per disease, so that its interval comes from resampling whole diseases: predictions for one disease share its trials,
+they are not independent. A single disease gets exact binomial limits of its hit rate instead.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_clinical_drift.ranking.bootstrap import Weights, interval, resample
-from pytest_clinical_drift.ranking.figure import Figure, Flags, Floats, Range, ratio
-from pytest_clinical_drift.ranking.popularity import count_by_decile, expected_hits
-from pytest_clinical_drift.ranking.view import View
+from pytest_clinical_drift.metrics.seed import SEED
+from pytest_clinical_drift.metrics.stats import Interval, proportion_interval
+from pytest_clinical_drift.ranking.figures import Figure, Flags
+from pytest_clinical_drift.ranking.view import View, count_by_decile
 from pytest_clinical_drift.verdict.slate_limits import TIERS
 
 NO_PREDICTION = "no prediction"
+NO_OUTCOME = "no prediction has any outcome"
 NO_HIT, NO_MISS = "no prediction has a high-signal outcome", "every prediction has a high-signal outcome"
 ALL = "all"
 """Stands for all tiers together."""
+RESAMPLES = 2_000
+_MIN_DEFINED = 0.9
+"""Share of the resamples in which the figure must be defined for an interval to be given."""
+
+Table = npt.NDArray[np.float64]
+Statistic = Callable[[Table], Table]
+"""Weights of the diseases, one row per resample, to one value per resample (nan where undefined)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,205 +70,150 @@ class ViewFigures:
 
 def evaluate(view: View, *, confidence: float = 0.95) -> ViewFigures:
     """All figures of a view."""
-    weights = resample(view.diseases) if view.diseases > 1 else None
-    dated = view.first & view.hit & ~np.isnan(view.day)
-    days = zip(view.tier[dated].tolist(), view.day[dated].astype(np.int64).tolist(), strict=True)
+    weights = None
+    if view.diseases > 1:
+        share = np.full(view.diseases, 1.0 / view.diseases)
+        weights = np.random.default_rng(SEED).multinomial(view.diseases, share, size=RESAMPLES).astype(np.float64)
+    rows = view.rows
+    hits = rows["hit"] & rows["first"]
+    dated = rows[hits & ~np.isnan(rows["day"])]
+    tenths = [part for part in np.array_split(np.argsort(rows["score"], kind="stable"), 10) if len(part)]
     return ViewFigures(
         tiers=_cells(view, weights, confidence),
         diseases=tuple(_cells(view.of_disease(index), None, confidence) for index in range(view.diseases)),
-        calibration=_score_bins(view),
-        days=tuple(days),
-        observed=_observed(view),
+        calibration=tuple(
+            ScoreBin(float(rows["score"][part].mean()), len(part), int(hits[part].sum())) for part in tenths
+        ),
+        days=tuple(zip(dated["tier"].tolist(), dated["day"].astype(np.int64).tolist(), strict=True)),
+        observed=max(int(hits.sum()), int(view.baseline.hits.sum()) if view.baseline else 0),
         left_out=view.left_out,
     )
 
 
-def _observed(view: View) -> int:
-    in_slate = int((view.hit & view.first).sum())
-    return in_slate if view.baseline is None else max(in_slate, int(view.baseline.hits.sum()))
-
-
-def _cells(view: View, weights: Weights | None, confidence: float) -> dict[str, Cell]:
-    present = [tier for tier in range(len(TIERS)) if bool((view.tier == tier).any())]
+def _cells(view: View, weights: Table | None, confidence: float) -> dict[str, Cell]:
+    present = np.unique(view.rows["tier"]).tolist()
     cells = {TIERS[tier]: measure(view, tier, weights, confidence) for tier in present}
     return cells | {ALL: measure(view, None, weights, confidence)}
 
 
-def measure(view: View, tier: int | None, weights: Weights | None, confidence: float) -> Cell:
+def measure(view: View, tier: int | None, weights: Table | None, confidence: float) -> Cell:
     """The figures of one tier (None: all of them)."""
-    counts = _Counts(view, tier)
-    observed = [view.hit & counts.rows, ~view.hit & counts.rows]
-    figures = {
-        "hit_rate": _hit_rate(counts, weights, confidence),
-        "enrichment_vs_random": _vs_random(counts, weights, confidence),
-        "enrichment_vs_popularity": _vs_popularity(counts, weights, confidence),
-        "expected_hit_rate": _expected_rate(counts),
-        "precision_proxy": _precision_proxy(view, counts),
-        **_calibration(view, observed[0], observed[1], weights, confidence),
-        **_time_to_event(view, counts),
-    }
+    tally = _Tally(view, tier, weights, confidence)
+    figures = {**tally.rates(), **tally.calibration(), **tally.time_to_event()}
     if tier is None:
         figures.pop("enrichment_vs_random")  # the whole against itself is 1 by construction
-    return Cell(int(counts.n.sum()), int(counts.hits.sum()), figures)
+    return Cell(int(tally.n.sum()), int(tally.hits.sum()), figures)
 
 
-class _Counts:
-    """Predictions and hits per disease, of one tier and of all tiers."""
+class _Tally:
+    """Predictions and hits of one tier and of all tiers, per disease."""
 
-    def __init__(self, view: View, tier: int | None) -> None:
-        self.view = view
-        self.rows = np.ones(len(view.tier), dtype=bool) if tier is None else view.tier == tier
-        self.first = view.first if tier is None else view.first_in_tier
-        self.n = self._per_disease(self.rows)
-        self.hits = self._per_disease(self.rows & view.hit & self.first)
-        self.all_n = self._per_disease(np.ones(len(view.tier), dtype=bool))
-        self.all_hits = self._per_disease(view.hit & view.first)
+    def __init__(self, view: View, tier: int | None, weights: Table | None, confidence: float) -> None:
+        rows, everywhere = view.rows, np.ones(len(view.rows), dtype=bool)
+        self.view, self.weights, self.confidence = view, weights, confidence
+        self.inside = everywhere if tier is None else rows["tier"] == tier
+        self.once = self.inside & rows["first" if tier is None else "first_in_tier"]
+        self.n, self.hits = self._per_disease(self.inside), self._per_disease(self.once & rows["hit"])
+        self.all_n, self.all_hits = self._per_disease(everywhere), self._per_disease(rows["first"] & rows["hit"])
+        chosen = rows[self.inside]
+        self.chosen = count_by_decile(chosen["disease"], chosen["decile"], view.diseases)
 
-    def _per_disease(self, keep: Flags) -> npt.NDArray[np.float64]:
-        return np.bincount(self.view.disease[keep], minlength=self.view.diseases).astype(np.float64)
+    def _per_disease(self, keep: Flags, column: str | None = None) -> Table:
+        """Rows per disease, or the sum of a column."""
+        rows = self.view.rows[keep]
+        values = rows[column] if column else np.ones(len(rows))
+        return np.bincount(rows["disease"], weights=values, minlength=self.view.diseases).astype(np.float64)
 
-    def chosen(self) -> npt.NDArray[np.float64]:
-        """Predictions per disease and decile."""
-        return count_by_decile(self.view.disease[self.rows], self.view.decile[self.rows], self.view.diseases)
-
-    def exact(self, confidence: float) -> Range | None:
-        """Clopper-Pearson limits of the hit rate, for a single disease."""
-        return _exact(int(self.hits.sum()), int(self.n.sum()), confidence)
-
-
-def _hit_rate(counts: _Counts, weights: Weights | None, confidence: float) -> Figure:
-    """Pairs with a high-signal outcome / predictions."""
-    figure = ratio(float(counts.hits.sum()), float(counts.n.sum()), int(counts.n.sum()), NO_PREDICTION)
-    if weights is None:
-        return _with(figure, counts.exact(confidence))
-    return _with(figure, interval(weights, lambda w: _quotient(w @ counts.hits, w @ counts.n), confidence=confidence))
-
-
-def _vs_random(counts: _Counts, weights: Weights | None, confidence: float) -> Figure:
-    """Hit rate of the tier / hit rate of the whole slate. 1 is chance. Undefined without any hit."""
-    n, all_n, all_hits = counts.n.sum(), counts.all_n.sum(), float(counts.all_hits.sum())
-    if not n:
-        return Figure.undefined(NO_PREDICTION)
-    figure = ratio(float(counts.hits.sum() / n * all_n), all_hits, int(n), NO_HIT)
-    if weights is None or figure.value is None:
-        return figure
-
-    def statistic(w: Weights) -> npt.NDArray[np.float64]:
-        overall = _quotient(w @ counts.all_hits, w @ counts.all_n)
-        return _quotient(_quotient(w @ counts.hits, w @ counts.n), overall)
-
-    return _with(figure, interval(weights, statistic, confidence=confidence))
-
-
-def _expected_rate(counts: _Counts) -> Figure:
-    """Hit rate that drugs of the same breadth deciles have among all scored candidates."""
-    view, n = counts.view, int(counts.n.sum())
-    if view.baseline is None:
-        return Figure.undefined(view.no_baseline, n)
-    if not n:
-        return Figure.undefined(NO_PREDICTION)
-    base = view.baseline
-    expected = float(expected_hits(base.candidates.sum(axis=0), base.hits.sum(axis=0), counts.chosen().sum(axis=0)))
-    return Figure(expected / n, n) if np.isfinite(expected) else Figure.undefined("a decile has no open candidate", n)
-
-
-def _vs_popularity(counts: _Counts, weights: Weights | None, confidence: float) -> Figure:
-    """Observed / expected hit rate. 1 is what fame alone earns. Undefined where equally famous drugs had no hit."""
-    expected = _expected_rate(counts)
-    base = counts.view.baseline
-    if expected.value is None or base is None:
-        return expected
-    n = expected.n
-    none_hit = "no candidate in the same breadth deciles has a high-signal outcome"
-    figure = ratio(float(counts.hits.sum()) / n, expected.value, n, none_hit)
-    if figure.value is None:
-        return figure
-    if weights is None:
-        limits = counts.exact(confidence)
-        scale = 1.0 / expected.value
-        return _with(figure, Range(limits.low * scale, limits.high * scale, limits.units) if limits else None)
-    chosen = counts.chosen()
-
-    def statistic(w: Weights) -> npt.NDArray[np.float64]:
-        return _quotient(w @ counts.hits, expected_hits(w @ base.candidates, w @ base.hits, w @ chosen))
-
-    return _with(figure, interval(weights, statistic, confidence=confidence))
-
-
-def _precision_proxy(view: View, counts: _Counts) -> Figure:
-    """Pairs with a high-signal outcome / pairs with any outcome. Not a precision: unseen events are unseen."""
-    touched = int((view.touched & counts.rows & counts.first).sum())
-    return ratio(float(counts.hits.sum()), touched, touched, "no prediction has any outcome")
-
-
-def _calibration(
-    view: View, hits: Flags, misses: Flags, weights: Weights | None, confidence: float
-) -> dict[str, Figure]:
-    """Mean score of hits and of misses; their gap is above 0 where higher scores come true more often."""
-    means = {
-        "mean_score_hits": _mean(view.score[hits], NO_HIT),
-        "mean_score_misses": _mean(view.score[misses], NO_MISS),
-    }
-    high, low = means["mean_score_hits"].value, means["mean_score_misses"].value
-    n = int(hits.sum() + misses.sum())
-    if high is None or low is None:
-        return means | {
-            "score_gap": Figure.undefined(NO_PREDICTION if not n else NO_HIT if high is None else NO_MISS, n)
+    def rates(self) -> dict[str, Figure]:
+        """Hit rate, alone and against chance, fame, and the pairs that have any outcome."""
+        n, hits, view = int(self.n.sum()), int(self.hits.sum()), self.view
+        expected = self._figure(self._expected_rate, n, view.no_baseline or "a decile has no open candidate")
+        fameless = "no candidate in the same breadth deciles has a high-signal outcome"
+        rate = self._figure(self._hit_rate, n, NO_PREDICTION, resampled=True)
+        popularity = self._figure(self._vs_popularity, n, expected.reason or fameless, resampled=True)
+        if self.weights is None and (exact := proportion_interval(hits, n, confidence=self.confidence)) is not None:
+            rate = replace(rate, interval=exact)
+            if expected.value and popularity.value is not None:
+                scaled = replace(exact, low=exact.low / expected.value, high=exact.high / expected.value)
+                popularity = replace(popularity, interval=scaled)
+        touched = self._per_disease(self.once & view.rows["touched"])
+        return {
+            "hit_rate": rate,
+            "enrichment_vs_random": self._figure(self._vs_random, n, NO_HIT, resampled=True),
+            "enrichment_vs_popularity": popularity,
+            "expected_hit_rate": expected,
+            # not a precision: unseen events are unseen
+            "precision_proxy": self._figure(
+                lambda w: _quotient(w @ self.hits, w @ touched), int(touched.sum()), NO_OUTCOME
+            ),
         }
-    gap = Figure(high - low, n)
-    if weights is not None:
-        sums = [
-            np.bincount(view.disease[keep], weights=values, minlength=view.diseases)
-            for keep in (hits, misses)
-            for values in (view.score[keep].astype(np.float64), None)
-        ]
 
-        def statistic(w: Weights) -> npt.NDArray[np.float64]:
-            return _quotient(w @ sums[0], w @ sums[1]) - _quotient(w @ sums[2], w @ sums[3])
+    def _hit_rate(self, w: Table) -> Table:
+        """Pairs with a high-signal outcome / predictions."""
+        return _quotient(w @ self.hits, w @ self.n)
 
-        gap = _with(gap, interval(weights, statistic, confidence=confidence))
-    return means | {"score_gap": gap}
+    def _vs_random(self, w: Table) -> Table:
+        """Hit rate of the tier / hit rate of the whole slate. 1 is chance. Undefined without any hit."""
+        return _quotient(self._hit_rate(w), _quotient(w @ self.all_hits, w @ self.all_n))
+
+    def _expected_rate(self, w: Table) -> Table:
+        """Hit rate that drugs of the same breadth deciles have among all scored candidates."""
+        base, chosen = self.view.baseline, w @ self.chosen
+        if base is None:
+            return np.full(len(w), np.nan)
+        rate = _quotient(w @ base.hits, w @ base.candidates)
+        return _quotient(np.where(chosen > 0, chosen * rate, 0.0).sum(axis=-1), w @ self.n)
+
+    def _vs_popularity(self, w: Table) -> Table:
+        """Observed / expected hit rate. 1 is what fame alone earns. Undefined where equally famous drugs had no hit."""
+        return _quotient(self._hit_rate(w), self._expected_rate(w))
+
+    def calibration(self) -> dict[str, Figure]:
+        """Mean score of hits and of misses; their gap is above 0 where higher scores come true more often."""
+        hit = self.view.rows["hit"]
+        high, low = (
+            (self._per_disease(keep, "score"), self._per_disease(keep))
+            for keep in (self.inside & hit, self.inside & ~hit)
+        )
+
+        def mean(w: Table, part: tuple[Table, Table]) -> Table:
+            return _quotient(w @ part[0], w @ part[1])
+
+        missing = NO_MISS if high[1].any() else NO_HIT
+        gap = self._figure(lambda w: mean(w, high) - mean(w, low), int(self.n.sum()), missing, resampled=True)
+        return {
+            "mean_score_hits": self._figure(lambda w: mean(w, high), int(high[1].sum()), NO_HIT),
+            "mean_score_misses": self._figure(lambda w: mean(w, low), int(low[1].sum()), NO_MISS),
+            "score_gap": gap,
+        }
+
+    def time_to_event(self) -> dict[str, Figure]:
+        """Median days from freeze to a pair's first high-signal outcome, and the shares before, on and after it."""
+        days = self.view.rows["day"][self.once & self.view.rows["hit"]]
+        days = days[~np.isnan(days)]
+        if not len(days):
+            nothing = Figure.undefined("no high-signal outcome has a date")
+            return dict.fromkeys(("median_days", "share_negative", "share_zero", "share_positive"), nothing)
+        parts = {"negative": days < 0, "zero": days == 0, "positive": days > 0}
+        shares = {f"share_{name}": Figure(float(part.mean()), len(days)) for name, part in parts.items()}
+        return {"median_days": Figure(float(np.median(days)), len(days)), **shares}
+
+    def _figure(self, statistic: Statistic, n: int, reason: str, *, resampled: bool = False) -> Figure:
+        """A statistic over all diseases, with a percentile interval unless it is undefined in many resamples."""
+        value = float(statistic(np.ones((1, self.view.diseases)))[0])
+        if np.isnan(value):
+            return Figure.undefined(reason if self.n.any() else NO_PREDICTION, n)
+        if not resampled or self.weights is None:
+            return Figure(value, n)
+        values = statistic(self.weights)
+        defined = values[np.isfinite(values)]
+        if len(defined) < _MIN_DEFINED * len(values):
+            return Figure(value, n)
+        tail = (1 - self.confidence) / 2
+        low, high = np.quantile(defined, [tail, 1 - tail]).tolist()
+        return Figure(value, n, interval=Interval(low, high, "bootstrap", self.view.diseases))
 
 
-def _time_to_event(view: View, counts: _Counts) -> dict[str, Figure]:
-    """Median days from freeze to a pair's first high-signal outcome, and the shares before, on and after that day."""
-    days = view.day[view.hit & counts.rows & counts.first]
-    days = days[~np.isnan(days)]
-    if not len(days):
-        nothing = Figure.undefined("no high-signal outcome has a date")
-        return dict.fromkeys(("median_days", "share_negative", "share_zero", "share_positive"), nothing)
-    parts = {"negative": days < 0, "zero": days == 0, "positive": days > 0}
-    shares = {f"share_{name}": Figure(float(part.mean()), len(days)) for name, part in parts.items()}
-    return {"median_days": Figure(float(np.median(days)), len(days)), **shares}
-
-
-def _score_bins(view: View, bins: int = 10) -> tuple[ScoreBin, ...]:
-    order = np.argsort(view.score, kind="stable")
-    parts = [part for part in np.array_split(order, bins) if len(part)]
-    return tuple(
-        ScoreBin(float(view.score[part].mean()), len(part), int((view.hit & view.first)[part].sum())) for part in parts
-    )
-
-
-def _mean(values: Floats, reason: str) -> Figure:
-    return Figure(float(values.mean(dtype=np.float64)), len(values)) if len(values) else Figure.undefined(reason)
-
-
-def _quotient(numerator: npt.NDArray[np.float64], denominator: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _quotient(numerator: Table, denominator: Table) -> Table:
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.where(denominator > 0, numerator / denominator, np.nan), dtype=np.float64)
-
-
-def _with(figure: Figure, limits: Range | None) -> Figure:
-    return Figure(figure.value, figure.n, figure.reason, limits)
-
-
-def _exact(events: int, trials: int, confidence: float) -> Range | None:
-    if not trials:
-        return None
-    from scipy.special import betaincinv
-
-    tail = (1 - confidence) / 2
-    low = float(betaincinv(events, trials - events + 1, tail)) if events else 0.0
-    high = float(betaincinv(events + 1, trials - events, 1 - tail)) if events < trials else 1.0
-    return Range(low, high, trials)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
-import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from pytest_clinical_drift.errors import InputError, SubjectError
-from pytest_clinical_drift.ranking.figure import Figure
-from pytest_clinical_drift.ranking.labels import LabelledPair
-from pytest_clinical_drift.ranking.retrospective import TOP_GRADE, auc, hit, ndcg, order_by_group
+from pytest_clinical_drift.ranking.figures import Figure
+from pytest_clinical_drift.ranking.retrospective import TOP_GRADE, auc, hit, mean_of, ndcg
+from pytest_clinical_drift.ranking.slate import LabelledPair, Slate
+from pytest_clinical_drift.subjects.python import resolve
 
 K = 50
 CUTOFF = 2015
@@ -38,15 +36,6 @@ class Ranker(Protocol):
         ...
 
 
-@runtime_checkable
-class Rescorer(Protocol):
-    """A ranker that can leave one pair out without being fitted anew."""
-
-    def score_without(self, disease: str, drugs: Sequence[str], hidden: str) -> Sequence[float]:
-        """Scores as if the hidden drug had never been labelled for this disease."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class RankerFigures:
     """One retrospective metric of a ranker."""
@@ -54,7 +43,7 @@ class RankerFigures:
     value: Figure
     chance: Figure
     """What a constant score earns on the same pairs."""
-    per_year: dict[int, Figure]
+    per_year: dict[int, Figure] = field(default_factory=dict)
     """For the temporal metric."""
 
     @property
@@ -68,18 +57,9 @@ class RankerFigures:
 def load_ranker(spec: str) -> Ranker:
     """Import `python:module:factory` and call it; InputError in one sentence when that cannot work."""
     kind, _, target = spec.partition(":")
-    module_name, _, factory_name = target.rpartition(":")
-    if kind != "python" or not module_name or not factory_name:
+    if kind != "python" or ":" not in target:
         raise InputError(f"--model {spec}: with --slate the model is a ranker, written python:module:factory")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    try:
-        factory: Callable[[], Any] = getattr(importlib.import_module(module_name), factory_name)
-    except ImportError as error:
-        raise InputError(f"--model {spec}: cannot import {module_name} ({error})") from None
-    except AttributeError:
-        raise InputError(f"--model {spec}: the module {module_name} has no {factory_name}") from None
+    factory = resolve(spec, target)
     try:
         ranker = factory()
     except Exception as error:
@@ -90,6 +70,18 @@ def load_ranker(spec: str) -> Ranker:
     return found
 
 
+def measure_ranker(ranker: Ranker, slate: Slate, metric: str) -> dict[str, RankerFigures]:
+    """The figures that one look at the ranker yields, the metric's among them."""
+    if not slate.labels:
+        nothing = Figure.undefined(NO_LABELS)
+        return {metric: RankerFigures(nothing, nothing)}
+    if metric == f"hit_at_{K}":
+        return {metric: leave_one_out(ranker, slate.labels, [drug.lower() for drug in slate.drugs])}
+    if metric == "temporal_auc":
+        return {metric: temporal_auc(ranker, slate.labels)}
+    return held_out(ranker, slate.labels)
+
+
 def leave_one_out(
     ranker: Ranker, labels: Sequence[LabelledPair], drugs: Sequence[str], *, k: int = K, least: int = MIN_LABELLED
 ) -> RankerFigures:
@@ -97,42 +89,33 @@ def leave_one_out(
 
     Diseases with at least `least` labelled pairs. Chance is K / number of drugs. Undefined without a trial.
     """
-    by_disease: dict[str, list[LabelledPair]] = {}
-    for pair in labels:
-        by_disease.setdefault(pair.disease, []).append(pair)
-    hits: list[float] = []
-    chance: list[float] = []
-    for pairs in by_disease.values():
+    hits, chance = [], []
+    for disease, pairs in _by_disease(labels).items():
         if len(pairs) < least:
             continue
         ranked = sorted({*drugs, *(pair.drug for pair in pairs)})
         for hidden in (pair for pair in pairs if pair.label == TOP_GRADE):
-            scores = _score_without(ranker, labels, hidden, ranked)
-            hits.append(hit(scores, ranked.index(hidden.drug), k=k))
+            _guarded(lambda hidden=hidden: ranker.fit([pair for pair in labels if pair is not hidden]))  # type: ignore[misc]
+            hits.append(hit(_scores(ranker, disease, ranked), ranked.index(hidden.drug), k=k))
             chance.append(min(1.0, k / len(ranked)))
     if not hits:
         nothing = Figure.undefined(f"no disease has {least} labelled pairs with an approved drug among them")
-        return RankerFigures(nothing, nothing, {})
-    return RankerFigures(Figure(float(np.mean(hits)), len(hits)), Figure(float(np.mean(chance)), len(hits)), {})
+        return RankerFigures(nothing, nothing)
+    return RankerFigures(Figure(float(np.mean(hits)), len(hits)), Figure(float(np.mean(chance)), len(hits)))
 
 
 def held_out(ranker: Ranker, labels: Sequence[LabelledPair], *, k: int = K) -> dict[str, RankerFigures]:
     """NDCG@K within diseases and AUC over all pairs, on the fifth of the pairs that the ranker was not fitted on."""
-    train = [pair for pair in labels if _fifth(pair) != 0]
-    test = [pair for pair in labels if _fifth(pair) == 0]
-    scores = _fit_and_score(ranker, train, test)
-    names = {name: index for index, name in enumerate(sorted({pair.disease for pair in test}))}
-    groups = np.asarray([names[pair.disease] for pair in test], dtype=np.int64)
+    train = [pair for pair in labels if _digest(pair) % 5]
+    test = [pair for pair in labels if not _digest(pair) % 5]
+    scores, constant = _fit_and_score(ranker, train, test), np.zeros(len(test))
     grades = np.asarray([pair.label for pair in test], dtype=np.int64)
-    order, bounds = order_by_group(groups, len(names))
-    constant = np.zeros(len(test))
+    _, disease = np.unique([pair.disease for pair in test], return_inverse=True)
+    groups = np.split(np.argsort(disease, kind="stable"), np.cumsum(np.bincount(disease))[:-1])
+    graded = [mean_of(ndcg(each[group], grades[group], k=k) for group in groups) for each in (scores, constant)]
     return {
-        f"ndcg_at_{k}": RankerFigures(
-            ndcg(scores[order], grades[order], bounds, k=k).mean,
-            ndcg(constant, grades[order], bounds, k=k).mean,
-            {},
-        ),
-        "auc": RankerFigures(auc(scores, grades > 0), Figure(0.5, len(test)), {}),
+        f"ndcg_at_{k}": RankerFigures(graded[0], graded[1]),
+        "auc": RankerFigures(auc(scores, grades > 0), Figure(0.5, len(test))),
     }
 
 
@@ -142,11 +125,13 @@ def temporal_auc(ranker: Ranker, labels: Sequence[LabelledPair], *, cutoff: int 
     Negatives often carry no year: half of them, chosen by their names, are learnt from, the others are tested on.
     Positives without a year take no part.
     """
-    train = [pair for pair in labels if _is_early(pair, cutoff)]
-    test = [pair for pair in labels if _is_late(pair, cutoff)]
+    used = [pair for pair in labels if pair.year is not None or pair.label == 0]
+    late = [_digest(pair) % 2 == 1 if pair.year is None else pair.year > cutoff for pair in used]
+    train = [pair for pair, tested in zip(used, late, strict=True) if not tested]
+    test = [pair for pair, tested in zip(used, late, strict=True) if tested]
     if not any(pair.label > 0 for pair in test):
         nothing = Figure.undefined(f"no positive pair is dated after {cutoff}", len(test))
-        return RankerFigures(nothing, Figure(0.5, len(test)), {})
+        return RankerFigures(nothing, Figure(0.5, len(test)))
     scores = _fit_and_score(ranker, train, test)
     positive = np.asarray([pair.label > 0 for pair in test])
     year = np.asarray([pair.year or 0 for pair in test])
@@ -157,57 +142,37 @@ def temporal_auc(ranker: Ranker, labels: Sequence[LabelledPair], *, cutoff: int 
     return RankerFigures(auc(scores, positive), Figure(0.5, len(test)), per_year)
 
 
-def _is_early(pair: LabelledPair, cutoff: int) -> bool:
-    if pair.year is not None:
-        return pair.year <= cutoff
-    return pair.label == 0 and _digest(pair) % 2 == 0
-
-
-def _is_late(pair: LabelledPair, cutoff: int) -> bool:
-    if pair.year is not None:
-        return pair.year > cutoff
-    return pair.label == 0 and _digest(pair) % 2 == 1
+def _by_disease(pairs: Sequence[LabelledPair]) -> dict[str, list[LabelledPair]]:
+    found: dict[str, list[LabelledPair]] = {}
+    for pair in pairs:
+        found.setdefault(pair.disease, []).append(pair)
+    return found
 
 
 def _digest(pair: LabelledPair) -> int:
+    """A number that depends on the names alone, to divide the pairs the same way on every machine."""
     return int.from_bytes(hashlib.sha256(f"{pair.disease}\0{pair.drug}".encode()).digest()[:8], "big")
-
-
-def _fifth(pair: LabelledPair) -> int:
-    return _digest(pair) % 5
-
-
-def _score_without(
-    ranker: Ranker, labels: Sequence[LabelledPair], hidden: LabelledPair, drugs: Sequence[str]
-) -> npt.NDArray[np.float64]:
-    if isinstance(ranker, Rescorer):
-        return _checked(lambda: ranker.score_without(hidden.disease, drugs, hidden.drug), len(drugs))
-    _guarded(lambda: ranker.fit([pair for pair in labels if pair is not hidden]))
-    return _checked(lambda: ranker.score(hidden.disease, drugs), len(drugs))
 
 
 def _fit_and_score(
     ranker: Ranker, train: Sequence[LabelledPair], test: Sequence[LabelledPair]
 ) -> npt.NDArray[np.float64]:
     _guarded(lambda: ranker.fit(train))
-    scores = np.empty(len(test))
-    rows: dict[str, list[int]] = {}
-    for row, pair in enumerate(test):
-        rows.setdefault(pair.disease, []).append(row)
-    for disease, chosen in rows.items():
-        drugs = [test[row].drug for row in chosen]
-        scores[chosen] = _checked(lambda disease=disease, drugs=drugs: ranker.score(disease, drugs), len(drugs))  # type: ignore[misc]
-    return scores
+    found: dict[LabelledPair, float] = {}
+    for disease, pairs in _by_disease(test).items():
+        drugs = [pair.drug for pair in pairs]
+        found.update(zip(pairs, _scores(ranker, disease, drugs).tolist(), strict=True))
+    return np.asarray([found[pair] for pair in test], dtype=np.float64)
 
 
-def _checked(call: Callable[[], Sequence[float]], count: int) -> npt.NDArray[np.float64]:
-    answer = _guarded(call)
+def _scores(ranker: Ranker, disease: str, drugs: Sequence[str]) -> npt.NDArray[np.float64]:
+    answer = _guarded(lambda: ranker.score(disease, drugs))
     try:
         scores = np.asarray(answer, dtype=np.float64)
     except (TypeError, ValueError):
         raise SubjectError(f"the ranker returned {type(answer).__name__} instead of numbers") from None
-    if scores.shape != (count,):
-        raise SubjectError(f"the ranker returned {scores.size} scores for {count} drugs")
+    if scores.shape != (len(drugs),):
+        raise SubjectError(f"the ranker returned {scores.size} scores for {len(drugs)} drugs")
     if np.isnan(scores).any():
         raise SubjectError("the ranker returned NaN; every drug needs a number")
     return scores

@@ -1,19 +1,19 @@
-"""The page of one slate, self-contained, from its results record."""
+"""The page of one slate, self-contained, from its results record; the template draws the charts and escapes names."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from markupsafe import Markup
-
-from pytest_clinical_drift.ranking.report_svg import ForestRow, calibration, forest, time_to_event
-from pytest_clinical_drift.report.html import environment
+from pytest_clinical_drift.report.html import page_source
 from pytest_clinical_drift.verdict.slate_limits import TIERS
 
 FILE_NAME = "slate_report.html"
 _MOST_DISEASES = 40
 """Diseases on the page; the results file has all of them."""
+_MOST_BARS = 24
 _COLUMNS = {
     "hit_rate": "hit rate",
     "enrichment_vs_random": "enrichment vs random",
@@ -29,50 +29,87 @@ _COLUMNS = {
 
 
 def render_slate(record: Mapping[str, Any]) -> str:
-    """The page's HTML; all names are escaped by the template or the charts."""
-    views = [
-        _view("prospective", "Prospective: open pairs, outcomes after the freeze", record["prospective"]),
-        _view("history", "All outcomes, whenever they happened (published formulas)", record["all_outcomes"]),
-    ]
-    judgements = [{**item, "shown": _shown(item), "range": _range(item)} for item in record["judgements"]]
-    page = environment().get_template("slate_report.html.j2")
-    return page.render(record=record, views=views, judgements=judgements, columns=list(_COLUMNS.values()))
+    """The page's HTML."""
+    return page_source(
+        "slate_report.html.j2",
+        styles=("page.css", "slate.css"),
+        record=record,
+        views=[
+            _view("prospective", "Prospective: open pairs, outcomes after the freeze", record["prospective"]),
+            _view("history", "All outcomes, whenever they happened (published formulas)", record["all_outcomes"]),
+        ],
+        judgements=[{**item, "shown": _shown(item), "range": _range(item)} for item in record["judgements"]],
+        columns=list(_COLUMNS.values()),
+    )
 
 
 def _view(key: str, title: str, view: Mapping[str, Any]) -> dict[str, Any]:
-    diseases = view["by_disease"]
-    bins = [
-        (item["mean_score"], item["hits"] / item["predictions"], item["predictions"])
-        for item in view["calibration_bins"]
-    ]
+    diseases = sorted(view["by_disease"], key=lambda item: -item["tiers"]["all"]["hits"])
+    # of each disease the first tier that it has, usually the high one
+    tiers = [next((name for name in TIERS if name in item["tiers"]), "all") for item in diseases]
+    cells = [(f"{item['disease']} ({tier})", item["tiers"][tier]) for item, tier in zip(diseases, tiers, strict=True)]
     return {
         "key": key,
         "title": title,
         "rows": [_row(name, cell) for name, cell in view["tiers"].items()],
-        "by_tier": Markup(_enrichment("Enrichment vs popularity by tier", [*view["tiers"].items()])),
-        "by_disease": Markup(_by_disease(diseases)),
+        "by_tier": forest(list(view["tiers"].items())),
+        "by_disease": forest(cells[:_MOST_DISEASES]),
         "hidden": max(0, len(diseases) - _MOST_DISEASES),
-        "calibration": Markup(calibration("Hit rate by score, each dot a tenth of the predictions", bins)),
-        "days": Markup(time_to_event("Days from freeze to outcome", [item["days"] for item in view["days_to_event"]])),
+        "calibration": calibration(view["calibration_bins"]),
+        "days": time_to_event([item["days"] for item in view["days_to_event"]]),
     }
 
 
-def _by_disease(diseases: list[Mapping[str, Any]]) -> str:
-    """The first tier that a disease has, usually the high one."""
-    rows = []
-    for item in sorted(diseases, key=lambda item: -item["tiers"]["all"]["hits"])[:_MOST_DISEASES]:
-        tier = next((name for name in TIERS if name in item["tiers"]), "all")
-        rows.append((f"{item['disease']} ({tier})", item["tiers"][tier]))
-    return _enrichment("Enrichment vs popularity by disease", rows)
-
-
-def _enrichment(title: str, cells: list[tuple[str, Mapping[str, Any]]]) -> str:
+def forest(cells: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
+    """Enrichment over popularity with its interval, a row each, beside 1.0, what drugs of the same popularity earn."""
     rows = []
     for name, cell in cells:
         figure = cell["enrichment_vs_popularity"]
         low, high = figure.get("interval", (None, None))
-        rows.append(ForestRow(name, figure["value"], low, high))
-    return forest(title, rows, reference=1.0)
+        rows.append({"label": name, "value": figure["value"], "low": low, "high": high})
+    known = [number for row in rows for number in (row["value"], row["high"]) if number is not None]
+    return {"rows": rows, "top": _round_up(max([*known, 1.0]) * 1.05)}
+
+
+def calibration(bins: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Mean score (across) and hit rate (up) of each tenth of the predictions, the dot sized by how many there are."""
+    if not bins:
+        return None
+    low, high = (end(item["mean_score"] for item in bins) for end in (min, max))
+    span = (high - low) or 1.0
+    points = [
+        {
+            "score": item["mean_score"],
+            "rate": item["hits"] / item["predictions"],
+            "count": item["predictions"],
+            "x": (item["mean_score"] - low) / span,
+            "radius": f"{3 + min(6.0, math.sqrt(item['predictions']) / 3):.1f}",
+        }
+        for item in bins
+    ]
+    marks = [(step / 4, f"{low + span * step / 4:.3g}") for step in range(5)]
+    return {"points": points, "top": _round_up(max(point["rate"] for point in points) * 1.05 or 0.05), "marks": marks}
+
+
+def time_to_event(days: Sequence[int]) -> dict[str, Any] | None:
+    """How many hits came how many days from the freeze; day 0 begins a bar, so that none mixes before and after."""
+    if not days:
+        return None
+    width = math.ceil((max(*days, 0) - min(*days, 0) + 1) / _MOST_BARS)
+    counts = Counter(day // width for day in days)
+    low, slots = min(*counts, 0), max(*counts, 0) - min(*counts, 0) + 1
+    return {
+        "bars": [
+            {"begins": slot * width, "ends": (slot + 1) * width - 1, "count": count, "x": (slot - low) / slots}
+            for slot, count in sorted(counts.items())
+        ],
+        "width": 1 / slots,
+        "zero": -low / slots,
+        "top": _round_up(max(counts.values())),
+        "marks": [(at / slots, (low + at) * width) for at in sorted({0, slots // 2, slots - 1, -low})],
+        "before": sum(day <= 0 for day in days),
+        "after": sum(day > 0 for day in days),
+    }
 
 
 def _row(name: str, cell: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,3 +127,9 @@ def _shown(figure: Mapping[str, Any]) -> str:
 
 def _range(figure: Mapping[str, Any]) -> str:
     return f"{figure['interval'][0]:.3f} to {figure['interval'][1]:.3f}" if "interval" in figure else ""
+
+
+def _round_up(value: float) -> float:
+    """The next 1, 2 or 5 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= value * (1 - 1e-9))

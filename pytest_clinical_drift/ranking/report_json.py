@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from pytest_clinical_drift.ranking.figure import Figure
+from pytest_clinical_drift.ranking.figures import Figure
 from pytest_clinical_drift.ranking.gate import NOTHING_YET, SlateJudgement, SlateVerdict
 from pytest_clinical_drift.ranking.prospective import Cell, ViewFigures
-from pytest_clinical_drift.ranking.reading import Slate
+from pytest_clinical_drift.ranking.slate import Slate
 from pytest_clinical_drift.verdict.slate_limits import TIERS
 
 SCHEMA = 1
@@ -39,10 +39,10 @@ def slate_results(
         "verdict": verdict.verdict,
         "reasons": list(verdict.reasons),
         "observed": observed_sentence(prospective),
-        "predictions": len(slate.predictions.disease),
-        "distinct_pairs": int((~slate.predictions.repeated).sum()),
+        "predictions": len(slate.predictions),
+        "distinct_pairs": int((~slate.predictions["repeated"]).sum()),
         "diseases": len(slate.diseases),
-        "candidates": None if slate.candidates is None else len(slate.candidates.disease),
+        "candidates": None if slate.candidates is None else len(slate.candidates),
         "outcomes": len(slate.outcomes),
         "notes": list(slate.notes),
         "judgements": [_judgement(item) for item in judgements],

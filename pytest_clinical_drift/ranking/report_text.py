@@ -1,15 +1,12 @@
-"""The summary of a slate for the terminal and the log of a CI job."""
+"""The summary of a slate for the terminal and the log of a CI job, from its results record."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from tabulate import tabulate
 
-from pytest_clinical_drift.ranking.figure import Figure
-from pytest_clinical_drift.ranking.gate import NOT_EVALUATED, SlateJudgement, SlateVerdict
-from pytest_clinical_drift.ranking.prospective import ViewFigures
-from pytest_clinical_drift.ranking.report_json import observed_sentence
 from pytest_clinical_drift.report.clean import one_line
 
 _PUBLISHED = {
@@ -22,44 +19,39 @@ _PUBLISHED = {
 }
 
 
-def summary_lines(
-    verdict: SlateVerdict,
-    judgements: Sequence[SlateJudgement],
-    prospective: ViewFigures,
-    everything: ViewFigures,
-    notes: Sequence[str] = (),
-) -> list[str]:
-    """A table of the tests, the published formulas beside it, what was observed and what in the files does not count,
-    and the verdict with its reasons."""
-    rows = []
-    for item in judgements:
-        figure = item.figure
-        interval = f"[{figure.interval.low:.3f}, {figure.interval.high:.3f}]" if figure.interval else ""
-        value = NOT_EVALUATED if figure.value is None else f"{figure.value:.3f}"
-        rows.append((item.metric, value, interval, item.limit, item.verdict, one_line(item.detail, 90)))
-    reasons = f": {one_line('; '.join(verdict.reasons), 400)}" if verdict.reasons else ""
+def summary_lines(record: Mapping[str, Any]) -> list[str]:
+    """The tests, the published formulas beside them, what was observed, remarks on the files, and the verdict."""
+    judged = [
+        (
+            item["metric"],
+            _shown(item, "not evaluated"),
+            "[{:.3f}, {:.3f}]".format(*item["interval"]) if "interval" in item else "",
+            item["limit"],
+            item["verdict"],
+            one_line(item["detail"], 90),
+        )
+        for item in record["judgements"]
+    ]
+    published = [
+        (tier, cell["predictions"], cell["hits"], *(_shown(cell.get(name), "–") for name in _PUBLISHED))
+        for tier, cell in record["all_outcomes"]["tiers"].items()
+    ]
+    reasons = f": {one_line('; '.join(record['reasons']), 400)}" if record["reasons"] else ""
     return [
-        *_table(rows, ("metric", "value", "interval", "limit", "verdict", "")),
+        *_table(judged, ("metric", "value", "interval", "limit", "verdict", "")),
         "",
         "all outcomes, whenever they happened (published formulas, not gated):",
-        *_table(_published(everything), ("tier", "predictions", "hits", *_PUBLISHED.values())),
+        *_table(published, ("tier", "predictions", "hits", *_PUBLISHED.values())),
         "",
-        one_line(observed_sentence(prospective), 300),
-        *(f"note: {one_line(note, 300)}" for note in notes),
-        f"{verdict.verdict}{reasons}",
+        one_line(record["observed"], 300),
+        *(f"note: {one_line(note, 300)}" for note in record["notes"]),
+        f"{record['verdict']}{reasons}",
     ]
 
 
-def _published(figures: ViewFigures) -> list[tuple[str, ...]]:
-    return [
-        (tier, str(cell.predictions), str(cell.hits), *(_shown(cell.figures.get(name)) for name in _PUBLISHED))
-        for tier, cell in figures.tiers.items()
-    ]
+def _shown(figure: Mapping[str, Any] | None, missing: str) -> str:
+    return missing if figure is None or figure["value"] is None else f"{figure['value']:.3f}"
 
 
-def _shown(figure: Figure | None) -> str:
-    return "–" if figure is None or figure.value is None else f"{figure.value:.3f}"
-
-
-def _table(rows: Sequence[Sequence[str]], headers: Sequence[str]) -> list[str]:
+def _table(rows: Sequence[Sequence[object]], headers: Sequence[str]) -> list[str]:
     return tabulate(rows, headers=headers, tablefmt="plain", disable_numparse=True).splitlines()

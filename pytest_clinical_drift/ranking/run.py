@@ -3,51 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.ranking.figure import Figure, Range
-from pytest_clinical_drift.ranking.gate import (
-    FAIL,
-    NOT_EVALUATED,
-    PASS,
-    SlateJudgement,
-    SlateVerdict,
-    judge,
-    judge_prospective,
-    judge_slate,
-)
+from pytest_clinical_drift.ranking.figures import Figure
+from pytest_clinical_drift.ranking.freezing import verify
+from pytest_clinical_drift.ranking.gate import SlateJudgement, SlateVerdict, judge, judge_prospective, judge_slate
 from pytest_clinical_drift.ranking.manifest import FILE_NAME
 from pytest_clinical_drift.ranking.prospective import ViewFigures, evaluate
-from pytest_clinical_drift.ranking.ranker import (
-    NO_LABELS,
-    Ranker,
-    RankerFigures,
-    held_out,
-    leave_one_out,
-    load_ranker,
-    temporal_auc,
-)
-from pytest_clinical_drift.ranking.reading import Slate, read_slates
+from pytest_clinical_drift.ranking.ranker import Ranker, RankerFigures, load_ranker, measure_ranker
 from pytest_clinical_drift.ranking.report_html import FILE_NAME as PAGE_NAME
 from pytest_clinical_drift.ranking.report_html import render_slate
 from pytest_clinical_drift.ranking.report_json import FILE_NAME as RESULTS_NAME
 from pytest_clinical_drift.ranking.report_json import slate_results
-from pytest_clinical_drift.ranking.slate import verify
+from pytest_clinical_drift.ranking.slate import Slate, read_slates
 from pytest_clinical_drift.ranking.view import View, all_outcomes, prospective
 from pytest_clinical_drift.report.json_file import package_versions, write_atomically
 from pytest_clinical_drift.verdict.slate_limits import PRIMARY, RANKER_METRICS, TIERS, SlateRules
 from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
+from pytest_clinical_drift.verdict.values import FAIL, PARTIAL, PASS
 
 INTEGRITY = "integrity"
 """The test that compares a slate with what was frozen."""
-PARTIAL = "PARTIAL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,101 +63,21 @@ class SlateRun:
     def __init__(self, settings: SlateSettings) -> None:
         self.settings = settings
         self.thresholds_file = settings.thresholds or project_thresholds(settings.root)
-        thresholds = load_thresholds(self.thresholds_file)
-        self.rules: SlateRules = thresholds.slate or bundled_rules()
-        self.slates: dict[str, Slate] = {slate.slug: slate for slate in read_slates(settings.folder)}
-        self.results: dict[str, dict[str, TestResult]] = {slug: {} for slug in self.slates}
-        self._evaluated: dict[str, EvaluatedSlate] = {}
-        self._ranker: Ranker | None = None
-        self._ranked: dict[tuple[str, str], RankerFigures] = {}
+        rules = load_thresholds(self.thresholds_file).slate or load_thresholds().slate
+        if rules is None:
+            raise InputError("the bundled thresholds.yaml has no section 'slate'")
+        self.rules: SlateRules = rules
+        self.slates = {slate.slug: GatedSlate(slate, self) for slate in read_slates(settings.folder)}
 
-    def tests(self, slug: str) -> tuple[str, ...]:
-        """Names of a slate's tests: metrics of the tiers it has, the primary one, and the ranker's if there is one."""
-        present = {TIERS[tier] for tier in np.unique(self.slates[slug].predictions.tier)}
-        absent = tuple(f"_{tier}" for tier in TIERS if tier not in present)
-        gated = [name for name in self.rules.metrics if name == PRIMARY or not (absent and name.endswith(absent))]
-        return (INTEGRITY, *(name for name in gated if name not in RANKER_METRICS or self.settings.model is not None))
-
-    @property
+    @cached_property
     def ranker(self) -> Ranker:
         """The ranking model, loaded at first use."""
-        if self._ranker is None:
-            if self.settings.model is None:
-                raise InputError("retrospective metrics need --drift-model python:module:factory")
-            self._ranker = load_ranker(self.settings.model)
-        return self._ranker
+        if self.settings.model is None:
+            raise InputError("retrospective metrics need --drift-model python:module:factory")
+        return load_ranker(self.settings.model)
 
-    def evaluated(self, slug: str) -> EvaluatedSlate:
-        """A slate's figures, computed once."""
-        if slug not in self._evaluated:
-            self._evaluated[slug] = EvaluatedSlate(self.slates[slug], self.rules.confidence)
-        return self._evaluated[slug]
-
-    def run_test(self, slug: str, metric: str) -> TestResult:
-        """Judge one metric of one slate. SubjectError when the ranker could not be run."""
-        evaluated = self.evaluated(slug)
-        if metric == INTEGRITY:
-            return TestResult(slug, evaluated.integrity, {})
-        if evaluated.integrity.verdict == FAIL:
-            reason = "the slate was changed after freezing, so its figures mean nothing"
-            return TestResult(slug, SlateJudgement(metric, NOT_EVALUATED, Figure.undefined(reason), "", reason), {})
-        limits = self.rules.metrics[metric]
-        if metric not in RANKER_METRICS:
-            baseline = evaluated.prospective_view.baseline
-            followed = baseline is not None and baseline.followed
-            return TestResult(slug, judge_prospective(evaluated.prospective, metric, limits, followed=followed), {})
-        found = self._ranker_figures(self.slates[slug], metric)
-        figure = found.lift if metric.endswith("_lift") else found.value
-        per_year = {str(year): item.value for year, item in found.per_year.items()}
-        return TestResult(slug, judge(metric, figure, limits, needs_interval=False), per_year)
-
-    def _ranker_figures(self, slate: Slate, metric: str) -> RankerFigures:
-        name = metric.removesuffix("_lift")
-        if (slate.slug, name) not in self._ranked:
-            if not slate.labels:
-                nothing = Figure.undefined(NO_LABELS)
-                found = {name: RankerFigures(nothing, nothing, {})}
-            elif name == "hit_at_50":
-                found = {name: leave_one_out(self.ranker, slate.labels, [drug.lower() for drug in slate.drugs])}
-            elif name == "temporal_auc":
-                found = {name: temporal_auc(self.ranker, slate.labels)}
-            else:
-                found = held_out(self.ranker, slate.labels)
-            self._ranked.update({(slate.slug, each): figures for each, figures in found.items()})
-        return self._ranked[slate.slug, name]
-
-    def take(self, result: TestResult) -> None:
-        """Keep one test's result."""
-        self.results[result.slate][result.judgement.metric] = result
-
-    def verdict(self, slug: str) -> SlateVerdict | None:
-        """The verdict on one slate from the tests that ran; None when none did."""
-        taken = self.results[slug]
-        if not taken:
-            return None
-        integrity = taken.get(INTEGRITY)
-        changed = [integrity.judgement.detail] if integrity and integrity.judgement.verdict == FAIL else []
-        judgements = [item.judgement for name, item in taken.items() if name != INTEGRITY]
-        proven = integrity is not None and integrity.judgement.verdict == PASS
-        verdict = judge_slate(judgements, changed, proven=proven, expected=self.rules.metrics)
-        if verdict.verdict != FAIL and len(taken) < len(self.tests(slug)):
-            missing = f"{len(taken)} of {len(self.tests(slug))} tests were run"
-            return SlateVerdict(PARTIAL, (missing, *verdict.reasons))
-        return verdict
-
-    def write(self, slug: str, verdict: SlateVerdict) -> list[Path]:
+    def write(self, slug: str, record: dict[str, Any]) -> list[Path]:
         """Write a slate's results and page."""
-        evaluated = self.evaluated(slug)
-        in_order = [self.results[slug][name] for name in self.tests(slug) if name in self.results[slug]]
-        record = slate_results(
-            self.slates[slug],
-            verdict,
-            [item.judgement for item in in_order],
-            prospective=evaluated.prospective,
-            everything=evaluated.everything,
-            temporal={year: value for item in in_order for year, value in item.per_year.items()},
-            manifest=self._manifest(slug),
-        )
         folder = self.settings.root / self.settings.results / slug
         text = json.dumps(record, indent=1, ensure_ascii=True, allow_nan=False) + "\n"
         return [
@@ -184,87 +85,115 @@ class SlateRun:
             write_atomically(folder / PAGE_NAME, render_slate(record)),
         ]
 
-    def _manifest(self, slug: str) -> dict[str, Any]:
-        frozen = self.slates[slug].manifest
-        return {
-            "versions": package_versions(),
-            "slate": frozen.as_json() if frozen is not None else None,
-            "ranker": self.settings.model,
-            "thresholds": self.rules.fingerprint(),
-        }
 
+class GatedSlate:
+    """A slate under test, with its figures, each computed when first asked for, and the results so far."""
 
-class EvaluatedSlate:
-    """A slate with its figures, each computed when first asked for."""
-
-    def __init__(self, slate: Slate, confidence: float) -> None:
+    def __init__(self, slate: Slate, run: SlateRun) -> None:
         self.slate = slate
-        self._confidence = confidence
+        self.taken: dict[str, TestResult] = {}
+        self._run = run
+        self._ranked: dict[str, RankerFigures] = {}
+
+    @cached_property
+    def tests(self) -> tuple[str, ...]:
+        """Names of the tests: metrics of the tiers it has, the primary one, and the ranker's if there is one."""
+        present = {TIERS[tier] for tier in self.slate.predictions["tier"].unique()}
+        absent = tuple(f"_{tier}" for tier in TIERS if tier not in present)
+        gated = [name for name in self._run.rules.metrics if name == PRIMARY or not name.endswith(absent or " ")]
+        ranked = self._run.settings.model is not None
+        return (INTEGRITY, *(name for name in gated if ranked or name not in RANKER_METRICS))
 
     @cached_property
     def integrity(self) -> SlateJudgement:
         """Whether the slate is what was frozen."""
-        problems = list(_count_problem(self.slate))
-        proven = (self.slate.folder / FILE_NAME).is_file()
-        if proven:
-            problems = [*verify(self.slate.folder).problems, *problems]
+        manifest, there = self.slate.manifest, len(self.slate.predictions)
+        frozen = (self.slate.folder / FILE_NAME).is_file()
+        problems = list(verify(self.slate.folder).problems) if frozen else []
+        if manifest is not None and manifest.n_predictions not in (None, there):
+            problems.append(
+                f"{manifest.file.name} tells of {manifest.n_predictions} predictions, the slate holds {there}"
+            )
         if problems:
-            return SlateJudgement(INTEGRITY, FAIL, Figure(0.0, 1), "", "; ".join(problems))
-        if proven:
-            return SlateJudgement(INTEGRITY, PASS, Figure(1.0, 1), "")
-        reason = "no manifest with a hash to compare with"
-        return SlateJudgement(INTEGRITY, NOT_EVALUATED, Figure.undefined(reason), "", reason)
+            return SlateJudgement(INTEGRITY, FAIL, Figure(0.0, 1), detail="; ".join(problems))
+        if frozen:
+            return SlateJudgement(INTEGRITY, PASS, Figure(1.0, 1))
+        return SlateJudgement.not_evaluated(INTEGRITY, "no manifest with a hash to compare with")
 
     @cached_property
-    def prospective_view(self) -> View:
+    def view(self) -> View:
         """What the gate looks at."""
         return prospective(self.slate)
 
     @cached_property
     def prospective(self) -> ViewFigures:
         """The gate's figures."""
-        return evaluate(self.prospective_view, confidence=self._confidence)
+        return evaluate(self.view, confidence=self._run.rules.confidence)
 
     @cached_property
     def everything(self) -> ViewFigures:
         """The published formulas over all outcomes."""
-        return evaluate(all_outcomes(self.slate), confidence=self._confidence)
+        return evaluate(all_outcomes(self.slate), confidence=self._run.rules.confidence)
 
+    def run_test(self, metric: str) -> TestResult:
+        """Judge one metric. SubjectError when the ranker could not be run."""
+        if metric == INTEGRITY:
+            return self._result(self.integrity)
+        if self.integrity.verdict == FAIL:
+            reason = "the slate was changed after freezing, so its figures mean nothing"
+            return self._result(SlateJudgement.not_evaluated(metric, reason))
+        limits = self._run.rules.metrics[metric]
+        if metric not in RANKER_METRICS:
+            followed = self.view.baseline is not None and self.view.baseline.followed
+            return self._result(judge_prospective(self.prospective, metric, limits, followed=followed))
+        name = metric.removesuffix("_lift")
+        if name not in self._ranked:
+            self._ranked.update(measure_ranker(self._run.ranker, self.slate, name))
+        found = self._ranked[name]
+        figure = found.lift if metric.endswith("_lift") else found.value
+        per_year = {str(year): item.value for year, item in found.per_year.items()}
+        return self._result(judge(metric, figure, limits, needs_interval=False), per_year)
 
-def bundled_rules() -> SlateRules:
-    """The limits that ship with the package, for a project whose own file says nothing about slates."""
-    rules = load_thresholds().slate
-    if rules is None:
-        raise InputError("the bundled thresholds.yaml has no section 'slate'")
-    return rules
+    def _result(self, judgement: SlateJudgement, per_year: Mapping[str, float | None] | None = None) -> TestResult:
+        return TestResult(self.slate.slug, judgement, per_year or {})
 
+    @property
+    def results(self) -> list[TestResult]:
+        """What has come in, in the order of the tests."""
+        return [self.taken[name] for name in self.tests if name in self.taken]
 
-def result_to_json(result: TestResult) -> dict[str, Any]:
-    """Plain values, for the way from a worker to the controller."""
-    return asdict(result)
+    def verdict(self) -> SlateVerdict | None:
+        """The verdict from the tests that ran; None when none did."""
+        if not self.taken:
+            return None
+        judgements = [item.judgement for item in self.taken.values()]
+        integrity = next((item for item in judgements if item.metric == INTEGRITY), None)
+        changed = [integrity.detail] if integrity is not None and integrity.verdict == FAIL else []
+        verdict = judge_slate(
+            [item for item in judgements if item is not integrity],
+            changed,
+            proven=integrity is not None and integrity.verdict == PASS,
+            expected=self._run.rules.metrics,
+        )
+        if verdict.verdict != FAIL and len(self.taken) < len(self.tests):
+            missing = f"{len(self.taken)} of {len(self.tests)} tests were run"
+            return SlateVerdict(PARTIAL, (missing, *verdict.reasons))
+        return verdict
 
-
-def result_from_json(data: Mapping[str, Any]) -> TestResult:
-    """The reverse."""
-    judged = data["judgement"]
-    figure = judged["figure"]
-    interval = Range(**figure["interval"]) if figure["interval"] else None
-    rebuilt = Figure(figure["value"], figure["n"], figure["reason"], interval)
-    return TestResult(data["slate"], SlateJudgement(**{**judged, "figure": rebuilt}), data["per_year"])
-
-
-def exit_code(verdicts: Sequence[SlateVerdict], *, failed: bool, incomplete: bool) -> int:
-    """0 PASS or CAUTION, 1 FAIL, 6 no FAIL but something could not be evaluated, 7 neither but a part of the tests."""
-    found = {verdict.verdict for verdict in verdicts}
-    if failed or FAIL in found:
-        return 1
-    if incomplete or NOT_EVALUATED in found:
-        return 6
-    return 7 if PARTIAL in found else 0
-
-
-def _count_problem(slate: Slate) -> list[str]:
-    told, there = slate.manifest.predictions if slate.manifest else None, len(slate.predictions.disease)
-    if told is None or told == there or slate.manifest is None:
-        return []
-    return [f"{slate.manifest.file.name} tells of {told} predictions, the slate holds {there}"]
+    def record(self, verdict: SlateVerdict) -> dict[str, Any]:
+        """The content of the results file."""
+        frozen = self.slate.manifest
+        return slate_results(
+            self.slate,
+            verdict,
+            [item.judgement for item in self.results],
+            prospective=self.prospective,
+            everything=self.everything,
+            temporal={year: value for item in self.results for year, value in item.per_year.items()},
+            manifest={
+                "versions": package_versions(),
+                "slate": frozen.as_json() if frozen is not None else None,
+                "ranker": self._run.settings.model,
+                "thresholds": self._run.rules.fingerprint(),
+            },
+        )

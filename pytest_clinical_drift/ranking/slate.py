@@ -1,161 +1,278 @@
-"""Freezing a slate, and proving later that nothing about it has changed."""
+"""A frozen slate: read and checked; one folder may hold several slates in one registry."""
 
 from __future__ import annotations
 
 import datetime
-import json
 import re
-import shutil
-import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.ranking.columns import SUFFIXES, Table
-from pytest_clinical_drift.ranking.manifest import FILE_NAME, Manifest, file_hash, read_manifests
-from pytest_clinical_drift.ranking.outcomes import append_outcomes
-from pytest_clinical_drift.ranking.reading import Slate, read_slates
+from pytest_clinical_drift.ranking.figures import Ints
+from pytest_clinical_drift.ranking.manifest import Manifest, read_manifests
+from pytest_clinical_drift.ranking.tables import (
+    HIGH_SIGNAL,
+    OUTCOME_TYPES,
+    Table,
+    as_text,
+    find_table,
+    is_known,
+    read_label,
+    read_outcome,
+    read_tier,
+)
 
-__all__ = ["Slate", "Verification", "append_outcomes", "freeze", "read_slates", "verify"]
+if TYPE_CHECKING:
+    import polars as pl
+
+PAIR = ("disease", "drug")
+_EXTRA = {
+    "outcomes": ("outcomes",),
+    "candidates": ("candidates", "top_candidates"),
+    "labels": ("labels", "labeled_pairs", "labelled_pairs"),
+}
+"""Further tables and the names that their files may have."""
+_TIER_ENDS = (10, 50)
+"""Last rank of the high and of the moderate tier, where the tiers are not given."""
+
+
+class LabelledPair(NamedTuple):
+    """A pair whose answer is known; names in lower case."""
+
+    disease: str
+    drug: str
+    label: int
+    """4 approved, 3 to 1 the phase, 0 negative."""
+    year: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Verification:
-    """What a look at a frozen slate found."""
+class Slate:
+    """One slate with all that was observed about it.
 
-    sha256: str
-    """The hash of the slate as it is now."""
-    problems: tuple[str, ...]
-    """One sentence per difference from what was frozen; empty: unchanged."""
+    In its tables `disease` and `drug` are of an Enum type, whose codes are the positions in `diseases` and `drugs`.
+    """
+
+    id: str
+    folder: Path
+    created_at: datetime.datetime
+    manifest: Manifest | None
+    """None when nothing but the registry itself tells about the slate."""
+    diseases: tuple[str, ...]
+    drugs: tuple[str, ...]
+    """Spelled as in the file, in the order of their lower-case names."""
+    predictions: pl.DataFrame
+    """The frozen rows in file order: disease, drug, known (at freeze, so that no later outcome makes it a discovery),
+    score, rank, tier (its position), repeated (a better-ranked row already holds the pair)."""
+    outcomes: pl.DataFrame
+    """One row per pair and type: disease, drug, high (signal), day (from freeze to the earliest date given, else null),
+    prospective (dated after the day of the freeze, and not seen, nor possibly older, by then)."""
+    candidates: pl.DataFrame | None
+    """Distinct scored pairs, the predicted ones among them: disease, drug, known."""
+    breadth: Ints | None
+    """Number of labelled diseases per drug; None without labels."""
+    labels: tuple[LabelledPair, ...]
+    notes: tuple[str, ...] = ()
+    """What a reader should know about the data: repeated rows, outcomes of foreign pairs."""
 
     @property
-    def unchanged(self) -> bool:
-        """Whether the slate is what was frozen."""
-        return not self.problems
+    def slug(self) -> str:
+        """The id as a name of a folder and part of test ids."""
+        return slug(self.id)
 
 
-def freeze(
-    predictions: Path,
-    out: Path,
-    *,
-    model_version: str,
-    parameters: Mapping[str, str] | None = None,
-    candidates: Path | None = None,
-    labels: Path | None = None,
-    slate_id: str | None = None,
-    created_at: datetime.datetime | None = None,
-) -> Manifest:
-    """Copy the predictions, and what their baseline needs, into a new folder with a manifest whose hash covers it all.
-
-    The manifest's `sha256` is what to keep somewhere else. A folder that holds anything is never written to.
-    """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out}: is not an empty folder; a frozen slate is never overwritten")
-    if not model_version.strip():
-        raise InputError("a slate needs a model version; without it nobody knows what was frozen")
-    moment = created_at or datetime.datetime.now(datetime.UTC).replace(microsecond=0)
-    sources = {"predictions": predictions, "candidates": candidates, "labels": labels}
-    named = {f"{name}{_suffix(file)}": file for name, file in sources.items() if file is not None}
-    table = Table(predictions)
-    for column in ("slate_id", "created_at"):
-        if column in table:
-            raise InputError(f"{predictions}: has a column {column}; freezing sets it, so take it out first")
-    digests = {name: file_hash(file) for name, file in named.items()}
-    first = next(iter(digests.values()))
-    manifest = Manifest(
-        file=out / FILE_NAME,
-        slate_id=slate_id or f"{_slug(model_version)}-{moment:%Y%m%d}-{first[:8]}",
-        created_at=moment.astimezone(datetime.UTC),
-        model_version=model_version,
-        parameters=dict(parameters or {}),
-        files=digests,
-        predictions=len(table),
-    )
-    manifest = replace(manifest, sha256=manifest.content_hash())
-    _write_checked(manifest, named, out)
-    return manifest
+def slug(text: str) -> str:
+    """A text as a file name."""
+    return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.")[:100] or "slate"
 
 
-def verify(folder: Path, sha256: str | None = None) -> Verification:
-    """Compare a frozen slate with its manifest and, where given, with a hash that was kept elsewhere.
-
-    Only the kept hash proves anything against someone who could also rewrite the manifest.
-    """
-    if sha256 is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", sha256):
-        raise InputError(f"--sha256 {sha256[:70]}: expected the 64 hexadecimal digits that freezing printed")
-    if not (folder / FILE_NAME).is_file():
+def read_slates(folder: Path) -> list[Slate]:
+    """Every slate of a folder, in the order of the file; InputError names the first fault."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: there is no such slate folder")
+    table = find_table(folder, ("predictions", "registry"))
+    if table is None:
+        raise InputError(f"{folder}: no predictions.* or registry.* (.parquet, .csv or .jsonl) is there")
+    table.require("disease_name", "drug_name", "repurposing_score")
+    if not len(table):
+        raise InputError(f"{table.file}: the slate holds no prediction")
+    described = read_manifests(folder)
+    if "slate_id" in table:
+        ids = table.text("slate_id")
+        parts = [(str(name), table.where(ids == name)) for name in ids.unique(maintain_order=True).to_list()]
+    elif len(described) > 1:
         raise InputError(
-            f"{folder}: has no {FILE_NAME}; only a slate frozen with `clinical-drift freeze` can be verified"
+            f"{table.file}: the column slate_id is missing, and the folder describes {len(described)} slates"
         )
-    found = list(read_manifests(folder).values())
-    if len(found) != 1:
-        raise InputError(f"{folder / FILE_NAME}: expected the record of one slate, found {len(found)}")
-    manifest = found[0]
-    problems = [problem for name, digest in manifest.files.items() if (problem := _difference(folder, name, digest))]
-    if not any(name.startswith("predictions.") for name in manifest.files):
-        problems.append(f"{FILE_NAME} names no predictions")
-    present = {name: file_hash(folder / name) for name in manifest.files if _is_here(folder, name)}
-    now = replace(manifest, files=present).content_hash()
-    if manifest.content_hash() != manifest.sha256:
-        problems.append(f"{FILE_NAME} was changed after freezing: its hash does not fit its content")
-    if sha256 is not None and now != sha256.lower():
-        problems.append(f"the slate's hash is {now}, not the one that was kept: {sha256.lower()}")
-    return Verification(now, tuple(problems))
+    else:
+        parts = [(next(iter(described), folder.name), table)]
+    extra = {name: find_table(folder, stems) for name, stems in _EXTRA.items()}
+    slates = [_read_slate(folder, slate_id, part, described.get(slate_id), extra) for slate_id, part in parts]
+    repeated, count = Counter(slate.slug for slate in slates).most_common(1)[0]
+    if count > 1:
+        raise InputError(f"{table.file}: two slate ids give the same folder name {repeated!r}; rename one of the two")
+    return slates
 
 
-def _difference(folder: Path, name: str, digest: str) -> str | None:
-    file = folder / name
-    if Path(name).name != name:
-        return f"{FILE_NAME} names the file {name!r} outside the folder"
-    if not _is_here(folder, name):
-        return f"{name} is missing"
-    return None if file_hash(file) == digest else f"{name} was changed after freezing"
+def _read_slate(
+    folder: Path, slate_id: str, table: Table, manifest: Manifest | None, extra: dict[str, Table | None]
+) -> Slate:
+    import polars as pl
+
+    created_at = _created_at(table, manifest)
+    labels = _read_labels(extra["labels"])
+    known = [pair[:2] for pair in labels if pair.label > 0 and (pair.year is None or pair.year <= created_at.year)]
+    labelled = pl.DataFrame(known, schema=dict.fromkeys(PAIR, pl.String), orient="row")
+    predictions = _read_predictions(table, labelled)
+    diseases, drugs = _spelling(table, "disease_name"), _spelling(table, "drug_name")
+    candidates = None
+    if (scored := extra["candidates"]) is not None:
+        scored.require("disease_name", "drug_name")
+        scored = scored.where(scored.pairs()["disease"].is_in(list(diseases)))
+        drugs = _spelling(scored, "drug_name") | drugs
+        # a predicted pair was scored too, and keeps its own flag
+        candidates = pl.concat([predictions.select(*PAIR, "known"), _with_known(scored, labelled)])
+        candidates = candidates.unique(PAIR, keep="first", maintain_order=True)
+    codes = {"disease": pl.Enum(sorted(diseases)), "drug": pl.Enum(sorted(drugs))}
+    outcomes, notes = _read_outcomes(extra["outcomes"], slate_id, created_at.date(), set(diseases), set(drugs))
+    if count := predictions["repeated"].sum():
+        notes.insert(0, f"{count} of {len(table)} rows repeat a pair; hits are counted over distinct pairs")
+    breadth = Counter(pair.drug for pair in labels)
+    return Slate(
+        id=slate_id,
+        folder=folder,
+        created_at=created_at,
+        manifest=manifest,
+        diseases=tuple(diseases[name] for name in sorted(diseases)),
+        drugs=tuple(drugs[name] for name in sorted(drugs)),
+        predictions=predictions.cast(codes),
+        outcomes=outcomes.cast(codes),
+        candidates=candidates.cast(codes) if candidates is not None else None,
+        breadth=np.asarray([breadth[drug] for drug in sorted(drugs)]) if extra["labels"] is not None else None,
+        labels=labels,
+        notes=tuple(notes),
+    )
 
 
-def _is_here(folder: Path, name: str) -> bool:
-    return Path(name).name == name and (folder / name).is_file()
+def _created_at(table: Table, manifest: Manifest | None) -> datetime.datetime:
+    if "created_at" not in table:
+        if manifest is None:
+            raise InputError(
+                f"{table.file}: the column created_at is missing, and no manifest tells when it was frozen"
+            )
+        return manifest.created_at
+    moments = table.moments("created_at")
+    first: datetime.datetime | None = moments[0]
+    different = (~moments.eq_missing(first) | moments.is_null()).arg_true()
+    if first is None or len(different):
+        raise table.fault(different[0], "created_at", "is empty or differs from the slate's first row")
+    if manifest is not None and manifest.created_at != first:
+        raise InputError(
+            f"{table.file}: created_at {first} is not what {manifest.file.name} says: {manifest.created_at}"
+        )
+    return first
 
 
-def _write_checked(manifest: Manifest, files: Mapping[str, Path], out: Path) -> None:
-    """Put the slate together beside its place, read it as the gate will, and only then move it there."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".freeze-") as draft:
-        folder = Path(draft) / "slate"
-        folder.mkdir()
-        for name, file in files.items():
-            shutil.copyfile(file, folder / name)
-        text = json.dumps(manifest.as_json(), indent=1, ensure_ascii=True) + "\n"
-        (folder / FILE_NAME).write_text(text, encoding="utf-8")
-        try:
-            for slate in read_slates(folder):
-                _refuse_repeats(folder / next(iter(files)), slate)
-        except InputError as error:
-            message = str(error)
-            for name, file in files.items():
-                message = message.replace(str(folder / name), str(file))
-            raise InputError(message) from None
-        if out.exists():
-            out.rmdir()
-        folder.replace(out)
+def _spelling(table: Table, name: str) -> dict[str, str]:
+    """Lower-case name to the spelling of its first row."""
+    spelled = table.text(name).unique(maintain_order=True).to_list()
+    return {text.lower(): text for text in reversed(spelled)}
 
 
-def _refuse_repeats(file: Path, slate: Slate) -> None:
-    """A pair predicted twice, perhaps with two scores, is no frozen prediction."""
-    rows = np.flatnonzero(slate.predictions.repeated)
-    if len(rows):
-        at = int(rows[0])
-        pair = f"{slate.diseases[slate.predictions.disease[at]]}, {slate.drugs[slate.predictions.drug[at]]}"
-        raise InputError(f"{file}, row {at + 1}: repeats the pair ({pair}); {len(rows)} rows do, freeze each pair once")
+def _read_predictions(table: Table, labelled: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    rows = _with_known(table, labelled).with_columns(table.numbers("repurposing_score").alias("score"))
+    if "rank" in table:
+        given = table.numbers("rank")
+        bad = ((given < 1) | (given != given.floor())).arg_true()
+        if len(bad):
+            raise table.fault(bad[0], "rank", f"is {given[bad[0]]:g}, not a whole number from 1")
+        rows = rows.with_columns(given.cast(pl.Int64).alias("rank"))
+    else:  # by score within the disease, ties by drug name
+        rows = rows.with_columns(rank=pl.struct(-pl.col("score"), "drug").rank("ordinal").over("disease"))
+    rows = rows.with_columns(tier=sum((pl.col("rank") > end).cast(pl.Int64) for end in _TIER_ENDS))
+    if (name := table.first_of("confidence_tier", "tier")) is not None:
+        given = table.cells(name, read_tier, "not a tier; known ones: high, moderate, exploratory", pl.Int64)
+        rows = rows.with_columns(tier=pl.coalesce(given, "tier"))
+    return rows.with_columns(
+        known=pl.col("known").any().over(PAIR),  # one row that knows speaks for all rows of its pair
+        repeated=pl.col("rank").rank("ordinal").over(PAIR) > 1,
+    )
 
 
-def _suffix(file: Path) -> str:
-    if file.suffix not in SUFFIXES:
-        raise InputError(f"{file}: expected a file that ends in {', '.join(SUFFIXES)}")
-    return file.suffix
+def _with_known(table: Table, labelled: pl.DataFrame) -> pl.DataFrame:
+    """The pairs, and whether they were known at freeze: as the table says, else by the labels."""
+    import polars as pl
+
+    pairs = table.pairs()
+    if "known_at_freeze" in table:
+        return pairs.with_columns(known=table.cells("known_at_freeze", is_known, "", pl.Boolean).fill_null(False))
+    found = labelled.with_columns(known=True)
+    return pairs.join(found, on=PAIR, how="left", maintain_order="left").with_columns(pl.col("known").fill_null(False))
 
 
-def _slug(text: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.")[:60] or "slate"
+def _read_labels(table: Table | None) -> tuple[LabelledPair, ...]:
+    """Labelled pairs; one that stands twice keeps its highest label and earliest year. No label column: approved."""
+    import polars as pl
+
+    if table is None:
+        return ()
+    table.require("disease_name", "drug_name")
+    pairs = table.pairs().with_columns(label=pl.lit(4), year=pl.lit(None, pl.Int64))
+    if "label" in table:
+        table.text("label")
+        expected = "not a label; known ones: 0 to 4, negative, phase1, phase2, phase3, approved"
+        pairs = pairs.with_columns(label=table.cells("label", read_label, expected, pl.Int64))
+    if (name := table.first_of("year", "approval_year", "first_approval")) is not None:
+        pairs = pairs.with_columns(year=table.cells(name, lambda text: int(text.strip()[:4]), "not a year", pl.Int64))
+    merged = pairs.group_by(PAIR, maintain_order=True).agg(pl.col("label").max(), pl.col("year").min())
+    return tuple(LabelledPair(*row) for row in merged.iter_rows())
+
+
+def _read_outcomes(
+    table: Table | None, slate_id: str, freeze_day: datetime.date, diseases: set[str], drugs: set[str]
+) -> tuple[pl.DataFrame, list[str]]:
+    """The outcomes of one slate, and remarks. Of repeated rows the earliest date counts; one seen at freeze makes all
+    seen."""
+    import polars as pl
+
+    columns = {"disease": pl.String, "drug": pl.String, "high": pl.Boolean, "day": pl.Int64, "prospective": pl.Boolean}
+    if table is None:
+        return pl.DataFrame(schema=columns), []
+    table.require("disease_name", "drug_name", "outcome_type", "outcome_date")
+    if "slate_id" in table:
+        ids = as_text(table.frame["slate_id"]).fill_null("")
+        whole, table = len(table), table.where((ids == "") | (ids == slate_id))
+        if whole and not len(table):
+            return pl.DataFrame(schema=columns), [f"none of the {whole} outcome rows names the slate {slate_id}"]
+    table.text("outcome_type")
+    expected = f"not an outcome; known ones: {', '.join(OUTCOME_TYPES)}"
+    rows = table.pairs().with_columns(
+        kind=table.cells("outcome_type", read_outcome, expected, pl.Int64),
+        date=table.moments("outcome_date").dt.date(),
+        seen=table.moments("observed_at").dt.date() if "observed_at" in table else pl.lit(None, pl.Date),
+    )
+    ours = rows.filter(pl.col("disease").is_in(diseases) & pl.col("drug").is_in(drugs))
+    events = (
+        ours.group_by(*PAIR, "kind")
+        .agg(
+            day=(pl.col("date") - freeze_day).dt.total_days().min(),
+            # without a date only the day it was seen can show that it is younger than the slate
+            old=pl.coalesce(pl.col("seen") <= freeze_day, pl.col("date").is_null()).any(),
+        )
+        .sort(*PAIR, "kind")
+        .with_columns(
+            high=pl.col("kind") < len(HIGH_SIGNAL), prospective=(pl.col("day") > 0).fill_null(False) & ~pl.col("old")
+        )
+    )
+    counts = {
+        "outcome rows repeat a pair and type; the earliest date counts": len(ours) - len(events),
+        "outcomes have no date and count as known at freeze unless they were seen later": events["day"].null_count(),
+        "outcome rows name pairs outside the slate and its candidates": len(rows) - len(ours),
+    }
+    return events.select(*columns), [f"{count} {remark}" for remark, count in counts.items() if count]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_clinical_drift.ranking.figure import Flags, Floats, Ints
-from pytest_clinical_drift.ranking.outcomes import UNDATED
-from pytest_clinical_drift.ranking.popularity import breadth_deciles, count_by_decile
-from pytest_clinical_drift.ranking.reading import Pairs, Slate
+from pytest_clinical_drift.ranking.figures import Ints
+from pytest_clinical_drift.ranking.slate import PAIR, Slate
 
+if TYPE_CHECKING:
+    import polars as pl
+
+DECILES = 10
 NO_CANDIDATES = "no candidates are there, so the baseline of equally popular drugs is unknown"
 NO_LABELS = "no labels are there, so nobody knows how popular each drug is"
 
@@ -28,22 +31,12 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The predictions that count, row by row, ordered by disease."""
+    """The predictions that count, and the candidates beside them."""
 
-    disease: Ints
-    tier: Ints
-    score: Floats
-    hit: Flags
-    """The pair has a high-signal outcome."""
-    touched: Flags
-    """The pair has any outcome."""
-    first: Flags
-    """First row of its pair: hits are counted over distinct pairs."""
-    first_in_tier: Flags
-    """First row of its pair within its tier."""
-    day: Floats
-    """Days from freeze to the pair's first high-signal outcome; nan without a dated one."""
-    decile: Ints
+    rows: npt.NDArray[Any]
+    """Ordered by disease and rank, with the fields disease, tier, score, decile; hit (the pair has a high-signal
+    outcome), touched (it has any), day (from freeze to its first high-signal outcome, nan without a dated one); first
+    and first_in_tier (first row of its pair, over all and in its tier: hits are counted over distinct pairs)."""
     diseases: int
     baseline: Baseline | None
     no_baseline: str = ""
@@ -53,33 +46,17 @@ class View:
 
     def of_disease(self, index: int) -> View:
         """The slate restricted to one disease."""
-        low, high = np.searchsorted(self.disease, [index, index + 1])
-        rows = slice(int(low), int(high))
-        baseline = self.baseline
-        if baseline is not None:
-            one = slice(index, index + 1)
-            baseline = Baseline(baseline.candidates[one], baseline.hits[one], baseline.followed)
-        return View(
-            disease=np.zeros(int(high - low), dtype=np.int64),
-            tier=self.tier[rows],
-            score=self.score[rows],
-            hit=self.hit[rows],
-            touched=self.touched[rows],
-            first=self.first[rows],
-            first_in_tier=self.first_in_tier[rows],
-            day=self.day[rows],
-            decile=self.decile[rows],
-            diseases=1,
-            baseline=baseline,
-            no_baseline=self.no_baseline,
-        )
+        low, high = np.searchsorted(self.rows["disease"], [index, index + 1])
+        rows, base, one = self.rows[low:high].copy(), self.baseline, slice(index, index + 1)
+        rows["disease"] = 0
+        if base is not None:
+            base = replace(base, candidates=base.candidates[one], hits=base.hits[one])
+        return View(rows, 1, base, self.no_baseline)
 
 
 def all_outcomes(slate: Slate) -> View:
-    """Every row and every outcome, whenever it happened: the published formulas. Says nothing about foresight."""
-    outcomes = slate.outcomes
-    everything = np.ones(len(outcomes), dtype=bool)
-    return _build(slate, np.ones(len(slate.predictions.disease), dtype=bool), outcomes.high, everything, None)
+    """Every row and every outcome, whenever it happened."""
+    return _view(slate, slate.predictions, slate.candidates, slate.outcomes)
 
 
 def prospective(slate: Slate) -> View:
@@ -88,85 +65,70 @@ def prospective(slate: Slate) -> View:
     A pair known at freeze, or with a high-signal outcome that is not proven younger, can no longer be discovered: it is
     neither hit nor miss, in the slate and among the candidates alike.
     """
-    outcomes = slate.outcomes
-    late = outcomes.prospective
-    closed = np.unique(_outcome_keys(slate)[outcomes.high & ~late])
-    rows = slate.predictions
-    at_risk = ~rows.known & ~np.isin(_keys(rows, slate), closed) & ~rows.repeated
-    return _build(slate, at_risk, outcomes.high & late, late, closed)
+    import polars as pl
 
-
-def _keys(pairs: Pairs, slate: Slate) -> npt.NDArray[np.int64]:
-    return np.asarray(pairs.disease * np.int64(len(slate.drugs)) + pairs.drug, dtype=np.int64)
-
-
-def _outcome_keys(slate: Slate) -> npt.NDArray[np.int64]:
-    outcomes = slate.outcomes
-    return np.asarray(outcomes.disease * np.int64(len(slate.drugs)) + outcomes.drug, dtype=np.int64)
-
-
-def _build(slate: Slate, keep: Flags, high: Flags, counting: Flags, closed: Ints | None) -> View:
-    rows, outcomes = slate.predictions, slate.outcomes
-    order = np.flatnonzero(keep)
-    order = order[np.lexsort((rows.rank[order], rows.disease[order]))]
-    keys = _keys(rows, slate)[order]
-    observed = _outcome_keys(slate)
-    hits = np.unique(observed[high])
-    decile = np.zeros(len(order), dtype=np.int8)
-    baseline, reason = _baseline(slate, hits, closed)
-    if slate.breadth is not None:
-        decile = breadth_deciles(slate.breadth)[rows.drug[order]]
-    tier = rows.tier[order]
-    return View(
-        disease=rows.disease[order],
-        tier=tier,
-        score=rows.score[order],
-        hit=np.isin(keys, hits),
-        touched=np.isin(keys, observed[counting]),
-        first=_first(keys),
-        first_in_tier=_first(keys * np.int64(4) + tier),
-        day=_days(keys, observed[high], outcomes.day[high]),
-        decile=decile,
-        diseases=len(slate.diseases),
-        baseline=baseline,
-        no_baseline=reason,
-        left_out=int((~rows.repeated).sum() - _first(keys).sum()),
+    closed = slate.outcomes.filter(pl.col("high") & ~pl.col("prospective"))
+    predictions, candidates = (
+        None if pairs is None else pairs.filter(~pl.col("known")).join(closed, on=PAIR, how="anti")
+        for pairs in (slate.predictions.filter(~pl.col("repeated")), slate.candidates)
     )
+    return _view(slate, predictions, candidates, slate.outcomes.filter("prospective"))
 
 
-def _baseline(slate: Slate, hits: Ints, closed: Ints | None) -> tuple[Baseline | None, str]:
-    pairs = slate.candidates
+def breadth_deciles(breadth: Ints, deciles: int = DECILES) -> npt.NDArray[np.int64]:
+    """NTILE(10) over drugs by the number of diseases they are labelled for; drugs are given in name order.
+
+    Ties go by drug name, drugs without any label (breadth 0) take part. As in SQL the first n mod 10 hold one more.
+    """
+    tiles = np.empty(len(breadth), dtype=np.int64)
+    for tile, drugs in enumerate(np.array_split(np.argsort(breadth, kind="stable"), deciles)):
+        tiles[drugs] = tile
+    return tiles
+
+
+def count_by_decile(disease: Ints, decile: Ints, diseases: int) -> npt.NDArray[np.float64]:
+    """Pairs per disease (rows) and decile (columns)."""
+    counts = np.bincount(disease * np.int64(DECILES) + decile, minlength=diseases * DECILES)
+    return counts.reshape(diseases, DECILES).astype(np.float64)
+
+
+def _view(slate: Slate, predictions: pl.DataFrame, candidates: pl.DataFrame | None, outcomes: pl.DataFrame) -> View:
+    import polars as pl
+
+    hits = outcomes.filter("high").group_by(PAIR).agg(pl.col("day").min(), hit=pl.lit(True))
+    touched = outcomes.select(PAIR).unique().with_columns(touched=True)
+    baseline, reason = _baseline(slate, candidates, hits)
+    deciles = breadth_deciles(slate.breadth if slate.breadth is not None else np.zeros(len(slate.drugs), np.int64))
+    rows = (
+        predictions.sort("disease", "rank", maintain_order=True)
+        .join(hits, on=PAIR, how="left", maintain_order="left")
+        .join(touched, on=PAIR, how="left", maintain_order="left")
+        .select(
+            pl.col("disease").to_physical().cast(pl.Int64),
+            "tier",
+            "score",
+            pl.col("day").cast(pl.Float64).fill_null(float("nan")),
+            pl.col("hit", "touched").fill_null(False),
+            decile=pl.lit(pl.Series(deciles)).gather(pl.col("drug").to_physical()),
+            first=pl.struct(PAIR).is_first_distinct(),
+            first_in_tier=pl.struct(*PAIR, "tier").is_first_distinct(),
+        )
+    )
+    left_out = slate.predictions.n_unique(PAIR) - predictions.n_unique(PAIR)
+    return View(rows.to_numpy(structured=True), len(slate.diseases), baseline, reason, left_out)
+
+
+def _baseline(slate: Slate, pairs: pl.DataFrame | None, hits: pl.DataFrame) -> tuple[Baseline | None, str]:
     if pairs is None:
         return None, NO_CANDIDATES
     if slate.breadth is None:
         return None, NO_LABELS
-    keys = _keys(pairs, slate)
-    open_pairs = None if closed is None else ~pairs.known & ~np.isin(keys, closed)
-    decile = breadth_deciles(slate.breadth)[pairs.drug]
-    hit = np.isin(keys, hits)
-    if open_pairs is not None:
-        hit &= open_pairs
-    size = len(slate.diseases)
-    outside = np.setdiff1d(_outcome_keys(slate), _keys(slate.predictions, slate))
-    counted = count_by_decile(pairs.disease, decile, size, open_pairs)
-    return Baseline(counted, count_by_decile(pairs.disease, decile, size, hit), bool(len(outside))), ""
-
-
-def _first(keys: npt.NDArray[np.int64]) -> Flags:
-    """Marks the first row of each key."""
-    flags = np.zeros(len(keys), dtype=bool)
-    flags[np.unique(keys, return_index=True)[1]] = True
-    return flags
-
-
-def _days(keys: Ints, observed: Ints, day: Ints) -> npt.NDArray[np.float64]:
-    """Earliest dated outcome of each row's pair."""
-    dated = day != UNDATED
-    order = np.lexsort((day[dated], observed[dated]))
-    distinct, at = np.unique(observed[dated][order], return_index=True)
-    days = np.full(len(keys), np.nan)
-    if len(distinct):
-        place = np.minimum(np.searchsorted(distinct, keys), len(distinct) - 1)
-        found = distinct[place] == keys
-        days[found] = day[dated][order][at][place[found]]
-    return days
+    deciles, size = breadth_deciles(slate.breadth), len(slate.diseases)
+    counted = [
+        count_by_decile(
+            chosen["disease"].to_physical().to_numpy(), deciles[chosen["drug"].to_physical().to_numpy()], size
+        )
+        for chosen in (pairs, pairs.join(hits, on=PAIR, how="semi"))
+    ]
+    outside = slate.outcomes.join(slate.predictions, on=PAIR, how="anti")
+    return Baseline(counted[0], counted[1], followed=not outside.is_empty()), ""

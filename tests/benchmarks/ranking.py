@@ -17,14 +17,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
-from pytest_clinical_drift.ranking.columns import tier_of_rank
-from pytest_clinical_drift.ranking.outcomes import Outcomes
-from pytest_clinical_drift.ranking.popularity import breadth_deciles
 from pytest_clinical_drift.ranking.prospective import measure
-from pytest_clinical_drift.ranking.reading import Pairs, Predictions, Slate
-from pytest_clinical_drift.ranking.retrospective import auc, auc_by_group, ndcg
-from pytest_clinical_drift.ranking.view import all_outcomes
+from pytest_clinical_drift.ranking.retrospective import auc, mean_of, ndcg
+from pytest_clinical_drift.ranking.slate import Slate
+from pytest_clinical_drift.ranking.view import all_outcomes, breadth_deciles
 
 TOP, GOAL, MOST_MEMORY = 50, 5.0, 8.0
 Figures = dict[str, float]
@@ -46,14 +44,12 @@ class Data:
 
 
 def ours(data: Data) -> Figures:
-    diseases, drugs = data.shape
-    bounds = np.arange(0, diseases * drugs + 1, drugs)
-    scores, labels = data.scores.ravel(), data.labels.ravel()
-    positive = labels > 0
+    positive = data.labels > 0
+    rows = range(data.shape[0])
     found = {
-        "ndcg": ndcg(scores, labels, bounds, k=TOP).mean.value,
-        "auc": auc(scores, positive).value,
-        "auc per disease": auc_by_group(scores, positive, bounds).mean.value,
+        "ndcg": mean_of(ndcg(data.scores[row], data.labels[row], k=TOP) for row in rows).value,
+        "auc": auc(data.scores.ravel(), positive.ravel()).value,
+        "auc per disease": mean_of(auc(data.scores[row], positive[row]) for row in rows).value,
     }
     view = all_outcomes(as_slate(data))
     for index, tier in enumerate(("high", "moderate")):
@@ -70,22 +66,22 @@ def as_slate(data: Data) -> Slate:
     top = np.take_along_axis(top, np.argsort(-np.take_along_axis(data.scores, top, axis=1), axis=1), axis=1)
     rank = np.tile(np.arange(1, TOP + 1), diseases)
     chosen = np.repeat(np.arange(diseases), TOP)
-    predictions = Predictions(
-        disease=chosen,
-        drug=top.ravel(),
-        known=np.zeros(top.size, dtype=bool),
-        score=np.take_along_axis(data.scores, top, axis=1).ravel(),
-        rank=rank,
-        tier=tier_of_rank(rank),
-        repeated=np.zeros(top.size, dtype=bool),
+    predictions = pl.DataFrame(
+        {
+            "disease": chosen.astype(np.int32),
+            "drug": top.ravel().astype(np.int32),
+            "score": np.take_along_axis(data.scores, top, axis=1).ravel(),
+            "rank": rank,
+            "tier": (rank > 10).astype(np.int64),
+        }
     )
     disease, drug = np.nonzero(data.hits)
-    count = len(disease)
-    flags = np.ones(count, dtype=bool)
-    candidates = Pairs(
-        disease=np.repeat(np.arange(diseases, dtype=np.int32), drugs),
-        drug=np.tile(np.arange(drugs, dtype=np.int32), diseases),
-        known=np.zeros(diseases * drugs, dtype=bool),
+    outcomes = pl.DataFrame({"disease": disease.astype(np.int32), "drug": drug.astype(np.int32)})
+    candidates = pl.DataFrame(
+        {
+            "disease": np.repeat(np.arange(diseases, dtype=np.int32), drugs),
+            "drug": np.tile(np.arange(drugs, dtype=np.int32), diseases),
+        }
     )
     return Slate(
         id="benchmark",
@@ -95,7 +91,7 @@ def as_slate(data: Data) -> Slate:
         diseases=tuple(map(str, range(diseases))),
         drugs=tuple(map(str, range(drugs))),
         predictions=predictions,
-        outcomes=Outcomes(disease, drug, flags, np.full(count, 30), flags),
+        outcomes=outcomes.with_columns(high=True, day=pl.lit(30)),
         candidates=candidates,
         breadth=data.breadth,
         labels=(),

@@ -9,7 +9,7 @@ import pytest
 from simulate import write_csv
 from small_slate import CANDIDATES, LABELS, OUTCOME, OUTCOMES, PREDICTION, ROWS
 
-from pytest_clinical_drift.ranking.reading import Slate, read_slates
+from pytest_clinical_drift.ranking.slate import Slate, read_slates
 
 Rows = Sequence[Sequence[object]]
 WriteSlate = Callable[..., Slate]

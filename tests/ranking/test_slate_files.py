@@ -1,4 +1,4 @@
-"""Slate folders: what is read, what is refused in one sentence, freezing, verifying, and growing outcomes."""
+"""Slate folders: what is read, what is refused in one sentence, freezing and verifying."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from simulate import write_csv
-from small_slate import CANDIDATES, CREATED, LABELS, OUTCOMES, PREDICTION, ROWS
+from small_slate import CANDIDATES, CREATED, LABELS, OUTCOME, OUTCOMES, PREDICTION, ROWS
 
 from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.errors import InputError, MissingDependency
-from pytest_clinical_drift.ranking.columns import known_flags
-from pytest_clinical_drift.ranking.reading import Slate, read_slates
-from pytest_clinical_drift.ranking.slate import append_outcomes, freeze, verify
+from pytest_clinical_drift.ranking.freezing import freeze, verify
+from pytest_clinical_drift.ranking.slate import Slate, read_slates
+from pytest_clinical_drift.ranking.tables import is_known
 from pytest_clinical_drift.verdict.slate_limits import TIERS
 
 polars = pytest.importorskip("polars")
@@ -124,12 +124,12 @@ def test_tiers_and_ranks_are_worked_out_where_they_are_not_given(write_slate: Wr
     """Ranks by score, ties by drug name; tiers high to rank 10, moderate to 50, exploratory beyond."""
     rows = [("s1", CREATED, "X", f"d{index:02d}", 1.0 if index == 40 else 0.5) for index in range(60)]
     slate = write_slate(rows, None, None, None, header=PREDICTION[:5])
-    ranks = slate.predictions.rank
+    ranks = slate.predictions["rank"].to_numpy()
     assert ranks[40] == 1
     assert ranks[0] == 2
     assert ranks[59] == 60
-    tiers = slate.predictions.tier
-    assert [TIERS[tiers[np.flatnonzero(ranks == rank)[0]]] for rank in (1, 10, 11, 50, 51)] == [
+    tiers = slate.predictions["tier"]
+    assert [TIERS[tiers[int(np.flatnonzero(ranks == rank)[0])]] for rank in (1, 10, 11, 50, 51)] == [
         "high",
         "high",
         "moderate",
@@ -156,9 +156,8 @@ def test_formats_agree(write_slate: WriteSlate, tmp_path: Path) -> None:
         assert slate.created_at == expected.created_at
         assert slate.drugs == expected.drugs
         for name in ("disease", "drug", "score", "rank", "tier", "known"):
-            np.testing.assert_array_equal(getattr(slate.predictions, name), getattr(expected.predictions, name))
-        np.testing.assert_array_equal(slate.outcomes.day, expected.outcomes.day)
-        np.testing.assert_array_equal(slate.outcomes.prospective, expected.outcomes.prospective)
+            assert slate.predictions[name].to_list() == expected.predictions[name].to_list()
+        assert slate.outcomes.equals(expected.outcomes)
         assert slate.breadth is not None
         assert slate.breadth.tolist() == [3, 1, 0, 0]
 
@@ -175,9 +174,9 @@ def test_registry_of_several_slates(write_folder: WriteFolder) -> None:
     ]
     (folder / "slates.json").write_text(json.dumps(listed), encoding="utf-8")
     first, second = read_slates(folder)
-    assert (first.id, len(first.predictions.disease), len(first.outcomes)) == ("s1", 4, 4)
-    assert (second.id, len(second.predictions.disease), len(second.outcomes)) == ("s2", 2, 1)
-    assert second.outcomes.day.tolist() == [30]
+    assert (first.id, len(first.predictions), len(first.outcomes)) == ("s1", 4, 4)
+    assert (second.id, len(second.predictions), len(second.outcomes)) == ("s2", 2, 1)
+    assert second.outcomes["day"].to_list() == [30]
     assert first.manifest is None
     assert second.manifest is not None
     listed[0]["created_at"] = "2025-06-02T00:00:00+00:00"
@@ -202,8 +201,6 @@ def test_names_match_case_insensitively_and_exactly_otherwise(write_slate: Write
     [
         ("true", True),
         ("False", False),
-        ("", False),
-        (None, False),
         ("0", False),
         ("phase2", True),
         ('{"in_labeled_pairs": true, "label": "phase2", "max_phase": 2.0}', True),
@@ -214,9 +211,9 @@ def test_names_match_case_insensitively_and_exactly_otherwise(write_slate: Write
         ("{broken", True),
     ],
 )
-def test_known_at_freeze(cell: str | None, known: bool) -> None:
+def test_known_at_freeze(cell: str, known: bool) -> None:
     """A flag, a word, or the public registry's record; what cannot be read counts as known, the careful side."""
-    assert known_flags(polars.Series([cell], dtype=polars.String)).tolist() == [known]
+    assert is_known(cell) == known
 
 
 def test_labels_tell_what_was_known_where_predictions_do_not(write_folder: WriteFolder) -> None:
@@ -230,14 +227,10 @@ def test_labels_tell_what_was_known_where_predictions_do_not(write_folder: Write
     ]
     write_csv(folder / "labels.csv", ("disease_name", "drug_name", "label", "year"), labels)
     (slate,) = read_slates(folder)
-    assert slate.predictions.known.tolist() == [True, False, False, False]
+    assert slate.predictions["known"].to_list() == [True, False, False, False]
     assert slate.candidates is not None
-    known = {
-        (slate.diseases[d], slate.drugs[n])
-        for d, n, flag in zip(slate.candidates.disease, slate.candidates.drug, slate.candidates.known, strict=True)
-        if flag
-    }
-    assert known == {("Xanthosis", "Abel"), ("Xanthosis", "dora")}
+    known = set(slate.candidates.filter("known").select("disease", "drug").iter_rows())
+    assert known == {("xanthosis", "abel"), ("xanthosis", "dora")}
 
 
 # -- freezing and verifying
@@ -274,9 +267,7 @@ def test_frozen_slate_reads_and_verifies(sources: dict[str, Path], tmp_path: Pat
     (slate,) = read_slates(tmp_path / "one")
     assert slate.id.startswith("ranker-5-20250115-")
     assert slate.created_at.year == 2025
-    append_outcomes(
-        tmp_path / "one", [{"disease_name": "Xanthosis", "drug_name": "Abel", "outcome_type": "fda_approved"}]
-    )
+    write_csv(tmp_path / "one" / "outcomes.csv", OUTCOME, OUTCOMES)
     assert verify(tmp_path / "one", digest).unchanged
     assert verify(tmp_path / "one").unchanged
     assert verify(tmp_path / "one").sha256 == digest
@@ -338,32 +329,6 @@ def test_verifying_refuses(sources: dict[str, Path], tmp_path: Path) -> None:
         verify(tmp_path / "slate", "abc")
     with pytest.raises(InputError, match=r"has no manifest\.json"):
         verify(tmp_path)
-
-
-@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
-def test_outcomes_only_grow(tmp_path: Path, suffix: str) -> None:
-    """Old rows stay as they are, a known (slate, disease, drug, type) is not added again, whatever its case."""
-    file = tmp_path / f"outcomes.{suffix}"
-    first = {
-        "slate_id": "s",
-        "disease_name": "X",
-        "drug_name": "a",
-        "outcome_type": "fda_approved",
-        "outcome_date": "2025-02-01",
-    }
-    getattr(
-        polars.DataFrame([first]), {"csv": "write_csv", "jsonl": "write_ndjson", "parquet": "write_parquet"}[suffix]
-    )(file)
-    before = file.read_bytes()
-    again = {**first, "drug_name": "A", "outcome_date": "2030-01-01"}
-    new = {**first, "drug_name": "b"}
-    assert append_outcomes(tmp_path, [again, new, new]) == (1, 2)
-    if suffix != "parquet":
-        assert file.read_bytes().startswith(before)
-    read = {"csv": polars.read_csv, "jsonl": polars.read_ndjson, "parquet": polars.read_parquet}[suffix](file)
-    assert read["drug_name"].to_list() == ["a", "b"]
-    with pytest.raises(InputError, match="has no column 'colour'"):
-        append_outcomes(tmp_path, [{"colour": "red"}])
 
 
 def test_bundled_example_is_unchanged() -> None:

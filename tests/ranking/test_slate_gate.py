@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from small_slate import OUTCOMES, ROWS
 
-from pytest_clinical_drift.ranking.figure import Figure, Range
+from pytest_clinical_drift.metrics.stats import Interval
+from pytest_clinical_drift.ranking.figures import Figure
 from pytest_clinical_drift.ranking.gate import (
     NOTHING_YET,
-    PRIMARY,
     SlateJudgement,
     judge,
     judge_prospective,
@@ -20,8 +20,9 @@ from pytest_clinical_drift.ranking.gate import (
     slate_figure,
 )
 from pytest_clinical_drift.ranking.prospective import ViewFigures, evaluate
-from pytest_clinical_drift.ranking.reading import Slate
+from pytest_clinical_drift.ranking.slate import Slate
 from pytest_clinical_drift.ranking.view import prospective
+from pytest_clinical_drift.verdict.slate_limits import PRIMARY
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 
 RULES = load_thresholds().slate
@@ -45,7 +46,7 @@ LIMITS = RULES.metrics[PRIMARY]
 )
 def test_bands(value: float, interval: tuple[float, float] | None, verdict: str) -> None:
     """1.3 passes, below 1.0 fails; a good value with an interval that reaches below 1.0, or without one, is CAUTION."""
-    figure = Figure(value, 100, "", Range(*interval, 7) if interval else None)
+    figure = Figure(value, 100, "", Interval(*interval, "bootstrap", 7) if interval else None)
     assert judge(PRIMARY, figure, LIMITS, needs_interval=True).verdict == verdict
 
 
@@ -53,7 +54,7 @@ def test_bands(value: float, interval: tuple[float, float] | None, verdict: str)
 def test_inverted_calibration_fails(gap: float, verdict: str) -> None:
     """Hits must score above misses."""
     assert RULES is not None
-    figure = Figure(gap, 100, "", Range(gap - 0.001 if gap < 0 else gap / 2, gap + 0.01, 7))
+    figure = Figure(gap, 100, "", Interval(gap - 0.001 if gap < 0 else gap / 2, gap + 0.01, "bootstrap", 7))
     assert judge("score_gap", figure, RULES.metrics["score_gap"], needs_interval=True).verdict == verdict
 
 
@@ -86,7 +87,7 @@ def test_followed_only_in_the_slate_is_not_a_pass(write_slate: Callable[..., Sla
     """If nobody looked outside the slate the baseline is too low; that caps a PASS."""
     figures = gate(write_slate)
     cell = figures.tiers["high"]
-    good = Figure(2.0, 2, "", Range(1.5, 2.5, 9))
+    good = Figure(2.0, 2, "", Interval(1.5, 2.5, "bootstrap", 9))
     tiers = {**figures.tiers, "high": replace(cell, figures={**cell.figures, "enrichment_vs_popularity": good})}
     figures = replace(figures, tiers=tiers)
     assert judge_prospective(figures, PRIMARY, LIMITS, followed=True).verdict == "PASS"

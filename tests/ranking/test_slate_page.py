@@ -3,52 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 from xml.etree import ElementTree
 
 from pytest_clinical_drift.ranking.gate import SlateVerdict
 from pytest_clinical_drift.ranking.prospective import evaluate
-from pytest_clinical_drift.ranking.reading import Slate
-from pytest_clinical_drift.ranking.report_html import render_slate
+from pytest_clinical_drift.ranking.report_html import calibration, forest, render_slate, time_to_event
 from pytest_clinical_drift.ranking.report_json import slate_results
-from pytest_clinical_drift.ranking.report_svg import ForestRow, calibration, forest, time_to_event
+from pytest_clinical_drift.ranking.slate import Slate
 from pytest_clinical_drift.ranking.view import all_outcomes, prospective
+from pytest_clinical_drift.report.html import environment
 
 
-def drawn(svg: str, tag: str) -> list[ElementTree.Element]:
-    """Elements of the chart; parsing it at all shows that it is well-formed."""
-    return [item for item in ElementTree.fromstring(svg).iter() if item.tag == tag]
+def drawn(name: str, chart: Any) -> ElementTree.Element:
+    """The chart as the template draws it; parsing it at all shows that it is well-formed."""
+    macros: Any = environment().get_template("slate_charts.html.j2").module
+    return ElementTree.fromstring(str(getattr(macros, name)("Title", chart)).strip())
+
+
+def enrichment(value: float | None, *interval: float) -> dict[str, Any]:
+    figure = {"value": value, "n": 1, **({"interval": list(interval)} if interval else {})}
+    return {"enrichment_vs_popularity": figure}
 
 
 def test_forest_shows_what_is_known() -> None:
-    """A dot per value, a whisker per interval; a row without value says so; names are text."""
-    rows = [ForestRow("<b>high</b>", 1.7, 1.2, 2.3), ForestRow("low", 0.8), ForestRow("none", None)]
-    svg = forest("Enrichment", rows, reference=1.0, limit=1.3)
-    assert len(drawn(svg, "circle")) == 2
-    assert len([line for line in drawn(svg, "line") if line.get("class") == "whisker"]) == 1
-    texts = [item.text for item in drawn(svg, "text")]
+    """A dot per value, a whisker per interval; a row without value says so; names are text; 2.3 ends below 5."""
+    cells = [("<b>high</b>", enrichment(1.7, 1.2, 2.3)), ("low", enrichment(0.8)), ("none", enrichment(None))]
+    chart = forest(cells)
+    assert chart["top"] == 5.0
+    svg = drawn("forest", chart)
+    assert [circle.get("cx") for circle in svg.iter("circle")] == ["366.0", "294.0"]  # 230 + 400 × 1.7 / 5, × 0.8 / 5
+    (whisker,) = [line for line in svg.iter("line") if line.get("class") == "whisker"]
+    assert (whisker.get("x1"), whisker.get("x2")) == ("326.0", "414.0")
+    texts = [item.text for item in svg.iter("text")]
     assert "<b>high</b>" in texts
     assert "not evaluated" in texts
-    assert forest("Enrichment", [], reference=1.0) == ""
 
 
 def test_no_bar_mixes_before_and_after_the_freeze() -> None:
     """Events before day 0 and from day 0 on fall in different bars, whatever the span; every event is in one."""
-    days = [-4000, -700, -1, 0, 3, 90, 91]
-    bars = drawn(time_to_event("Days", days), "rect")
+    svg = drawn("time_to_event", time_to_event([-4000, -700, -1, 0, 3, 90, 91]))
     counts = {"before": 0, "after": 0}
-    for bar in bars:
-        title = bar.find("title")
-        assert title is not None
-        counts[str(bar.get("class"))] += int(str(title.text).rpartition(": ")[2])
+    for bar in svg.iter("rect"):
+        counts[str(bar.get("class"))] += int(str(bar.findtext("title")).rpartition(": ")[2])
     assert counts == {"before": 3, "after": 4}
-    assert drawn(time_to_event("Days", [5]), "rect")
-    assert time_to_event("Days", []) == ""
+    assert "4 on or before the day of the freeze, 3 after it" in str(svg.get("aria-label"))
+    assert len(list(drawn("time_to_event", time_to_event([5])).iter("rect"))) == 1
+    assert time_to_event([]) is None
 
 
 def test_calibration_chart() -> None:
-    """One dot per bin; equal scores and no hit at all can be drawn too."""
-    assert len(drawn(calibration("Scores", [(0.2, 0.1, 20), (0.9, 0.5, 20)]), "circle")) == 2
-    assert len(drawn(calibration("Scores", [(0.5, 0.0, 3)]), "circle")) == 1
+    """One dot per bin, higher for a higher rate; equal scores and no hit at all can be drawn too."""
+    bins = [{"mean_score": 0.2, "predictions": 20, "hits": 2}, {"mean_score": 0.9, "predictions": 20, "hits": 10}]
+    dots = list(drawn("calibration", calibration(bins)).iter("circle"))
+    assert [dot.get("cx") for dot in dots] == ["52.0", "704.0"]
+    assert float(str(dots[0].get("cy"))) > float(str(dots[1].get("cy")))
+    flat = calibration([{"mean_score": 0.5, "predictions": 3, "hits": 0}])
+    assert len(list(drawn("calibration", flat).iter("circle"))) == 1
+    assert calibration([]) is None
 
 
 def test_page_tells_figures_and_reasons(write_slate: Callable[..., Slate]) -> None:

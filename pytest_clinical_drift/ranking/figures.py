@@ -8,19 +8,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from pytest_clinical_drift.metrics.stats import Interval
+
 Floats: TypeAlias = npt.NDArray[np.floating[Any]]
 Ints: TypeAlias = npt.NDArray[np.integer[Any]]
 Flags: TypeAlias = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """A confidence interval from resampling whole diseases."""
-
-    low: float
-    high: float
-    units: int
-    """Diseases that were resampled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +24,10 @@ class Figure:
     """What it was computed over: pairs, trials or groups, as the metric says."""
     reason: str = ""
     """Why there is no value."""
-    interval: Range | None = None
+    interval: Interval | None = None
+    """From resampling whole diseases; for a single disease exact binomial limits."""
 
     @classmethod
     def undefined(cls, reason: str, n: int = 0) -> Figure:
         """There was nothing to compute."""
         return cls(None, n, reason)
-
-
-def ratio(numerator: float, denominator: float, n: int, reason: str) -> Figure:
-    """A quotient; undefined with `reason` where the denominator is 0."""
-    return Figure(numerator / denominator, n) if denominator else Figure.undefined(reason, n)

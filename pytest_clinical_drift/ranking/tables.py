@@ -1,0 +1,193 @@
+"""Reads the tables of a slate (Parquet, CSV, JSON Lines); a bad cell gets one sentence that names its row."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from pytest_clinical_drift.errors import InputError, MissingDependency
+from pytest_clinical_drift.verdict.slate_limits import TIERS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SUFFIXES = (".parquet", ".csv", ".jsonl")
+HIGH_SIGNAL = ("first_trial_seen", "phase_advanced", "fda_approved")
+OUTCOME_TYPES = (*HIGH_SIGNAL, "status_transition")
+
+_LABELS = {"approved": 4, "phase4": 4, "phase3": 3, "phase2": 2, "phase1": 1, "negative": 0}
+_NOTHING_KNOWN = frozenset(
+    {"", "0", "0.0", "false", "no", "none", "null", "nan", "unknown", "unlabeled", "unlabelled", "negative"}
+)
+_ROW = "\0row"
+"""Our own column: the row's number in the file, from 1, without the header."""
+
+_Cell = TypeVar("_Cell")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One file, read whole; columns are checked as they are taken."""
+
+    file: Path
+    frame: pl.DataFrame
+
+    def __len__(self) -> int:
+        return int(self.frame.height)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.frame.columns
+
+    def require(self, *names: str) -> None:
+        """Refuse a table without these columns."""
+        if missing := [name for name in names if name not in self]:
+            have = ", ".join(name for name in self.frame.columns[:13] if name != _ROW) or "none"
+            raise InputError(f"{self.file}: the column {' and '.join(missing)} is missing; the file has {have}")
+
+    def first_of(self, *names: str) -> str | None:
+        """Which of several accepted names this table uses."""
+        return next((name for name in names if name in self), None)
+
+    def where(self, keep: pl.Series) -> Table:
+        """The rows that `keep` marks."""
+        return replace(self, frame=self.frame.filter(keep))
+
+    def text(self, name: str) -> pl.Series:
+        """A column of non-empty text."""
+        series = as_text(self.frame[name])
+        empty = (series.is_null() | (series == "")).arg_true()
+        if len(empty):
+            raise self.fault(empty[0], name, "is empty")
+        return series
+
+    def pairs(self) -> pl.DataFrame:
+        """Disease and drug of every row in lower case: names match case-insensitively, and exactly otherwise."""
+        import polars as pl
+
+        names = {"disease": "disease_name", "drug": "drug_name"}
+        return pl.DataFrame({short: self.text(name).str.to_lowercase() for short, name in names.items()})
+
+    def numbers(self, name: str) -> pl.Series:
+        """A column of finite numbers."""
+        import polars as pl
+
+        values = self.frame[name].cast(pl.Float64, strict=False)
+        bad = (~values.is_finite().fill_null(False)).arg_true()
+        if len(bad):
+            raise self.fault(bad[0], name, f"is {_shown(self.frame[name][bad[0]])}, not a finite number")
+        return values
+
+    def cells(self, name: str, read: Callable[[str], _Cell], expected: str, dtype: type[pl.DataType]) -> pl.Series:
+        """A column read cell by cell; each distinct text is read once, empty cells become null."""
+        texts = as_text(self.frame[name])
+        known: dict[str, _Cell | None] = {"": None}
+        for text in texts.unique(maintain_order=True).drop_nulls().to_list():
+            try:
+                known.setdefault(text, read(text) if text else None)
+            except ValueError:
+                raise self.fault((texts == text).arg_true()[0], name, f"is {_shown(text)}, {expected}") from None
+        return texts.replace_strict(known, default=None, return_dtype=dtype)
+
+    def moments(self, name: str) -> pl.Series:
+        """A column of dates or time stamps, as UTC."""
+        import polars as pl
+
+        return self.cells(name, read_moment, "not a date such as 2026-02-09", pl.Datetime("us", "UTC"))
+
+    def fault(self, row: int, name: str, problem: str) -> InputError:
+        """The sentence for one bad cell."""
+        return InputError(f"{self.file}, row {self.frame[_ROW][row]}: {name} {problem}")
+
+
+def find_table(folder: Path, stems: Sequence[str]) -> Table | None:
+    """The one file of these names in the folder; two would leave open which one counts."""
+    found = [file for stem in stems for suffix in SUFFIXES if (file := folder / f"{stem}{suffix}").is_file()]
+    if len(found) > 1:
+        raise InputError(f"{folder}: both {found[0].name} and {found[1].name} are there; keep one of the two")
+    return read_table(found[0]) if found else None
+
+
+def read_table(file: Path) -> Table:
+    """The whole file; CSV as text, so that nothing is guessed."""
+    try:
+        import polars as pl
+    except ImportError:
+        raise MissingDependency(
+            "slates are read with polars, which is not installed: pip install 'pytest-clinical-drift[ranking]'"
+        ) from None
+    try:
+        if file.suffix == ".parquet":
+            frame = pl.read_parquet(file)
+        elif file.suffix == ".csv":
+            frame = pl.read_csv(file, infer_schema=False, encoding="utf8")
+        else:
+            frame = pl.read_ndjson(file, infer_schema_length=None)
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read ({error.strerror or error})") from None
+    except pl.exceptions.PolarsError as error:
+        raise InputError(f"{file}: not readable as {file.suffix[1:]} ({str(error).splitlines()[0]})") from None
+    frame = frame.rename({name: name.strip().lstrip("\ufeff") for name in frame.columns})
+    return Table(file, frame.with_row_index(_ROW, offset=1))
+
+
+def read_moment(text: str) -> datetime.datetime:
+    """A date or time stamp in ISO form; without a zone it is UTC."""
+    moment = datetime.datetime.fromisoformat(text.strip())
+    return moment.astimezone(datetime.UTC) if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
+
+
+def read_tier(text: str) -> int:
+    """Position of a tier's name."""
+    return TIERS.index(text.strip().lower())
+
+
+def read_outcome(text: str) -> int:
+    """Position of an outcome's name; those of high signal come first."""
+    return OUTCOME_TYPES.index(text.strip().lower())
+
+
+def read_label(text: str) -> int:
+    """A grade 0 to 4, or its name."""
+    plain = text.strip().lower().replace(" ", "").replace("_", "")
+    grade = float(_LABELS.get(plain, plain))
+    if grade not in _LABELS.values():
+        raise ValueError(text)
+    return int(grade)
+
+
+def is_known(text: str) -> bool:
+    """Whether a pair was known at freeze: true, or a record that names a label, a phase or an approval.
+
+    What cannot be read counts as known, the careful side.
+    """
+    if not text.strip().startswith("{"):
+        return text.strip().lower() not in _NOTHING_KNOWN
+    try:
+        record = json.loads(text)
+    except ValueError:
+        return True
+    stated = [str(record.get(key) or "").strip().lower() for key in ("label", "max_phase", "first_approval")]
+    if not _NOTHING_KNOWN.issuperset(stated):
+        return True
+    # in a labelled set without a stated label: known, unless the label is a negative one
+    return stated[0] != "negative" and any(value is True for value in record.values())
+
+
+def as_text(series: pl.Series) -> pl.Series:
+    """A column as text, whatever type the file gave it."""
+    import polars as pl
+
+    if isinstance(series.dtype, pl.Struct):
+        return series.struct.json_encode()
+    if isinstance(series.dtype, pl.Datetime):
+        return series.dt.to_string("iso:strict")
+    return series.cast(pl.String, strict=False)
+
+
+def _shown(cell: object) -> str:
+    text = "empty" if cell is None else repr(cell)
+    return text if len(text) <= 60 else text[:57] + "…"
