@@ -361,7 +361,7 @@ SLATE_FILES = (
 
 
 def feed_slate(content: tuple[str, bytes]) -> Outcome:
-    from pytest_clinical_drift.ranking.reading import read_slates
+    from pytest_clinical_drift.ranking.slate import read_slates
 
     name, data = content
     with folder() as place:
