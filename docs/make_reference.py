@@ -200,21 +200,24 @@ def _fixtures() -> Iterable[str]:
 
 
 def _fields(record: type) -> str:
-    """A record's fields and properties with their types and the words that stand below them in the source."""
+    """A record's fields and properties, its parents' first, with types and the words below them in the source."""
+    rows = [row for part in reversed(record.__mro__) if part.__module__.startswith("pytest_c") for row in _rows(part)]
+    table = _table(("field", "type", "what it is"), rows)
+    return f"### {record.__name__}\n\n{inspect.getdoc(record)}\n\n{table}"
+
+
+def _rows(record: type) -> Iterable[tuple[str, str, str]]:
     body = ast.parse(textwrap.dedent(inspect.getsource(record))).body[0]
-    rows = []
     if not isinstance(body, ast.ClassDef):
         raise TypeError(record)
     for item, below in zip(body.body, [*body.body[1:], None], strict=True):
         if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name):
             told = below.value if isinstance(below, ast.Expr) else None
             text = told.value if isinstance(told, ast.Constant) else ""
-            rows.append((f"`{item.target.id}`", f"`{_typed(item.annotation)}`", str(text)))
+            yield f"`{item.target.id}`", f"`{_typed(item.annotation)}`", str(text)
         elif isinstance(item, ast.FunctionDef) and "property" in map(ast.unparse, item.decorator_list):
             returned = _typed(item.returns) if item.returns else ""
-            rows.append((f"`{item.name}`", f"`{returned}`", ast.get_docstring(item) or ""))
-    table = _table(("field", "type", "what it is"), rows)
-    return f"### {record.__name__}\n\n{inspect.getdoc(record)}\n\n{table}"
+            yield f"`{item.name}`", f"`{returned}`", ast.get_docstring(item) or ""
 
 
 def _typed(annotation: ast.expr) -> str:

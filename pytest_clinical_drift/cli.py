@@ -136,7 +136,7 @@ def _plans(options: argparse.Namespace) -> int:
     if options.linked:
         encoder = CrossEncoder(options.nli, option="--nli FOLDER")
         rows, linked = read_reasoning(options.linked), links(options.path)
-        plans = make_plans(cases, rows, linked, lambda pairs: encoder.probabilities(pairs, ENTAILMENT))
+        plans = make_plans(cases, rows, linked, lambda pairs: encoder.probabilities(pairs, ENTAILMENT)[0])
     else:
         plans = make_plans(cases)
     if not plans:

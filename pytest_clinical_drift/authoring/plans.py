@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
+from pytest_clinical_drift.cases.faults import first_fault
 from pytest_clinical_drift.cases.files import parse_data, read_text
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
 from pytest_clinical_drift.errors import InputError
@@ -131,9 +132,8 @@ def read_reasoning(file: Path) -> list[Reasoning]:
             try:
                 row = Reasoning.model_validate_json(line)
             except ValidationError as error:
-                fault = error.errors(include_url=False)[0]
-                where = ".".join(map(str, fault["loc"])) or "expected a mapping with 'counselor_think'"
-                raise InputError(f"{file}, line {place + 1}: {where}: {fault['msg']}") from None
+                told = f"is no row with 'counselor_think' ({first_fault(error)})"
+                raise InputError(f"{file}, line {place + 1}: {told}") from None
             rows.append(row if row.row is not None else row.model_copy(update={"row": place}))
     if not any(row.text for row in rows):
         raise InputError(f"{file}: no row holds 'counselor_think'")

@@ -45,6 +45,12 @@ def describe_faults(
     return [_sentence(file, text, fault, model, base) for fault in error.errors(include_url=False)]
 
 
+def first_fault(error: ValidationError) -> str:
+    """Where in a record the first fault lies, and what it is; for records that have a line of their own."""
+    fault = error.errors(include_url=False, include_input=False)[0]
+    return ": ".join((*([".".join(map(str, fault["loc"]))] if fault["loc"] else []), fault["msg"]))
+
+
 def placed(file: Path, text: str, location: Sequence[str | int]) -> str:
     """The file with the line of the deepest part of `location` that it has."""
     line = _line_of(_composed(text), location)

@@ -28,6 +28,7 @@ class FactFinding:
     status: str
     """retained, partial, contradicted or absent; where it is unclear, the likelier one."""
     reason: str
+    """Why it is not plainly retained; empty when it is."""
     quotes: tuple[Quote, ...]
     hard_stop: bool
     stale: bool = False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -11,6 +10,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from pytest_clinical_drift.cases.faults import first_fault
+from pytest_clinical_drift.cases.files import read_text
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import KINDS, UNSURE, Answer, against
 from pytest_clinical_drift.judging.archive import judge_hash
@@ -109,11 +110,10 @@ def calibrate(
     """Ask every labelled question as a run would, and count."""
     inquiry.submit("calibration", [question for question, _ in labelled.rows])
     labels = {question.id: label for question, label in labelled.rows}
-    outcomes = [
-        (question, labels[question.id], answers) for question, answers in inquiry.wait("calibration", waiting=waiting)
-    ]
+    outcomes = [(q, labels[q.id], [a for _, a in given]) for q, given in inquiry.wait("calibration", waiting=waiting)]
     count = inquiry.count
     fresh, told = count.answered - count.reused, count.tokens
+    per_answer = [round(told[what] / told["answers"], 1) for what in ("prompt", "answer") if told["answers"]]
     return Calibration(
         judge=name,
         identity=judge_hash(identity),
@@ -124,41 +124,32 @@ def calibrate(
         questions=len(outcomes),
         disputed=labelled.disputed,
         seconds_per_question=round(count.seconds / fresh, 4) if fresh else None,
-        tokens_per_question=(
-            (round(told["prompt"] / told["answers"], 1), round(told["answer"] / told["answers"], 1))
-            if told["answers"]
-            else None
-        ),
-        kinds={
-            kind: _limits(kind, of_kind) for kind in KINDS if (of_kind := [o for o in outcomes if o[0].kind == kind])
-        },
+        tokens_per_question=(per_answer[0], per_answer[1]) if per_answer else None,
+        kinds={kind: _limits(of) for kind in KINDS if (of := [o for o in outcomes if o[0].kind == kind])},
         confusions=_confusions(outcomes),
     )
 
 
-_Outcome = tuple[Question, str, list[tuple[int, Answer]]]
+_Outcome = tuple[Question, str, list[Answer]]
 
 
-def _leanings(kind: str, answers: Sequence[tuple[int, Answer]]) -> list[bool]:
-    return [against(kind, a.answer) for _, a in answers if a.answer != UNSURE and not a.failed]
-
-
-def _outcome(question: Question, answers: Sequence[tuple[int, Answer]]) -> str:
+def _limits(outcomes: Sequence[_Outcome]) -> KindLimits:
     """As the judge alone would have it, harm included, which a person confirms."""
-    return outcome_of(question, [answer.answer for _, answer in sorted(answers)])
-
-
-def _limits(kind: str, outcomes: Sequence[_Outcome]) -> KindLimits:
-    bad = [_outcome(q, a) for q, label, a in outcomes if against(kind, label)]
-    clean = [_outcome(q, a) for q, label, a in outcomes if not against(kind, label)]
-    twice = [leanings for q, _, a in outcomes if len(leanings := _leanings(kind, a)) == 2]
+    bad: list[str] = []
+    clean: list[str] = []
+    leanings = []
+    for question, label, answers in outcomes:
+        told = [answer.answer for answer in answers]
+        (bad if against(question.kind, label) else clean).append(outcome_of(question, told))
+        leanings.append([against(question.kind, answer) for answer in told if answer != UNSURE])
+    twice = [leaning for leaning in leanings if len(leaning) == 2]
     return KindLimits(
         sensitivity=_share(bad.count(UPHELD), len(bad)),
         specificity=_share(clean.count(DISMISSED), len(clean)),
         false_confirmed=_share(clean.count(UPHELD), len(clean)),
         missed=_share(bad.count(DISMISSED), len(bad)),
         consistent=_share(sum(one == two for one, two in twice), len(twice)),
-        failed=sum(bool(a.failed) for _, _, given in outcomes for _, a in given),
+        failed=sum(bool(answer.failed) for _, _, given in outcomes for answer in given),
     )
 
 
@@ -168,11 +159,8 @@ def _share(hits: int, of: int) -> Share:
 
 
 def _confusions(outcomes: Sequence[_Outcome]) -> dict[str, int]:
-    counted: Counter[str] = Counter()
-    for question, label, answers in outcomes:
-        for _, answer in answers:
-            if answer.answer != label:
-                counted[f"{question.kind}: {label} -> {answer.answer}"] += 1
+    pairs = [(q.kind, label, answer.answer) for q, label, answers in outcomes for answer in answers]
+    counted = Counter(f"{kind}: {label} -> {told}" for kind, label, told in pairs if told != label)
     return dict(counted.most_common(20))
 
 
@@ -188,19 +176,16 @@ def file_name(name: str, identity: Identity) -> str:
 def read_calibration(path: Path) -> Calibration:
     """A calibration file; InputError in one sentence when it is none."""
     try:
-        return Calibration.model_validate_json(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read ({type(error).__name__})") from None
-    except (ValidationError, ValueError) as error:
-        raise InputError(f"{path}: is no calibration file ({str(error).splitlines()[0]})") from None
+        return Calibration.model_validate_json(read_text(path))
+    except ValidationError as error:
+        raise InputError(f"{path}: is no calibration file ({first_fault(error)})") from None
 
 
 def write_calibration(calibration: Calibration, path: Path) -> Path:
     """Write the file."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        plain = calibration.model_dump(mode="json")
-        path.write_text(json.dumps(plain, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        path.write_text(calibration.model_dump_json(indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({type(error).__name__})") from None
     return path

@@ -23,22 +23,12 @@ class CrossEncoder:
         self._device = device
         self._loaded: tuple[Any, Any] | None = None
 
-    def probabilities(self, pairs: Sequence[tuple[str, str]], label: str) -> list[float]:
-        """Probability of a label for each pair of sentences."""
-        return self.both(pairs, label, label)[0]
-
-    def both(self, pairs: Sequence[tuple[str, str]], first: str, second: str) -> tuple[list[float], list[float]]:
-        """Probabilities of two labels for each pair of sentences, from one reading."""
+    def probabilities(self, pairs: Sequence[tuple[str, str]], *labels: str) -> list[list[float]]:
+        """For each label the probability of it for each pair of sentences, all from one reading."""
         if not pairs:
-            return [], []
-        _, model = self.load()
-        rows = self._read(pairs)
-        one, two = (label_index(model.config.id2label, label, self._name) for label in (first, second))
-        return [row[one] for row in rows], [row[two] for row in rows]
-
-    def _read(self, pairs: Sequence[tuple[str, str]]) -> list[list[float]]:
-        """Probability of every label for each pair."""
+            return [[] for _ in labels]
         tokenizer, model = self.load()
+        wanted = [label_index(model.config.id2label, label, self._name) for label in labels]
         import torch
 
         # Pairs of like length share a batch, so that little is padded.
@@ -57,8 +47,8 @@ class CrossEncoder:
             with torch.inference_mode():
                 scores = torch.softmax(model(**inputs).logits.float(), dim=-1).tolist()
             for index, row in zip(batch, scores, strict=True):
-                values[index] = [float(score) for score in row]
-        return values
+                values[index] = [float(row[place]) for place in wanted]
+        return [list(column) for column in zip(*values, strict=True)]
 
     def load(self) -> tuple[Any, Any]:
         """Tokenizer and model, loaded once; MissingDependency in one sentence where they are not at hand."""
@@ -82,10 +72,11 @@ class CrossEncoder:
             self._loaded = tokenizer, model.to(self._device)
         return self._loaded
 
-    def require(self, label: str) -> None:
-        """Load the model now and see that it has the label."""
+    def require(self, *labels: str) -> None:
+        """Load the model now and see that it has the labels."""
         _, model = self.load()
-        label_index(model.config.id2label, label, self._name)
+        for label in labels:
+            label_index(model.config.id2label, label, self._name)
 
 
 def label_index(labels: Mapping[Any, str], wanted: str, model: str) -> int:

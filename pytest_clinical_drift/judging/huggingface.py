@@ -30,31 +30,24 @@ class HuggingFaceJudge:
     def work(self, feed: Feed) -> None:
         interviews: dict[Request, Interview] = {}
 
-        def admit(most: int) -> list[Request]:
-            """Questions as the batch has place for them."""
-            requests = []
-            for asked in feed.take(most):
-                interview = Interview(asked)
-                request = interview.request()
-                interviews[request] = interview
-                requests.append(request)
-            return requests
+        def begin(interview: Interview) -> Request:
+            request = interview.request()
+            interviews[request] = interview
+            return request
 
         def deliver(request: Request, reply: Reply) -> Sequence[Request]:
+            """Asks again, or hands over the answer and takes the next question: the batch stays full."""
             interview = interviews.pop(request)
             answer = interview.take(reply)
             if answer is None:
-                again = interview.request()
-                interviews[again] = interview
-                return [again]
+                return [begin(interview)]
             feed.deliver(interview.asked, answer)
             if feed.stopped:
                 self._model.cancel()
-            return admit(1)
+            return [begin(Interview(asked)) for asked in feed.take(1)]
 
         while not feed.stopped:
-            feed.wait(0.2)
-            requests = admit(self._model.batch_size)
+            requests = [begin(Interview(asked)) for asked in feed.take(self._model.batch_size, wait=0.2)]
             if requests:
                 try:
                     self._model.answer(requests, deliver)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
+from pytest_clinical_drift.cases.faults import first_fault
+from pytest_clinical_drift.cases.files import read_text
 from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import KINDS, against
@@ -17,11 +20,8 @@ from pytest_clinical_drift.judging.questions import Question, from_mapping
 class _Line(BaseModel):
     """One line of a calibration file."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
     question: dict[str, Any]
     label: str
-    source: str = ""
     disputed: bool = False
 
 
@@ -33,14 +33,10 @@ class LabelledSet(NamedTuple):
 
     def part(self, most: int) -> LabelledSet:
         """Of each kind at most so many with a fault and so many without, the first in the order of their ids."""
-        taken: Counter[tuple[str, bool]] = Counter()
-        kept = []
+        groups: defaultdict[tuple[str, bool], list[tuple[Question, str]]] = defaultdict(list)
         for question, label in sorted(self.rows, key=lambda row: row[0].id):
-            group = question.kind, against(question.kind, label)
-            taken[group] += 1
-            if taken[group] <= most:
-                kept.append((question, label))
-        return LabelledSet(tuple(kept), self.disputed)
+            groups[question.kind, against(question.kind, label)].append((question, label))
+        return LabelledSet(tuple(row for rows in groups.values() for row in rows[:most]), self.disputed)
 
     def of(self, kinds: frozenset[str]) -> LabelledSet:
         """Those that a judge can answer at all."""
@@ -58,24 +54,19 @@ def load_calibration_set(place: Path | None = None) -> LabelledSet:
     return LabelledSet(tuple(rows.values()), sum(disputed for _, _, disputed in lines))
 
 
-def _read(file: Path) -> list[tuple[Question, str, bool]]:
-    found = []
-    try:
-        lines = file.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: cannot be read ({type(error).__name__})") from None
-    for number, line in enumerate(lines, start=1):
+def _read(file: Path) -> Iterator[tuple[Question, str, bool]]:
+    for number, line in enumerate(read_text(file).split("\n"), start=1):
         if not line.strip():
             continue
         try:
             row = _Line.model_validate_json(line)
             question = from_mapping(row.question)
-        except (ValidationError, ValueError, TypeError, KeyError) as error:
-            cause = str(error).splitlines()[0]
-            raise InputError(f"{file}, line {number}: is no labelled question ({cause})") from None
+        except ValidationError as error:
+            raise InputError(f"{file}, line {number}: is no labelled question ({first_fault(error)})") from None
+        except ValueError as error:
+            raise InputError(f"{file}, line {number}: is no labelled question ({error})") from None
         if row.label not in KINDS[question.kind]:
             raise InputError(f"{file}, line {number}: {row.label!r} is no answer to a question of kind {question.kind}")
         if row.question.get("id", question.id) != question.id:
             raise InputError(f"{file}, line {number}: the id does not fit the question; its content was changed")
-        found.append((question, row.label, row.disputed))
-    return found
+        yield question, row.label, row.disputed

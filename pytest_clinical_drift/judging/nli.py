@@ -38,8 +38,7 @@ class NliJudge:
         self._encoder = CrossEncoder(model, option="--drift-judge nli:FOLDER", batch_size=batch, device=device)
 
     def check(self) -> list[str]:
-        self._encoder.require(CONTRADICTION)
-        self._encoder.require(ENTAILMENT)
+        self._encoder.require(CONTRADICTION, ENTAILMENT)
         return []
 
     def identity(self) -> Identity:
@@ -48,8 +47,7 @@ class NliJudge:
 
     def work(self, feed: Feed) -> None:
         while not feed.stopped:
-            feed.wait(0.2)
-            for asked in feed.take(1):
+            for asked in feed.take(1, wait=0.2):
                 feed.deliver(asked, self._answer(asked.question))
 
     def close(self) -> None:
@@ -66,7 +64,7 @@ class NliJudge:
         pairs = [(sentence, question.statement or "") for sentence in sentences]
         if not pairs:
             return Answer("absent", reason="the summary is empty")
-        both = self._encoder.both(pairs, ENTAILMENT, CONTRADICTION)
+        both = self._encoder.probabilities(pairs, ENTAILMENT, CONTRADICTION)
         for label, answer, values in zip((ENTAILMENT, CONTRADICTION), ("retained", "contradicted"), both, strict=True):
             best = max(range(len(pairs)), key=values.__getitem__)
             if values[best] >= self._settings["threshold"]:
@@ -79,7 +77,7 @@ class NliJudge:
             return Answer("no advice", reason="one of the replies gives no advice")
         if not pairs:
             return Answer("consistent", reason="no two pieces of advice share a topic")
-        values = self._encoder.probabilities(pairs, CONTRADICTION)
+        (values,) = self._encoder.probabilities(pairs, CONTRADICTION)
         best = max(range(len(pairs)), key=values.__getitem__)
         if values[best] < self._settings["threshold"]:
             return Answer("consistent", reason=f"highest probability of a contradiction {values[best]:.2f}")

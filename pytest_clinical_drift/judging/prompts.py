@@ -11,8 +11,8 @@ from functools import cache
 from typing import Any
 
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
-from pytest_clinical_drift.judging.answers import KINDS, UNSURE
-from pytest_clinical_drift.judging.questions import Question
+from pytest_clinical_drift.judging.answers import KINDS, QUOTED, UNSURE
+from pytest_clinical_drift.judging.questions import Forbidden, Question
 from pytest_clinical_drift.transcript import Message
 
 
@@ -34,7 +34,7 @@ def instructions(kind: str, wording: int) -> str:
         earlier='"earlier_quote": "…", ' if kind == "conflict" else "",
         answers=_answers(kind, wording),
         both=' (and "earlier_quote" one from EARLIER)' if kind == "conflict" else "",
-        wordless=texts["wordless"][kind],
+        wordless=", ".join(answer for answer in KINDS[kind] if answer not in QUOTED),
     )
     return f"{texts['frame'][wording]}\n\n{texts['tasks'][kind][wording]}\n\n{form}"
 
@@ -68,16 +68,12 @@ def _material(question: Question, wording: int) -> str:
     }
     code = fence_code(question, wording, "".join(texts.values()))
     fenced = {name: f"[[{name} {code}]]\n{text}\n[[/{name} {code}]]" for name, text in texts.items()}
-    summary = question.kind in ("fact", "invented")
+    judged = "summary" if question.kind in ("fact", "invented") else "later reply" if question.earlier else "reply"
     titles = {
         "RECORD": "The patient's record, and what has changed since",
         "PATIENT": "What the patient wrote",
         "EARLIER": "The model's earlier reply",
-        "TEXT": "The model's summary"
-        if summary
-        else "The model's later reply"
-        if question.earlier
-        else "The model's reply",
+        "TEXT": f"The model's {judged}",
     }
     shown = [f"{title}:\n{fenced[name]}" for name, title in titles.items() if texts[name] or name == "TEXT"]
     return "\n\n".join(
@@ -102,10 +98,8 @@ def _point(question: Question, statement: str) -> str:
         about = f"A fact that has ended and no longer holds: {question.statement}."
         return f"{about}\nGiven as if it still held: stale. {told}"
     if question.kind == "fact":
-        earlier = (
-            f"\nEarlier values, which no longer hold: {'; '.join(question.replaced)}." if question.replaced else ""
-        )
-        return f"The fact, as it holds now: {question.statement}.{earlier}"
+        old = f"\nEarlier values, which no longer hold: {'; '.join(question.replaced)}." if question.replaced else ""
+        return f"The fact, as it holds now: {question.statement}.{old}"
     if question.kind in ("must", "must_not"):
         why = f" (because: {question.why})" if question.why else ""
         return f"The reply {'must say' if question.kind == 'must' else 'must not advise'}: {question.demand}{why}."
@@ -125,7 +119,7 @@ def prompt_hash() -> str:
     asked = [
         Question(
             kind, "", 1, "text", "patient", "record", 1, "earlier", "fact", "statement", replaced, "demand", "why",
-            (("fact", "statement", "forbids"),),
+            (Forbidden("fact", "statement", "forbids"),),
         )
         for kind in KINDS
         for replaced in (("old",), ("statement",))

@@ -31,8 +31,9 @@ class Feed:
         """`deliver` takes an answer and returns what has to be asked because of it."""
         self._deliver = deliver
         self._waiting: list[Asked] = []
-        self._stopped = False
         self._news = threading.Condition()
+        self.stopped = False
+        """Nobody waits any more: end at once."""
 
     def put(self, asked: Sequence[Asked]) -> None:
         """More to ask."""
@@ -48,26 +49,16 @@ class Feed:
     def stop(self) -> None:
         """Nobody waits any more."""
         with self._news:
-            self._stopped = True
+            self.stopped = True
             self._news.notify_all()
 
-    @property
-    def stopped(self) -> bool:
-        """Whether to end at once."""
-        return self._stopped
-
-    def take(self, most: int | None = None) -> list[Asked]:
-        """What waits now, up to a number; each has to be delivered."""
+    def take(self, most: int, *, wait: float = 0.0) -> list[Asked]:
+        """Up to a number of what waits, after so many seconds if nothing does; each has to be delivered."""
         with self._news:
-            count = len(self._waiting) if most is None else min(most, len(self._waiting))
-            taken, self._waiting = self._waiting[:count], self._waiting[count:]
+            if wait and not self._waiting and not self.stopped:
+                self._news.wait(wait)
+            taken, self._waiting = self._waiting[:most], self._waiting[most:]
             return taken
-
-    def wait(self, seconds: float) -> None:
-        """Until something waits, or for so long."""
-        with self._news:
-            if not self._waiting and not self._stopped:
-                self._news.wait(seconds)
 
     def deliver(self, asked: Asked, answer: Answer) -> None:
         """Hand over an answer; what it makes necessary is put."""

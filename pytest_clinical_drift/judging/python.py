@@ -40,8 +40,7 @@ class PythonJudge:
     def work(self, feed: Feed) -> None:
         function = self._load()
         while not feed.stopped:
-            feed.wait(0.2)
-            for asked in feed.take(1):
+            for asked in feed.take(1, wait=0.2):
                 feed.deliver(asked, self._ask(function, asked))
 
     def close(self) -> None:

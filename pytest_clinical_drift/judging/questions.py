@@ -8,7 +8,9 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
+
+from pydantic import TypeAdapter
 
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.conversation.hygiene import strip_reasoning
@@ -22,6 +24,17 @@ from pytest_clinical_drift.transcript import Transcript
 About = tuple[str | int, ...]
 """What a question is about within its conversation, such as ("fact", 3, "metformin")."""
 _ALWAYS_TWICE = frozenset(("must", "must_not", "forbidden", "harm"))
+_NOT_ASKED = ("severe", "audit", "id")
+_LEFT_OUT_EMPTY = ("replaced", "forbidden", "patient", "record")
+
+
+class Forbidden(NamedTuple):
+    """What a fact of the patient rules out."""
+
+    fact: str
+    """Its id."""
+    statement: str
+    forbids: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +57,7 @@ class Question:
     replaced: tuple[str, ...] = ()
     demand: str | None = None
     why: str | None = None
-    forbidden: tuple[tuple[str, str, str], ...] = ()
-    """Fact id, its statement, what it forbids."""
+    forbidden: tuple[Forbidden, ...] = ()
     severe: bool = False
     """Asked in both wordings whatever the first answer is; not part of the question."""
     audit: bool = False
@@ -72,23 +84,10 @@ class Question:
         object.__setattr__(self, "id", hashlib.sha256(plain.encode()).hexdigest()[:32])
 
     def _content(self) -> dict[str, Any]:
-        fields: dict[str, Any] = {
-            "kind": self.kind,
-            "case_id": self.case_id,
-            "turn": self.turn,
-            "earlier_turn": self.earlier_turn,
-            "fact": self.fact,
-            "statement": self.statement,
-            "replaced": list(self.replaced) or None,
-            "demand": self.demand,
-            "why": self.why,
-            "forbidden": [{"fact": f, "statement": s, "forbids": w} for f, s, w in self.forbidden] or None,
-            "text": self.text,
-            "earlier": self.earlier,
-            "patient": self.patient or None,
-            "record": self.record or None,
-        }
-        return {key: value for key, value in fields.items() if value is not None}
+        given = {name: getattr(self, name) for name in self.__slots__ if name not in _NOT_ASKED}
+        given["replaced"] = list(self.replaced)
+        given["forbidden"] = [dict(zip(Forbidden._fields, item, strict=True)) for item in self.forbidden]
+        return {k: v for k, v in given.items() if v is not None and (v or k not in _LEFT_OUT_EMPTY)}
 
     def as_mapping(self, wording: int = 1) -> dict[str, Any]:
         """The question as a judge of one's own gets it."""
@@ -97,26 +96,10 @@ class Question:
 
 def from_mapping(given: Mapping[str, Any]) -> Question:
     """A question as files keep it; ValueError where it is none."""
-    kind = given.get("kind")
-    if kind not in KINDS or not isinstance(given.get("text"), str) or not isinstance(given.get("turn"), int):
-        raise ValueError(f"a question needs kind ({', '.join(KINDS)}), turn and text")
-    return Question(
-        kind=str(kind),
-        case_id=str(given.get("case_id", "")),
-        turn=int(given["turn"]),
-        text=str(given["text"]),
-        patient=str(given.get("patient") or ""),
-        record=str(given.get("record") or ""),
-        earlier_turn=given.get("earlier_turn"),
-        earlier=given.get("earlier"),
-        fact=given.get("fact"),
-        statement=given.get("statement"),
-        replaced=tuple(map(str, given.get("replaced") or ())),
-        demand=given.get("demand"),
-        why=given.get("why"),
-        forbidden=tuple((str(f["fact"]), str(f["statement"]), str(f["forbids"])) for f in given.get("forbidden") or ()),
-        severe=str(kind) in _ALWAYS_TWICE,
-    )
+    question = TypeAdapter(Question).validate_python({k: v for k, v in given.items() if k not in _NOT_ASKED})
+    if question.kind not in KINDS:
+        raise ValueError(f"its kind is none of {', '.join(KINDS)}")
+    return replace(question, severe=question.kind in _ALWAYS_TWICE)
 
 
 # ---- the questions of one conversation
@@ -147,31 +130,18 @@ def fact_question(
     case: Case, transcript: Transcript, turn: int, finding: FactFinding, *, audit: bool = False
 ) -> Question:
     """Does the summary of a turn state a fact?"""
+    text = strip_reasoning(transcript.exchanges[turn - 1].summary.text)
     return Question(
-        "fact",
-        case.id,
-        turn,
-        strip_reasoning(transcript.exchanges[turn - 1].summary.text),
-        patient=messages_of(case, 1, turn),
-        fact=finding.fact_id,
-        statement=finding.text,
-        replaced=finding.replaced,
-        severe=finding.hard_stop,
-        audit=audit,
-    )
+        "fact", case.id, turn, text, messages_of(case, 1, turn),
+        fact=finding.fact_id, statement=finding.text, replaced=finding.replaced, severe=finding.hard_stop, audit=audit,
+    )  # fmt: skip
 
 
 def _of_inventions(case: Case, transcript: Transcript, findings: Findings) -> Iterator[Question]:
     for found in findings.inventions:
-        yield Question(
-            "invented",
-            case.id,
-            found.turn,
-            strip_reasoning(transcript.exchanges[found.turn - 1].summary.text),
-            patient=messages_of(case, 1, found.turn),
-            record=record_of(case, found.turn),
-            statement=found.statement,
-        )
+        text = strip_reasoning(transcript.exchanges[found.turn - 1].summary.text)
+        said, record = messages_of(case, 1, found.turn), record_of(case, found.turn)
+        yield Question("invented", case.id, found.turn, text, said, record, statement=found.statement)
 
 
 def _of_replies(case: Case, transcript: Transcript) -> Iterator[Question]:
@@ -192,14 +162,14 @@ def _of_replies(case: Case, transcript: Transcript) -> Iterator[Question]:
         yield common
 
 
-def forbidden_at(case: Case, turn: int) -> tuple[tuple[str, str, str], ...]:
-    """What the facts that hold by now forbid: fact id, its statement, what it forbids."""
+def forbidden_at(case: Case, turn: int) -> tuple[Forbidden, ...]:
+    """What the facts that hold by now forbid."""
     found = []
     for state in facts_at(case, turn):
         targets = () if state.ended else forbidden_by(state.fact.text, state.fact.kind, tuple(state.fact.forbids))
         if targets:
             what = ", ".join(dict.fromkeys(target.text for target in targets))
-            found.append((state.fact.id, state.fact.text, what))
+            found.append(Forbidden(state.fact.id, state.fact.text, what))
     return tuple(found)
 
 
@@ -228,16 +198,8 @@ def _adjacent(transcript: Transcript, findings: Findings) -> list[tuple[int, int
 def _of_pairs(case: Case, transcript: Transcript, pairs: Iterable[tuple[int, int]]) -> Iterator[Question]:
     said = {e.turn: reply for e in transcript.exchanges if (reply := visible(e.reply))}
     for earlier, later in pairs:
-        yield Question(
-            "conflict",
-            case.id,
-            later,
-            said[later],
-            patient=messages_of(case, earlier + 1, later),
-            record=record_of(case, later),
-            earlier_turn=earlier,
-            earlier=said[earlier],
-        )
+        told, record = messages_of(case, earlier + 1, later), record_of(case, later)
+        yield Question("conflict", case.id, later, said[later], told, record, earlier, said[earlier])
 
 
 def messages_of(case: Case, first: int, last: int) -> str:
@@ -247,12 +209,13 @@ def messages_of(case: Case, first: int, last: int) -> str:
 
 def record_of(case: Case, turn: int) -> str:
     """The intake, and what has changed since."""
+    states = facts_at(case, turn)
     changed = [
         f"- {state.fact.text}" + (f" (before: {'; '.join(state.superseded)})" if state.superseded else "")
-        for state in facts_at(case, turn)
+        for state in states
         if (state.superseded or state.fact not in case.critical_entities) and not state.ended
     ]
-    ended = [f"- no longer: {'; '.join(state.superseded)}" for state in facts_at(case, turn) if state.ended]
+    ended = [f"- no longer: {'; '.join(state.superseded)}" for state in states if state.ended]
     news = "\n".join((*changed, *ended))
     return f"{case.patient_summary}\n\nChanged since then:\n{news}" if news else case.patient_summary
 

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 
+from pytest_clinical_drift.cases.faults import first_fault
+from pytest_clinical_drift.cases.files import read_text
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import UNSURE, against, answers_of
 from pytest_clinical_drift.judging.opinions import Opinion
@@ -45,19 +47,14 @@ class Review(BaseModel):
     hash: str
     """Hash of all the other fields."""
 
-    @field_validator("reviewer", "role", "question")
-    @classmethod
-    def _not_empty(cls, value: str) -> str:
-        if not value.strip():
-            raise ValueError("must not be empty")
-        return value.strip()
-
     @field_validator("reviewer", "role", "question", "kind", "case_id", "answer", "manifest")
     @classmethod
-    def _one_plain_line(cls, value: str) -> str:
+    def _one_plain_line(cls, value: str, about: ValidationInfo) -> str:
         if not value.isprintable() or len(value) > _LONGEST_NAME:
             raise ValueError(f"must be one line of at most {_LONGEST_NAME} printable characters")
-        return value
+        if about.field_name in ("reviewer", "role", "question") and not value.strip():
+            raise ValueError("must not be empty")
+        return value.strip()
 
     @field_validator("time")
     @classmethod
@@ -97,12 +94,8 @@ class Reviews:
 
 def read_reviews(path: Path, *, known: Reviews | None = None) -> Reviews:
     """Read a reviews file, after those already `known`; InputError in one sentence where it is none or was changed."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"reviews:{path}: cannot be read ({type(error).__name__})") from None
     records: list[Review] = []
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
         if line.strip():
             records.append(_read(f"reviews:{path}, line {number}", line, records[-1].hash if records else ""))
     if not records:
@@ -114,8 +107,10 @@ def _read(where: str, line: str, previous: str) -> Review:
     try:
         raw = json.loads(line)
         review = Review.model_validate(raw)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: is no review ({_first_fault(error)})") from None
+    except ValidationError as error:
+        raise InputError(f"{where}: is no review ({first_fault(error)})") from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{where}: is no review (not JSON)") from None
     if review.hash != content_hash({key: value for key, value in raw.items() if key != "hash"}):
         raise InputError(f"{where}: was changed after it was written, its hash does not fit")
     if review.previous != previous:
@@ -125,13 +120,6 @@ def _read(where: str, line: str, previous: str) -> Review:
     if review.severe and review.dismisses and not review.reason.strip():
         raise InputError(f"{where}: dismisses a severe alarm without a reason")
     return review
-
-
-def _first_fault(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        fault = error.errors(include_url=False, include_input=False)[0]
-        return f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" if fault["loc"] else "not a mapping"
-    return "not JSON"
 
 
 def check_reviews(reviews: Reviews, manifest: str, questions: Mapping[str, Question], severe: Collection[str]) -> None:

@@ -14,19 +14,9 @@ import numpy as np
 from pytest_clinical_drift.errors import MissingDependency
 from pytest_clinical_drift.evidence.advice.orders import advice_of
 
-__all__ = [
-    "DEFAULT_MODEL",
-    "Alignment",
-    "Embedder",
-    "SentenceEmbedder",
-    "align",
-    "calculate_alignment_score",
-    "find_embedder",
-    "load_embedder",
-]
-
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 _CHUNK_WORDS = 140
+_INSTALL = "needs sentence-transformers: pip install 'pytest-clinical-drift[align]'"
 NO_PLAN = "the case has no target plan"
 NO_ADVICE = "no reply gave advice"
 
@@ -42,37 +32,23 @@ class Embedder(Protocol):
 class SentenceEmbedder:
     """A sentence-transformers model, loaded when it is first needed."""
 
-    def __init__(self, model: str = DEFAULT_MODEL, *, batch_size: int = 32) -> None:
+    def __init__(self, model: str = DEFAULT_MODEL) -> None:
         self._name = model
-        self._batch_size = batch_size
         self._model: Any = None
-        self._failure: MissingDependency | None = None
 
     def embed(self, texts: Sequence[str]) -> Any:
         """One row per text."""
-        if self._failure is not None:
-            raise self._failure
         if self._model is None:
             try:
-                self._model = self._load()
-            except MissingDependency as error:
-                # Asking a hub that is not there again for every case would take minutes.
-                self._failure = error
-                raise
-        return np.asarray(self._model.encode(list(texts), batch_size=self._batch_size, show_progress_bar=False))
+                from sentence_transformers import SentenceTransformer
 
-    def _load(self) -> Any:
-        try:
-            from sentence_transformers import SentenceTransformer
-        except ImportError as error:
-            raise MissingDependency(
-                "session goal alignment needs sentence-transformers: pip install 'pytest-clinical-drift[align]'"
-            ) from error
-        try:
-            # A gate talks to nobody but the model under test: weights must be on this machine already.
-            return SentenceTransformer(self._name, device="cpu", local_files_only=True)
-        except (OSError, ValueError) as error:
-            raise MissingDependency(_not_here(self._name)) from error
+                # A gate talks to nobody but the model under test: weights must be on this machine already.
+                self._model = SentenceTransformer(self._name, device="cpu", local_files_only=True)
+            except ImportError as error:
+                raise MissingDependency(f"session goal alignment {_INSTALL}") from error
+            except (OSError, ValueError) as error:
+                raise MissingDependency(_not_here(self._name)) from error
+        return np.asarray(self._model.encode(list(texts), show_progress_bar=False))
 
 
 def _not_here(model: str) -> str:
@@ -83,7 +59,7 @@ def find_embedder(model: str | None = None) -> tuple[SentenceEmbedder | None, st
     """An embedder whose library and weights are at hand, without loading them; otherwise None and the reason."""
     name = model or DEFAULT_MODEL
     if find_spec("sentence_transformers") is None:
-        return None, "needs sentence-transformers: pip install 'pytest-clinical-drift[align]'"
+        return None, _INSTALL
     if not Path(name).is_dir():
         from huggingface_hub import try_to_load_from_cache
 
@@ -102,11 +78,9 @@ def load_embedder(model: str = DEFAULT_MODEL) -> SentenceEmbedder:
 class Alignment:
     """How close the replies of one conversation are to its plan; None where there was nothing to compare."""
 
-    score: float | None
+    score: float | None = None
     """Cosine of all advice, joined, with the plan: the continuity score."""
-    full: float | None
-    """The same for the replies as they stand."""
-    curve: tuple[float | None, ...]
+    curve: tuple[float | None, ...] = ()
     """Cosine of each turn's advice with the plan; None for a turn without advice."""
     reason: str = ""
     """Why the score is undefined; empty when it is defined."""
@@ -124,27 +98,24 @@ def calculate_alignment_score(actions: str, target_plan: str | None, embedder: E
     """
     if not actions.strip() or not (target_plan or "").strip():
         return None
-    chosen = embedder if embedder is not None else load_embedder()
-    return _cosines(chosen, [actions], target_plan or "")[0]
+    return _cosines(embedder or load_embedder(), [actions], target_plan or "")[0]
 
 
 def align(replies: Sequence[str | None], target_plan: str | None, embedder: Embedder | None = None) -> Alignment:
-    """Alignment of a conversation: over all advice, over the full text, and turn by turn, in one batch."""
+    """Alignment of a conversation: over all advice, and turn by turn, in one batch."""
     nothing: tuple[float | None, ...] = (None,) * len(replies)
     if not (target_plan or "").strip():
-        return Alignment(None, None, nothing, NO_PLAN)
+        return Alignment(None, nothing, NO_PLAN)
     actions = [actions_text(reply) if reply else "" for reply in replies]
     spoken = [text for text in actions if text]
     if not spoken:
-        return Alignment(None, None, nothing, NO_ADVICE)
-    chosen = embedder if embedder is not None else load_embedder()
-    whole = " ".join(reply for reply in replies if reply)
+        return Alignment(None, nothing, NO_ADVICE)
     try:
-        values = _cosines(chosen, [" ".join(spoken), whole, *spoken], target_plan or "")
+        whole, *turns = _cosines(embedder or load_embedder(), [" ".join(spoken), *spoken], target_plan or "")
     except MissingDependency as error:
-        return Alignment(None, None, nothing, str(error))
-    turns = iter(values[2:])
-    return Alignment(values[0], values[1], tuple(next(turns) if text else None for text in actions))
+        return Alignment(None, nothing, str(error))
+    told = iter(turns)
+    return Alignment(whole, tuple(next(told) if text else None for text in actions))
 
 
 def _cosines(embedder: Embedder, texts: Sequence[str], plan: str) -> list[float | None]:

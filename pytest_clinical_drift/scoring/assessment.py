@@ -7,12 +7,9 @@ model too. These are the values that travel: from worker to controller as JSON, 
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
 
-from pytest_clinical_drift.evidence.found import Quote
+from pytest_clinical_drift.evidence import found
 from pytest_clinical_drift.judging.opinions import Opinion
 from pytest_clinical_drift.metrics.drift import SlopeFit
 
@@ -54,24 +51,9 @@ class Alarm:
 
 
 @dataclass(frozen=True, slots=True)
-class FactFinding:
+class FactFinding(found.FactFinding):
     """What one summary says about one fact, after all opinions."""
 
-    fact_id: str
-    text: str
-    """The fact as it holds at this turn."""
-    status: str
-    """retained, partial, contradicted or absent."""
-    reason: str
-    """Why it is not plainly retained; empty when it is."""
-    quotes: tuple[Quote, ...]
-    hard_stop: bool
-    stale: bool = False
-    """An earlier value was stated as if it were current."""
-    certain: bool = True
-    """False where the rules found it unclear."""
-    rule: str = ""
-    """The rule that decided."""
     alarm: str | None = None
     """Kind of the alarm on it, if there is one: lost, contradicted or stale."""
     state: str = ""
@@ -254,15 +236,7 @@ class CaseAssessment:
     @property
     def recall_at_horizon(self) -> float | None:
         """Recall@T10."""
-        return self._at_horizon(self.recall_curve)
-
-    @property
-    def strict_recall_at_horizon(self) -> float | None:
-        """The same, without facts that are stated in part."""
-        return self._at_horizon(self.strict_curve)
-
-    def _at_horizon(self, curve: Curve) -> float | None:
-        return curve[self.horizon - 1] if self.horizon <= len(curve) else None
+        return self.recall_curve[self.horizon - 1] if self.horizon <= len(self.turns) else None
 
     def events_of(self, metric: str, *, worst: bool = False) -> tuple[Event, ...]:
         """What a metric counts: confirmed events, at the worse end open ones too."""
@@ -272,26 +246,3 @@ class CaseAssessment:
     def hard_stops(self) -> tuple[Event, ...]:
         """Confirmed hard stops."""
         return self.events_of("hard_stops")
-
-    @property
-    def stale_facts(self) -> tuple[Event, ...]:
-        """Confirmed facts whose old value was kept as current."""
-        return self.events_of("stale_facts")
-
-
-@cache
-def _adapter() -> Any:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(CaseAssessment)
-
-
-def assessment_to_json(assessment: CaseAssessment) -> str:
-    """Plain text that crosses process borders; surrogates are escaped."""
-    return json.dumps(_adapter().dump_python(assessment, mode="python"), ensure_ascii=True)
-
-
-def assessment_from_json(text: str) -> CaseAssessment:
-    """The inverse of `assessment_to_json`."""
-    assessment: CaseAssessment = _adapter().validate_python(json.loads(text))
-    return assessment

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.evidence.entities.extractors import Extractor
@@ -115,8 +116,8 @@ class Scorer:
             questions=len(asked),
             asked=tuple(sorted(Counter(str(about[0]) for about, r in asked.items() if r.outcome != SILENT).items())),
             unanswered=sum(all(o.answer == "unsure" for o in r.opinions) for r in asked.values()),
-            prompt_tokens=_whole([reply.usage.prompt_tokens for reply in texts]),
-            completion_tokens=_whole([reply.usage.completion_tokens for reply in texts]),
+            prompt_tokens=_total([reply.usage.prompt_tokens for reply in texts]),
+            completion_tokens=_total([reply.usage.completion_tokens for reply in texts]),
             tags=case.tags,
             notes=_notes(transcript),
             scores=tuple(own),
@@ -124,7 +125,7 @@ class Scorer:
 
     def _align(self, case: Case, exchanges: Sequence[Exchange]) -> Alignment:
         if self.embedder is None:
-            return Alignment(None, None, (), self.no_embedder)
+            return Alignment(reason=self.no_embedder)
         return align([visible(exchange.reply) for exchange in exchanges], case.target_plan, self.embedder)
 
 
@@ -190,14 +191,10 @@ def _status(fact: FactFinding, *, worst: bool) -> str:
     return fact.status if fact.status in ("retained", "partial") else "retained"
 
 
-def _entity_scores(recall_value: float | None, matching: int, scored: ScoredEntities) -> EntityScores:
-    precision_value = precision(matching, scored.stated)
-    return EntityScores(
-        recall=recall_value,
-        precision=precision_value,
-        f1=f1(precision_value, recall_value),
-        hallucinated_rate=hallucinated_rate(len(scored.hallucinated), scored.stated),
-    )
+def _entity_scores(found: float | None, matching: int, scored: ScoredEntities) -> EntityScores:
+    right = precision(matching, scored.stated)
+    invented = hallucinated_rate(len(scored.hallucinated), scored.stated)
+    return EntityScores(found, right, f1(right, found), invented)
 
 
 def _extended_recall(statuses: Sequence[str], scored: ScoredEntities) -> float | None:
@@ -220,22 +217,12 @@ def _events(alarms: Sequence[Alarm]) -> list[Event]:
             "severe_contradictions" if alarm.kind == "conflict" and alarm.severe else ""
         )
         if metric and alarm.state != DISMISSED:
-            text = alarm.rule or alarm.reason
             found.append(
                 Event(
-                    metric,
-                    alarm.kind,
-                    alarm.turn,
-                    alarm.state,
-                    text,
-                    alarm.quote,
-                    alarm.reason,
-                    earlier_turn=alarm.earlier_turn,
-                    what=alarm.what,
-                    by_fact=alarm.by_fact,
-                    finder=alarm.finder,
+                    metric, alarm.kind, alarm.turn, alarm.state, alarm.rule or alarm.reason, alarm.quote, alarm.reason,
+                    None, alarm.earlier_turn, alarm.what, alarm.by_fact, alarm.finder,
                 )
-            )
+            )  # fmt: skip
     return found
 
 
@@ -273,12 +260,10 @@ def _cut_off(
     return None
 
 
-def _total(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
+_Number = TypeVar("_Number", int, float)
 
 
-def _whole(values: Sequence[int | None]) -> int | None:
+def _total(values: Iterable[_Number | None]) -> _Number | None:
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 

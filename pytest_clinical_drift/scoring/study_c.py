@@ -17,8 +17,10 @@ from pytest_clinical_drift.evidence.entities.scores import EntityScorer
 from pytest_clinical_drift.evidence.findings import find_facts
 from pytest_clinical_drift.evidence.found import TurnFindings
 from pytest_clinical_drift.evidence.reading.text import read
-from pytest_clinical_drift.judging.answers import Answer
-from pytest_clinical_drift.judging.protocol import Asked, Feed, build_judge
+from pytest_clinical_drift.judging.archive import Archive
+from pytest_clinical_drift.judging.inquiry import Inquiry
+from pytest_clinical_drift.judging.opinions import UPHELD, Ruling
+from pytest_clinical_drift.judging.protocol import build_judge
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.metrics.conflict import conflict_rate
 from pytest_clinical_drift.metrics.drift import compute_drift_slope
@@ -59,22 +61,17 @@ def compute_entity_recall_metrics(model: Any, case: Case, ner: Any = "lexicon") 
     summaries = _summaries(model, case)
     scorer = EntityScorer(case, load_extractor(ner) if isinstance(ner, str) else ner)
     turns = [_turn(case, number, summary, scorer) for number, summary in enumerate(summaries, start=1)]
-    critical = [turn.critical if turn else None for turn in turns]
-    extended = [turn.extended if turn else None for turn in turns]
-    strict = [turn.strict_recall if turn else None for turn in turns]
-    recall_curve = [item.recall if item else None for item in critical]
+    curves = {
+        f"{figure}_curve_{gold}": [getattr(getattr(turn, gold), figure) if turn else None for turn in turns]
+        for figure in ("recall", "precision", "f1", "hallucinated_rate")
+        for gold in ("critical", "extended")
+    }
+    recall = curves["recall_curve_critical"]
     return EntityRecallMetrics(
-        recall_curve_critical=recall_curve,
-        recall_curve_extended=[item.recall if item else None for item in extended],
-        strict_recall_curve_critical=strict,
-        precision_curve_critical=[item.precision if item else None for item in critical],
-        precision_curve_extended=[item.precision if item else None for item in extended],
-        f1_curve_critical=[item.f1 if item else None for item in critical],
-        f1_curve_extended=[item.f1 if item else None for item in extended],
-        hallucinated_rate_curve_critical=[item.hallucinated_rate if item else None for item in critical],
-        hallucinated_rate_curve_extended=[item.hallucinated_rate if item else None for item in extended],
-        recall_at_t10=recall_curve[case.horizon - 1] if len(recall_curve) >= case.horizon else None,
-        drift_slope=compute_drift_slope(recall_curve[: case.horizon]),
+        **curves,
+        strict_recall_curve_critical=[turn.strict_recall if turn else None for turn in turns],
+        recall_at_t10=recall[case.horizon - 1] if len(recall) >= case.horizon else None,
+        drift_slope=compute_drift_slope(recall[: case.horizon]),
     )
 
 
@@ -106,28 +103,23 @@ def judge_conflicts(pairs: Sequence[tuple[str, str]], judge: str = "rules") -> l
     chosen = build_judge(judge, {})
     if chosen is None:
         return [rules_conflict(earlier, later) for earlier, later in pairs]
-    questions = [Question("conflict", "", 2, later, earlier_turn=1, earlier=earlier) for earlier, later in pairs]
-    wanted = {question.id: question for question in questions}
-    answers: dict[str, Answer] = {}
-
-    def take(asked: Asked, answer: Answer) -> list[Asked]:
-        answers[asked.question.id] = answer
-        if len(answers) == len(wanted):
-            feed.stop()
-        return []
-
     chosen.check()
-    feed = Feed(take)
-    feed.put([Asked(question, 1) for question in wanted.values()])
-    chosen.work(feed)
-    chosen.close()
-    return [_as_conflict(answers[question.id]) for question in questions]
+    questions = [Question("conflict", "", 2, later, earlier_turn=1, earlier=earlier) for earlier, later in pairs]
+    inquiry = Inquiry(chosen, Archive(None, chosen.identity()))
+    try:
+        inquiry.submit("pairs", questions)
+        ruled = inquiry.rulings("pairs", frozenset(("conflict",)))
+    finally:
+        inquiry.stop()
+    return [_as_conflict(ruled[question.id]) for question in questions]
 
 
-def _as_conflict(answer: Answer) -> Conflict:
-    if answer.answer not in ("contradiction", "severe"):
-        return Conflict(False, answer.failed or answer.reason)
-    return Conflict(True, answer.reason, (answer.earlier_quote, answer.quote), answer.answer == "severe", "judge")
+def _as_conflict(ruling: Ruling) -> Conflict:
+    """A contradiction is one that both wordings uphold."""
+    first = ruling.opinions[0]
+    if ruling.outcome != UPHELD:
+        return Conflict(False, first.reason)
+    return Conflict(True, first.reason, (first.earlier_quote, first.quote), ruling.answer == "severe", "judge")
 
 
 def calculate_knowledge_conflict_rate_from_responses(

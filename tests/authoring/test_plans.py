@@ -286,7 +286,7 @@ def test_label_of_entailment() -> None:
 def test_verifier_needs_a_model(tmp_path: Path) -> None:
     """Nothing to ask needs no weights; a missing model is named."""
     verifier = CrossEncoder(str(tmp_path / "no-such-model"), option="--nli FOLDER")
-    assert verifier.probabilities([], ENTAILMENT) == []
+    assert verifier.probabilities([], ENTAILMENT) == [[]]
     pytest.importorskip("transformers")
     with pytest.raises(MissingDependency, match="no-such-model"):
         verifier.probabilities([("a", "b")], ENTAILMENT)
@@ -312,7 +312,7 @@ def test_verifier_runs_a_real_classifier(tmp_path: Path) -> None:
     transformers.BertForSequenceClassification(config).save_pretrained(tmp_path)
     verifier = CrossEncoder(str(tmp_path), option="--nli FOLDER", batch_size=2)
     pairs = [("we ask about safety", "safety"), ("plan", "we ask about plan"), ("about", "ask")]
-    together = verifier.probabilities(pairs, ENTAILMENT)
+    (together,) = verifier.probabilities(pairs, ENTAILMENT)
     assert len(together) == 3
     assert all(0 < value < 1 for value in together)
-    assert verifier.probabilities(pairs[2:], ENTAILMENT) == pytest.approx(together[2:], abs=1e-5)
+    assert verifier.probabilities(pairs[2:], ENTAILMENT)[0] == pytest.approx(together[2:], abs=1e-5)

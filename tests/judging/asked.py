@@ -54,8 +54,7 @@ class ScriptedJudge:
 
     def work(self, feed: Feed) -> None:
         while not feed.stopped:
-            feed.wait(0.05)
-            for asked in feed.take(1):
+            for asked in feed.take(1, wait=0.05):
                 self.asked.append((asked.question.id, asked.wording))
                 feed.deliver(asked, self._answer(asked.question, asked.wording))
 

@@ -110,7 +110,7 @@ def test_a_judge_that_breaks_off_leaves_questions_open() -> None:
 
     class Breaking(ScriptedJudge):
         def work(self, feed: Feed) -> None:
-            feed.wait(1.0)
+            feed.take(0, wait=1.0)
             raise RuntimeError("the graphics card fell out")
 
     inquiry = inquire(Breaking(clean))

@@ -106,7 +106,7 @@ def test_unreadable_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         read_reviews(tmp_path / "none.jsonl")
     (tmp_path / "bytes.jsonl").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="not readable as UTF-8"):
         read_reviews(tmp_path / "bytes.jsonl")
 
 

@@ -39,7 +39,7 @@ def test_undefined_is_none() -> None:
 
 
 def test_curve_keeps_its_turns_and_ignores_what_is_no_advice() -> None:
-    """A turn without advice or reply is None; small talk about walks counts only in the full text."""
+    """A turn without advice or reply is None; small talk about walks does not count."""
     replies = [
         "Keep taking warfarin. That walk by the walk beside the walk sounded lovely.",
         None,
@@ -51,7 +51,6 @@ def test_curve_keeps_its_turns_and_ignores_what_is_no_advice() -> None:
     assert result.curve[1:3] == (None, None)
     assert result.curve[3] == pytest.approx(0.0)
     assert result.score == pytest.approx(math.sqrt(0.5))
-    assert result.full == pytest.approx(1 / math.sqrt(17))  # four walks, one warfarin
     assert result.reason == ""
 
 
@@ -81,7 +80,7 @@ def test_missing_plan_or_advice_says_so() -> None:
 
 
 def test_missing_package_becomes_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without sentence-transformers the score is absent, with the pip command as its reason; asked once only."""
+    """Without sentence-transformers the score is absent, with the pip command as its reason."""
     import sys
 
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
@@ -114,7 +113,6 @@ def test_paraphrased_plan_is_closer_than_an_unrelated_one(minilm: alignment.Sent
     assert near.score is not None
     assert far.score is not None
     assert near.score > far.score + 0.2
-    assert near.full is not None
 
 
 def test_weights_are_loaded_once(minilm: alignment.SentenceEmbedder) -> None:

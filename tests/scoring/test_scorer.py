@@ -12,7 +12,7 @@ from pytest_clinical_drift.evidence.findings import find_facts
 from pytest_clinical_drift.judging.opinions import Opinion, Ruling
 from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.scoring import alarms
-from pytest_clinical_drift.scoring.assessment import CaseAssessment, assessment_from_json, assessment_to_json
+from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
@@ -140,12 +140,6 @@ def test_reasoning_does_not_count() -> None:
     """Facts that stand only in hidden reasoning were not said: nothing is retained at the worse end."""
     assessment = scored(["<think>penicillin allergy, sertraline 50 mg once daily</think>Fine.", "Fine."])
     assert assessment.worst_curve == (0.0, 0.0)
-
-
-def test_assessment_survives_the_way_between_processes() -> None:
-    """JSON and back gives the same values, hostile text included."""
-    assessment = scored(["Penicillin allergy \ud800\x00 <b>", "Takes sertraline 50 mg once daily.", None])
-    assert assessment_from_json(assessment_to_json(assessment)) == assessment
 
 
 # -- what the token limit cut off
