@@ -128,7 +128,7 @@ def _new(options: argparse.Namespace) -> int:
 def _plans(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.authoring.plans import links, make_plans, read_reasoning, write_plans
     from pytest_clinical_drift.cases.files import add_plans, load_cases
-    from pytest_clinical_drift.judging.cross_encoder import ENTAILMENT, CrossEncoder
+    from pytest_clinical_drift.judging.nli import ENTAILMENT, CrossEncoder
 
     cases = load_cases(options.path)
     if options.path.is_dir() and options.output.resolve().is_relative_to(options.path.resolve()):

@@ -21,12 +21,8 @@ from pytest_clinical_drift.cases.faults import first_fault
 from pytest_clinical_drift.cases.files import parse_data, read_text
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.evidence.facts.fact import Fact
-from pytest_clinical_drift.evidence.facts.retention import assess_retention
 from pytest_clinical_drift.evidence.facts.slots import parse_fact
-from pytest_clinical_drift.evidence.reading.text import read
-from pytest_clinical_drift.evidence.terms.lexicon import lexicon
-from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG, DRUG_CLASS, load_data
+from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, load_data
 
 Verifier = Callable[[Sequence[tuple[str, str]]], list[float]]
 """For each pair of a sentence and a hypothesis the probability that the sentence entails it."""
@@ -44,7 +40,7 @@ class Component(NamedTuple):
 
     id: str
     evidence: tuple[str, ...]
-    """Quotes it rests on: of the intake, of a message, or of the counsellor's reasoning."""
+    """What it rests on: the facts, or sentences of the counsellor's reasoning."""
     probability: float | None = None
     """How sure the model is that the best quote says so; None for rules."""
 
@@ -70,14 +66,13 @@ class _Word(BaseModel):
     id: str = ""
     sentence: str
     kinds: frozenset[str] = frozenset()
-    condition: str = ""
     hypothesis: str = ""
     cues: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=1)
 def plan_words() -> dict[str, tuple[_Word, ...]]:
-    """The components that a plan may have, by list: rules, closing, care, linked."""
+    """The components that a plan may have, by list: rules, closing, linked."""
     lists = load_data("plan_components").items()
     return {name: tuple(_Word.model_validate(entry) for entry in entries) for name, entries in lists}
 
@@ -180,88 +175,44 @@ def _with_cues(part: _Word, sentences: Sequence[str]) -> list[str]:
 # ---- by rules
 
 
-class _Known(NamedTuple):
-    """A fact as it holds at the end of the case."""
-
-    fact: CriticalEntity
-    parsed: Fact
-    kind: str
-    quote: str
-
-    @property
-    def forbidden(self) -> str:
-        return f"{', '.join(self.fact.forbids)} (because of {self.fact.text})"
-
-
 def synthesise(case: Case) -> Plan:
     """The plan that follows from what is true of the patient at the end of the case."""
-    words = plan_words()
-    known = [_known(case, state.fact) for state in facts_at(case, len(case.turns)) if not state.ended]
-    sentences: list[str] = []
-    components: list[Component] = []
-    for rule in words["rules"]:
-        chosen = [item for item in known if _belongs(rule, item)]
-        texts = [item.forbidden if rule.id == "avoid" and item.fact.forbids else item.fact.text for item in chosen]
+    facts = [state.fact for state in facts_at(case, len(case.turns)) if not state.ended]
+    (closing,) = plan_words()["closing"]
+    sentences, components = [], []
+    for rule in plan_words()["rules"]:
+        chosen = [fact for fact in facts if _belongs(rule, fact)]
+        texts = dict.fromkeys(_avoided(fact) if rule.id == "avoid" else fact.text for fact in chosen)
         if texts:
-            sentences.append(rule.sentence.format(facts="; ".join(dict.fromkeys(texts))))
-            components.append(Component(rule.id, tuple(dict.fromkeys(item.quote for item in chosen))))
-    for item in known:
-        care = [sentence for sentence in _care_of(item) if sentence not in sentences]
-        if care:
-            sentences += care
-            components.append(Component(f"care_of_{item.fact.id}", (item.quote,)))
-    (closing,) = words["closing"]
+            sentences.append(rule.sentence.format(facts="; ".join(texts)))
+            components.append(Component(rule.id, tuple(fact.text for fact in chosen)))
     return Plan(case.id, " ".join((*sentences, closing.sentence)), (*components, Component(closing.id, ())))
 
 
-def _belongs(rule: _Word, item: _Known) -> bool:
+def _belongs(rule: _Word, fact: CriticalEntity) -> bool:
     """What a fact forbids is avoided, whatever its kind, and said once: background need not repeat it."""
-    if item.fact.forbids and rule.id in ("avoid", "background"):
+    if fact.forbids and rule.id in ("avoid", "background"):
         return rule.id == "avoid"
-    return item.kind in rule.kinds
+    return _kind(fact) in rule.kinds
+
+
+def _avoided(fact: CriticalEntity) -> str:
+    return f"{', '.join(fact.forbids)} (because of {fact.text})" if fact.forbids else fact.text
 
 
 _FRAME_KINDS = {"taken": "medication", "measured": "measurement", "reacts": "allergy", "stated": "diagnosis"}
 
 
-def _known(case: Case, fact: CriticalEntity) -> _Known:
-    """A fact with its kind: a medication that was stopped is not to be continued, one to avoid is not taken."""
+def _kind(fact: CriticalEntity) -> str:
+    """What kind of fact it is: a medication that was stopped is not to be continued, one to avoid is not taken."""
     parsed = parse_fact(fact.text, fact.kind)
-    concept = parsed.core.concept
-    medicine = concept is not None and concept.kind in (DRUG, DRUG_CLASS)
-    if medicine and parsed.ended:
-        kind = "stopped"
-    elif medicine and parsed.core.denied and fact.kind != "negative":
-        kind = "avoid"
-    else:
-        told = "negative" if parsed.core.denied else ("social" if parsed.worded else _FRAME_KINDS[parsed.frame])
-        kind = fact.kind or told
-    return _Known(fact, parsed, kind, _quote(case, fact))
-
-
-def _quote(case: Case, fact: CriticalEntity) -> str:
-    """The sentence that states the fact: of the latest message that does, if it is news, or of the intake."""
-    news = [] if fact in case.critical_entities else [turn.message for turn in case.turns]
-    for text in reversed((case.patient_summary, *news)):
-        found = assess_retention(text, [fact])[0]
-        if found.status in ("retained", "partial") and found.evidence:
-            document = read(text)
-            first, stop = document.sentence_span(document.token_at(found.evidence[0].start))
-            return document.quote(first, stop - 1)
-    return fact.text
-
-
-def _care_of(item: _Known) -> list[str]:
-    """Usual care of the conditions that a fact names, and of anything that the vocabulary ranks above them."""
-    if item.parsed.core.denied or item.kind == "negative":
-        return []
-    concepts = [slot.concept for slot in (item.parsed.core, *item.parsed.details) if slot.concept is not None]
-    names = {name for c in concepts if c.kind == CONDITION for name in (c.id, *c.ancestors)}
-    return [
-        care.sentence
-        for care in plan_words()["care"]
-        if names & {concept.id for concept in lexicon().lookup(care.condition) if concept.kind == CONDITION}
-    ]
+    if parsed.core.concept is not None and parsed.core.concept.kind in (DRUG, DRUG_CLASS):
+        if parsed.ended:
+            return "stopped"
+        if parsed.core.denied and fact.kind != "negative":
+            return "avoid"
+    told = "negative" if parsed.core.denied else ("social" if parsed.worded else _FRAME_KINDS[parsed.frame])
+    return fact.kind or told
 
 
 # ---- the file

@@ -7,31 +7,15 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
 from pytest_clinical_drift.cases.faults import Location, ReferenceFault, did_you_mean
 
 FactKind = Literal[
-    "diagnosis",
-    "medication",
-    "allergy",
-    "intolerance",
-    "negative",
-    "measurement",
-    "social",
-    "safety",
-    "history",
-    "procedure",
-    "pregnancy",
-    "device",
-    "other",
-]
-
-Text = Annotated[
-    str,
-    Field(min_length=1),
-    BeforeValidator(lambda value: value.strip() if isinstance(value, str) else value),
-]
+    "diagnosis", "medication", "allergy", "intolerance", "negative", "measurement", "social", "safety", "history",
+    "procedure", "pregnancy", "device", "other",
+]  # fmt: skip
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class _Record(BaseModel):

@@ -13,9 +13,14 @@ from pytest_clinical_drift.gate.calibrating import measure
 from pytest_clinical_drift.gate.estimate import expected_questions
 from pytest_clinical_drift.gate.judge_options import split_settings
 from pytest_clinical_drift.judging.archive import Archive
-from pytest_clinical_drift.judging.calibration import Calibration, file_name, write_calibration
+from pytest_clinical_drift.judging.calibration import (
+    Calibration,
+    LabelledSet,
+    file_name,
+    load_calibration_set,
+    write_calibration,
+)
 from pytest_clinical_drift.judging.inquiry import Inquiry
-from pytest_clinical_drift.judging.labelled import LabelledSet, load_calibration_set
 from pytest_clinical_drift.judging.prompts import messages_for
 from pytest_clinical_drift.judging.protocol import build_judge
 from pytest_clinical_drift.report.calibration_text import render_calibration

@@ -11,13 +11,14 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.judge_options import JudgeOptions
 from pytest_clinical_drift.judging.calibration import (
     Calibration,
+    LabelledSet,
     calibrate,
     find_calibration,
+    load_calibration_set,
     read_calibration,
     trouble_with,
 )
 from pytest_clinical_drift.judging.inquiry import OFFLINE, Count, Inquiry
-from pytest_clinical_drift.judging.labelled import LabelledSet, load_calibration_set
 from pytest_clinical_drift.judging.protocol import Judge
 
 CALIBRATIONS = "calibration"

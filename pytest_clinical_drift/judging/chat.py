@@ -35,15 +35,12 @@ class Interview:
 
     def take(self, reply: Reply) -> Answer | None:
         """The answer; None where the judge is asked again."""
-        answer = self._read(reply)
-        self._count(reply)
-        return replace(answer, tokens=self._tokens) if answer is not None else None
-
-    def _count(self, reply: Reply) -> None:
         used = reply.usage.prompt_tokens, reply.usage.completion_tokens
         if used[0] is not None and used[1] is not None:
             before = self._tokens or (0, 0)
             self._tokens = before[0] + used[0], before[1] + used[1]
+        answer = self._read(reply)
+        return replace(answer, tokens=self._tokens) if answer is not None else None
 
     def _read(self, reply: Reply) -> Answer | None:
         self._attempts += 1

@@ -76,20 +76,24 @@ class Inquiry:
         kept = tuple(question for question in questions if question.kind in self._judge.kinds)
         with self._news:
             self._groups[group] = kept
-        self._ask([Asked(question, wording) for question in kept for wording in ((1, 2) if question.severe else (1,))])
+        fresh = self._fresh([Asked(q, wording) for q in kept for wording in ((1, 2) if q.severe else (1,))])
+        if fresh:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="clinical-drift-judge", daemon=True)
+                self._thread.start()
+            self._feed.put(fresh)
 
     def wait(self, group: Hashable, *, waiting: Callable[[], object] | None = None) -> list[tuple[Question, Given]]:
         """The answers to the questions of a conversation, once they are all there; failed ones included."""
-        open_ones: list[Question] | None = None
+        left: list[Question] | None = None
         while True:
             with self._news:
-                if open_ones is None and group in self._groups:
-                    open_ones = list(self._groups[group])
-                if open_ones is not None:
-                    while open_ones and self._complete(open_ones[-1]):
-                        open_ones.pop()
-                    if not open_ones:
-                        return [(question, self._given(question)) for question in self._groups[group]]
+                if left is None and group in self._groups:
+                    left = list(self._groups[group])
+                while left and self._complete(left[-1]):
+                    left.pop()
+                if left == []:
+                    return [(question, self._given(question)) for question in self._groups[group]]
                 if self._feed.stopped:
                     raise SubjectError("the judge was stopped")
                 self._news.wait(0.2)
@@ -117,21 +121,13 @@ class Inquiry:
 
     # ---- asking
 
-    def _ask(self, wanted: Sequence[Asked]) -> None:
-        """Ask what is neither stored nor being asked."""
-        if fresh := self._fresh(wanted):
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="clinical-drift-judge", daemon=True)
-                self._thread.start()
-            self._feed.put(fresh)
-
     def _fresh(self, wanted: Sequence[Asked]) -> list[Asked]:
         """What the judge has to be asked; answers that need no asking are taken at once, and may call for more."""
         fresh, queue = [], list(reversed(wanted))
         while queue:
             asked = queue.pop()
             with self._news:
-                key = _key(asked)
+                key = asked.question.id, asked.wording
                 if key in self._asked:
                     continue
                 self._asked[key] = asked
@@ -184,7 +180,7 @@ class Inquiry:
 
     def _record(self, asked: Asked, answer: Answer) -> list[Asked]:
         """Keep an answer; returns the second wording where it becomes necessary."""
-        key = _key(asked)
+        key = asked.question.id, asked.wording
         with self._news:
             if key in self._answers:
                 return []  # too late: it was given up
@@ -212,7 +208,3 @@ class Inquiry:
 
     def _given(self, question: Question) -> Given:
         return [(w, self._answers[question.id, w]) for w in (1, 2) if (question.id, w) in self._answers]
-
-
-def _key(asked: Asked) -> _Key:
-    return asked.question.id, asked.wording

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise, product
+from typing import Any
 
-from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.errors import InputError, MissingDependency
 from pytest_clinical_drift.evidence.advice.orders import advice_of
 from pytest_clinical_drift.evidence.reading.text import read
 from pytest_clinical_drift.evidence.terms.stems import stems_of
-from pytest_clinical_drift.judging.answers import UNSURE, Answer
-from pytest_clinical_drift.judging.cross_encoder import CONTRADICTION, DEFAULT_MODEL, ENTAILMENT, CrossEncoder
-from pytest_clinical_drift.judging.protocol import Feed
+from pytest_clinical_drift.judging.answers import Answer
+from pytest_clinical_drift.judging.protocol import Asked, OneByOne
 from pytest_clinical_drift.judging.questions import Question
-from pytest_clinical_drift.subjects.base import Identity, read_settings
+from pytest_clinical_drift.subjects.base import read_settings
 
+DEFAULT_MODEL = "cross-encoder/nli-deberta-v3-base"
+CONTRADICTION, ENTAILMENT = "contradiction", "entailment"
 _SETTINGS: dict[str, type] = {"threshold": float, "batch_size": int, "device": str, "revision": str}
 _SHARED_WORDS = 2
 _MOST_PAIRS = 24
 """Sentence pairs of two replies that are shown to the model."""
 
 
-class NliJudge:
+class NliJudge(OneByOne):
     """A cross-encoder: does a sentence of the summary entail the fact, do two of advice contradict each other?"""
 
     kinds = frozenset(("fact", "conflict"))
@@ -38,26 +40,11 @@ class NliJudge:
         self._encoder = CrossEncoder(model, option="--drift-judge nli:FOLDER", batch_size=batch, device=device)
 
     def check(self) -> list[str]:
-        self._encoder.require(CONTRADICTION, ENTAILMENT)
+        self._encoder.probabilities([], CONTRADICTION, ENTAILMENT)
         return []
 
-    def identity(self) -> Identity:
-        revision = self._settings.get("revision")
-        return Identity(self.name, revision, proven=revision is not None, settings=self._settings)
-
-    def work(self, feed: Feed) -> None:
-        while not feed.stopped:
-            for asked in feed.take(1, wait=0.2):
-                feed.deliver(asked, self._answer(asked.question))
-
-    def close(self) -> None:
-        """Weights go with the object."""
-
-    def _answer(self, question: Question) -> Answer:
-        try:
-            return self._fact(question) if question.kind == "fact" else self._conflict(question)
-        except Exception as error:  # a text that the model cannot take leaves its question open
-            return Answer(UNSURE, failed=f"{type(error).__name__}: {error}"[:300])
+    def answer(self, asked: Asked) -> Answer:
+        return self._fact(asked.question) if asked.question.kind == "fact" else self._conflict(asked.question)
 
     def _fact(self, question: Question) -> Answer:
         sentences = sentences_of(question.text)
@@ -107,3 +94,78 @@ def advice_pairs(earlier: str, later: str) -> list[tuple[str, str]] | None:
 
 def _content(sentence: str) -> frozenset[str]:
     return frozenset(key for key in stems_of(read(sentence)) if len(key) > 3)
+
+
+# ---- the model
+
+
+class CrossEncoder:
+    """A model of natural language inference: probability of one of its labels for each sentence pair."""
+
+    def __init__(self, model: str, *, option: str, batch_size: int = 16, device: str = "cpu") -> None:
+        """`option` is how a user names a local folder, said when the weights are missing."""
+        self._name = model
+        self._option = option
+        self._batch_size = batch_size
+        self._device = device
+        self._loaded: tuple[Any, Any] | None = None
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]], *labels: str) -> list[list[float]]:
+        """For each label the probability of it for each pair of sentences, all from one reading.
+
+        Without a pair it only sees that the model is here and has the labels.
+        """
+        tokenizer, model = self._load()
+        wanted = [label_index(model.config.id2label, label, self._name) for label in labels]
+        import torch
+
+        # Pairs of like length share a batch, so that little is padded.
+        order = sorted(range(len(pairs)), key=lambda index: len(pairs[index][0]) + len(pairs[index][1]))
+        values: list[list[float]] = [[] for _ in pairs]
+        for start in range(0, len(order), self._batch_size):
+            batch = order[start : start + self._batch_size]
+            inputs = tokenizer(
+                [pairs[index][0] for index in batch],
+                [pairs[index][1] for index in batch],
+                padding=True,
+                truncation=True,
+                max_length=256,
+                return_tensors="pt",
+            ).to(self._device)
+            with torch.inference_mode():
+                scores = torch.softmax(model(**inputs).logits.float(), dim=-1).tolist()
+            for index, row in zip(batch, scores, strict=True):
+                values[index] = [float(row[place]) for place in wanted]
+        return [[value[place] for value in values] for place in range(len(labels))]
+
+    def _load(self) -> tuple[Any, Any]:
+        """Tokenizer and model, loaded once; MissingDependency in one sentence where they are not at hand."""
+        if self._loaded is None:
+            try:
+                from transformers import AutoModelForSequenceClassification, AutoTokenizer
+            except ImportError as error:
+                raise MissingDependency(
+                    f"{self._option.split()[0]} needs torch and transformers: pip install 'pytest-clinical-drift[hf]'"
+                ) from error
+            try:
+                # A gate talks to nobody but the model under test: weights must be on this machine already.
+                tokenizer = AutoTokenizer.from_pretrained(self._name, local_files_only=True)
+                model = AutoModelForSequenceClassification.from_pretrained(self._name, local_files_only=True)
+            except (OSError, ValueError, ImportError) as error:
+                raise MissingDependency(
+                    f"the weights of {self._name!r} could not be loaded from this machine; fetch them once "
+                    f"(hf download NAME), or name a local folder: {self._option}"
+                ) from error
+            model.eval()
+            self._loaded = tokenizer, model.to(self._device)
+        return self._loaded
+
+
+def label_index(labels: Mapping[Any, str], wanted: str, model: str) -> int:
+    """Index of the one label that means something, whatever its place and capitals ("not_entailment" does not)."""
+    names = {int(index): str(name).lower() for index, name in labels.items()}
+    found = [index for index, name in names.items() if wanted in name and not name.startswith(("not", "non"))]
+    if len(found) != 1:
+        listed = ", ".join(str(name) for name in labels.values())
+        raise InputError(f"the model {model!r} has no single label for {wanted} among {listed}; use an NLI model")
+    return found[0]

@@ -9,7 +9,6 @@ from pytest_clinical_drift.judging.answers import UNSURE, Answer, against
 from pytest_clinical_drift.judging.questions import Question
 
 UPHELD, DISMISSED, OPEN, SILENT = "upheld", "dismissed", "open", "silent"
-WORDINGS = (1, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ def outcome_of(question: Question, given: Sequence[str]) -> str:
     """What the answers in both wordings, the first one first, amount to: upheld twice, never against, or open."""
     wanted = 2 if question.severe or (given and against(question.kind, given[0])) else 1
     counted = [against(question.kind, answer) for answer in given if answer != UNSURE]
-    if len(counted) < wanted or (any(counted) and not all(counted)):
+    if len(counted) < wanted or len(set(counted)) > 1:
         return OPEN
     return UPHELD if all(counted) else DISMISSED
 
@@ -94,14 +93,13 @@ def with_person(question: Question, ruling: Ruling | None, opinions: Sequence[Op
     before = ruling or unasked(question)
     by_judge = tuple(o for o in before.opinions if not o.by_person)
     people = {o.judge: o for o in (*before.opinions, *opinions) if o.by_person}
+    everybody = (*by_judge, *people.values())
     told = [o.answer for o in people.values() if o.answer != UNSURE]
     said = [against(question.kind, answer) for answer in told]
     if not said:
-        return replace(before, opinions=(*by_judge, *people.values()))
-    outcome = OPEN if any(said) and not all(said) else UPHELD if said[0] else DISMISSED
-    return Ruling(
-        question.id, outcome, _telling(question.kind, told), (*by_judge, *people.values()), before.audit, by_person=True
-    )
+        return replace(before, opinions=everybody)
+    outcome = OPEN if len(set(said)) > 1 else UPHELD if said[0] else DISMISSED
+    return Ruling(question.id, outcome, _telling(question.kind, told), everybody, before.audit, by_person=True)
 
 
 def unasked(question: Question) -> Ruling:

@@ -6,10 +6,10 @@ import importlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.judging.answers import Answer
+from pytest_clinical_drift.judging.answers import UNSURE, Answer
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.subjects.base import Identity
 
@@ -90,6 +90,33 @@ class Judge(Protocol):
         ...
 
 
+class OneByOne:
+    """What judges share that answer one question after the other in this process."""
+
+    name: str
+    _settings: Mapping[str, Any]
+
+    def identity(self) -> Identity:
+        revision = self._settings.get("revision")
+        return Identity(self.name, revision, proven=revision is not None, settings=self._settings)
+
+    def work(self, feed: Feed) -> None:
+        while not feed.stopped:
+            for asked in feed.take(1, wait=0.2):
+                try:
+                    answer = self.answer(asked)
+                except Exception as error:  # whatever it raises leaves its question open; the run goes on
+                    answer = Answer(UNSURE, failed=f"{type(error).__name__}: {error}"[:300])
+                feed.deliver(asked, answer)
+
+    def answer(self, asked: Asked) -> Answer:
+        """The answer to one question in one wording."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """What is held goes with the object."""
+
+
 # kind -> (module, class); imported only when chosen
 _JUDGES = {
     "server": ("server", "ServerJudge"),
@@ -103,10 +130,8 @@ def build_judge(spec: str, settings: Mapping[str, str]) -> Judge | None:
     """The judge that a SPEC names, not yet loaded; None for `rules`."""
     kind, colon, target = spec.strip().partition(":")
     if kind == RULES and not colon:
-        if settings:
-            raise InputError(
-                f"--drift-judge-set {next(iter(settings))}: there is no judge; give one with --drift-judge"
-            )
+        for name in settings:
+            raise InputError(f"--drift-judge-set {name}: there is no judge; give one with --drift-judge")
         return None
     if kind not in _JUDGES or (not target and kind != "nli"):
         forms = "rules, server:MODEL@URL, hf:REPO_OR_PATH, nli[:MODEL], python:module:factory, reviews:FILE"

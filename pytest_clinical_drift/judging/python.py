@@ -7,18 +7,17 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import KINDS, UNSURE, Answer
-from pytest_clinical_drift.judging.protocol import Asked, Feed
+from pytest_clinical_drift.judging.protocol import Asked, OneByOne
 from pytest_clinical_drift.judging.reading import read_answer
-from pytest_clinical_drift.subjects.base import Identity, read_settings
+from pytest_clinical_drift.subjects.base import read_settings
 from pytest_clinical_drift.subjects.python import call_factory, resolve
 
 JudgeFunction = Callable[[dict[str, Any]], Mapping[str, Any] | Awaitable[Mapping[str, Any]]]
 _OPTION = "--drift-judge"
 
 
-class PythonJudge:
+class PythonJudge(OneByOne):
     """Calls the user's function once per question and wording."""
 
     kinds = frozenset(KINDS)
@@ -33,36 +32,17 @@ class PythonJudge:
         self._load()
         return []
 
-    def identity(self) -> Identity:
-        revision = self._settings.get("revision")
-        return Identity(self.name, revision, proven=revision is not None, settings=self._settings)
-
-    def work(self, feed: Feed) -> None:
-        function = self._load()
-        while not feed.stopped:
-            for asked in feed.take(1, wait=0.2):
-                feed.deliver(asked, self._ask(function, asked))
-
-    def close(self) -> None:
-        self._function = None
-
-    def _ask(self, function: JudgeFunction, asked: Asked) -> Answer:
-        try:
-            given: Any = function(asked.question.as_mapping(asked.wording))
-            if inspect.isawaitable(given):
-                given = asyncio.run(_result(given))
-        except Exception as error:  # whatever the user's code raises is an outage of the judge, not of the run
-            return Answer(UNSURE, failed=f"{type(error).__name__}: {error}"[:300])
+    def answer(self, asked: Asked) -> Answer:
+        given: Any = self._load()(asked.question.as_mapping(asked.wording))
+        if inspect.isawaitable(given):
+            given = asyncio.run(_result(given))
         if not isinstance(given, Mapping):
             return Answer(UNSURE, failed=f"the function returned {type(given).__name__} instead of a mapping")
         return read_answer(asked.question, given)
 
     def _load(self) -> JudgeFunction:
         if self._function is None:
-            made = call_factory(self.name, resolve(self.name, self._target, option=_OPTION), option=_OPTION)
-            if not callable(made):
-                raise InputError(f"{_OPTION} {self.name}: the factory returned no function")
-            self._function = made
+            self._function = call_factory(self.name, resolve(self.name, self._target, option=_OPTION), option=_OPTION)
         return self._function
 
 

@@ -237,11 +237,11 @@ def audit_of(
 ) -> list[Question]:
     """The audit of one conversation, drawn by a hash of each fact, so that it does not depend on the other cases."""
     known = {question.about for question in asked}
-    drawn = []
-    for turn in findings.turns:
-        for finding in turn.facts:
-            key = f"{SEED}/{case.id}/{transcript.repeat}/{turn.turn}/{finding.fact_id}"
-            wanted = finding.plain and random.Random(key).random() < share
-            if wanted and ("fact", turn.turn, finding.fact_id) not in known:
-                drawn.append(fact_question(case, transcript, turn.turn, finding, audit=True))
-    return drawn
+    prefix = f"{SEED}/{case.id}/{transcript.repeat}"
+    return [
+        fact_question(case, transcript, turn.turn, finding, audit=True)
+        for turn in findings.turns
+        for finding in turn.facts
+        if finding.plain and random.Random(f"{prefix}/{turn.turn}/{finding.fact_id}").random() < share
+        if ("fact", turn.turn, finding.fact_id) not in known
+    ]

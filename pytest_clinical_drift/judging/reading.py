@@ -19,31 +19,24 @@ _LONG_QUOTE = 40
 def read_answer(question: Question, given: Mapping[str, Any]) -> Answer:
     """A judge's answer, checked: what is none fails, a quotation that does not stand in the text makes it unsure."""
     word = given.get("answer")
-    if not isinstance(word, str) or word.strip().lower() not in (*KINDS[question.kind], UNSURE):
-        allowed = ", ".join((*KINDS[question.kind], UNSURE))
-        return Answer(UNSURE, failed=f"the answer is none of {allowed}: {str(word)[:60]!r}")
-    answer = word.strip().lower()
-    quote, earlier, reason = (_text(given.get(key)) for key in ("quote", "earlier_quote", "reason"))
+    answer = word.strip().lower() if isinstance(word, str) else ""
+    allowed = (*KINDS[question.kind], UNSURE)
+    if answer not in allowed:
+        return Answer(UNSURE, failed=f"the answer is none of {', '.join(allowed)}: {str(word)[:60]!r}")
+    quote, earlier, reason = (
+        text.strip()[:2000] if isinstance(text := given.get(key), str) else ""
+        for key in ("quote", "earlier_quote", "reason")
+    )
     if answer == "absent" and question.ended:
         return Answer("retained", "", f"what has ended need not be mentioned ({reason})")
+    fault = ""
     if answer in QUOTED and not stands_in(quote, question.text):
-        return Answer(UNSURE, quote, f"the quotation does not stand in the text ({answer}: {reason})", earlier)
-    if not against(question.kind, answer) and _bought(quote if answer in QUOTED else "", question):
-        return Answer(
-            UNSURE,
-            quote,
-            f"the text speaks to whoever judges it, and nothing else bears this out ({answer}: {reason})",
-            earlier,
-        )
-    if answer in ("contradiction", "severe") and not stands_in(earlier, question.earlier or ""):
-        return Answer(
-            UNSURE, quote, f"the earlier quotation does not stand in the earlier reply ({answer}: {reason})", earlier
-        )
-    return Answer(answer, quote, reason, earlier)
-
-
-def _text(value: Any) -> str:
-    return value.strip()[:2000] if isinstance(value, str) else ""
+        fault = "the quotation does not stand in the text"
+    elif not against(question.kind, answer) and _bought(quote if answer in QUOTED else "", question):
+        fault = "the text speaks to whoever judges it, and nothing else bears this out"
+    elif answer in ("contradiction", "severe") and not stands_in(earlier, question.earlier or ""):
+        fault = "the earlier quotation does not stand in the earlier reply"
+    return Answer(UNSURE if fault else answer, quote, f"{fault} ({answer}: {reason})" if fault else reason, earlier)
 
 
 _MARKUP = re.compile(r"[*_`#>|]+")
@@ -66,19 +59,14 @@ def stands_in(quote: str, text: str) -> bool:
     """Whether a quotation stands verbatim in a text, in whole words; parts joined by dots in their order."""
     where = _plain(text)
     whole = _plain(quote).strip("\"' ")
-    if len(whole) < _LEAST_QUOTE:
-        return False
-    if _place(whole, where, 0) >= 0:
-        return True
-    parts = [part.strip("\"' ") for part in _DOTS.split(whole)]
-    parts, place = [part for part in parts if part], 0
+    if len(whole) < _LEAST_QUOTE or _place(whole, where, 0) >= 0:
+        return len(whole) >= _LEAST_QUOTE
+    parts, place = [part for found in _DOTS.split(whole) if (part := found.strip("\"' "))], 0
     if any(len(part) < (_LEAST_PART if len(parts) > 1 else _LEAST_QUOTE) for part in parts):
         return False
     for part in parts:
-        place = _place(part, where, place)
-        if place < 0:
-            return False
-    return bool(parts)
+        place = _place(part, where, place) if place >= 0 else -1
+    return bool(parts) and place >= 0
 
 
 def _place(part: str, where: str, start: int) -> int:

@@ -111,14 +111,17 @@ def _read(where: str, line: str, previous: str) -> Review:
         raise InputError(f"{where}: is no review ({first_fault(error)})") from None
     except (ValueError, RecursionError):
         raise InputError(f"{where}: is no review (not JSON)") from None
+    fault = ""
     if review.hash != content_hash({key: value for key, value in raw.items() if key != "hash"}):
-        raise InputError(f"{where}: was changed after it was written, its hash does not fit")
-    if review.previous != previous:
-        raise InputError(f"{where}: does not follow the record before it; a line was added, moved or taken out")
-    if review.answer not in answers_of(review.kind):
-        raise InputError(f"{where}: {review.answer!r} is no answer to a question of kind {review.kind!r}")
-    if review.severe and review.dismisses and not review.reason.strip():
-        raise InputError(f"{where}: dismisses a severe alarm without a reason")
+        fault = "was changed after it was written, its hash does not fit"
+    elif review.previous != previous:
+        fault = "does not follow the record before it; a line was added, moved or taken out"
+    elif review.answer not in answers_of(review.kind):
+        fault = f"{review.answer!r} is no answer to a question of kind {review.kind!r}"
+    elif review.severe and review.dismisses and not review.reason.strip():
+        fault = "dismisses a severe alarm without a reason"
+    if fault:
+        raise InputError(f"{where}: {fault}")
     return review
 
 
@@ -126,12 +129,12 @@ def check_reviews(reviews: Reviews, manifest: str, questions: Mapping[str, Quest
     """Refuse what was not said of this run, and a dismissal without a reason of one of its `severe` questions."""
     for number, review in enumerate(reviews.records, start=1):
         question = questions.get(review.question)
-        where = f"review {number} (by {review.reviewer}, case {review.case_id or 'unknown'})"
+        fault = ""
         if review.manifest != manifest:
-            raise InputError(
-                f"{where}: was made for another run, its manifest hash is {review.manifest[:12]}, not {manifest[:12]}"
-            )
-        if question is None or question.kind != review.kind or question.case_id != review.case_id:
-            raise InputError(f"{where}: answers a question that this run does not hold")
-        if question.id in severe and review.dismisses and not review.reason.strip():
-            raise InputError(f"{where}: dismisses a severe alarm without a reason")
+            fault = f"was made for another run, its manifest hash is {review.manifest[:12]}, not {manifest[:12]}"
+        elif question is None or (question.kind, question.case_id) != (review.kind, review.case_id):
+            fault = "answers a question that this run does not hold"
+        elif question.id in severe and review.dismisses and not review.reason.strip():
+            fault = "dismisses a severe alarm without a reason"
+        if fault:
+            raise InputError(f"review {number} (by {review.reviewer}, case {review.case_id or 'unknown'}): {fault}")

@@ -62,10 +62,9 @@ class ServerJudge:
                     task.add_done_callback(tasks.discard)
                 await asyncio.sleep(_POLL_SECONDS)
         finally:
-            left = list(tasks)
-            for task in left:
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(*left, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
             await self._server.disconnect()
 
     async def _interview(self, asked: Asked, feed: Feed) -> None:
@@ -73,8 +72,6 @@ class ServerJudge:
         try:
             while answer is None:
                 answer = interview.take(await self._server.ask(interview.request()))
-        except asyncio.CancelledError:
-            raise
         except Exception as error:  # a question that cannot be asked stays open; the run goes on
             answer = Answer(UNSURE, failed=f"{type(error).__name__}: {error}"[:300])
         feed.deliver(asked, answer)

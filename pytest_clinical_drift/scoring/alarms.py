@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any
 
 from pytest_clinical_drift.evidence import found
-from pytest_clinical_drift.evidence.found import Findings, PairFinding
+from pytest_clinical_drift.evidence.found import Findings
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.judging.answers import UNSURE, against
 from pytest_clinical_drift.judging.opinions import DISMISSED as SAYS_NO
 from pytest_clinical_drift.judging.opinions import OPEN as SPLIT
 from pytest_clinical_drift.judging.opinions import SILENT, UPHELD, Ruling
 from pytest_clinical_drift.judging.questions import About
-from pytest_clinical_drift.scoring.assessment import CONFIRMED, DISMISSED, OPEN, Alarm, FactFinding
+from pytest_clinical_drift.metrics.conflict import conflict_rate
+from pytest_clinical_drift.scoring.assessment import (
+    CONFIRMED,
+    DISMISSED,
+    OPEN,
+    Alarm,
+    ConflictFigures,
+    Contradiction,
+    FactFinding,
+)
+from pytest_clinical_drift.transcript import Exchange
 
+NO_PAIRS = "no two turns gave advice, so nothing could contradict"
+NO_REPLIES = "the recording holds summaries only, no replies"
 Rulings = Mapping[About, Ruling]
 _NOBODY = Ruling("", SILENT, UNSURE)
 """No question was made, or nobody has answered it."""
@@ -157,21 +169,23 @@ def harm_alarms(rulings: Rulings) -> Iterator[Alarm]:
             yield _alarm("harm", int(about[1]), ruling, quote=ruling.quote, reason=ruling.opinions[0].reason)
 
 
-# ---- pairs, inventions, addresses
+# ---- pairs of replies
 
 
-def conflict_alarms(findings: Findings, rulings: Rulings) -> Iterator[tuple[Alarm, PairFinding | None]]:
-    """Contradictions between replies, with the rules' finding where they found it."""
+def _conflict_alarms(findings: Findings, rulings: Rulings, pairs: set[tuple[int, int]]) -> Iterator[Alarm]:
+    """Contradictions between replies; of distant pairs only what somebody settles: the others are put to nobody."""
     seen: set[About] = set()
     for item in findings.conflicts:
         about: About = ("conflict", item.earlier_turn, item.later_turn)
         ruling = rulings.get(about, _NOBODY)
         seen.add(about)
         severe = ruling.answer == "severe" if ruling.outcome == UPHELD else item.severe
-        yield _alarm(
+        alarm = _alarm(
             "conflict", item.later_turn, ruling, finder=item.finder, severe=severe, quote=item.later_quote,
             reason=item.reason, earlier_turn=item.earlier_turn, earlier_quote=item.earlier_quote,
-        ), item  # fmt: skip
+        )  # fmt: skip
+        if alarm.state != OPEN or (item.earlier_turn, item.later_turn) in pairs:
+            yield alarm
     for about, ruling in rulings.items():
         if about[0] == "conflict" and about not in seen and _raises("conflict", ruling):
             heard = [ruling.answer] if ruling.outcome == UPHELD else [o.answer for o in ruling.opinions]
@@ -180,7 +194,48 @@ def conflict_alarms(findings: Findings, rulings: Rulings) -> Iterator[tuple[Alar
                 "conflict", int(about[2]), ruling, severe="severe" in heard,
                 quote=telling.quote if telling else "", reason=telling.reason if telling else "",
                 earlier_turn=int(about[1]), earlier_quote=telling.earlier_quote if telling else "",
-            ), None  # fmt: skip
+            )  # fmt: skip
+
+
+def judged_pairs(
+    findings: Findings, rulings: Rulings, exchanges: Sequence[Exchange]
+) -> tuple[ConflictFigures, list[Alarm]]:
+    """K_Conflict at both ends, and the alarms on pairs of replies."""
+    pairs = _evaluated_pairs(findings, rulings)
+    alarms = list(_conflict_alarms(findings, rulings, pairs))
+    contradictions = tuple(
+        Contradiction(
+            a.earlier_turn or 0, a.turn, a.earlier_quote, a.quote, a.reason, a.severe, (a.earlier_turn, a.turn) in pairs
+        )
+        for a in alarms
+        if a.state == CONFIRMED
+    )  # fmt: skip
+    sure = sum(c.adjacent for c in contradictions)
+    open_ones = sum(a.state == OPEN and (a.earlier_turn, a.turn) in pairs for a in alarms)
+    rate = conflict_rate(sure, len(pairs))
+    recorded_without = any(e.reply is not None and not e.reply.recorded for e in exchanges)
+    reason = "" if rate is not None else (NO_REPLIES if recorded_without else NO_PAIRS)
+    return ConflictFigures(len(pairs), sure, rate, reason, contradictions, sure + open_ones), alarms
+
+
+def _evaluated_pairs(findings: Findings, rulings: Rulings) -> set[tuple[int, int]]:
+    """Adjacent pairs that gave advice: as rules see it, with what was ruled on each; only what decides counts."""
+    pairs = set(findings.pairs)
+    for about, ruling in rulings.items():
+        if about[0] != "conflict":
+            continue
+        pair = (int(about[1]), int(about[2]))
+        suspected = any(against("conflict", opinion.answer) for opinion in ruling.opinions)
+        if ruling.outcome == SAYS_NO and ruling.answer == "no advice":
+            pairs.discard(pair)
+        elif pair[1] - pair[0] == 1 and (
+            ruling.outcome in (UPHELD, SAYS_NO) or (ruling.outcome == SPLIT and suspected)
+        ):
+            pairs.add(pair)
+    return pairs
+
+
+# ---- inventions, addresses
 
 
 def invention_alarms(findings: Findings, rulings: Rulings) -> Iterator[Alarm]:

@@ -22,6 +22,7 @@ from pytest_clinical_drift.scoring.alarms import (
     address_alarms,
     harm_alarms,
     invention_alarms,
+    judged_pairs,
     reply_alarms,
     settled_fact,
 )
@@ -38,7 +39,6 @@ from pytest_clinical_drift.scoring.assessment import (
     FactFinding,
     TurnAssessment,
 )
-from pytest_clinical_drift.scoring.conflicts import judged_pairs
 from pytest_clinical_drift.scoring.lapses import lapses
 from pytest_clinical_drift.transcript import Exchange, Transcript
 

@@ -16,14 +16,15 @@ from pytest_clinical_drift.judging.answers import UNSURE, Answer
 from pytest_clinical_drift.judging.calibration import (
     VALID_DAYS,
     Calibration,
+    LabelledSet,
     calibrate,
     file_name,
     find_calibration,
+    load_calibration_set,
     read_calibration,
     trouble_with,
     write_calibration,
 )
-from pytest_clinical_drift.judging.labelled import LabelledSet, load_calibration_set
 from pytest_clinical_drift.judging.questions import Question, from_mapping
 from pytest_clinical_drift.subjects.base import Identity
 

@@ -12,7 +12,7 @@ import pytest
 from pytest_clinical_drift.cases.files import load_cases
 from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.judging.answers import KINDS, against
-from pytest_clinical_drift.judging.labelled import load_calibration_set
+from pytest_clinical_drift.judging.calibration import load_calibration_set
 from pytest_clinical_drift.judging.questions import from_mapping
 
 FOLDER = bundled("cases", "calibration")

@@ -9,8 +9,7 @@ from asked import question
 
 from pytest_clinical_drift.errors import InputError, MissingDependency
 from pytest_clinical_drift.judging.answers import Answer
-from pytest_clinical_drift.judging.cross_encoder import label_index
-from pytest_clinical_drift.judging.nli import NliJudge, advice_pairs
+from pytest_clinical_drift.judging.nli import NliJudge, advice_pairs, label_index
 from pytest_clinical_drift.judging.protocol import Asked, Feed
 from pytest_clinical_drift.judging.questions import Question
 
