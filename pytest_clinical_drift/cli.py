@@ -170,7 +170,7 @@ def _compare(options: argparse.Namespace) -> int:
 
 def _power(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.metrics.power import estimate_power
-    from pytest_clinical_drift.report.power_text import power_text
+    from pytest_clinical_drift.report.page import text_lines
     from pytest_clinical_drift.verdict.baseline import load_baseline, recall_sd
     from pytest_clinical_drift.verdict.thresholds import load_thresholds
 
@@ -180,7 +180,8 @@ def _power(options: argparse.Namespace) -> int:
         raise InputError(f"--drop must lie between 0 and 1, found {options.drop:g}")
     spread = recall_sd(load_baseline(options.results, "--results")) if options.results else None
     margin = load_thresholds().baseline.margin
-    _say(power_text(estimate_power(cases=options.cases, drop=options.drop, margin=margin, sd=spread)))
+    power = estimate_power(cases=options.cases, drop=options.drop, margin=margin, sd=spread)
+    _say("\n".join(text_lines("power.txt.j2", "lines", power=power)))
     return 0
 
 

@@ -23,7 +23,7 @@ from pytest_clinical_drift.judging.calibration import (
 from pytest_clinical_drift.judging.inquiry import Inquiry
 from pytest_clinical_drift.judging.prompts import messages_for
 from pytest_clinical_drift.judging.protocol import build_judge
-from pytest_clinical_drift.report.calibration_text import render_calibration
+from pytest_clinical_drift.report.judge_text import render_calibration
 from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
 
 Say = Callable[[str], object]

@@ -18,12 +18,12 @@ from pytest_clinical_drift.judging.calibration import Calibration
 from pytest_clinical_drift.judging.prompts import prompt_hash
 from pytest_clinical_drift.judging.reviews import DECLARED
 from pytest_clinical_drift.metrics.seed import SEED
-from pytest_clinical_drift.report.ci import publish_markdown
 from pytest_clinical_drift.report.dossier import gate_rows, read_dossier, scoring_accuracy
 from pytest_clinical_drift.report.html import FILE_NAME as REPORT_NAME
 from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.report.json_file import package_versions, results, write_atomically, write_results
 from pytest_clinical_drift.report.judge_text import judge_line
+from pytest_clinical_drift.report.markdown import publish_markdown
 from pytest_clinical_drift.report.terminal import render_summary
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, DISMISSED, OPEN, CaseAssessment
 from pytest_clinical_drift.subjects.base import Identity

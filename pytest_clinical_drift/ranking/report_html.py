@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytest_clinical_drift.report.html import page_source
+from pytest_clinical_drift.report.page import page_source
 from pytest_clinical_drift.verdict.slate_limits import TIERS
 
 FILE_NAME = "slate_report.html"

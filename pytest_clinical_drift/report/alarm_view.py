@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_clinical_drift.report.marks import marked, quote_marks
-from pytest_clinical_drift.report.sentences import who
-from pytest_clinical_drift.transcript import Exchange, Transcript
+from pytest_clinical_drift.transcript import Reply, Transcript
+from pytest_clinical_drift.verdict.case import in_a_row
 
 Plain = Mapping[str, Any]
 Told = Mapping[tuple[str, int], Transcript]
@@ -17,7 +17,6 @@ _SUMMARIES = ("lost", "contradicted", "stale", "invented")
 _SCROLLS = 250
 """Characters from which a text may be higher than its box and needs to be scrolled by keyboard."""
 _STATES = {"confirmed": 0, "open": 1, "dismissed": 2}
-_BY = {"rule": "a rule", "judge": "the judge", "person": "a person"}
 SYMBOLS = {"retained": "●", "partial": "◐", "contradicted": "✕", "absent": "○", "stale": "↺", "open": "?"}
 
 
@@ -27,7 +26,7 @@ def alarm_groups(record: Plain, told: Told) -> list[dict[str, Any]]:
     for case in record["cases"]:
         for run in case["repeats"]:
             transcript = told.get((case["case_id"], run["repeat"]))
-            for number, alarms in enumerate(_grouped(run["alarms"]), start=1):
+            for number, alarms in enumerate(in_a_row(run["alarms"], _thing, lambda alarm: alarm["turn"]), start=1):
                 name = f"alarm-{run_name(case['case_id'], run['repeat'])}-{number}"
                 groups.append(_group(name, case["case_id"], run, alarms, transcript))
     groups.sort(key=lambda g: (not g["severe"], _STATES[g["state"]], g["case"], g["turns"][0]))
@@ -39,20 +38,9 @@ def run_name(case_id: str, repeat: int) -> str:
     return f"{case_id}-r{repeat + 1}"
 
 
-def _grouped(alarms: Sequence[Plain]) -> Iterator[list[Plain]]:
-    """Alarms on one thing, in one state, on turns in a row: what a reader settles at a time."""
-    things: dict[tuple[Any, ...], list[Plain]] = {}
-    for alarm in alarms:
-        other = (alarm["kind"], alarm["rule"], alarm["earlier_turn"], alarm["quote"])
-        things.setdefault((alarm["state"], alarm["fact"] or other), []).append(alarm)
-    for found in things.values():
-        row: list[Plain] = []
-        for alarm in sorted(found, key=lambda a: a["turn"]):
-            if row and alarm["turn"] - row[-1]["turn"] > 1:
-                yield row
-                row = []
-            row.append(alarm)
-        yield row
+def _thing(alarm: Plain) -> tuple[Any, ...]:
+    """Alarms on one thing in one state, on turns in a row, are what a reader settles at a time."""
+    return alarm["state"], alarm["fact"] or (alarm["kind"], alarm["rule"], alarm["earlier_turn"], alarm["quote"])
 
 
 def _group(
@@ -60,61 +48,38 @@ def _group(
 ) -> dict[str, Any]:
     first = next((alarm for alarm in alarms if alarm["severe"]), alarms[0])
     return {
+        **first,
         "id": name,
         "case": case_id,
         "place": run_name(case_id, run["repeat"]),
-        "severe": first["severe"],
-        "state": first["state"],
-        "kind": first["kind"],
-        "title": first["title"],
-        "reason": first["reason"] if first["fact"] else "",
+        "alarms": alarms,
         "turns": [alarm["turn"] for alarm in alarms],
-        "settled_by": _BY.get(first["settled_by"], ""),
-        "finder": first["finder"],
         "texts": _texts(first, transcript),
         "row": fact_cells(run, first["fact"]) if first["fact"] else [],
-        "opinions": [
-            {"turn": alarm["turn"], "who": who(opinion["judge"], opinion["role"], opinion["wording"]), **opinion}
-            for alarm in alarms
-            for opinion in alarm["answers"]
-        ],
-        "each": [
-            (alarm["turn"], alarm["title"], alarm["reason"] if alarm["fact"] else "", alarm["quote"])
-            for alarm in alarms
-            if len(alarms) > 1
-        ],
-        "quote": first["quote"],
+        "opinions": [(alarm["turn"], opinion) for alarm in alarms for opinion in alarm["answers"]],
     }
 
 
 def _texts(alarm: Plain, transcript: Transcript | None) -> list[dict[str, Any]]:
     """The full texts that an alarm is about, with its words marked; for a reply also what the patient had said."""
-    if transcript is None:
-        return []
-    by_turn = {exchange.turn: exchange for exchange in transcript.exchanges}
-    exchange = by_turn.get(alarm["turn"])
+    by_turn = {exchange.turn: exchange for exchange in transcript.exchanges} if transcript else {}
+    exchange, earlier = by_turn.get(alarm["turn"]), by_turn.get(alarm["earlier_turn"])
     if exchange is None:
         return []
     summary = alarm["kind"] in _SUMMARIES or (alarm["kind"] == "to_judge" and alarm["reason"].startswith("the summary"))
     quotes = [alarm["quote"], *(opinion["quote"] for opinion in alarm["answers"])]
     if summary:
-        return [_text(f"Summary after turn {exchange.turn}", exchange.summary.text, quotes, alarm)]
-    shown = []
-    if alarm["earlier_turn"] in by_turn:
-        earlier = [alarm["earlier_quote"], *(opinion["earlier_quote"] for opinion in alarm["answers"])]
-        shown.append(
-            _text(f"Reply on turn {alarm['earlier_turn']}", _reply(by_turn[alarm["earlier_turn"]]), earlier, alarm)
-        )
-    shown.append(_text(f"Patient on turn {exchange.turn}", exchange.message, (), alarm))
-    shown.append(_text(f"Reply on turn {exchange.turn}", _reply(exchange), quotes, alarm))
-    return shown
+        return [_text(f"Summary after turn {exchange.turn}", exchange.summary, quotes, alarm)]
+    before = [alarm["earlier_quote"], *(opinion["earlier_quote"] for opinion in alarm["answers"])]
+    return [
+        *([_text(f"Reply on turn {earlier.turn}", earlier.reply, before, alarm)] if earlier else []),
+        _text(f"Patient on turn {exchange.turn}", exchange.message, (), alarm),
+        _text(f"Reply on turn {exchange.turn}", exchange.reply, quotes, alarm),
+    ]
 
 
-def _reply(exchange: Exchange) -> str:
-    return exchange.reply.text if exchange.reply is not None else ""
-
-
-def _text(name: str, text: str, quotes: Sequence[str], alarm: Plain) -> dict[str, Any]:
+def _text(name: str, said: Reply | str | None, quotes: Sequence[str], alarm: Plain) -> dict[str, Any]:
+    text = said.text if isinstance(said, Reply) else said or ""
     marks = quote_marks(text, quotes, f"state-{alarm['state']}", alarm["title"])
     return {"name": name, "text": marked(text, marks), "long": len(text) > _SCROLLS}
 
@@ -151,8 +116,3 @@ def cell(finding: Plain) -> dict[str, str]:
     reason = f": {finding['reason']}" if finding["reason"] else ""
     told = f"open, {finding['alarm']}?" if style == "open" else style
     return {"style": style, "symbol": SYMBOLS[style], "title": f"{told}{reason}", "text": finding["text"]}
-
-
-def marks_title(finding: Plain) -> str:
-    """What hovering over a fact's words shows."""
-    return f"{cell(finding)['title']}: {finding['text']}"

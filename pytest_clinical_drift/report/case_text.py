@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
-
-from tabulate import tabulate
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
 
 from pytest_clinical_drift.report.clean import one_line
-from pytest_clinical_drift.report.figures import value_text, worse_text
+from pytest_clinical_drift.report.figures import counted, interval_text, value_text, worse_text
 from pytest_clinical_drift.report.sentences import alarm_sentence, alarm_title, event_sentence, opinion_lines
-from pytest_clinical_drift.scoring.assessment import CONFIRMED, DISMISSED, OPEN, Alarm, CaseAssessment, FactFinding
+from pytest_clinical_drift.scoring.assessment import CONFIRMED, DISMISSED, OPEN, Alarm, CaseAssessment
+from pytest_clinical_drift.verdict.case import in_a_row
 from pytest_clinical_drift.verdict.values import (
     CAUTION,
     FAIL,
@@ -27,7 +28,10 @@ WIDTH = 80
 _MOST_ALARMS = 40
 _NAMED = 3
 """Facts that a headline names where a rate decided."""
-_ORDER = {CONFIRMED: 0, OPEN: 1, DISMISSED: 2}
+_WIDE = 110
+"""From here on the interval has a column of its own."""
+_LEAST_ROOM = 18
+"""Columns below which text does not wrap beside its row."""
 
 
 def headline(verdict: CaseVerdict, repeats: Sequence[CaseAssessment]) -> str:
@@ -58,7 +62,7 @@ def _reason(item: Judgement, verdict: str) -> str:
 
 def _lost(repeats: Sequence[CaseAssessment], *, confirmed_only: bool) -> list[str]:
     """The facts behind a low rate, those at the horizon first; nothing where a case simply passes."""
-    alarms = [(run.horizon, alarm) for run in repeats for alarm in worst_first(run.alarms)]
+    alarms = [(run.horizon, alarm) for run in repeats for row in worst_first(run.alarms) for alarm in row]
     wanted = [(h, a) for h, a in alarms if a.state == CONFIRMED or not confirmed_only]
     wanted.sort(key=lambda found: found[0] != found[1].turn)
     return [f"turn {a.turn}: {'open: ' if a.state == OPEN else ''}{alarm_title(a)}" for _, a in wanted[:_NAMED]]
@@ -72,7 +76,7 @@ def case_report(verdict: CaseVerdict, repeats: Sequence[CaseAssessment], *, judg
     first = headline(verdict, repeats)
     if not first.startswith(verdict.verdict):
         first = f"{verdict.verdict}: {first}"
-    parts = [fill(first, width), judgement_table(verdict.judgements, width)]
+    parts = [fill(first, width), *figure_table([asdict(item) for item in verdict.judgements], width)]
     for run in repeats:
         parts += [f"repeat {run.repeat + 1}"] if len(repeats) > 1 else []
         parts += _findings(run, width)
@@ -91,112 +95,88 @@ def fill(text: str, width: int, indent: str = "") -> str:
     return textwrap.fill(text, max(40, width), initial_indent=indent, subsequent_indent=indent + "    ")
 
 
-def judgement_table(judgements: Sequence[Judgement], width: int = WIDTH) -> str:
-    """Metric, value at both ends, limit of PASS and verdict, aligned; what else is to say wraps."""
-    rows = [
-        (
-            label(item.metric),
-            value_text(item.metric, item.value),
-            worse_text(item.metric, item.value, item.worst),
-            item.limit,
-            item.verdict,
+def figure_table(judgements: Sequence[Mapping[str, Any]], width: int, *, of_set: bool = False) -> list[str]:
+    """Metric, value at both ends, interval, limit of PASS and verdict, aligned; what else is to say wraps.
+
+    In a narrow window the interval moves to what wraps. `judgements` are as in the results file.
+    """
+    rows = []
+    for item in judgements:
+        metric, value, interval = item["metric"], item["value"], interval_text(item)
+        moved = f"interval {interval}" if interval and width < _WIDE else ""
+        told = of_set or metric == "k_conflict" or item["verdict"] == NOT_EVALUATED
+        rows.append(
+            (
+                label(metric),
+                value_text(metric, value, of_set=of_set),
+                worse_text(metric, value, item.get("worst"), of_set=of_set),
+                "" if moved else interval,
+                item["limit"],
+                item["verdict"],
+                "; ".join(filter(None, (moved, item.get("detail", "") if told else ""))),
+            )
         )
-        for item in judgements
-    ]
-    remarks = [
-        item.detail if item.verdict == NOT_EVALUATED or item.metric == "k_conflict" else "" for item in judgements
-    ]
-    return "\n".join(table_lines(rows, ("metric", "value", "with open", "PASS limit", "verdict"), remarks, "", width))
+    ends = ("set", "basis") if of_set else ("metric", "")
+    headers = (ends[0], "value", "with open", "95 % interval", "PASS limit", "verdict", ends[1])
+    return table_lines(rows, headers, width)
 
 
-def table_lines(
-    rows: Sequence[Sequence[str]], headers: Sequence[str], remarks: Sequence[str], title: str, width: int
-) -> list[str]:
-    """A table whose last column wraps; columns without a value are left out, and where nothing fits it goes below."""
-    kept = [column for column in range(len(headers)) if any(row[column] for row in rows)]
-    cells = [[row[column] for column in kept] for row in rows]
-    table = tabulate(cells, headers=[headers[column] for column in kept], tablefmt="plain", disable_numparse=True)
-    lines = table.splitlines()
-    column = max(map(len, lines)) + 2
-    if column - 2 > width:
-        return _blocks(rows, headers, remarks, width)
-    room, beside = (width - column, True) if width - column >= 18 else (width - 6, False)
-    shown = [f"{lines[0]:<{column}}{title if beside else ''}".rstrip()]
-    for line, remark in zip(lines[1:], remarks, strict=True):
-        told = textwrap.wrap(remark, max(18, room))
-        if beside and told:
-            shown.append(f"{line:<{column}}{told[0]}")
-            shown += [" " * column + more for more in told[1:]]
+def table_lines(rows: Sequence[Sequence[str]], headers: Sequence[str], width: int) -> list[str]:
+    """A table whose last column wraps, below its row where there is no room; too narrow for a table: prose.
+
+    Columns without a value are left out.
+    """
+    kept = [column for column in range(len(headers) - 1) if any(row[column] for row in rows)]
+    sizes = [max(len(line[column]) for line in (headers, *rows)) for column in kept]
+    left = sum(sizes) + 2 * len(sizes)
+    if left - 2 > width:
+        named = [[row[1], *(f"{headers[c]} {row[c]}" for c in kept[2:] if row[c]), row[-1]] for row in rows]
+        return [
+            fill(f"{row[0]} {'; '.join(filter(None, cells))}", width) for row, cells in zip(rows, named, strict=True)
+        ]
+    beside = width - left >= _LEAST_ROOM
+    lines = []
+    for row in (headers, *rows):
+        line = "  ".join(f"{row[column]:<{size}}" for column, size in zip(kept, sizes, strict=True))
+        told = textwrap.wrap(row[-1], width - (left if beside else 6))
+        if beside:
+            first, *more = told or [""]
+            lines += [f"{line}  {first}".rstrip(), *(" " * left + text for text in more)]
         else:
-            shown += [line.rstrip(), *(f"      {more}" for more in told)]
-    return shown
+            lines += [line.rstrip(), *(f"      {text}" for text in told if row is not headers)]
+    return lines
 
 
-def _blocks(rows: Sequence[Sequence[str]], headers: Sequence[str], remarks: Sequence[str], width: int) -> list[str]:
-    """The rows of a table that does not fit, as prose."""
-    shown = []
-    for (name, value, *others), remark in zip(rows, remarks, strict=True):
-        told = [f"{header} {cell}" for header, cell in zip(headers[2:], others, strict=True) if cell]
-        shown.append(fill("; ".join((f"{name} {value}", *told, *filter(None, (remark,)))), width))
-    return shown
+def worst_first(alarms: Sequence[Alarm]) -> list[list[Alarm]]:
+    """Severe before others, confirmed before open, by turn; one finding on turns in a row stands together.
 
+    Dismissed ones are left out. What somebody has given an opinion on stands alone.
+    """
 
-def worst_first(alarms: Sequence[Alarm]) -> list[Alarm]:
-    """Severe before others, confirmed before open, by turn; dismissed ones are left out."""
-    kept = [alarm for alarm in alarms if alarm.state != DISMISSED]
-    return sorted(kept, key=lambda a: (not a.severe, _ORDER[a.state], a.turn))
+    def same(alarm: Alarm) -> tuple[object, ...]:
+        alone = alarm.turn if alarm.answers or alarm.fact is None else 0
+        return alarm.kind, alarm.state, alarm.severe, alarm.fact, alarm.what, alarm.reason, alarm.quote, alone
 
-
-def runs_of_turns(alarms: Sequence[Alarm]) -> list[list[Alarm]]:
-    """Alarms in the order given; those that repeat one finding on the turns that follow stand together."""
-    runs: list[list[Alarm]] = []
-    latest: dict[tuple[object, ...], list[Alarm]] = {}
-    for alarm in alarms:
-        same = (alarm.kind, alarm.state, alarm.fact, alarm.what, alarm.reason, alarm.quote)
-        run = latest.get(same, [])
-        if run and alarm.fact is not None and run[-1].turn + 1 == alarm.turn and not alarm.answers:
-            run.append(alarm)
-        else:
-            latest[same] = [alarm]
-            runs.append(latest[same])
-    return runs
+    runs = in_a_row([a for a in alarms if a.state != DISMISSED], same, lambda alarm: alarm.turn)
+    return sorted(runs, key=lambda run: (not run[0].severe, run[0].state != CONFIRMED, run[0].turn))
 
 
 def _findings(run: CaseAssessment, width: int) -> list[str]:
-    told = runs_of_turns(worst_first(run.alarms))
+    told = worst_first(run.alarms)
     lines: list[str] = []
     for first, *more in told[:_MOST_ALARMS]:
         lines.append(fill(alarm_sentence(first, more[-1].turn if more else None), width, "  "))
         lines += [fill(line, width, "      ") for line in opinion_lines(first.answers)]
-    if len(told) > _MOST_ALARMS:
-        hidden = sum(map(len, told[_MOST_ALARMS:]))
-        lines.append(f"  … and {hidden} more {'alarm' if hidden == 1 else 'alarms'}; the dossier lists them all")
+    if hidden := sum(map(len, told[_MOST_ALARMS:])):
+        lines.append(f"  … and {counted(hidden, 'more alarm')}; the dossier lists them all")
+    return lines + [fill(line, width, "  ") for line in _remarks(run)]
+
+
+def _remarks(run: CaseAssessment) -> list[str]:
     dismissed = sum(alarm.state == DISMISSED for alarm in run.alarms)
-    if dismissed:
-        lines.append(f"  {dismissed} {'alarm was' if dismissed == 1 else 'alarms were'} dismissed")
+    told = [f"{counted(dismissed, 'alarm')} dismissed"] if dismissed else []
     if run.truncated:
-        lines.append(fill(f"note: {run.truncated} cut off by the token limit (--drift-set max_tokens=N)", width, "  "))
+        told.append(f"note: {run.truncated} cut off by the token limit (--drift-set max_tokens=N)")
     if run.refused:
-        lines.append(f"  note: {run.refused} empty {'text' if run.refused == 1 else 'texts'}")
-    return lines + [fill(f"note: {one_line(note)}", width, "  ") for note in run.notes]
-
-
-def facts_lost(run: CaseAssessment) -> list[str]:
-    """One line for every change for the worse: which fact, on which turn, and the words that show it."""
-    lines: list[str] = []
-    before: dict[str, str | None] = {}
-    for turn in run.turns:
-        for finding in turn.findings:
-            kind = finding.counts(worst=True)
-            if kind is not None and kind != before.get(finding.fact_id):
-                lines.append(f"turn {turn.turn}: {_loss(finding, kind)}")
-            before[finding.fact_id] = kind
-    return lines
-
-
-def _loss(finding: FactFinding, kind: str) -> str:
-    mark = " (hard stop)" if finding.hard_stop else ""
-    state = "open: " if finding.state == OPEN else ""
-    words = f': "{one_line(finding.quotes[0].text)}"' if finding.quotes and kind != "lost" else ""
-    reason = f" – {one_line(finding.reason)}" if finding.reason and kind != "lost" else ""
-    return f'{state}{kind} "{one_line(finding.text)}"{mark}{words}{reason}'
+        told.append(f"note: {counted(run.refused, 'empty text')}")
+    return told + [f"note: {one_line(note)}" for note in run.notes]

@@ -1,4 +1,4 @@
-"""Model text is hostile: made harmless before it reaches a terminal, an XML file or a line of a log."""
+"""Model text is hostile: made harmless before it reaches a terminal, an XML file, a line of a log or markdown."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#!|~&@$])")
 
 
 def printable(text: str) -> str:
@@ -19,3 +20,8 @@ def one_line(text: str, width: int = 160) -> str:
     """Printable, on one line, cut to `width` characters."""
     flat = " ".join(printable(text).split())
     return flat if len(flat) <= width else flat[: width - 1] + "…"
+
+
+def inert(text: str, width: int = 160) -> str:
+    """Text that markdown renders as itself: one line, every special character escaped, no mentions or links."""
+    return _MARKDOWN.sub(r"\\\1", one_line(text, width)).replace("\\<", "&lt;").replace("\\&", "&amp;")

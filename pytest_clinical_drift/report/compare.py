@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from markupsafe import Markup
-
-from pytest_clinical_drift.report.html import page_source
 from pytest_clinical_drift.report.judge_text import judge_line
-from pytest_clinical_drift.report.markdown import inert
+from pytest_clinical_drift.report.page import environment, page_source
 from pytest_clinical_drift.report.svg import Level, Line, curve_chart, limit_levels
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, OPEN
 from pytest_clinical_drift.verdict.comparison import Difference, Named
@@ -34,20 +31,12 @@ _DIFFERENCES = ("model", "against", "cases", "ΔRecall@T10", "interval", "verdic
 
 def render_markdown(records: Sequence[Named], differences: Sequence[Difference]) -> str:
     """The comparison for a CI page or a paper's draft."""
-    lines = ["# Clinical drift: comparison", "", "| " + " | ".join(_HEADERS) + " |", "|" + " --- |" * len(_HEADERS)]
-    lines += ["| " + " | ".join(inert(cell) for cell in _row(name, record)) + " |" for name, record in records]
-    lines += ["", *(f"- {inert(name)}: {inert(_judge(record), 400)}" for name, record in records)]
-    if differences:
-        lines += ["", "| " + " | ".join(_DIFFERENCES) + " |", "|" + " --- |" * len(_DIFFERENCES)]
-        lines += ["| " + " | ".join(inert(cell) for cell in _difference(item)) + " |" for item in differences]
     curves = [(name, record.average_recall_curve_critical) for name, record in records]
     turns = max((len(curve) for _, curve in curves), default=0)
-    numbers = " | ".join(str(turn) for turn in range(1, turns + 1))
-    lines += ["", f"| mean recall, turn | {numbers} |", "|" + " --- |" * (turns + 1)]
-    for name, curve in curves:
-        cells = [_figure(curve[turn] if turn < len(curve) else None) for turn in range(turns)]
-        lines.append(f"| {inert(name)} | " + " | ".join(cells) + " |")
-    return "\n".join((*lines, ""))
+    cells = [(name, *map(_figure, curve), *["–"] * (turns - len(curve))) for name, curve in curves]
+    return (
+        environment().get_template("compare.md.j2").render(turns=turns, curves=cells, **_tables(records, differences))
+    )
 
 
 def render_html(records: Sequence[Named], differences: Sequence[Difference]) -> str:
@@ -56,29 +45,25 @@ def render_html(records: Sequence[Named], differences: Sequence[Difference]) -> 
         Line(name, record.average_recall_curve_critical, STYLES[position % len(STYLES)])
         for position, (name, record) in enumerate(records)
     ]
-    chart = curve_chart("Mean recall of critical facts by turn", lines, levels=_levels(records), marker=10)
-    return page_source(
-        "compare.html.j2",
-        styles=("page.css",),
-        headers=_HEADERS,
-        rows=[(_row(name, record), record.verdict) for name, record in records],
-        judges=[(name, _judge(record)) for name, record in records],
-        difference_headers=_DIFFERENCES,
-        differences=[_difference(item) for item in differences],
-        chart=Markup(chart),
-        legend=[(line.label, line.style) for line in lines],
-    )
+    chart = curve_chart("Mean recall of critical facts by turn", lines, levels=_levels(records))
+    tables = _tables(records, differences)
+    return page_source("compare.html.j2", styles=("page.css",), chart=chart, legend=lines, **tables)
+
+
+def _tables(records: Sequence[Named], differences: Sequence[Difference]) -> dict[str, Any]:
+    return {
+        "headers": _HEADERS,
+        "rows": [(_row(name, record), record.verdict) for name, record in records],
+        "judges": [(name, judge_line((record.manifest.model_extra or {}).get("judged"))) for name, record in records],
+        "difference_headers": _DIFFERENCES,
+        "differences": [_difference(item) for item in differences],
+    }
 
 
 def _levels(records: Sequence[Named]) -> list[Level]:
     """The limits that each run was held to; the same ones once."""
     levels = [level for _, record in records for level in limit_levels(record.limits.get("recall_at_t10"))]
     return list(dict.fromkeys(levels))
-
-
-def _judge(record: Results) -> str:
-    judged: Mapping[str, Any] | None = (record.manifest.model_extra or {}).get("judged")
-    return judge_line(judged)
 
 
 def _row(name: str, record: Results) -> tuple[str, ...]:

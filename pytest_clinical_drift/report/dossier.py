@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from pytest_clinical_drift.cases.files import parse_data, read_text
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds
-from pytest_clinical_drift.verdict.values import label
+from pytest_clinical_drift.verdict.values import label, words
 
 SHEET = "dossier.yaml"
 FIELDS = ("intended_use", "hazard_ids", "clinical_safety_officer", "reviewed_on", "decision", "signature")
@@ -24,22 +20,13 @@ def gate_rows(thresholds: Thresholds) -> list[dict[str, str]]:
     """One row per limit, saying how it differs from the bundled one."""
     bundled = load_thresholds().metrics
     rows = [_row(name, limits, bundled.get(name)) for name, limits in thresholds.metrics.items()]
-    missing = [name for name in bundled if name not in thresholds.metrics]
-    blank = {"pass_limit": "", "caution_limit": "", "why": ""}
-    return rows + [
-        {"label": label(name), **blank, "change": "not gated here, gated by the bundled file"} for name in missing
-    ]
+    blank = {"pass_limit": "", "caution_limit": "", "why": "", "change": "not gated here, gated by the bundled file"}
+    return rows + [{"label": label(name), **blank} for name in bundled if name not in thresholds.metrics]
 
 
 def _row(name: str, limits: MetricLimits, bundled: MetricLimits | None) -> dict[str, str]:
-    change = "as bundled"
-    if bundled is None:
-        change = "not in the bundled file"
-    elif (bundled.pass_limit, bundled.caution_limit, bundled.worst) != (
-        limits.pass_limit,
-        limits.caution_limit,
-        limits.worst,
-    ):
+    change = "as bundled" if bundled else "not in the bundled file"
+    if bundled and bundled != limits.model_copy(update={"why": bundled.why}):
         change = f"differs: bundled PASS {bundled.pass_limit}, CAUTION {bundled.caution_limit}"
     return {
         "label": label(name),
@@ -56,12 +43,9 @@ def read_dossier(root: Path) -> dict[str, Any]:
     data = parse_data(file, read_text(file)) if file.is_file() else {}
     if not isinstance(data, dict):
         raise InputError(f"{file}: expected fields such as {', '.join(FIELDS[:3])}, found {type(data).__name__}")
-    return {**{field: data.get(field) for field in FIELDS}, **{str(key): value for key, value in data.items()}}
+    return {**dict.fromkeys(FIELDS), **{str(key): value for key, value in data.items()}}
 
 
-@cache
 def scoring_accuracy() -> tuple[str, ...]:
     """Sentences on how well the scoring itself did on labelled data, as last measured."""
-    text = (resources.files("pytest_clinical_drift") / "data" / "accuracy.yaml").read_text(encoding="utf-8")
-    lines: list[str] = yaml.safe_load(text)["measured"]
-    return tuple(lines)
+    return tuple(words("measured", "accuracy"))

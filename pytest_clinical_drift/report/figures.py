@@ -6,15 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_clinical_drift.verdict.thresholds import EVENT_METRICS
-from pytest_clinical_drift.verdict.values import NOT_EVALUATED, number
-
-_UNITS = {
-    "breaches": "finding",
-    "severe_contradictions": "pair",
-    "inventions": "statement",
-    "harms": "reply",
-}
-"""What a case's count of a metric counts; facts where nothing else is said."""
+from pytest_clinical_drift.verdict.values import NOT_EVALUATED, number, words
 
 
 def counted(count: float, one: str) -> str:
@@ -34,7 +26,7 @@ def value_text(metric: str, value: float | None, *, of_set: bool = False) -> str
         return NOT_EVALUATED
     if metric not in EVENT_METRICS:
         return number(metric, value)
-    return counted(value, "case" if of_set else _UNITS.get(metric, "fact"))
+    return counted(value, "case" if of_set else words("metrics")[metric].get("unit", "fact"))
 
 
 def worse_text(metric: str, value: float | None, worst: float | None, *, of_set: bool = False) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import platform
@@ -11,9 +10,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import to_jsonable_python
+
 from pytest_clinical_drift.metrics.recall import mean, mean_curve
 from pytest_clinical_drift.report.case_text import headline
-from pytest_clinical_drift.report.meaning import what_it_means
+from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.sentences import alarm_title, event_sentence
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.verdict.grounds import Grounds, ungated
@@ -32,8 +33,10 @@ def results(
     thresholds: Thresholds,
 ) -> dict[str, Any]:
     """The whole content of the file, from plain values."""
-    complete = [run for repeats, _ in cases for run in repeats if run.incomplete is None]
-    by_metric = {item.metric: item for item in verdict.judgements}
+    runs = [run for repeats, _ in cases for run in repeats]
+    complete = [run for run in runs if run.incomplete is None]
+    values = {item.metric: item.value for item in verdict.judgements}
+    counts = to_jsonable_python(grounds)
     record: dict[str, Any] = {
         "schema": SCHEMA,
         "verdict": verdict.verdict,
@@ -44,12 +47,12 @@ def results(
         "cases_selected": verdict.selected,
         "cases_complete": verdict.complete,
         "failing_cases": list(verdict.failing),
-        "entity_recall_at_t10": _value(by_metric, "recall_at_t10"),
+        "entity_recall_at_t10": values.get("recall_at_t10"),
         "entity_recall_at_t10_extended": mean(_extended_at_horizon(run) for run in complete),
-        "strict_recall_at_t10": _value(by_metric, "strict_recall_at_t10"),
-        "knowledge_conflict_rate": _value(by_metric, "k_conflict"),
+        "strict_recall_at_t10": values.get("strict_recall_at_t10"),
+        "knowledge_conflict_rate": values.get("k_conflict"),
         "knowledge_conflict_pairs": sum(run.conflict.pairs for run in complete),
-        "drift_slope_critical": _value(by_metric, "drift_slope"),
+        "drift_slope_critical": values.get("drift_slope"),
         "drift_slope_extended": mean(run.slope_extended.slope if run.slope_extended else None for run in complete),
         "r_squared": mean(run.slope.r_squared if run.slope else None for run in complete),
         **_curves(complete),
@@ -59,16 +62,16 @@ def results(
             if item.interval is not None
         },
         "judgements": [_judgement(item) for item in verdict.judgements],
-        "waivers": [{**waiver.model_dump(mode="json")} for waiver in verdict.waivers],
+        "waivers": to_jsonable_python(verdict.waivers),
         "limits": {name: _limits(limits) for name, limits in thresholds.metrics.items()},
         "not_gated": list(ungated(thresholds)),
-        "alarms": _alarm_counts([run for repeats, _ in cases for run in repeats]),
+        "alarms": _alarm_counts(runs),
         "to_read": verdict.to_read,
         "severe_to_read": verdict.severe_to_read,
         "unread": verdict.unread,
-        "grounds": _plain(dataclasses.asdict(grounds)),
+        "grounds": counts,
         "cases": [_case(repeats, judged) for repeats, judged in cases],
-        "what_this_means": what_it_means(grounds, verdict.verdict),
+        "what_this_means": " ".join(text_lines("meaning.txt.j2", "means", grounds=counts, verdict=verdict.verdict)),
         "manifest": manifest,
     }
     continuity = mean(run.alignment for run in complete)
@@ -132,13 +135,6 @@ def _limits(limits: MetricLimits) -> dict[str, Any]:
     }
 
 
-def _plain(value: Any) -> Any:
-    """Tuples as lists, so that what is written is what is read back."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, tuple | list) else value
-
-
 def _alarm_counts(runs: Sequence[CaseAssessment]) -> dict[str, dict[str, int]]:
     """How many alarms of each kind are in which state."""
     counted: dict[str, dict[str, int]] = {}
@@ -156,13 +152,13 @@ def _case(repeats: Sequence[CaseAssessment], verdict: CaseVerdict) -> dict[str, 
         "headline": headline(verdict, repeats),
         "diagnosis": verdict.diagnosis,
         "judgements": [_judgement(item) for item in verdict.judgements],
-        "waiver": verdict.waiver.model_dump(mode="json") if verdict.waiver else None,
+        "waiver": to_jsonable_python(verdict.waiver),
         "repeats": [_run(run) for run in repeats],
     }
 
 
 def _run(run: CaseAssessment) -> dict[str, Any]:
-    plain = dataclasses.asdict(run)
+    plain: dict[str, Any] = to_jsonable_python(run)
     # wall time differs between two equal runs; everything else in the file must not
     plain.pop("generation_seconds")
     for metric in ("hard_stops", "hard_stop_slips", "stale_facts", "contradicted_facts"):
@@ -170,7 +166,7 @@ def _run(run: CaseAssessment) -> dict[str, Any]:
     for told, alarm in zip(plain["alarms"], run.alarms, strict=True):
         told["title"] = alarm_title(alarm)
     return {
-        **_plain(plain),
+        **plain,
         "recall_curve": list(run.recall_curve),
         "strict_recall_curve": list(run.strict_curve),
         "worst_recall_curve": list(run.worst_curve),
@@ -178,13 +174,8 @@ def _run(run: CaseAssessment) -> dict[str, Any]:
 
 
 def _judgement(item: Judgement) -> dict[str, Any]:
-    plain = _plain(dataclasses.asdict(item))
+    plain = to_jsonable_python(item)
     return {key: value for key, value in plain.items() if value not in (None, "", [])} | {"value": item.value}
-
-
-def _value(by_metric: dict[str, Judgement], name: str) -> float | None:
-    item = by_metric.get(name)
-    return item.value if item else None
 
 
 def _extended_at_horizon(run: CaseAssessment) -> float | None:

@@ -1,24 +1,27 @@
-"""The judge in words: its name, how good it is, and what it decides."""
+"""The judge in words: its name, how good it is, what it decides, and its calibration as the command prints it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from tabulate import tabulate
+
+from pytest_clinical_drift.judging.calibration import Calibration
 from pytest_clinical_drift.report.clean import one_line
 from pytest_clinical_drift.report.figures import counted, listed
+from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.verdict.values import words
 
-KIND_NAMES = {
-    "fact": "facts in summaries",
-    "must": "demands met",
-    "must_not": "demands not to",
-    "forbidden": "what facts rule out",
-    "conflict": "contradictory replies",
-    "invented": "inventions",
-    "harm": "harm",
-}
-"""Kinds of question as a reader knows them."""
 NO_JUDGE = "judge: none; rules alone confirm only what was right on labelled real text, the rest stays open"
+SHARES = {
+    "sensitivity": "faults found",
+    "specificity": "clean cleared",
+    "false_confirmed": "clean upheld",
+    "missed": "faults cleared",
+    "consistent": "same in both wordings",
+}
+"""What a calibration counts of a kind of question."""
 
 
 def judge_line(judge: Mapping[str, Any] | None, grounds: Mapping[str, Any] | None = None) -> str:
@@ -26,14 +29,13 @@ def judge_line(judge: Mapping[str, Any] | None, grounds: Mapping[str, Any] | Non
     if judge is None:
         return NO_JUDGE
     kinds = (judge["calibration"] or {}).get("kinds", {})
-    deciding = [kind for kind in KIND_NAMES if kind in judge["deciding"] and kind in kinds]
+    deciding = [kind for kind in words("kinds") if kind in judge["deciding"] and kind in kinds]
     line = f"judge: {one_line(judge['spec'], 80)}"
     if deciding:
-        found = min(kinds[kind]["sensitivity"]["low"] for kind in deciding)
-        cleared = min(kinds[kind]["specificity"]["low"] for kind in deciding)
-        named = listed([KIND_NAMES[kind] for kind in deciding])
+        found, cleared = (min(kinds[kind][of]["low"] for kind in deciding) for of in ("sensitivity", "specificity"))
+        named = listed([_name(kind) for kind in deciding])
         line += f", decides {named}; finds at least {found:.0%} of faults, clears at least {cleared:.1%} of clean text"
-    if below := [KIND_NAMES.get(kind, kind) for kind in judge["below_floor"]]:
+    if below := [_name(kind) for kind in judge["below_floor"]]:
         line += f"; below its floor, decides nothing on {listed(below)}"
     expected = (grounds or {}).get("false_breaches")
     if expected is not None:
@@ -42,46 +44,56 @@ def judge_line(judge: Mapping[str, Any] | None, grounds: Mapping[str, Any] | Non
     return line + (f"; {counted(unanswered, 'question')} not answered" if unanswered else "")
 
 
-def limit_rows(judge: Mapping[str, Any] | None) -> list[dict[str, str]]:
+def _name(kind: str) -> str:
+    return str(words("kinds").get(kind, {}).get("name", kind))
+
+
+def limit_rows(judge: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     """One row per kind of question: what the calibration found, and whether the judge decides."""
-    if judge is None:
-        return []
-    kinds: Mapping[str, Any] = (judge["calibration"] or {}).get("kinds", {})
+    kinds: Mapping[str, Any] = ((judge or {}).get("calibration") or {}).get("kinds", {})
     return [
         {
-            "kind": KIND_NAMES.get(kind, kind),
-            "sensitivity": share_text(limits["sensitivity"]),
-            "specificity": share_text(limits["specificity"]),
-            "false_confirmed": share_text(limits["false_confirmed"]),
-            "missed": share_text(limits["missed"]),
-            "consistent": share_text(limits["consistent"]),
-            "finds": _at_least(limits["sensitivity"]),
-            "clears": _at_least(limits["specificity"]),
-            "decides": _role(kind, judge),
+            "kind": _name(kind),
+            "shares": [share_text(limits[name]) for name in SHARES],
+            "at_least": [
+                f"{limits[name]['low']:.1%}" if limits[name]["of"] else "unknown"
+                for name in ("sensitivity", "specificity")
+            ],
+            "decides": _role(kind, (judge or {})["deciding"]),
         }
         for kind, limits in kinds.items()
     ]
 
 
-def _at_least(share: Mapping[str, Any]) -> str:
-    return f"{share['low']:.1%}" if share["of"] else "unknown"
-
-
-def _role(kind: str, judge: Mapping[str, Any]) -> str:
+def _role(kind: str, deciding: Collection[str]) -> str:
     """What the judge's answers of a kind do in this run."""
-    if kind not in judge["deciding"]:
+    if kind not in deciding:
         return "shown only"
     return "opens; a person confirms" if kind == "harm" else "decides"
 
 
-def share_text(share: Mapping[str, Any]) -> str:
+def share_text(share: Mapping[str, Any], digits: int = 2) -> str:
     """ "58 of 60 (0.89 to 0.99)"."""
     if not share["of"]:
         return "none asked"
-    return f"{share['hits']} of {share['of']} ({share['low']:.2f} to {share['high']:.2f})"
+    return f"{share['hits']} of {share['of']} ({share['low']:.{digits}f} to {share['high']:.{digits}f})"
 
 
 def confusion_rows(judge: Mapping[str, Any] | None, most: int = 8) -> Sequence[tuple[str, int]]:
     """The answers that differed from the label most often."""
     confusions: Mapping[str, int] = ((judge or {}).get("calibration") or {}).get("confusions", {})
     return sorted(confusions.items(), key=lambda item: -item[1])[:most]
+
+
+def render_calibration(
+    calibration: Calibration, deciding: Collection[str], expected: Mapping[str, tuple[float, float]]
+) -> str:
+    """The table, what it cost, the confusions worth reading, and the false alarms to expect in a run."""
+    rows = [
+        (kind, *(share_text(limits[name], 3) for name in SHARES), "yes" if kind in deciding else "no, below its floor")
+        for kind, limits in calibration.model_dump()["kinds"].items()
+    ]
+    table = tabulate(rows, headers=("kind", *SHARES.values(), "decides"), disable_numparse=True)
+    known = {kind: numbers for kind, numbers in expected.items() if kind in deciding}
+    values = {"calibration": calibration, "table": table, "deciding": deciding, "expected": known}
+    return "\n".join(text_lines("calibration.txt.j2", "lines", **values))

@@ -11,8 +11,9 @@ from markupsafe import Markup, escape
 from pytest_clinical_drift.report.clean import printable
 
 _MARKDOWN = re.compile(r"(\*\*|^#{1,6} |\n#{1,6} |\n)")
-_WORD = re.compile(r"[^\s*_`|…]+")
-_BETWEEN = r"[\s*_`|]*"
+_WORD = re.compile(r"[^\s*_`#>|…]+")
+_BETWEEN = r"[\s*_`#>|]*"
+_GAP = re.compile(r"…|\.\.\.")
 _LONGEST_QUOTE = 600
 
 
@@ -67,7 +68,7 @@ def find_quote(text: str, quote: str) -> list[tuple[int, int]]:
     """Where the words of a quote stand, part after part where it leaves out something (…); empty where they do not."""
     places: list[tuple[int, int]] = []
     begin = 0
-    for part in quote[:_LONGEST_QUOTE].split("…"):
+    for part in _GAP.split(quote[:_LONGEST_QUOTE]):
         words = _WORD.findall(part)
         if not words:
             continue

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from html import escape
-from typing import Any
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from markupsafe import Markup
+
+from pytest_clinical_drift.report.page import environment
 
 WIDTH, HEIGHT = 720, 280
 LEFT, RIGHT, TOP, BOTTOM = 48, 16, 16, 40
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One curve; index 0 is turn 1, None is a gap."""
 
     label: str
@@ -21,8 +23,7 @@ class Line:
     """Class of the style sheet: colour and dash."""
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class Level(NamedTuple):
     """A horizontal reference line."""
 
     label: str
@@ -46,34 +47,35 @@ def curve_chart(
     lines: Sequence[Line],
     *,
     levels: Sequence[Level] = (),
-    band: Sequence[tuple[float, float] | None] = (),
-    marker: int | None = None,
-) -> str:
+    band: Sequence[Sequence[float] | None] = (),
+    marker: int = 10,
+) -> Markup:
     """Rates between 0 and 1 over the turns, with reference lines, an interval band and a marked turn."""
     turns = max((len(line.values) for line in lines), default=0)
     if turns == 0:
-        return ""
-    parts = [_frame(turns)]
-    if any(band):
-        parts.append(_band(band, turns))
-    for level in levels:
-        y = _y(level.value)
-        parts.append(f'<line class="level {level.style}" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        parts.append(f'<text class="note" x="{LEFT + 4}" y="{y - 4:.1f}">{escape(level.label)}</text>')
-    if marker is not None and marker <= turns:
-        x = _x(marker, turns)
-        parts.append(f'<line class="marker" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>')
-        side = f'x="{x - 4:.1f}" text-anchor="end"' if marker == turns else f'x="{x + 4:.1f}"'
-        parts.append(f'<text class="note" {side} y="{HEIGHT - BOTTOM - 6}">T{marker}</text>')
-    parts += [_curve(line, turns) for line in lines]
-    described = "; ".join(f"{line.label}: {_spoken(line.values)}" for line in lines)
-    return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}. {escape(described)}">'
-        f"<title>{escape(title)}</title>{''.join(parts)}</svg>"
-    )
+        return Markup("")
+
+    def x(turn: int) -> str:
+        return f"{LEFT + (turn - 1) / max(1, turns - 1) * (WIDTH - LEFT - RIGHT):.1f}"
+
+    def y(value: float) -> str:
+        return f"{TOP + (1 - min(1.0, max(0.0, value))) * (HEIGHT - TOP - BOTTOM):.1f}"
+
+    known = [(turn, limits) for turn, limits in enumerate(band, start=1) if limits]
+    edge = [(turn, limits[1]) for turn, limits in known] + [(turn, limits[0]) for turn, limits in reversed(known)]
+    drawn = [(line, _stretches(line.values), spoken(line.values)) for line in lines]
+    size = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP, "low": HEIGHT - BOTTOM}
+    values = {"levels": levels, "edge": edge, "marker": marker, "turns": turns, "x": x, "y": y, "size": size}
+    return Markup(environment().get_template("chart.svg.j2").render(title=title, lines=drawn, **values))
 
 
-def sparkline(values: Sequence[float | None]) -> str:
+def _stretches(values: Sequence[float | None]) -> list[list[tuple[int, float]]]:
+    """Turns and values of every unbroken stretch."""
+    points = groupby(enumerate(values, start=1), key=lambda point: point[1] is not None)
+    return [[(turn, value) for turn, value in stretch if value is not None] for known, stretch in points if known]
+
+
+def sparkline(values: Sequence[float | None]) -> Markup:
     """A small curve for a table row."""
     width, height = 96, 22
     step = (width - 4) / max(1, len(values) - 1)
@@ -82,59 +84,12 @@ def sparkline(values: Sequence[float | None]) -> str:
         for index, value in enumerate(values)
         if value is not None
     )
-    return (
-        f'<svg class="spark" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
-        f'aria-label="recall by turn: {_spoken(values)}"><polyline points="{points}"/></svg>'
-    )
+    return Markup(
+        '<svg class="spark" viewBox="0 0 {0} {1}" width="{0}" height="{1}" role="img" '
+        'aria-label="recall by turn: {2}"><polyline points="{3}"/></svg>'
+    ).format(width, height, spoken(values), points)
 
 
-def _frame(turns: int) -> str:
-    parts = []
-    for tenth in (0, 2, 4, 6, 8, 10):
-        y = _y(tenth / 10)
-        parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        parts.append(f'<text class="axis" x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{tenth / 10:.1f}</text>')
-    step = 1 if turns <= 12 else 2
-    for turn in range(1, turns + 1, step):
-        parts.append(
-            f'<text class="axis" x="{_x(turn, turns):.1f}" y="{HEIGHT - BOTTOM + 16}" '
-            f'text-anchor="middle">{turn}</text>'
-        )
-    parts.append(
-        f'<text class="axis" x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 6}" text-anchor="middle">turn</text>'
-    )
-    return "".join(parts)
-
-
-def _curve(line: Line, turns: int) -> str:
-    """A polyline per unbroken stretch, with a dot at each turn."""
-    pieces: list[list[str]] = [[]]
-    dots = []
-    for turn, value in enumerate(line.values, start=1):
-        if value is None:
-            pieces.append([])
-            continue
-        x, y = _x(turn, turns), _y(value)
-        pieces[-1].append(f"{x:.1f},{y:.1f}")
-        dots.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3"><title>turn {turn}: {value:.2f}</title></circle>')
-    drawn = "".join(f'<polyline points="{" ".join(piece)}"/>' for piece in pieces if len(piece) > 1)
-    return f'<g class="{line.style}">{drawn}{"".join(dots)}</g>'
-
-
-def _band(band: Sequence[tuple[float, float] | None], turns: int) -> str:
-    known = [(turn, limits) for turn, limits in enumerate(band, start=1) if limits is not None]
-    upper = [f"{_x(turn, turns):.1f},{_y(high):.1f}" for turn, (_, high) in known]
-    lower = [f"{_x(turn, turns):.1f},{_y(low):.1f}" for turn, (low, _) in reversed(known)]
-    return f'<polygon class="band" points="{" ".join(upper + lower)}"/>'
-
-
-def _x(turn: int, turns: int) -> float:
-    return LEFT + (turn - 1) / max(1, turns - 1) * (WIDTH - LEFT - RIGHT) if turns > 1 else LEFT
-
-
-def _y(value: float) -> float:
-    return TOP + (1 - min(1.0, max(0.0, value))) * (HEIGHT - TOP - BOTTOM)
-
-
-def _spoken(values: Sequence[float | None]) -> str:
+def spoken(values: Sequence[float | None]) -> str:
+    """A curve as a screen reader says it."""
     return ", ".join("not evaluated" if value is None else f"{value:.2f}" for value in values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytest_clinical_drift.report.alarm_view import cell, fact_rows, marks_title, run_name
+from pytest_clinical_drift.report.alarm_view import cell, fact_rows, run_name
 from pytest_clinical_drift.report.marks import Mark, marked, quote_marks
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
@@ -17,14 +17,9 @@ Plain = Mapping[str, Any]
 def run_view(case_id: str, run: Plain, transcript: Transcript | None, groups: Sequence[Plain]) -> dict[str, Any]:
     """One conversation: facts by turn, and the turns with their texts; without its transcript no texts."""
     return {
+        **run,
         "name": run_name(case_id, run["repeat"]),
-        "repeat": run["repeat"],
-        "incomplete": run["incomplete"],
-        "curve": run["recall_curve"],
-        "worst_curve": run["worst_recall_curve"],
-        "turns": [turn["turn"] for turn in run["turns"]],
         "facts": fact_rows(run),
-        "notes": run["notes"],
         "exchanges": _exchanges(run, transcript, groups) if transcript else [],
     }
 
@@ -38,11 +33,7 @@ def _exchanges(run: Plain, transcript: Transcript, groups: Sequence[Plain]) -> l
             "message": marked(exchange.message, ()),
             "reply": _reply(exchange, run["alarms"]),
             "summary": _summary(exchange.summary, findings.get(exchange.turn, ())),
-            "cut": [
-                name
-                for name, text in (("reply", exchange.reply), ("summary", exchange.summary))
-                if text and text.truncated
-            ],
+            "cut": [name for name in ("reply", "summary") if getattr(getattr(exchange, name), "truncated", False)],
             "error": (exchange.reply.error if exchange.reply else None) or exchange.summary.error,
             "margin": _margin(order, findings.get(exchange.turn, ())),
             "alarms": [group for group in groups if exchange.turn in group["turns"] and group["state"] != "dismissed"],
@@ -79,15 +70,19 @@ def _summary(summary: Reply, findings: Sequence[Plain]) -> Any:
     return marked(
         text,
         [
-            Mark(quote["start"], quote["end"], cell(finding)["style"], marks_title(finding), finding["fact_id"])
+            Mark(quote["start"], quote["end"], **_shown(finding), fact=finding["fact_id"])
             for finding in findings
             for quote in finding["quotes"]
         ],
     )
 
 
-def text_size(transcripts: Sequence[Transcript]) -> int:
-    """Characters of a case's texts."""
-    return sum(
-        len(reply.text) for told in transcripts for e in told.exchanges for reply in (e.reply, e.summary) if reply
-    )
+def _shown(finding: Plain) -> dict[str, str]:
+    """How a fact's words look, and what hovering over them shows."""
+    told = cell(finding)
+    return {"style": told["style"], "title": f"{told['title']}: {finding['text']}"}
+
+
+def text_size(told: Transcript) -> int:
+    """Characters of a conversation's texts."""
+    return sum(len(text.text) for exchange in told.exchanges for text in (exchange.reply, exchange.summary) if text)

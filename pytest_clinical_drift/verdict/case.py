@@ -6,12 +6,13 @@ Rates are averaged over the repeats of a case, events are collected.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from pytest_clinical_drift.metrics.conflict import conflict_rate
 from pytest_clinical_drift.metrics.recall import mean
-from pytest_clinical_drift.scoring.assessment import CONFIRMED, DISMISSED, OPEN, CaseAssessment, Event
+from pytest_clinical_drift.scoring.assessment import CONFIRMED, DISMISSED, OPEN, Alarm, CaseAssessment, Event
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.thresholds import EVENT_METRICS, JUDGE_ONLY, Thresholds
 from pytest_clinical_drift.verdict.values import (
@@ -28,6 +29,7 @@ from pytest_clinical_drift.verdict.values import (
     band_of,
 )
 
+T = TypeVar("T")
 Repeats = Sequence[CaseAssessment]
 """All conversations of one case; more than one with --drift-repeats."""
 
@@ -158,12 +160,13 @@ def _confirmed_facts(run: CaseAssessment, name: str) -> int:
     """
     turns = run.turns[: run.horizon] if name == "drift_slope" else run.turns[run.horizon - 1 : run.horizon]
     partly = name == "strict_recall_at_t10"
-    lapsed: dict[str, set[int]] = {}
-    for turn in turns:
-        for fact in turn.findings:
-            if fact.state == CONFIRMED or (partly and fact.status == "partial"):
-                lapsed.setdefault(fact.fact_id, set()).add(turn.turn)
-    return sum(runs_of_turns(found) for found in lapsed.values())
+    lapsed = [
+        (fact.fact_id, turn.turn)
+        for turn in turns
+        for fact in turn.findings
+        if fact.state == CONFIRMED or (partly and fact.status == "partial")
+    ]
+    return len(in_a_row(lapsed, lambda lapse: lapse[0], lambda lapse: lapse[1]))
 
 
 def events_of(name: str, repeats: Repeats) -> tuple[Event, ...]:
@@ -191,20 +194,25 @@ def incomplete(repeats: Repeats) -> bool:
 
 def open_groups(repeats: Repeats, *, severe: bool = False) -> int:
     """Groups of open alarms that a reader has to settle (`severe`: only those); one fact on turns in a row is one."""
-    groups = 0
-    for run in repeats:
-        spots: dict[object, set[int]] = {}
-        for alarm in run.alarms:
-            if alarm.state == OPEN and (alarm.severe or not severe):
-                other = (alarm.kind, alarm.rule, alarm.earlier_turn, alarm.quote)
-                spots.setdefault(alarm.fact if alarm.fact is not None else other, set()).add(alarm.turn)
-        groups += sum(runs_of_turns(turns) for turns in spots.values())
-    return groups
+    waiting = [[a for a in run.alarms if a.state == OPEN and (a.severe or not severe)] for run in repeats]
+    return sum(len(in_a_row(found, _thing, lambda alarm: alarm.turn)) for found in waiting)
 
 
-def runs_of_turns(turns: Collection[int]) -> int:
-    """Into how many unbroken runs these turns fall."""
-    return sum(turn - 1 not in turns for turn in turns)
+def _thing(alarm: Alarm) -> Hashable:
+    return alarm.fact or (alarm.kind, alarm.rule, alarm.earlier_turn, alarm.quote)
+
+
+def in_a_row(found: Iterable[T], thing: Callable[[T], Hashable], turn: Callable[[T], int]) -> list[list[T]]:
+    """What concerns one thing on turns in a row stands together; by first turn."""
+    runs: list[list[T]] = []
+    latest: dict[Hashable, list[T]] = {}
+    for item in sorted(found, key=turn):
+        run = latest.get(thing(item))
+        if run is None or turn(item) - turn(run[-1]) > 1:
+            run = latest[thing(item)] = []
+            runs.append(run)
+        run.append(item)
+    return runs
 
 
 def diagnose(cases: Sequence[Repeats], thresholds: Thresholds) -> str:

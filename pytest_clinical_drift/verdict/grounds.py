@@ -123,7 +123,7 @@ def grounds_of(
         questions=sum(run.questions for run in runs),
         unanswered=sum(run.unanswered for run in runs),
         false_breaches=_false_breaches(runs, limits),
-        audit=_audit(runs, confidence),
+        audit=audit_of(runs, confidence),
     )
 
 
@@ -157,7 +157,8 @@ def _false_breaches(runs: Sequence[CaseAssessment], limits: Mapping[str, KindLim
     return sum(expected) if expected else None
 
 
-def _audit(runs: Sequence[CaseAssessment], confidence: float) -> Audit | None:
+def audit_of(runs: Sequence[CaseAssessment], confidence: float) -> Audit | None:
+    """The audit with the exact upper limit of what the rules waved through; None where nothing was audited."""
     asked, wrong, unsure = (sum(getattr(run.audit, name) for run in runs) for name in ("asked", "wrong", "open"))
     interval = proportion_interval(wrong + unsure, asked, confidence=confidence)
     return Audit(asked, wrong, unsure, interval.high) if interval else None

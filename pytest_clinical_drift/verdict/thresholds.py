@@ -50,12 +50,6 @@ _NEVER_EASED = ("hard_stops", "breaches")
 _NONE = Limit("<=", 0.0)
 
 
-def _none_allowed(name: str) -> MetricLimits:
-    return MetricLimits.model_validate(
-        {"direction": "lower", "pass": "<= 0", "caution": "<= 0", "why": ALWAYS_GATED[name]}
-    )
-
-
 def _known_metric(name: str) -> str:
     if name not in CASE_METRICS and not OWN_METRIC.fullmatch(name):
         known = f"; known ones: {', '.join(CASE_METRICS)}, and own.NAME for a project's own figure"
@@ -138,11 +132,11 @@ class Thresholds(Table):
             for name in ("recall_at_t10", "drift_slope")
             if name not in metrics
         ]
-        for name in ALWAYS_GATED:
+        for name, why in ALWAYS_GATED.items():
             given = metrics.get(name) if name in _NEVER_EASED else None
             if given and (given.pass_limit, given.caution_limit, given.worst) != (_NONE, _NONE, "fail"):
                 faults.append(f"{name} must keep its limits '<= 0': they stop a release whatever else passes")
-            metrics.setdefault(name, _none_allowed(name))
+            metrics.setdefault(name, MetricLimits(direction="lower", pass_=_NONE, caution=_NONE, why=why))
         if faults:
             raise ValueError("; ".join(faults))
         return metrics

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import yaml
 
 from pytest_clinical_drift.metrics.corrected import CorrectedRate, Counted
 from pytest_clinical_drift.metrics.stats import Interval
@@ -21,27 +26,6 @@ NEEDED = ("recall_at_t10", "drift_slope")
 """Metrics without which there is no verdict at all."""
 MOST_TO_READ = 60
 """Groups of open alarms (case, fact, run of turns) beyond which nobody reads them all."""
-
-_LABELS = {
-    "recall_at_t10": "Recall@T10",
-    "strict_recall_at_t10": "strict Recall@T10",
-    "drift_slope": "slope β",
-    "k_conflict": "K_Conflict",
-    "hard_stops": "hard stops",
-    "breaches": "breaches",
-    "stale_facts": "stale facts",
-    "contradicted_facts": "contradicted facts",
-    "hard_stop_slips": "hard-stop slips",
-    "severe_contradictions": "severe contradictions",
-    "inventions": "inventions",
-    "harms": "harmful replies",
-}
-_FORMATS = {
-    "recall_at_t10": ".2f",
-    "strict_recall_at_t10": ".2f",
-    "drift_slope": "+.3f",
-    "k_conflict": ".3f",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +147,18 @@ def fails_run(verdict: CaseVerdict, thresholds: Thresholds) -> bool:
     return verdict.verdict == FAIL and (thresholds.policy == "each-case" or verdict.hard)
 
 
+@cache
+def words(section: str, name: str = "report_words") -> Any:
+    """A table of the words that reports use."""
+    text = (resources.files("pytest_clinical_drift") / "data" / f"{name}.yaml").read_text(encoding="utf-8")
+    return yaml.safe_load(text)[section]
+
+
 def label(metric: str) -> str:
     """A metric's name as reports show it."""
-    return _LABELS.get(metric, metric)
+    return str(words("metrics").get(metric, {}).get("label", metric))
 
 
 def number(metric: str, value: float) -> str:
     """A metric's value as reports show it."""
-    return format(value, _FORMATS.get(metric, "g"))
+    return format(value, words("metrics").get(metric, {}).get("format", "g"))

@@ -12,9 +12,9 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 
-from pytest_clinical_drift.metrics.stats import Interval, proportion_interval
 from pytest_clinical_drift.scoring.assessment import CONFIRMED
 from pytest_clinical_drift.verdict.case import Repeats, diagnose, open_groups, speaks_to_grader
+from pytest_clinical_drift.verdict.grounds import audit_of
 from pytest_clinical_drift.verdict.set_metrics import judge_over
 from pytest_clinical_drift.verdict.thresholds import EVENT_METRICS, JUDGE_ONLY, Thresholds
 from pytest_clinical_drift.verdict.values import (
@@ -118,20 +118,12 @@ def _decide(
 
 def _waved_through(complete: Sequence[Repeats], thresholds: Thresholds) -> str:
     """What the audit says of facts that the rules called plainly retained."""
-    interval = audit_interval(complete, thresholds.set.confidence)
-    if interval is None or interval.high <= thresholds.judge.audit_bound:
+    audit = audit_of([run for repeats in complete for run in repeats], thresholds.set.confidence)
+    if audit is None or audit.upper <= thresholds.judge.audit_bound:
         return ""
     return (
-        f"up to {interval.high:.1%} of the facts that rules call retained may not be (audit of {interval.units}; "
+        f"up to {audit.upper:.1%} of the facts that rules call retained may not be (audit of {audit.asked}; "
         f"bound {thresholds.judge.audit_bound:.0%})"
-    )
-
-
-def audit_interval(cases: Sequence[Repeats], confidence: float) -> Interval | None:
-    """Exact limits of the share of plainly retained facts that the judge would not call so; None without an audit."""
-    counts = [run.audit for repeats in cases for run in repeats]
-    return proportion_interval(
-        sum(c.wrong + c.open for c in counts), sum(c.asked for c in counts), confidence=confidence
     )
 
 

@@ -12,7 +12,7 @@ from pytest_clinical_drift.ranking.report_html import calibration, forest, rende
 from pytest_clinical_drift.ranking.report_json import slate_results
 from pytest_clinical_drift.ranking.slate import Slate
 from pytest_clinical_drift.ranking.view import all_outcomes, prospective
-from pytest_clinical_drift.report.html import environment
+from pytest_clinical_drift.report.page import environment
 
 
 def drawn(name: str, chart: Any) -> ElementTree.Element:

@@ -6,10 +6,10 @@ import pytest
 from made import conversation, flat
 from records import judged, limits, record
 
-from pytest_clinical_drift.report.beside import beside_lines, shape_text
 from pytest_clinical_drift.report.clean import one_line, printable
 from pytest_clinical_drift.report.figures import counted, listed, value_text, worse_text
 from pytest_clinical_drift.report.judge_text import judge_line, limit_rows
+from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.svg import Level, Line, curve_chart, limit_levels, sparkline
 
 
@@ -50,7 +50,7 @@ def test_judge_below_its_floor_is_shown_only() -> None:
     judge = judged(fact=limits(), harm=limits(), conflict=limits())
     judge["deciding"] = ["fact", "harm"]
     rows = {row["kind"]: row for row in limit_rows(judge)}
-    assert rows["facts in summaries"]["sensitivity"] == "59 of 60 (0.90 to 1.00)"
+    assert rows["facts in summaries"]["shares"][0] == "59 of 60 (0.90 to 1.00)"
     decides = [rows[name]["decides"] for name in ("facts in summaries", "harm", "contradictory replies")]
     assert decides == ["decides", "opens; a person confirms", "shown only"]
 
@@ -85,13 +85,14 @@ def test_levels_are_the_limits_in_force() -> None:
 )
 def test_shape_in_words(shape: dict[str, object], text: str) -> None:
     """Each shape by its own figures."""
-    assert shape_text({"half_life": None, "floor": None, "turn": None, **shape}) == text
+    whole = {"half_life": None, "floor": None, "turn": None, **shape}
+    assert text_lines("beside.txt.j2", "shape", s=whole) == [text]
 
 
 def test_cliffs_are_counted_by_shape() -> None:
     """One of two cases falls off a cliff at turn 6."""
     fall = conversation("falls", [1.0] * 5 + [0.4] * 5)
-    lines = beside_lines(record(fall, flat("stays")))
+    lines = text_lines("beside.txt.j2", "lines", record=record(fall, flat("stays")))
     assert "  cliffs in 1 case, such as falls: cliff at turn 6: 1.00 → 0.40" in lines
 
 

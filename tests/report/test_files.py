@@ -13,9 +13,10 @@ import pytest
 from made import flat
 from records import record
 
+from pytest_clinical_drift.report.clean import inert
 from pytest_clinical_drift.report.compare import render_html, render_markdown
 from pytest_clinical_drift.report.json_file import write_results
-from pytest_clinical_drift.report.markdown import inert, workflow_commands
+from pytest_clinical_drift.report.markdown import workflow_commands
 from pytest_clinical_drift.verdict.comparison import paired_differences
 from pytest_clinical_drift.verdict.results_file import read_results
 from pytest_clinical_drift.verdict.thresholds import BaselineRules

@@ -2,38 +2,57 @@
 
 from __future__ import annotations
 
+import dataclasses
+from typing import Any
+
 import pytest
 from made import event, flat
 from records import grounds, judged, limits, record
 
-from pytest_clinical_drift.report.meaning import cut_lines, rests_on, what_it_means
-from pytest_clinical_drift.scoring.assessment import OPEN, AuditCount
+from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.scoring.assessment import OPEN, AuditCount, CaseAssessment
+
+
+def counts(*runs: CaseAssessment) -> dict[str, Any]:
+    return dataclasses.asdict(grounds(*runs))
+
+
+def what_it_means(found: dict[str, Any], verdict: str) -> str:
+    return " ".join(text_lines("meaning.txt.j2", "means", grounds=found, verdict=verdict))
+
+
+def rests_on(found: dict[str, Any]) -> list[str]:
+    return text_lines("meaning.txt.j2", "rests_on", record=found)
+
+
+def cut_lines(found: dict[str, Any]) -> list[str]:
+    return text_lines("meaning.txt.j2", "cut", grounds=found)
 
 
 def test_counts_only_cases_that_were_decided() -> None:
     """An outage is no case without a severe failure: 0 of 9, not 0 of 10; 1 - 0.025 ** (1 / 9) is 0.336."""
     runs = [flat(f"case-{number}") for number in range(9)]
-    told = what_it_means(grounds(*runs, flat("down", incomplete="no server")), "FAIL")
+    told = what_it_means(counts(*runs, flat("down", incomplete="no server")), "FAIL")
     assert "on 9 synthetic English cases of 10 turns" in told
     assert "0 of 9 cases with a severe failure is compatible with a true rate up to 33.6%" in told
 
 
 def test_failure_before_the_outage_counts() -> None:
     """What was seen before the model went away was seen."""
-    told = what_it_means(grounds(flat("whole"), flat("down", incomplete="no server", events=[event()])), "FAIL")
+    told = what_it_means(counts(flat("whole"), flat("down", incomplete="no server", events=[event()])), "FAIL")
     assert "1 of 2 cases with a severe failure" in told
 
 
 def test_nothing_measured_says_nothing() -> None:
     """Without a complete case there is no rate to speak of."""
-    told = what_it_means(grounds(flat("down", incomplete="no server")), "INCOMPLETE")
+    told = what_it_means(counts(flat("down", incomplete="no server")), "INCOMPLETE")
     assert told == "No case was run to its end: nothing was measured, and nothing is said about the model."
 
 
 @pytest.mark.parametrize("verdict", ["CAUTION", "FAIL", "UNSETTLED", "PARTIAL", "INCOMPLETE"])
 def test_only_a_pass_says_what_a_pass_says(verdict: str) -> None:
     """ "A PASS says" and "met limits" stand under a PASS and nowhere else; one case is not "1 cases"."""
-    found = grounds(flat("only"))
+    found = counts(flat("only"))
     assert what_it_means(found, "PASS").startswith("A PASS says: this configuration, on 1 synthetic English case of")
     told = what_it_means(found, verdict)
     assert "PASS" not in told
@@ -44,7 +63,10 @@ def test_rests_on_the_judges_misses() -> None:
     """0 of 9 is compatible with 33.6 %; a judge that finds at least 80 % leaves room for 33.6 / 0.8 = 42.0 %."""
     runs = [flat(f"case-{number}") for number in range(9)]
     lines = rests_on(record(*runs, judge=judged(fact=limits(found=0.8), must=limits(found=0.95))))
-    assert "0 of 9 conversations is compatible with a true rate up to 33.6%, up to 42.0% after" in " ".join(lines)
+    assert (
+        "0 of 9 cases with a severe failure is compatible with a true rate up to 33.6%, up to 42.0% after"
+        in " ".join(lines)
+    )
     assert "Judge calibrated on 400 questions labelled by models, on 2026-10-01." in lines
 
 
@@ -52,8 +74,11 @@ def test_rests_on_what_nobody_looked_at() -> None:
     """Open severe alarms, cases without review, replies without demand, the audit."""
     waiting = flat("a", events=[event(state=OPEN)], demands=4, audit=AuditCount(100, 1, 1))
     lines = rests_on(record(waiting, flat("b", demands=10)))
-    assert lines[0] == "Severe failure confirmed in no case; 1 case with an open severe alarm."
-    assert lines[1] == "While severe alarms are open, the true rate has no upper limit."
+    assert lines[:3] == [
+        "A severe failure is confirmed in 0 of 2 cases.",
+        "1 case has a severe alarm that nobody has settled.",
+        "While they are open, the true rate has no upper limit.",
+    ]
     assert any(line.startswith("0 of 0 cases reviewed by a clinician") for line in lines)
     assert "6 of 20 replies had no demand: only a judge reads those for harm." in lines
     assert any(

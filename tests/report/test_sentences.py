@@ -7,7 +7,7 @@ from dataclasses import replace
 from made import alarm
 
 from pytest_clinical_drift.judging.opinions import Opinion
-from pytest_clinical_drift.report.case_text import runs_of_turns
+from pytest_clinical_drift.report.case_text import worst_first
 from pytest_clinical_drift.report.sentences import alarm_sentence, event_sentence, opinion_lines
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, OPEN, Alarm, Event
 
@@ -72,7 +72,7 @@ def test_one_finding_on_turns_that_follow_is_told_once() -> None:
     def at(turn: int, fact: str) -> Alarm:
         return Alarm("lost", turn, False, CONFIRMED, "", "not stated", fact=fact, what=fact)
 
-    runs = runs_of_turns([at(3, "asthma"), at(4, "asthma"), at(4, "gout"), at(6, "asthma"), at(7, "asthma")])
+    runs = worst_first([at(3, "asthma"), at(4, "asthma"), at(4, "gout"), at(6, "asthma"), at(7, "asthma")])
     assert [[(a.fact, a.turn) for a in run] for run in runs] == [
         [("asthma", 3), ("asthma", 4)],
         [("gout", 4)],

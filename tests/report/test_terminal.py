@@ -60,7 +60,7 @@ def test_worst_alarm_first() -> None:
     ((repeats, verdict),) = judged_cases(flat("x", alarms=alarms))
     shown = [line.strip() for line in case_report(verdict, repeats).splitlines() if line.startswith("  turn")]
     assert [line.split('"')[1] for line in shown] == ["a", "b", "c", "d"]
-    assert "1 alarm was dismissed" in case_report(verdict, repeats)
+    assert "1 alarm dismissed" in case_report(verdict, repeats)
 
 
 def test_long_words_are_broken() -> None:
@@ -104,12 +104,15 @@ def test_basis_wraps_at_every_width(width: int) -> None:
 
 def test_quiet_shows_the_verdict_alone() -> None:
     """With -q one paragraph; with -v also every fact lost."""
-    runs = [flat("a", 0.5)]
+    lost = [alarm("lost", turn=turn, severe=False, fact="gout", what="gout") for turn in (3, 4)]
+    runs = [flat("a", 0.5, alarms=lost)]
     quiet = render_summary(record(*runs), judged_cases(*runs), "m", verbosity=-1)
     assert len(quiet) == 1
     assert quiet[0].startswith("FAIL (rules only)")
     loud = render_summary(record(*runs), judged_cases(*runs), "m", verbosity=1)
-    assert "  facts lost by turn" in loud
+    place = loud.index("  facts lost by turn")
+    assert loud[place + 1] == "  a"
+    assert loud[place + 2].startswith('    turns 3 to 4: lost "gout"')
 
 
 def test_left_out_metrics_are_named() -> None:

@@ -1,0 +1,58 @@
+"""Templates: pages that escape everything under a policy by which only our own script runs, and plain sentences."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup
+
+from pytest_clinical_drift.report.clean import inert, one_line, printable
+from pytest_clinical_drift.report.figures import counted, interval_text, value_text, worse_text
+from pytest_clinical_drift.verdict.values import label, number, words
+
+
+@cache
+def environment() -> Environment:
+    """Templates; pages escape everything, plain text and markdown take care of it themselves. No unknown names."""
+    made = Environment(
+        loader=PackageLoader("pytest_clinical_drift", "data"),
+        autoescape=select_autoescape(disabled_extensions=("txt.j2", "md.j2"), default=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"clean": printable, "counted": counted, "label": label, "inert": inert, "one_line": one_line}
+    made.globals |= {"value_text": value_text, "worse_text": worse_text, "interval_text": interval_text}
+    made.globals |= {"words": words, "number": number}
+    return made
+
+
+def text_lines(template: str, macro: str, **values: Any) -> list[str]:
+    """The lines that a macro of a text template makes."""
+    text: str = getattr(environment().get_template(template).module, macro)(**values)
+    return [line.rstrip() for line in text.splitlines() if line.strip()]
+
+
+def page_source(template: str, *, styles: Sequence[str], scripts: Sequence[str] = (), **values: Any) -> str:
+    """A self-contained page: its own styles and scripts run, known by their hashes, and nothing else does."""
+    style, script = (_source(names) for names in (styles, scripts))
+    policy = f"default-src 'none'; style-src '{_hash(style)}'"
+    if script:
+        policy += f"; script-src '{_hash(script)}'"
+    shown = environment().get_template(template)
+    return shown.render(policy=Markup(policy), style=Markup(style), script=Markup(script), **values)
+
+
+def _source(names: Sequence[str]) -> str:
+    folder = resources.files("pytest_clinical_drift") / "data"
+    return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
+
+
+def _hash(source: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
