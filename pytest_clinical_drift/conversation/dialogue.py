@@ -70,8 +70,15 @@ class Dialogue:
         return Transcript(self.case.id, exchanges, self.repeat, incomplete=first_error(exchanges))
 
 
+_LONGEST_REPLY = 200_000
+"""Characters: a model that never stops is not read to its end, turn after turn."""
+
+
 def without_lost_answer(reply: Reply) -> Reply:
-    """A reply that was cut off inside its reasoning never answered: an outage, not forgetting."""
+    """A reply that was cut off inside its reasoning, or does not end, never answered: an outage, not forgetting."""
+    if max(len(reply.text), len(reply.reasoning)) > _LONGEST_REPLY:
+        told = f"the reply has {max(len(reply.text), len(reply.reasoning)):,} characters"
+        return Reply("", error=f"{told}, and not more than {_LONGEST_REPLY:,} are read; set max_tokens")
     if reply.error is None and reply.truncated is not False and never_left_reasoning(reply.text):
         return replace(reply, text="", error="the reply ended inside its reasoning (token limit reached)")
     return reply

@@ -15,7 +15,7 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
 from pytest_clinical_drift.conversation.progress import Progress, no_progress
 from pytest_clinical_drift.conversation.store import Store, StoredRun
-from pytest_clinical_drift.errors import DriftError, SubjectError
+from pytest_clinical_drift.errors import DriftError, SubjectError, sentence
 from pytest_clinical_drift.subjects.base import BatchedSubject, RunStopped, Subject
 from pytest_clinical_drift.transcript import Transcript, write_transcript
 
@@ -195,6 +195,8 @@ class SharedTranscripts:
 
 
 def _as_subject_error(failure: BaseException) -> SubjectError:
+    if isinstance(failure, OSError):
+        return SubjectError(sentence(failure))
     if isinstance(failure, DriftError):
         return SubjectError(str(failure))
     return SubjectError(f"{type(failure).__name__}: {failure}")

@@ -54,6 +54,8 @@ class ActivePlugin(GroupsPlugin):
         self._runner: BackgroundRunner | None = None
         self.outcome = RunOutcome(run)
         self._written: list[Path] = []
+        self._problem = ""
+        """Why the results are not where they should be; empty where they are."""
         self._failed = 0
 
     @classmethod
@@ -90,6 +92,7 @@ class ActivePlugin(GroupsPlugin):
                 raise InputError(f"{self.run.spec} loads the model into each process: run it without -n")
             progress = self._progress()
             self.remarks = self.run.check(progress.say if progress else None)
+            self.run.make_results_folder()
             self._runner = self._make_runner(progress)
         except (InputError, OSError) as error:
             raise pytest.UsageError(sentence(error)) from None
@@ -257,13 +260,17 @@ class ActivePlugin(GroupsPlugin):
             self._runner.stop(interrupted=session.exitstatus == pytest.ExitCode.INTERRUPTED)
             self.run.bench.stop()
         if not self.is_worker and not self.config.option.collectonly and (verdict := self.outcome.judge()) is not None:
-            self._written = self.outcome.write(self.run.subject.identity(), self._transcripts())
+            try:
+                self._written = self.outcome.write(self.run.subject.identity(), self._transcripts())
+            except OSError as error:
+                self._problem = f"the results could not be written: {sentence(error)}"
             report_gate(session, self.outcome, verdict)
         if self._shared is not None:
             self._shared.cleanup()
         if not self.is_worker and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             fails = [self.fails(verdict) for _, verdict in self.outcome.cases]
-            session.exitstatus = self.outcome.exit_code(fails=fails)
+            code = self.outcome.exit_code(fails=fails)
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR if self._problem and code != 1 else code
 
     def _transcripts(self) -> dict[str, list[Transcript]]:
         """The conversations behind the results, wherever they were scored."""
@@ -278,3 +285,5 @@ class ActivePlugin(GroupsPlugin):
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         write_summary(terminalreporter, self.outcome, self._written, self.fails)
+        if self._problem:
+            terminalreporter.write_line(f"ERROR: {self._problem}", red=True)

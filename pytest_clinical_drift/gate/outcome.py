@@ -196,8 +196,10 @@ class RunOutcome(Outcome):
         self.reused_since = oldest_reused(transcripts)
         manifest = self._manifest(identity)
         self.attempt = self._write_ledger(manifest, self.verdict)
+        reviewed = self._reviewed(self.verdict.basis)
+        written = self.write_files(self.run.results_folder, manifest, transcripts, reviewed)
         write_run_record(self.run, self.verdict.basis, manifest, transcripts)
-        return self.write_files(self.run.results_folder, manifest, transcripts, self._reviewed(self.verdict.basis))
+        return written
 
     def _write_ledger(self, manifest: dict[str, Any], verdict: SetVerdict) -> str:
         entry = ledger_entry(manifest, verdict=verdict.verdict, selected=verdict.selected, total=verdict.total)

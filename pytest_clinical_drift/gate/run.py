@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -109,6 +110,12 @@ class GateRun:
     def results_folder(self) -> Path:
         """Where this model's results go."""
         return self.settings.root / self.settings.results / self.slug
+
+    def make_results_folder(self) -> None:
+        """Make it and write into it once: a place that takes no results is told before the first case."""
+        self.results_folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=self.results_folder) as draft:
+            draft.write(b"\n")
 
     @property
     def store_path(self) -> Path | None:

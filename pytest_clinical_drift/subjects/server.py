@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -22,6 +23,7 @@ from pytest_clinical_drift.subjects.server_http import (
     ServerFault,
     parse_address,
     read_answer,
+    read_bounded,
     request_body,
 )
 from pytest_clinical_drift.subjects.server_preflight import PATIENCE, Say, ask_about_itself, first_answer, served_models
@@ -87,7 +89,8 @@ class ServerSubject:
         place = self.address.base
         try:
             trouble = await first_answer(self._greet, place=place, patience=self._first_patience, say=self.say)
-            self._server = await ask_about_itself(self._connect(), self.address)
+            told = json.dumps(await ask_about_itself(self._connect(), self.address))
+            self._server = json.loads(self._key.scrub(told.encode()))
         except ServerFault as fault:
             raise InputError(await self._explain(fault)) from None
         finally:
@@ -200,18 +203,15 @@ class ServerSubject:
         body = request_body(self.address.model, messages, options)
         try:
             async with asyncio.timeout(patience):
-                response = await self._connect().post(self._chat, content=body)
+                async with self._connect().stream("POST", self._chat, content=body) as response:
+                    content = self._key.scrub(await read_bounded(response.aiter_bytes()))
         except TimeoutError:
             raise ServerFault(f"{TOO_SLOW} {patience:.3g} s") from None
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-            raise ServerFault(self._key.scrub(f"{NO_SERVER} {self.address.root} ({_reason(error)})")) from None
+            raise ServerFault(f"{NO_SERVER} {self.address.root} ({_reason(error)})") from None
         except (httpx2.HTTPError, httpx2.StreamError) as error:
-            raise ServerFault(self._key.scrub(f"the connection broke ({_reason(error)})")) from None
-        try:
-            return read_answer(response.status_code, response.headers, response.content)
-        except ServerFault as fault:
-            fault.cause = self._key.scrub(fault.cause)
-            raise
+            raise ServerFault(f"the connection broke ({_reason(error)})") from None
+        return read_answer(response.status_code, response.headers, content)
 
     def _options(self, repeat: int) -> dict[str, Any]:
         """Decoding settings as the server wants them; each repeat gets a seed of its own."""

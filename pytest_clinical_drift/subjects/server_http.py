@@ -7,7 +7,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -15,6 +15,8 @@ from urllib.parse import parse_qs, urlsplit
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.transcript import Message, Reply, read_usage
 
+_MOST_BYTES = 4 * 2**20
+"""Of one answer: some hundred times what a long reply with all its reasoning takes."""
 _LONGEST_PAUSE = 600.0
 """Seconds; a server that asks for more is treated as asking for this much."""
 _RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 507, 520, 521, 522, 523, 524, 529})
@@ -123,10 +125,10 @@ class ApiKey:
             raise InputError(f"the environment variable {self._variable} holds characters that cannot be sent as a key")
         return key or None
 
-    def scrub(self, text: str) -> str:
-        """The text without the key, which servers and libraries like to repeat."""
+    def scrub(self, answer: bytes) -> bytes:
+        """What came back without the key, which servers like to repeat: it must not reach a file or a page."""
         key = self.read()
-        return text.replace(key, "[key]") if key else text
+        return answer.replace(key.encode(), b"[key]") if key else answer
 
     @property
     def advice(self) -> str:
@@ -142,6 +144,16 @@ def request_body(model: str, messages: Sequence[Message], options: Mapping[str, 
     """A chat completion request; ASCII escapes keep lone surrogates representable."""
     body = {"model": model, "messages": [message.as_dict() for message in messages], "stream": False, **options}
     return json.dumps(body, ensure_ascii=True).encode("ascii")
+
+
+async def read_bounded(parts: AsyncIterator[bytes]) -> bytes:
+    """The body of an answer, as long as it is one that a model would give."""
+    body = bytearray()
+    async for part in parts:
+        body += part
+        if len(body) > _MOST_BYTES:
+            raise ServerFault(f"the answer has more than {_MOST_BYTES:,} bytes and was not read on", again=False)
+    return bytes(body)
 
 
 def read_answer(status: int, headers: Mapping[str, str], body: bytes) -> Reply:

@@ -37,6 +37,8 @@ def parse_spec(text: str) -> Spec:
     text = text.strip()
     if not text:
         raise InputError("--model is empty; write for example control:steady or server:MODEL@URL")
+    if not text.isprintable():
+        raise InputError(f"--model {text}: holds characters that cannot be shown")
     prefix, colon, rest = text.partition(":")
     if colon and prefix in _SUBJECTS:
         if not rest:
