@@ -10,22 +10,11 @@ import pytest
 from pydantic import TypeAdapter
 
 from pytest_clinical_drift.errors import InputError, SubjectError, sentence
+from pytest_clinical_drift.gate import reporting
 from pytest_clinical_drift.gate.command_line import OPTIONS, destination
-from pytest_clinical_drift.gate.reporting import (
-    GatedItem,
-    GateFailure,
-    GroupsPlugin,
-    Property,
-    WholeResult,
-    name_suite,
-    report_whole,
-    shown,
-    status_of,
-    write_figures,
-)
 from pytest_clinical_drift.ranking.gate import SlateVerdict, exit_code
 from pytest_clinical_drift.ranking.report_text import summary_lines
-from pytest_clinical_drift.ranking.run import INTEGRITY, GatedSlate, SlateRun, SlateSettings, TestResult
+from pytest_clinical_drift.ranking.run import INTEGRITY, GatedSlate, SlateRun, TestResult
 from pytest_clinical_drift.report.clean import one_line
 from pytest_clinical_drift.verdict.values import CAUTION, FAIL, NOT_EVALUATED, PARTIAL, PASS
 
@@ -48,7 +37,7 @@ class SlateGroup(pytest.Collector):
                 yield SlateItem.from_parent(self, plugin=self.plugin, metric=metric)
 
 
-class SlateItem(GatedItem):
+class SlateItem(reporting.GatedItem):
     """One metric of one slate against its limits."""
 
     def __init__(self, *, plugin: SlatePlugin, metric: str, parent: SlateGroup, **kwargs: Any) -> None:
@@ -67,7 +56,7 @@ class SlateItem(GatedItem):
         try:
             self.result = self.slate.run_test(self.name)
         except SubjectError as error:
-            raise GateFailure(str(error)) from None
+            raise reporting.GateFailure(str(error)) from None
         if self.config.getini("drift_junit_properties"):
             self.user_properties.extend(properties(self.result))
 
@@ -76,12 +65,14 @@ class SlateItem(GatedItem):
             return
         judged = self.result.judgement
         if self.plugin.fails(judged.verdict):
-            raise GateFailure(f"{judged.verdict}: {judged.detail if judged.metric == INTEGRITY else judged.sentence}")
+            raise reporting.GateFailure(
+                f"{judged.verdict}: {judged.detail if judged.metric == INTEGRITY else judged.sentence}"
+            )
         if judged.verdict == NOT_EVALUATED:
             pytest.skip(f"{NOT_EVALUATED}: {one_line(judged.detail, 300)}")
 
 
-class SlatePlugin(GroupsPlugin):
+class SlatePlugin(reporting.GroupsPlugin):
     """The hooks of a gated slate. One object per pytest session, in the controller and in each worker."""
 
     def __init__(self, config: pytest.Config, run: SlateRun, selection: frozenset[str]) -> None:
@@ -101,7 +92,7 @@ class SlatePlugin(GroupsPlugin):
                 raise pytest.UsageError(f"{option} has no meaning with --slate; it belongs to conversations")
         config.addinivalue_line("markers", "clinical_drift: a metric of the slate gate")
         try:
-            run = SlateRun(_read_settings(config))
+            run = _read_options(config)
             selection = _take_selection(config, run)
         except (InputError, OSError) as error:
             raise pytest.UsageError(sentence(error)) from None
@@ -113,12 +104,12 @@ class SlatePlugin(GroupsPlugin):
 
     def fails(self, verdict: str) -> bool:
         """Whether a test or slate with this verdict fails the run."""
-        return verdict == FAIL or (self.run.settings.strict and verdict == CAUTION)
+        return verdict == FAIL or (self.run.strict and verdict == CAUTION)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
-        name_suite(self.config, f"clinical-drift {', '.join(self.run.slates)}")
-        if self.run.settings.model is None or self.is_worker or self.config.option.collectonly:
+        reporting.name_suite(self.config, f"clinical-drift {', '.join(self.run.slates)}")
+        if self.run.model is None or self.is_worker or self.config.option.collectonly:
             return
         try:
             _ = self.run.ranker
@@ -126,8 +117,8 @@ class SlatePlugin(GroupsPlugin):
             raise pytest.UsageError(sentence(error)) from None
 
     def pytest_report_header(self) -> list[str]:
-        gate = self.run.thresholds_file.resolve() if self.run.thresholds_file else "the bundled thresholds"
-        model = f", ranker {self.run.settings.model}" if self.run.settings.model else ""
+        gate = self.run.thresholds.resolve() if self.run.thresholds else "the bundled thresholds"
+        model = f", ranker {self.run.model}" if self.run.model else ""
         told = f"slate {', '.join(self.run.slates)}{model}, gate: {gate}"
         alone = [] if self.config.args else ["slate only; your tests are not collected"]
         return [f"clinical-drift: {line}" for line in (told, *alone)]
@@ -148,7 +139,7 @@ class SlatePlugin(GroupsPlugin):
         return report  # type: ignore[no-any-return]
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:
-        return status_of(report, spelled_out=False) if report.passed and report.when == "call" else None
+        return reporting.status_of(report, spelled_out=False) if report.passed and report.when == "call" else None
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -158,7 +149,7 @@ class SlatePlugin(GroupsPlugin):
         if data is not None:
             result = _RESULT.validate_python(data)
             self.run.slates[result.slate].taken[result.judgement.metric] = result
-            write_figures(self.config, report, properties(result))
+            reporting.write_figures(self.config, report, properties(result))
         if report.failed:
             outage = getattr(report, "slate_test", False) and report.when == "setup"
             self._incomplete |= outage
@@ -181,7 +172,7 @@ class SlatePlugin(GroupsPlugin):
     def _report_verdict(self, session: pytest.Session, slug: str, verdict: SlateVerdict) -> None:
         """One more result per slate, on the controller only: it reaches terminal and junit like that of a test."""
         skipped = verdict.verdict in (PARTIAL, NOT_EVALUATED)
-        whole = WholeResult(
+        whole = reporting.WholeResult(
             place=f"{PREFIX}/{slug}",
             name="verdict",
             verdict=verdict.verdict,
@@ -189,7 +180,7 @@ class SlatePlugin(GroupsPlugin):
             message=one_line(": ".join((verdict.verdict, "; ".join(verdict.reasons))).rstrip(": "), 300),
             figures=[("verdict", verdict.verdict)],
         )
-        report_whole(session, whole)
+        reporting.report_whole(session, whole)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         for slug, record in self._records.items():
@@ -198,10 +189,10 @@ class SlatePlugin(GroupsPlugin):
             for line in summary_lines(record):
                 terminalreporter.write_line(line)
         for file in self._written:
-            terminalreporter.write_line(f"written: {shown(file)}")
+            terminalreporter.write_line(f"written: {reporting.shown(file)}")
 
 
-def properties(result: TestResult) -> list[Property]:
+def properties(result: TestResult) -> list[reporting.Property]:
     """A test's figures for junit: plain values, undefined ones left out."""
     metric, figure = result.judgement.metric, result.judgement.figure
     figures: dict[str, object] = {"verdict": result.judgement.verdict}
@@ -213,11 +204,11 @@ def properties(result: TestResult) -> list[Property]:
     return list(figures.items())
 
 
-def _read_settings(config: pytest.Config) -> SlateSettings:
+def _read_options(config: pytest.Config) -> SlateRun:
     """Options win over ini keys; paths on the command line are relative to where pytest was started."""
     here, limits = config.invocation_params.dir, config.getini("drift_thresholds")
     given = config.option.drift_thresholds
-    return SlateSettings(
+    return SlateRun(
         folder=Path(here, config.option.drift_slate),
         root=config.rootpath,
         model=config.option.drift_model,

@@ -8,23 +8,16 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from pytest_clinical_drift.cases.faults import describe_faults
 from pytest_clinical_drift.cases.files import parse_data, read_text
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.ranking.tables import read_moment
+from pytest_clinical_drift.ranking.tables import as_utc
 
 FILE_NAME = "manifest.json"
 PUBLIC_NAME = "slates.json"
 FORMAT = 1
-
-
-def _moment(value: object) -> object:
-    try:
-        return read_moment(value) if isinstance(value, str) else value
-    except ValueError:
-        raise ValueError(f"{value!r} is not a date such as 2026-02-09") from None
 
 
 class Manifest(BaseModel):
@@ -34,7 +27,7 @@ class Manifest(BaseModel):
 
     file: Annotated[Path, Field(exclude=True)]
     slate_id: Annotated[str, Field(min_length=1)]
-    created_at: Annotated[datetime.datetime, BeforeValidator(_moment)]
+    created_at: Annotated[datetime.datetime, AfterValidator(as_utc)]
     model_version: str = ""
     parameters: dict[str, Any] = Field(default_factory=dict)
     n_predictions: int | None = None

@@ -43,15 +43,6 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreBin:
-    """A tenth of the predictions, by score."""
-
-    mean_score: float
-    predictions: int
-    hits: int
-
-
-@dataclass(frozen=True, slots=True)
 class ViewFigures:
     """Everything that one reading of the outcomes yields."""
 
@@ -59,7 +50,8 @@ class ViewFigures:
     """Tier name, or "all"."""
     diseases: tuple[dict[str, Cell], ...]
     """In the order of the slate's diseases."""
-    calibration: tuple[ScoreBin, ...]
+    calibration: tuple[dict[str, float], ...]
+    """Mean score, predictions and hits of each tenth of the predictions, by score."""
     days: tuple[tuple[int, int], ...]
     """Tier position and days to the first high-signal outcome, of every hit that is dated."""
     observed: int
@@ -82,7 +74,8 @@ def evaluate(view: View, *, confidence: float = 0.95) -> ViewFigures:
         tiers=_cells(view, weights, confidence),
         diseases=tuple(_cells(view.of_disease(index), None, confidence) for index in range(view.diseases)),
         calibration=tuple(
-            ScoreBin(float(rows["score"][part].mean()), len(part), int(hits[part].sum())) for part in tenths
+            {"mean_score": float(rows["score"][part].mean()), "predictions": len(part), "hits": int(hits[part].sum())}
+            for part in tenths
         ),
         days=tuple(zip(dated["tier"].tolist(), dated["day"].astype(np.int64).tolist(), strict=True)),
         observed=max(int(hits.sum()), int(view.baseline.hits.sum()) if view.baseline else 0),

@@ -10,7 +10,6 @@ from typing import Any
 from pytest_clinical_drift.report.page import page_source
 from pytest_clinical_drift.verdict.slate_limits import TIERS
 
-FILE_NAME = "slate_report.html"
 _MOST_DISEASES = 40
 """Diseases on the page; the results file has all of them."""
 _MOST_BARS = 24

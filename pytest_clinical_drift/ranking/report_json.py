@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from pytest_clinical_drift.ranking.figures import Figure
@@ -13,7 +12,6 @@ from pytest_clinical_drift.ranking.slate import Slate
 from pytest_clinical_drift.verdict.slate_limits import TIERS
 
 SCHEMA = 1
-FILE_NAME = "slate_results.json"
 MEANING = (
     "The gate looks at pairs that were open when the slate was frozen, and at high-signal outcomes dated after it. "
     "Figures over all outcomes follow the published formulas; outcomes older than the slate are in them, so they show "
@@ -45,7 +43,12 @@ def slate_results(
         "candidates": None if slate.candidates is None else len(slate.candidates),
         "outcomes": len(slate.outcomes),
         "notes": list(slate.notes),
-        "judgements": [_judgement(item) for item in judgements],
+        "judgements": [
+            {"metric": item.metric, "verdict": item.verdict}
+            | _figure(item.figure)
+            | {"limit": item.limit, "detail": item.detail}
+            for item in judgements
+        ],
         "prospective": _view(slate, prospective),
         "all_outcomes": _view(slate, everything),
         "temporal_auc_by_year": dict(temporal),
@@ -71,18 +74,15 @@ def _view(slate: Slate, figures: ViewFigures) -> dict[str, Any]:
             {"disease": disease, "tiers": {name: _cell(cell) for name, cell in cells.items()}}
             for disease, cells in zip(slate.diseases, figures.diseases, strict=True)
         ],
-        "calibration_bins": [asdict(item) for item in figures.calibration],
+        "calibration_bins": list(figures.calibration),
         "days_to_event": [{"tier": TIERS[tier], "days": days} for tier, days in figures.days],
         "pairs_known_at_freeze": figures.left_out,
     }
 
 
 def _cell(cell: Cell) -> dict[str, Any]:
-    return {
-        "predictions": cell.predictions,
-        "hits": cell.hits,
-        **{name: _figure(figure) for name, figure in cell.figures.items()},
-    }
+    figures = {name: _figure(figure) for name, figure in cell.figures.items()}
+    return {"predictions": cell.predictions, "hits": cell.hits, **figures}
 
 
 def _figure(figure: Figure) -> dict[str, Any]:
@@ -92,13 +92,3 @@ def _figure(figure: Figure) -> dict[str, Any]:
     if figure.value is None:
         plain["reason"] = figure.reason
     return plain
-
-
-def _judgement(item: SlateJudgement) -> dict[str, Any]:
-    return {
-        "metric": item.metric,
-        "verdict": item.verdict,
-        **_figure(item.figure),
-        "limit": item.limit,
-        "detail": item.detail,
-    }

@@ -16,9 +16,7 @@ from pytest_clinical_drift.ranking.gate import SlateJudgement, SlateVerdict, jud
 from pytest_clinical_drift.ranking.manifest import FILE_NAME
 from pytest_clinical_drift.ranking.prospective import ViewFigures, evaluate
 from pytest_clinical_drift.ranking.ranker import Ranker, RankerFigures, load_ranker, measure_ranker
-from pytest_clinical_drift.ranking.report_html import FILE_NAME as PAGE_NAME
 from pytest_clinical_drift.ranking.report_html import render_slate
-from pytest_clinical_drift.ranking.report_json import FILE_NAME as RESULTS_NAME
 from pytest_clinical_drift.ranking.report_json import slate_results
 from pytest_clinical_drift.ranking.slate import Slate, read_slates
 from pytest_clinical_drift.ranking.view import View, all_outcomes, prospective
@@ -29,20 +27,6 @@ from pytest_clinical_drift.verdict.values import FAIL, PARTIAL, PASS
 
 INTEGRITY = "integrity"
 """The test that compares a slate with what was frozen."""
-
-
-@dataclass(frozen=True, slots=True)
-class SlateSettings:
-    """What the user asked for, as the options say it."""
-
-    folder: Path
-    root: Path
-    """Results and the project's thresholds are looked up from here."""
-    model: str | None = None
-    """`python:module:factory` of the ranker, for the retrospective metrics."""
-    thresholds: Path | None = None
-    results: Path = Path("results")
-    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,33 +41,38 @@ class TestResult:
     __test__ = False
 
 
+@dataclass
 class SlateRun:
-    """Everything one run needs; built before collection, without loading the ranker."""
+    """What the user asked for, as the options say it, and what follows from it; the ranker is loaded at first use."""
 
-    def __init__(self, settings: SlateSettings) -> None:
-        self.settings = settings
-        self.thresholds_file = settings.thresholds or project_thresholds(settings.root)
-        rules = load_thresholds(self.thresholds_file).slate or load_thresholds().slate
+    folder: Path
+    root: Path
+    """Results and the project's thresholds are looked up from here."""
+    model: str | None = None
+    """`python:module:factory` of the ranker, for the retrospective metrics."""
+    thresholds: Path | None = None
+    results: Path = Path("results")
+    strict: bool = False
+
+    def __post_init__(self) -> None:
+        self.thresholds = self.thresholds or project_thresholds(self.root)
+        rules = load_thresholds(self.thresholds).slate or load_thresholds().slate
         if rules is None:
             raise InputError("the bundled thresholds.yaml has no section 'slate'")
         self.rules: SlateRules = rules
-        self.slates = {slate.slug: GatedSlate(slate, self) for slate in read_slates(settings.folder)}
+        self.slates = {slate.slug: GatedSlate(slate, self) for slate in read_slates(self.folder)}
 
     @cached_property
     def ranker(self) -> Ranker:
-        """The ranking model, loaded at first use."""
-        if self.settings.model is None:
-            raise InputError("retrospective metrics need --drift-model python:module:factory")
-        return load_ranker(self.settings.model)
+        """The ranking model."""
+        return load_ranker(self.model or "")
 
     def write(self, slug: str, record: dict[str, Any]) -> list[Path]:
         """Write a slate's results and page."""
-        folder = self.settings.root / self.settings.results / slug
-        text = json.dumps(record, indent=1, ensure_ascii=True, allow_nan=False) + "\n"
-        return [
-            write_atomically(folder / RESULTS_NAME, text),
-            write_atomically(folder / PAGE_NAME, render_slate(record)),
-        ]
+        folder = self.root / self.results / slug
+        plain = json.dumps(record, indent=1, ensure_ascii=True, allow_nan=False) + "\n"
+        texts = {"slate_results.json": plain, "slate_report.html": render_slate(record)}
+        return [write_atomically(folder / name, text) for name, text in texts.items()]
 
 
 class GatedSlate:
@@ -101,7 +90,7 @@ class GatedSlate:
         present = {TIERS[tier] for tier in self.slate.predictions["tier"].unique()}
         absent = tuple(f"_{tier}" for tier in TIERS if tier not in present)
         gated = [name for name in self._run.rules.metrics if name == PRIMARY or not name.endswith(absent or " ")]
-        ranked = self._run.settings.model is not None
+        ranked = self._run.model is not None
         return (INTEGRITY, *(name for name in gated if ranked or name not in RANKER_METRICS))
 
     @cached_property
@@ -193,7 +182,7 @@ class GatedSlate:
             manifest={
                 "versions": package_versions(),
                 "slate": frozen.as_json() if frozen is not None else None,
-                "ranker": self._run.settings.model,
+                "ranker": self._run.model,
                 "thresholds": self._run.rules.fingerprint(),
             },
         )

@@ -14,22 +14,14 @@ import numpy as np
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.ranking.figures import Ints
 from pytest_clinical_drift.ranking.manifest import Manifest, read_manifests
-from pytest_clinical_drift.ranking.tables import (
-    HIGH_SIGNAL,
-    OUTCOME_TYPES,
-    Table,
-    as_text,
-    find_table,
-    is_known,
-    read_label,
-    read_outcome,
-    read_tier,
-)
+from pytest_clinical_drift.ranking.tables import Table, as_text, find_table, is_known, read_label
+from pytest_clinical_drift.verdict.slate_limits import TIERS
 
 if TYPE_CHECKING:
     import polars as pl
 
 PAIR = ("disease", "drug")
+HIGH_SIGNAL = ("first_trial_seen", "phase_advanced", "fda_approved")
 _EXTRA = {
     "outcomes": ("outcomes",),
     "candidates": ("candidates", "top_candidates"),
@@ -197,8 +189,7 @@ def _read_predictions(table: Table, labelled: pl.DataFrame) -> pl.DataFrame:
         rows = rows.with_columns(rank=pl.struct(-pl.col("score"), "drug").rank("ordinal").over("disease"))
     rows = rows.with_columns(tier=sum((pl.col("rank") > end).cast(pl.Int64) for end in _TIER_ENDS))
     if (name := table.first_of("confidence_tier", "tier")) is not None:
-        given = table.cells(name, read_tier, "not a tier; known ones: high, moderate, exploratory", pl.Int64)
-        rows = rows.with_columns(tier=pl.coalesce(given, "tier"))
+        rows = rows.with_columns(tier=pl.coalesce(table.positions(name, TIERS, "a tier"), "tier"))
     return rows.with_columns(
         known=pl.col("known").any().over(PAIR),  # one row that knows speaks for all rows of its pair
         repeated=pl.col("rank").rank("ordinal").over(PAIR) > 1,
@@ -251,9 +242,8 @@ def _read_outcomes(
         if whole and not len(table):
             return pl.DataFrame(schema=columns), [f"none of the {whole} outcome rows names the slate {slate_id}"]
     table.text("outcome_type")
-    expected = f"not an outcome; known ones: {', '.join(OUTCOME_TYPES)}"
     rows = table.pairs().with_columns(
-        kind=table.cells("outcome_type", read_outcome, expected, pl.Int64),
+        kind=table.positions("outcome_type", (*HIGH_SIGNAL, "status_transition"), "an outcome"),
         date=table.moments("outcome_date").dt.date(),
         seen=table.moments("observed_at").dt.date() if "observed_at" in table else pl.lit(None, pl.Date),
     )

@@ -10,14 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_clinical_drift.errors import InputError, MissingDependency
-from pytest_clinical_drift.verdict.slate_limits import TIERS
 
 if TYPE_CHECKING:
     import polars as pl
 
 SUFFIXES = (".parquet", ".csv", ".jsonl")
-HIGH_SIGNAL = ("first_trial_seen", "phase_advanced", "fda_approved")
-OUTCOME_TYPES = (*HIGH_SIGNAL, "status_transition")
 
 _LABELS = {"approved": 4, "phase4": 4, "phase3": 3, "phase2": 2, "phase1": 1, "negative": 0}
 _NOTHING_KNOWN = frozenset(
@@ -96,7 +93,17 @@ class Table:
         """A column of dates or time stamps, as UTC."""
         import polars as pl
 
-        return self.cells(name, read_moment, "not a date such as 2026-02-09", pl.Datetime("us", "UTC"))
+        def read(text: str) -> datetime.datetime:
+            return as_utc(datetime.datetime.fromisoformat(text.strip()))
+
+        return self.cells(name, read, "not a date such as 2026-02-09", pl.Datetime("us", "UTC"))
+
+    def positions(self, name: str, names: Sequence[str], what: str) -> pl.Series:
+        """A column of names of a list, as positions in it."""
+        import polars as pl
+
+        expected = f"not {what}; known ones: {', '.join(names)}"
+        return self.cells(name, lambda text: names.index(text.strip().lower()), expected, pl.Int64)
 
     def fault(self, row: int, name: str, problem: str) -> InputError:
         """The sentence for one bad cell."""
@@ -134,20 +141,9 @@ def read_table(file: Path) -> Table:
     return Table(file, frame.with_row_index(_ROW, offset=1))
 
 
-def read_moment(text: str) -> datetime.datetime:
-    """A date or time stamp in ISO form; without a zone it is UTC."""
-    moment = datetime.datetime.fromisoformat(text.strip())
+def as_utc(moment: datetime.datetime) -> datetime.datetime:
+    """A time in UTC, which it also is without a zone."""
     return moment.astimezone(datetime.UTC) if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
-
-
-def read_tier(text: str) -> int:
-    """Position of a tier's name."""
-    return TIERS.index(text.strip().lower())
-
-
-def read_outcome(text: str) -> int:
-    """Position of an outcome's name; those of high signal come first."""
-    return OUTCOME_TYPES.index(text.strip().lower())
 
 
 def read_label(text: str) -> int:
