@@ -1,22 +1,25 @@
-"""The command line beside pytest: `clinical-drift validate`, `clinical-drift plans`."""
+"""The command line beside pytest: `clinical-drift COMMAND`."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from importlib import metadata
+from importlib import metadata, resources
 from pathlib import Path
+
+import yaml
 
 from pytest_clinical_drift.errors import InputError, sentence
 
 BAD_INPUT = 4
+_TYPES = {"path": Path, "int": int, "float": float}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; bad input is one sentence on stderr and exit code 4."""
     options = _parser().parse_args(arguments)
-    command: Callable[[argparse.Namespace], int] = options.command
+    command: Callable[[argparse.Namespace], int] = globals()[f"_{options.command}"]
     try:
         return command(options)
     except (InputError, OSError) as error:
@@ -25,85 +28,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
+    """Built from `data/commands.yaml`."""
     parser = argparse.ArgumentParser(prog="clinical-drift", description="Tools around the clinical drift gate.")
     parser.add_argument("--version", action="version", version=f"clinical-drift {_version()}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    new = commands.add_parser("new", help="write a commented case to start from")
-    new.add_argument("case_id", metavar="CASE_ID", help="lower-case words with hyphens, such as asthma-and-nuts")
-    new.add_argument("--out", type=Path, default=Path(), metavar="DIR", help="default: this folder")
-    new.set_defaults(command=_new)
-    validate = commands.add_parser("validate", help="check cases: schema and quality")
-    validate.add_argument("path", type=Path, help="a case file or a folder of cases")
-    validate.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
-    validate.set_defaults(command=_validate)
-    compare = commands.add_parser("compare", help="several models or releases side by side")
-    compare.add_argument("results", type=Path, nargs="+", help="study_c_results.json files, or their folders")
-    compare.add_argument("--html", type=Path, metavar="FILE", help="write a self-contained page")
-    compare.add_argument(
-        "--markdown", type=Path, metavar="FILE", help="write markdown to a file instead of the terminal"
-    )
-    compare.add_argument(
-        "--fail-if-worse", action="store_true", help="exit 1 if a run is worse than the first, 7 if that cannot be told"
-    )
-    compare.set_defaults(command=_compare)
-    review = commands.add_parser("review", help="write a page on which a person settles the alarms of a run")
-    review.add_argument("results", type=Path, metavar="RESULTS", help="the folder of a run's results")
-    review.add_argument("--out", type=Path, metavar="FILE", help="default: review.html beside the results")
-    review.set_defaults(command=_review)
-    verdict = commands.add_parser("verdict", help="judge a run again, with reviews and without a model")
-    verdict.add_argument("results", type=Path, metavar="RESULTS", help="the folder of a run's results")
-    verdict.add_argument(
-        "--reviews", type=Path, metavar="FILE", action="append", required=True, help="reviews.jsonl; may be repeated"
-    )
-    verdict.add_argument("--out", type=Path, metavar="DIR", help="default: the folder reviewed/ beside the results")
-    verdict.set_defaults(command=_verdict)
-    power = commands.add_parser("power", help="the chance of catching a drop of recall with so many cases")
-    power.add_argument("--cases", type=int, required=True, metavar="N", help="cases of the set")
-    power.add_argument(
-        "--drop", type=float, required=True, metavar="D", help="drop of Recall@T10 to be caught, such as 0.1"
-    )
-    power.add_argument("--results", type=Path, metavar="FILE", help="take the spread between cases from these results")
-    power.set_defaults(command=_power)
-    calibrate = commands.add_parser("calibrate", help="measure a judge on labelled questions")
-    calibrate.add_argument("--drift-judge", metavar="SPEC", help="the judge, as for pytest")
-    calibrate.add_argument(
-        "--drift-judge-set", action="append", default=[], metavar="K=V", help="a setting of the judge"
-    )
-    calibrate.add_argument("--set", type=Path, metavar="PATH", help="labelled questions; default: the bundled ones")
-    calibrate.add_argument("--limit", type=int, metavar="N", help="of each kind only N with a fault and N without")
-    calibrate.add_argument("--out", type=Path, metavar="FILE", help="the calibration file, or the folder it goes to")
-    calibrate.add_argument("--drift-store", type=Path, default=Path(".clinical-drift/store.sqlite"), metavar="FILE")
-    calibrate.add_argument(
-        "--prompts", type=Path, metavar="FILE", help="write the exact prompts instead; nobody is asked"
-    )
-    calibrate.set_defaults(command=_calibrate)
-    freeze = commands.add_parser("freeze", help="freeze a ranking model's predictions as a slate")
-    freeze.add_argument("predictions", type=Path, help="predictions: parquet, CSV or JSONL")
-    freeze.add_argument("--out", type=Path, required=True, metavar="DIR", help="the slate's new folder")
-    freeze.add_argument("--model-version", required=True, metavar="V", help="version of the ranking model")
-    freeze.add_argument("--param", action="append", default=[], metavar="K=V", help="a parameter to put on record")
-    freeze.add_argument(
-        "--candidates", type=Path, metavar="FILE", help="all scored candidates, for the popularity baseline"
-    )
-    freeze.add_argument("--labels", type=Path, metavar="FILE", help="pairs known at freeze")
-    freeze.add_argument("--slate-id", metavar="ID", help="default: made of model version, date and hash")
-    freeze.set_defaults(command=_freeze)
-    verify = commands.add_parser("verify", help="prove that a frozen slate has not changed")
-    verify.add_argument("folder", type=Path, help="the slate's folder")
-    verify.add_argument("--sha256", metavar="HASH", help="the hash that was printed at freezing and kept elsewhere")
-    verify.set_defaults(command=_verify)
-    plans = commands.add_parser("plans", help="write target plans for cases that lack one")
-    plans.add_argument("path", type=Path, metavar="CASES", help="a case file or a folder of cases")
-    plans.add_argument("--output", type=Path, default=Path("target_plans.json"), help="default: target_plans.json")
-    plans.add_argument("--linked", type=Path, metavar="JSONL", help="rows with a counsellor's `counselor_think`")
-    plans.add_argument(
-        "--nli",
-        default="cross-encoder/nli-deberta-v3-base",
-        metavar="MODEL",
-        help="inference model that verifies the linked plans",
-    )
-    plans.add_argument("--into-cases", action="store_true", help="also add the plans to the YAML case files")
-    plans.set_defaults(command=_plans)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
+    told = (resources.files("pytest_clinical_drift") / "data" / "commands.yaml").read_text(encoding="utf-8")
+    for name, given in yaml.safe_load(told).items():
+        command = commands.add_parser(name, help=given["help"])
+        for argument, how in given["arguments"].items():
+            kind = {"type": _TYPES[how["type"]]} if "type" in how else {}
+            command.add_argument(argument, **{**how, **kind})
     return parser
 
 
@@ -186,20 +120,20 @@ def _power(options: argparse.Namespace) -> int:
 
 
 def _review(options: argparse.Namespace) -> int:
-    from pytest_clinical_drift.gate.review_command import write_review_page
+    from pytest_clinical_drift.gate.rejudge import write_review_page
 
     return write_review_page(options.results, options.out, _say)
 
 
 def _verdict(options: argparse.Namespace) -> int:
-    from pytest_clinical_drift.gate.review_command import judge_with_reviews
+    from pytest_clinical_drift.gate.rejudge import judge_with_reviews
 
     return judge_with_reviews(options.results, options.reviews, options.out, _say)
 
 
 def _calibrate(options: argparse.Namespace) -> int:
-    from pytest_clinical_drift.gate.calibrate_command import calibrate_judge, labelled_questions, write_prompts
-    from pytest_clinical_drift.gate.judge_options import read_pairs
+    from pytest_clinical_drift.gate.calibrating import calibrate_judge, labelled_questions, write_prompts
+    from pytest_clinical_drift.gate.options import read_pairs
 
     labelled = labelled_questions(options.set, options.limit)
     if options.prompts:
@@ -214,19 +148,14 @@ def _calibrate(options: argparse.Namespace) -> int:
 
 
 def _freeze(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.gate.options import read_pairs
     from pytest_clinical_drift.ranking.freezing import freeze
 
-    parameters = {}
-    for text in options.param:
-        key, equals, value = text.partition("=")
-        if not equals or not key:
-            raise InputError(f"--param {text}: write KEY=VALUE")
-        parameters[key] = value
     manifest = freeze(
         options.predictions,
         options.out,
         model_version=options.model_version,
-        parameters=parameters,
+        parameters=read_pairs(options.param, "--param"),
         candidates=options.candidates,
         labels=options.labels,
         slate_id=options.slate_id,

@@ -20,6 +20,10 @@ class InputError(DriftError):
         return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
 
 
+class UnknownSetting(InputError):
+    """A setting that a model or judge does not know; the message names the valid ones."""
+
+
 class MissingDependency(InputError):
     """A feature was asked for whose optional dependency or weights are not here; the message says what to install."""
 

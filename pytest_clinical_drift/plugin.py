@@ -34,7 +34,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    from pytest_clinical_drift.gate.command_line import OPTIONS, destination
+    from pytest_clinical_drift.gate.options import OPTIONS, destination
 
     group = parser.getgroup(GROUP, "clinical drift: gate a clinical language model")
     for name, arguments, has_ini in OPTIONS:
@@ -52,7 +52,7 @@ def pytest_load_initial_conftests(
     """With something to gate, our paths are no test paths; without any, the project's test suite does not take part."""
     gated, paths = _gated_and_paths(args, early_config.known_args_namespace)
     if gated:
-        from pytest_clinical_drift.gate.project import call_home
+        from pytest_clinical_drift.gate.inside_pytest import call_home
 
         call_home(early_config, args, paths)
         _, paths = _gated_and_paths(args, early_config.known_args_namespace)
@@ -68,7 +68,7 @@ def pytest_load_initial_conftests(
 
 def _gated_and_paths(args: list[str], namespace: argparse.Namespace) -> tuple[bool, list[str]]:
     """Whether there is something to gate, and the test paths, while the short names are no options yet."""
-    from pytest_clinical_drift.gate.command_line import SHORT, destination
+    from pytest_clinical_drift.gate.options import SHORT, destination
 
     gated = any(getattr(namespace, destination(name)) is not None for name in SHORT.values())
     paths = list(namespace.file_or_dir)
@@ -91,7 +91,7 @@ def _conftest_anchor(config: pytest.Config) -> Path:
 
 def _offer_short_names(config: pytest.Config, parser: pytest.Parser) -> None:
     """Register `--model` and `--slate` only now that the project's own conftest has had the chance to use the names."""
-    from pytest_clinical_drift.gate.command_line import MODEL, SHORT, SLATES, destination
+    from pytest_clinical_drift.gate.options import MODEL, SHORT, SLATES, destination
 
     group = parser.getgroup(GROUP)
     for short, arguments in (("--model", MODEL), ("--slate", SLATES)):
@@ -119,9 +119,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
         config.pluginmanager.register(SlatePlugin.from_config(config), _SLATE)
     elif config.option.drift_model is not None:
-        from pytest_clinical_drift.gate.hooks import (
-            ActivePlugin,
-        )  # heavy parts are imported only when there is something to gate
+        from pytest_clinical_drift.gate.hooks import ActivePlugin  # heavy parts only when there is something to gate
 
         config.pluginmanager.register(ActivePlugin.from_config(config), _ACTIVE)
     else:
@@ -130,7 +128,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _refuse_idle_options(config: pytest.Config) -> None:
     """Our options without a model were meant for us: say what is missing, and why `--model` did not reach us."""
-    from pytest_clinical_drift.gate.command_line import OPTIONS, destination
+    from pytest_clinical_drift.gate.options import OPTIONS, destination
 
     given = [name for name, _, _ in OPTIONS[1:] if getattr(config.option, destination(name)) not in (None, [], False)]
     if given:

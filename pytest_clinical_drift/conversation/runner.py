@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import os
 import threading
-import time
 from collections.abc import Callable, Sequence
-from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
@@ -19,23 +14,8 @@ from pytest_clinical_drift.errors import DriftError, SubjectError, sentence
 from pytest_clinical_drift.subjects.base import BatchedSubject, RunStopped, Subject
 from pytest_clinical_drift.transcript import Transcript, write_transcript
 
-_FAILURE, _STOPPED_MARK = "failed", "stopped"
 _STOPPED = "the conversation was stopped before its end"
-_POLL_SECONDS = 0.02
-_TICK_SECONDS = 0.5
 _STOP_SECONDS = 10.0
-
-
-class TranscriptSource(Protocol):
-    """Where a test gets the conversation of its case from."""
-
-    def wait(self, case_id: str, repeat: int) -> Transcript:
-        """Block until that conversation is over; SubjectError when it will never come, RunStopped when not wanted."""
-        ...
-
-    def stop(self) -> None:
-        """Nobody waits any more: end promptly."""
-        ...
 
 
 class BackgroundRunner:
@@ -46,18 +26,14 @@ class BackgroundRunner:
         subject: Subject,
         plan: Plan,
         *,
-        shared: Path | None = None,
         store: Path | None = None,
         transcripts: Path | None = None,
         progress: Progress | None = None,
         on_finished: Callable[[Transcript], None] | None = None,
     ) -> None:
-        """`on_finished` hears of every conversation; `shared` is for other processes that wait, `store` holds replies
-        already had, `transcripts` is for people.
-        """
+        """`on_finished` hears of every conversation; `store` holds replies already had, `transcripts` is for people."""
         self._subject = subject
         self._plan = plan
-        self._shared = shared
         self._store = Store(store) if store is not None else None
         self._transcripts = transcripts
         self._progress = progress or no_progress()
@@ -79,13 +55,6 @@ class BackgroundRunner:
         if self._thread is None and not self._stopping.is_set():
             self._thread = threading.Thread(target=self._run, name="clinical-drift", daemon=True)
             self._thread.start()
-            if self._shared is not None:
-                threading.Thread(target=self._tick, args=(self._thread,), daemon=True).start()
-
-    def _tick(self, running: threading.Thread) -> None:
-        """Others wait, in their processes: what they would draw is drawn from here."""
-        while running.is_alive() and not self._stopping.wait(_TICK_SECONDS):
-            self._progress.waiting()
 
     def wait(self, case_id: str, repeat: int) -> Transcript:
         self.start()
@@ -107,8 +76,6 @@ class BackgroundRunner:
         self._stopping.set()
         if isinstance(self._subject, BatchedSubject):
             self._subject.cancel()
-        if self._shared is not None:
-            (self._shared / _STOPPED_MARK).touch()
 
     def stop(self, *, interrupted: bool = False) -> None:
         """Nobody waits any more. An interrupted run is unfinished: the next one goes on with it."""
@@ -128,8 +95,6 @@ class BackgroundRunner:
                     stored.end(finished=self._is_over())
         except BaseException as error:  # the waiting tests must hear of whatever ended this thread
             self._failure = error
-            if self._shared is not None:
-                _write_atomically(self._shared / _FAILURE, str(_as_subject_error(error)))
         with self._news:
             self._news.notify_all()
 
@@ -162,36 +127,9 @@ class BackgroundRunner:
             self._on_finished(transcript)
         if self._transcripts is not None:
             write_transcript(transcript, self._transcripts)
-        if self._shared is not None:
-            text = json.dumps(_adapter().dump_python(transcript, mode="python"), ensure_ascii=True)
-            _write_atomically(_shared_file(self._shared, transcript.case_id, transcript.repeat), text)
         with self._news:
             self._finished[transcript.case_id, transcript.repeat] = transcript
             self._news.notify_all()
-
-
-class SharedTranscripts:
-    """What a worker process sees of the controller's runner: files in a folder that they share."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def wait(self, case_id: str, repeat: int) -> Transcript:
-        file = _shared_file(self._folder, case_id, repeat)
-        while not file.exists():
-            # the order matters: what is finished is written before anything that ends the run
-            over = (self._folder / _STOPPED_MARK).exists() or not self._folder.exists()
-            failure = self._folder / _FAILURE
-            if failure.exists() and not file.exists():
-                raise SubjectError(failure.read_text(encoding="utf-8"))
-            if over and not file.exists():
-                raise RunStopped(_STOPPED)
-            time.sleep(_POLL_SECONDS)
-        transcript: Transcript = _adapter().validate_python(json.loads(file.read_text(encoding="utf-8")))
-        return transcript
-
-    def stop(self) -> None:
-        """The controller owns the runner; there is nothing to end here."""
 
 
 def _as_subject_error(failure: BaseException) -> SubjectError:
@@ -200,20 +138,3 @@ def _as_subject_error(failure: BaseException) -> SubjectError:
     if isinstance(failure, DriftError):
         return SubjectError(str(failure))
     return SubjectError(f"{type(failure).__name__}: {failure}")
-
-
-def _shared_file(folder: Path, case_id: str, repeat: int) -> Path:
-    return folder / f"{case_id}.{repeat}.json"
-
-
-def _write_atomically(path: Path, text: str) -> None:
-    draft = path.with_name(path.name + f".{os.getpid()}.part")
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(path)
-
-
-@cache
-def _adapter() -> Any:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Transcript)

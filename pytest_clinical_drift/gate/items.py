@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
-from _pytest.outcomes import Failed
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.gate.reporting import GatedItem, GateFailure
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.gate.outcome import case_properties
+from pytest_clinical_drift.gate.reporting import GateFailure
 from pytest_clinical_drift.gate.run import GateRun
-from pytest_clinical_drift.gate.selection import STUDY
 from pytest_clinical_drift.report.case_text import case_report, headline
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.values import INCOMPLETE, PASS, CaseVerdict
 
+STUDY = "study_c"
+"""First part of every test id."""
 
-class Unfinished(Failed):
+
+class Unfinished(pytest.fail.Exception):  # type: ignore[name-defined, misc]  # public, though not as a type
     """A project's own test asked for a case whose conversation could not be held: an error, never an empty result."""
 
 
@@ -61,9 +64,13 @@ class DriftResult:
         return "\n".join((case_report(self.verdict, self.assessments, judge=self.judge), *self._tracebacks()))
 
     def _tracebacks(self) -> list[str]:
-        """Where the project's own function failed; known only to the process that held the conversation."""
+        """Where the project's own function failed."""
         replies = [r for run in self.transcripts for turn in run.exchanges for r in (turn.reply, turn.summary) if r]
         return [told for reply in replies if reply.error and (told := reply.error.partition("\n")[2])][:1]
+
+    def properties(self, judge: str) -> list[tuple[str, object]]:
+        """Its figures for junit; plain values only, undefined ones left out."""
+        return case_properties(self.verdict, self.assessments, judge)
 
     def finished(self) -> DriftResult:
         """This result; raises Unfinished where the conversation was not held to its end."""
@@ -72,55 +79,44 @@ class DriftResult:
         return self
 
 
-class Gatekeeper(Protocol):
-    """What an item needs of the run it belongs to."""
-
-    run: GateRun
-
-    def result(self, case_id: str) -> DriftResult: ...
-
-    def fails(self, verdict: CaseVerdict) -> bool: ...
-
-    def figures(self, result: DriftResult) -> list[tuple[str, object]]: ...
+Results = Callable[[str], DriftResult]
+"""Gives the result of a case by its id; waits for it."""
 
 
 class CaseGroup(pytest.Collector):
     """One case; its test id does not depend on where the case file lies."""
 
-    def __init__(self, *, plugin: Gatekeeper, case_id: str, **kwargs: Any) -> None:
+    def __init__(self, *, run: GateRun, results: Results, case_id: str, **kwargs: Any) -> None:
         super().__init__(name=case_id, nodeid=f"{STUDY}/{case_id}", **kwargs)
-        self.plugin = plugin
+        self._given = {"run": run, "results": results, "case_id": case_id}
 
     def collect(self) -> Iterable[pytest.Item]:
-        yield CaseItem.from_parent(self, plugin=self.plugin, case_id=self.name)
+        yield CaseItem.from_parent(self, **self._given)
 
 
-class CaseItem(GatedItem):
+class CaseItem(pytest.Item):
     """The test of one case on one model."""
 
-    def __init__(self, *, plugin: Gatekeeper, case_id: str, parent: pytest.Collector, **kwargs: Any) -> None:
-        slug = plugin.run.slug
-        super().__init__(name=slug, parent=parent, nodeid=f"{STUDY}/{case_id}::{slug}", **kwargs)
-        self.plugin = plugin
-        self.case_id = case_id
-        self.place = f"{STUDY}/{case_id}"
+    def __init__(self, *, run: GateRun, results: Results, case_id: str, **kwargs: Any) -> None:
+        super().__init__(name=run.slug, nodeid=f"{STUDY}/{case_id}::{run.slug}", **kwargs)
+        self.run, self.case_id, self._results = run, case_id, results
         self.result: DriftResult | None = None
-        for mark in case_marks(plugin.run.cases[case_id]):
+        for mark in case_marks(run.cases[case_id]):
             self.add_marker(mark)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        return self.path, None, f"{self.case_id} on {self.plugin.run.slug}"
+        return self.path, None, f"{self.case_id} on {self.name}"
 
     def setup(self) -> None:
         """Wait for the conversation and score it; a subject that could not be run is an error, not a failure."""
-        self.result = self.plugin.result(self.case_id)
+        self.result = self._results(self.case_id)
         if self.config.getini("drift_junit_properties"):
-            self.user_properties.extend(self.plugin.figures(self.result))
+            self.user_properties.extend(self.result.properties(self.run.bench.name))
         if self.result.verdict.verdict == INCOMPLETE:
             raise GateFailure(self.result.text, self.result.headline)
 
     def runtest(self) -> None:
-        if self.result is not None and self.plugin.fails(self.result.verdict):
+        if self.result is not None and self.run.gate.fails(self.result.verdict):
             raise GateFailure(self.result.text, self.result.headline)
 
 
@@ -143,3 +139,40 @@ def cases_of(items: Iterable[pytest.Item], cases: Mapping[str, Case]) -> list[Ca
         elif isinstance(case := getattr(getattr(item, "callspec", None), "params", {}).get("drift_case"), Case):
             wanted.add(case.id)
     return [case for case in cases.values() if case.id in wanted]
+
+
+def take_selection(config: pytest.Config, run: GateRun) -> list[str] | None:
+    """Ids of the cases to collect, None for all.
+
+    Our test ids among the arguments are taken out of pytest's paths: no file stands behind them.
+    """
+    named = list(getattr(config.option, "drift_selection", None) or [])
+    paths = []
+    explicit = config.args_source is config.ArgsSource.ARGS
+    for argument in config.args if explicit else ():
+        head, _, rest = argument.partition("/")
+        if head == STUDY and not Path(argument).exists():
+            named += _named_cases(argument, rest.partition("::")[0], run)
+        else:
+            paths.append(argument)
+    config.args = paths
+    config.option.drift_selection = named
+    if named:
+        return list(dict.fromkeys(named))
+    return [] if paths else None
+
+
+def _named_cases(argument: str, case_id: str, run: GateRun) -> list[str]:
+    if not case_id:
+        return list(run.cases)
+    if case_id not in run.cases:
+        raise InputError(f"{argument}: there is no case {case_id!r} in {run.cases_path}")
+    return [case_id]
+
+
+def names_case(nodeid: str, case_id: str) -> bool:
+    """Whether a test id is that case's own, or one of a project's test that runs on it."""
+    if nodeid.startswith(f"{STUDY}/{case_id}::"):
+        return True
+    parameters = nodeid.partition("[")[2].removesuffix("]")
+    return f"-{case_id}-" in f"-{parameters}-"

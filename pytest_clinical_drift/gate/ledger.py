@@ -9,39 +9,27 @@ import datetime
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from pytest_clinical_drift.report.figures import counted, listed
 
 FILE_NAME = "ledger.jsonl"
 _CANDIDATE = ("subject", "revision", "system_prompt")
 _WATCHED = {"cases": "the cases", "thresholds": "the thresholds", "prompts": "the prompts", "settings": "the settings"}
+_SHOWN = 6
+"""Verdicts of earlier attempts that the sentence names."""
+
+Entry = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """Where this run stands among the runs of the same candidate."""
-
-    number: int
-    """1 for the first; runs of a subset do not count."""
-    earlier: tuple[str, ...]
-    """Verdicts of the attempts before, the oldest first."""
-    partial: int
-    """Runs of a subset before this one."""
-    changed: tuple[str, ...]
-    """What differs from the attempt before."""
-    altered: bool
-    """A line of the ledger was changed or taken out."""
-    problem: str = ""
-    """Why this run could not be written down; empty when it was."""
-
-
-def ledger_entry(manifest: Mapping[str, Any], *, verdict: str, selected: int, total: int) -> dict[str, Any]:
-    """The line of a run, from the manifest of its results file."""
+def record_run(folder: Path, manifest: Mapping[str, Any], *, verdict: str, selected: int, total: int) -> str:
+    """Append the run and tell in a sentence which attempt it is; what cannot be written is told, never raised."""
     hashes = manifest["hashes"]
-    return {
+    entry = {
+        "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "subject": manifest["model"],
         "revision": manifest["revision"],
         "system_prompt": hashes.get("system_prompt"),
@@ -55,21 +43,16 @@ def ledger_entry(manifest: Mapping[str, Any], *, verdict: str, selected: int, to
         "total": total,
         "verdict": verdict,
     }
-
-
-def record_run(folder: Path, entry: Mapping[str, Any], *, now: datetime.datetime | None = None) -> Attempt:
-    """Append the run and tell which attempt it is; a folder that cannot be written is told, never raised."""
-    time = (now or datetime.datetime.now(datetime.UTC)).isoformat(timespec="seconds")
     path = folder / FILE_NAME
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with _locked(path) as handle:
             lines = os.read(handle, os.fstat(handle).st_size).decode("utf-8", "replace").splitlines()
-            line = json.dumps({"time": time, **entry, "previous": _digest(lines[-1]) if lines else None})
+            line = json.dumps({**entry, "previous": _digest(lines[-1]) if lines else None})
             os.write(handle, f"{line}\n".encode())
     except OSError as error:
-        return _attempt([], entry, problem=f"the ledger {path} cannot be written ({type(error).__name__})")
-    return _attempt(lines, entry)
+        return f"attempt unknown: the ledger {path} cannot be written ({type(error).__name__})"
+    return _sentence(entry, lines)
 
 
 @contextmanager
@@ -88,28 +71,24 @@ def _locked(path: Path) -> Iterator[int]:
         os.close(handle)
 
 
-def _attempt(lines: list[str], entry: Mapping[str, Any], problem: str = "") -> Attempt:
-    earlier: list[dict[str, Any]] = []
-    partial, altered, previous = 0, False, None
-    for line in lines:
-        found = _parse(line)
-        altered = altered or found is None or found.get("previous") != previous
-        previous = _digest(line)
-        if found is None or any(found.get(key) != entry.get(key) for key in _CANDIDATE):
-            continue
-        if found.get("verdict") == "PARTIAL":
-            partial += 1
-        else:
-            earlier.append(found)
-    changed = [name for key, name in _WATCHED.items() if earlier and earlier[-1].get(key) != entry.get(key)]
-    return Attempt(
-        number=len(earlier) + 1,
-        earlier=tuple(str(found.get("verdict")) for found in earlier),
-        partial=partial,
-        changed=tuple(changed),
-        altered=altered,
-        problem=problem,
-    )
+def _sentence(entry: Entry, lines: Sequence[str]) -> str:
+    """Such as "attempt 4 of this candidate (before: FAIL, FAIL, CAUTION)"; runs of a subset do not count."""
+    found = [_parse(line) for line in lines]
+    mine = [line for line in found if line and all(line.get(key) == entry[key] for key in _CANDIDATE)]
+    earlier = [line for line in mine if line.get("verdict") != "PARTIAL"]
+    name = "subset run, no attempt" if entry["verdict"] == "PARTIAL" else f"attempt {len(earlier) + 1}"
+    text = f"{name} of this candidate"
+    if earlier:
+        verdicts = ", ".join(str(line.get("verdict")) for line in earlier[-_SHOWN:])
+        text += f" (before: {'…, ' if len(earlier) > _SHOWN else ''}{verdicts})"
+    if partial := len(mine) - len(earlier):
+        text += f"; {counted(partial, 'subset run')} before"
+    if changed := [name for key, name in _WATCHED.items() if earlier and earlier[-1].get(key) != entry[key]]:
+        text += f"; {listed(changed)} changed since the last attempt"
+    chain = [None, *map(_digest, lines)]
+    if any(line is None or line.get("previous") != before for line, before in zip(found, chain, strict=False)):
+        text += "; the ledger was altered: a line was changed or taken out"
+    return text
 
 
 def _parse(line: str) -> dict[str, Any] | None:
@@ -122,22 +101,3 @@ def _parse(line: str) -> dict[str, Any] | None:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def attempt_text(attempt: Attempt, verdict: str) -> str:
-    """One sentence, such as "attempt 4 of this candidate (before: FAIL, FAIL, CAUTION)"."""
-    if attempt.problem:
-        return f"attempt unknown: {attempt.problem}"
-    name = "subset run, no attempt" if verdict == "PARTIAL" else f"attempt {attempt.number}"
-    text = f"{name} of this candidate"
-    if attempt.earlier:
-        shown = attempt.earlier[-6:]
-        more = "…, " if len(attempt.earlier) > len(shown) else ""
-        text += f" (before: {more}{', '.join(shown)})"
-    if attempt.partial:
-        text += f"; {attempt.partial} subset {'run' if attempt.partial == 1 else 'runs'} before"
-    if attempt.changed:
-        text += f"; {' and '.join(attempt.changed)} changed since the last attempt"
-    if attempt.altered:
-        text += "; the ledger was altered: a line was changed or taken out"
-    return text

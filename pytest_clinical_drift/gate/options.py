@@ -1,69 +1,124 @@
-"""Command-line options and ini keys, read into one settings value."""
+"""The options as pytest's parser gets them, and the settings they are read into.
+
+Loaded in every run, so nothing but the standard library and pytest is imported here.
+"""
 
 from __future__ import annotations
 
+import argparse
 import math
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
+
+import pytest
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.gate.judge_options import read_pairs
-from pytest_clinical_drift.gate.run import RunSettings
 
 
-class Configuration(Protocol):
-    """The part of pytest's config that is needed here."""
+class _Once(argparse.Action):
+    """An option that is given once: of two models nobody knows which verdict was meant."""
 
-    option: Any
-    rootpath: Path
-
-    @property
-    def invocation_params(self) -> Any: ...
-
-    def getini(self, name: str) -> Any: ...
-
-
-def read_settings(config: Any) -> RunSettings:
-    """Options win over ini keys; paths on the command line are relative to where pytest was started."""
-    given: Configuration = config
-    return RunSettings(
-        model=given.option.drift_model,
-        root=given.rootpath,
-        settings=read_pairs(given.option.drift_set, "--drift-set"),
-        system=_path(given, "drift_system"),
-        cases=_path(given, "drift_cases"),
-        thresholds=_path(given, "drift_thresholds"),
-        probe=_path(given, "drift_probe"),
-        judges=_judges(given),
-        judge_settings=read_pairs(given.option.drift_judge_set, "--drift-judge-set"),
-        ner=_text(given, "drift_ner") or "lexicon",
-        embedder=given.getini("drift_embedder") or None,
-        stride=_number(given, "drift_nli_stride"),
-        results=Path(_text(given, "drift_results") or "results"),
-        store=Path(_text(given, "drift_store") or ".clinical-drift/store.sqlite"),
-        baseline=_path(given, "drift_baseline"),
-        repeats=_number(given, "drift_repeats") or 1,
-        prices=_prices(given),
-        strict=given.option.drift_strict,
-    )
+    def __call__(
+        self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: str | None = None
+    ) -> None:
+        earlier = getattr(namespace, self.dest, None)
+        if earlier is not None and earlier != values:
+            advice = "one run gates one: call pytest once for each, then clinical-drift compare"
+            raise pytest.UsageError(f"{option_string} is given twice ({earlier}, {values}); {advice}")
+        setattr(namespace, self.dest, values)
 
 
-def _text(config: Configuration, name: str) -> str | None:
+def _takes(metavar: str, help: str, **more: Any) -> dict[str, Any]:
+    return {"metavar": metavar, "help": help, **more}
+
+
+_REPEATED: dict[str, Any] = {"action": "append", "default": []}
+MODEL = _takes(
+    "SPEC",
+    "the model to gate: control:NAME, replay:PATH, server:MODEL@URL, hf:REPO_OR_PATH, python:module:factory",
+    action=_Once,
+)
+SLATES = _takes("PATH", "a frozen slate folder of a ranking model to gate", action=_Once)
+SHORT = {"--model": "--drift-model", "--slate": "--drift-slate"}
+"""Names that a project's own conftest may have taken, and ours for them."""
+_JUDGES = (
+    "who decides what the rules leave unclear: server:MODEL@URL, hf:REPO_OR_PATH, nli[:MODEL], "
+    "python:module:factory, reviews:FILE; repeatable for a judge and reviews (default: rules, nobody)"
+)
+
+# option, arguments of addoption, whether it is a thing that a project sets once (an ini key of the same name)
+OPTIONS: tuple[tuple[str, dict[str, Any], bool], ...] = (
+    ("--drift-model", MODEL, False),
+    ("--drift-set", _takes("KEY=VALUE", "a setting of the model", **_REPEATED), False),
+    ("--drift-system", _takes("FILE", "the deployed system prompt, part of the tested item"), True),
+    ("--drift-cases", _takes("PATH", "folder or file of cases (default: the bundled ones)"), True),
+    ("--drift-thresholds", _takes("FILE", "the gate (default: the root's thresholds.yaml, else ours)"), True),
+    ("--drift-judge", _takes("SPEC", _JUDGES, action="append"), True),
+    ("--drift-judge-set", _takes("KEY=VALUE", "a setting of the judge", **_REPEATED), False),
+    ("--drift-probe", _takes("FILE", "your own request for a summary (default: the bundled one)"), True),
+    ("--drift-ner", _takes("NER", "entity extractor: lexicon (default) or scispacy[:MODEL]"), True),
+    ("--drift-nli-stride", _takes("N", "judge every Nth adjacent pair of advice (1; 2 with nli)"), True),
+    ("--drift-results", _takes("DIR", "where results go, from rootdir (default: results/)"), True),
+    ("--drift-store", _takes("FILE", "replies already had (default: .clinical-drift/store.sqlite)"), True),
+    ("--drift-baseline", _takes("FILE", "an earlier run's results, file or folder, to be no worse than"), True),
+    ("--drift-repeats", _takes("N", "conversations per case, for sampled decoding (default: 1)"), True),
+    ("--drift-prices", _takes("IN,OUT", "price of a million prompt and completion tokens, for the run's cost"), True),
+    ("--drift-strict", {"action": "store_true", "default": False, "help": "CAUTION fails too"}, False),
+    ("--drift-slate", SLATES, False),
+)
+
+
+def destination(option: str) -> str:
+    """The attribute of an option, and its ini key."""
+    return option.removeprefix("--").replace("-", "_")
+
+
+class RunSettings:
+    """What the user asked for: options win over ini keys, paths are relative to where they were written."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        option = config.option
+        self.model: str = option.drift_model
+        self.root = config.rootpath
+        """Results and the project's thresholds are looked up from here."""
+        self.settings = read_pairs(option.drift_set, "--drift-set")
+        self.system = path_option(config, "drift_system")
+        self.probe = path_option(config, "drift_probe")
+        """The project's own request for a summary; None: the bundled one."""
+        self.cases = path_option(config, "drift_cases")
+        self.thresholds = path_option(config, "drift_thresholds")
+        self.judges = _judges(config)
+        """Who decides what the rules leave unclear: a judge, reviews, or both."""
+        self.judge_settings = read_pairs(option.drift_judge_set, "--drift-judge-set")
+        self.ner = _text(config, "drift_ner") or "lexicon"
+        self.embedder: str | None = config.getini("drift_embedder") or None
+        """Model or folder for session goal alignment; None: the default one, where its weights are at hand."""
+        self.stride = _number(config, "drift_nli_stride")
+        self.results = self.root / (_text(config, "drift_results") or "results")
+        self.store = self.root / (_text(config, "drift_store") or ".clinical-drift/store.sqlite")
+        self.baseline = path_option(config, "drift_baseline")
+        self.repeats = _number(config, "drift_repeats") or 1
+        self.prices = _prices(config)
+        """Of a million prompt and completion tokens, in whatever currency."""
+        self.strict: bool = option.drift_strict
+
+
+def _text(config: pytest.Config, name: str) -> str | None:
     value = getattr(config.option, name)
     return value if value is not None else (config.getini(name) or None)
 
 
-def _path(config: Configuration, name: str) -> Path | None:
-    value = getattr(config.option, name)
-    if value is not None:
+def path_option(config: pytest.Config, name: str) -> Path | None:
+    """From where pytest was started on the command line, from the root in an ini file."""
+    if (value := getattr(config.option, name)) is not None:
         return Path(config.invocation_params.dir, value)
     from_ini = config.getini(name)
     return Path(config.rootpath, from_ini) if from_ini else None
 
 
-def _number(config: Configuration, name: str) -> int | None:
-    text = _text(config, name)
-    if text is None:
+def _number(config: pytest.Config, name: str) -> int | None:
+    if (text := _text(config, name)) is None:
         return None
     option = "--" + name.replace("_", "-")
     try:
@@ -75,9 +130,8 @@ def _number(config: Configuration, name: str) -> int | None:
     return number
 
 
-def _prices(config: Configuration) -> tuple[float, float] | None:
-    text = _text(config, "drift_prices")
-    if text is None:
+def _prices(config: pytest.Config) -> tuple[float, float] | None:
+    if (text := _text(config, "drift_prices")) is None:
         return None
     try:
         prompt, completion = (float(part) for part in text.split(","))
@@ -88,13 +142,23 @@ def _prices(config: Configuration) -> tuple[float, float] | None:
     return prompt, completion
 
 
-def _judges(config: Configuration) -> tuple[str, ...]:
+def _judges(config: pytest.Config) -> tuple[str, ...]:
     """The judges named; a reviews file is looked for where its option stands."""
-    given = config.option.drift_judge or []
-    base = config.invocation_params.dir
+    given, base = config.option.drift_judge or [], config.invocation_params.dir
     if not given:
         given, base = str(config.getini("drift_judge") or "").split(), config.rootpath
     return tuple(
         f"reviews:{Path(base, spec.removeprefix('reviews:'))}" if spec.startswith("reviews:") else spec
         for spec in given
     )
+
+
+def read_pairs(texts: Iterable[str], option: str) -> dict[str, str]:
+    """KEY=VALUE texts of a repeatable option."""
+    pairs: dict[str, str] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise InputError(f"{option} {text}: write KEY=VALUE, for example temperature=0")
+        pairs[key.strip()] = value.strip()
+    return pairs

@@ -1,28 +1,55 @@
-"""`run.json`: what a verdict rests on besides the transcripts, so that it can be had again without a model."""
+"""What a run is held against, and `run.json`: with the transcripts enough to have its verdict again without a model."""
 
 from __future__ import annotations
 
-import contextlib
+import datetime
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.errors import InputError, SubjectError
-from pytest_clinical_drift.gate.run import GateRun
+from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.opinions import Ruling
 from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.reviews import content_hash
 from pytest_clinical_drift.report.json_file import write_atomically
-from pytest_clinical_drift.transcript import Transcript
+from pytest_clinical_drift.scoring.assessment import CaseAssessment
+from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.results_file import Results
 from pytest_clinical_drift.verdict.thresholds import Thresholds
-from pytest_clinical_drift.verdict.values import Basis
+from pytest_clinical_drift.verdict.values import CAUTION, Basis, CaseVerdict, fails_run
 
 FILE_NAME = "run.json"
+
+
+class Gate(BaseModel):
+    """Cases, limits and ways of scoring of a run: the same when it is judged again."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    slug: str
+    strict: bool
+    stride: int
+    ner: str
+    repeats: int
+    probe: str | None
+    cases: tuple[Case, ...]
+    thresholds: Thresholds
+    baseline: Results | None
+    baseline_remarks: tuple[str, ...]
+    today: datetime.date = Field(default_factory=datetime.date.today, exclude=True)
+    """Waivers expire."""
+
+    def judge(self, assessments: Sequence[CaseAssessment]) -> CaseVerdict:
+        """The verdict on one case's repeats."""
+        return judge_case(assessments, self.thresholds, self.today)
+
+    def fails(self, verdict: CaseVerdict) -> bool:
+        """Whether a case fails its test."""
+        return (self.strict and verdict.verdict == CAUTION) or fails_run(verdict, self.thresholds)
 
 
 class GivenRuling(BaseModel):
@@ -36,61 +63,34 @@ class GivenRuling(BaseModel):
     ruling: Ruling
 
 
-class RunRecord(BaseModel):
-    """The inputs of a run, and every answer that was given."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class RunRecord(Gate):
+    """The gate of a finished run, and every answer that was given."""
 
     version: Literal[1] = 1
     manifest: str
     """Hash of the results file's manifest."""
-    slug: str
-    strict: bool
-    stride: int
-    ner: str
-    repeats: int
-    probe: str | None
-    cases: tuple[Case, ...]
-    thresholds: Thresholds
     basis: Basis
-    baseline: Results | None
-    baseline_remarks: tuple[str, ...]
     rulings: tuple[GivenRuling, ...]
     """Answered questions only."""
 
 
 def write_run_record(
-    run: GateRun, basis: Basis, manifest: Mapping[str, Any], transcripts: Mapping[str, Sequence[Transcript]]
+    folder: Path,
+    gate: Gate,
+    basis: Basis,
+    manifest: Mapping[str, Any],
+    ruled: Mapping[tuple[str, int], Mapping[About, Ruling]],
 ) -> Path:
-    """Write `run.json` beside the results."""
-    record = RunRecord(
-        manifest=content_hash(manifest),
-        slug=run.slug,
-        strict=run.settings.strict,
-        stride=run.stride,
-        ner=run.settings.ner,
-        repeats=run.plan.repeats,
-        probe=run.plan.probe,
-        cases=tuple(run.cases.values()),
-        thresholds=run.thresholds,
-        basis=basis,
-        baseline=run.baseline,
-        baseline_remarks=run.baseline_remarks,
-        rulings=tuple(_given(run, transcripts)),
-    )
+    """Write `run.json` beside the results; `ruled` is by case and repeat."""
+    given = [
+        GivenRuling(case_id=case_id, repeat=repeat, about=about, ruling=ruling)
+        for (case_id, repeat), rulings in sorted(ruled.items())
+        for about, ruling in rulings.items()
+        if ruling.opinions
+    ]
+    record = RunRecord(**dict(gate), manifest=content_hash(manifest), basis=basis, rulings=tuple(given))
     plain = record.model_dump(mode="json", by_alias=True)
-    return write_atomically(run.results_folder / FILE_NAME, json.dumps(plain, ensure_ascii=True) + "\n")
-
-
-def _given(run: GateRun, transcripts: Mapping[str, Sequence[Transcript]]) -> Iterator[GivenRuling]:
-    if not run.bench.active:
-        return
-    for case_id, repeats in transcripts.items():
-        for transcript in repeats:
-            with contextlib.suppress(SubjectError):  # stopped before its answers came: then it has no result either
-                for about, ruling in run.bench.rulings(run.cases[case_id], transcript).items():
-                    if ruling.opinions:
-                        yield GivenRuling(case_id=case_id, repeat=transcript.repeat, about=about, ruling=ruling)
+    return write_atomically(folder / FILE_NAME, json.dumps(plain, ensure_ascii=True) + "\n")
 
 
 def read_run_record(folder: Path) -> RunRecord:
@@ -99,13 +99,9 @@ def read_run_record(folder: Path) -> RunRecord:
     try:
         return RunRecord.model_validate(json.loads(file.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"{file}: cannot be read ({type(error).__name__}); give the folder of a run's results"
-        ) from None
-    except ValidationError as error:
-        fault = error.errors(include_url=False, include_input=False)[0]
-        raise InputError(
-            f"{file}: is no record of a run ({'.'.join(map(str, fault['loc']))}: {fault['msg']})"
-        ) from None
-    except (ValueError, RecursionError):
-        raise InputError(f"{file}: is no record of a run (not JSON)") from None
+        advice = "give the folder of a run's results"
+        raise InputError(f"{file}: cannot be read ({type(error).__name__}); {advice}") from None
+    except (ValueError, RecursionError) as error:
+        fault = error.errors(include_url=False)[0] if isinstance(error, ValidationError) else None
+        why = f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" if fault else "not JSON"
+        raise InputError(f"{file}: is no record of a run ({why})") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,20 +14,17 @@ from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
 from pytest_clinical_drift.evidence.found import Findings
+from pytest_clinical_drift.gate.bench import read_conversation, with_reviews
 from pytest_clinical_drift.gate.outcome import Outcome
 from pytest_clinical_drift.gate.record import RunRecord, read_run_record
-from pytest_clinical_drift.gate.run import RunSettings
-from pytest_clinical_drift.judging.opinions import Ruling, unasked, with_person
-from pytest_clinical_drift.judging.questions import About, Question, audit_of, audit_share, for_people, questions_of
+from pytest_clinical_drift.judging.opinions import Ruling, unasked
+from pytest_clinical_drift.judging.questions import About, Question, audit_share
 from pytest_clinical_drift.judging.reviews import Reviews, content_hash
 from pytest_clinical_drift.scoring.assessment import Alarm, CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.subjects.replay import ReplaySubject
 from pytest_clinical_drift.transcript import Transcript
-from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.results_file import FILE_NAME, Results, read_results
-from pytest_clinical_drift.verdict.values import Basis, CaseVerdict, SetVerdict
-from pytest_clinical_drift.verdict.whole_set import judge_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,35 +40,28 @@ class Conversation:
     assessment: CaseAssessment
     """As the results file has it."""
 
+    def rulings_with(self, reviews: Reviews) -> dict[About, Ruling]:
+        """What is ruled once people were heard."""
+        heard = {asked.about: with_reviews(asked, self.rulings[asked.about], reviews) for asked in self.questions}
+        return {**self.rulings, **heard}
 
-class ReopenedRun:
-    """The gate of a finished run, without its model and its judge."""
-
-    def __init__(self, record: RunRecord, folder: Path, basis: Basis) -> None:
-        self.slug = record.slug
-        self.settings = RunSettings(model=f"replay:{folder / 'transcripts'}", root=Path.cwd(), strict=record.strict)
-        self.cases = {case.id: case for case in record.cases}
-        self.thresholds = record.thresholds
-        self.today = datetime.date.today()
-        self.baseline = record.baseline
-        self.baseline_remarks = record.baseline_remarks
-        self._basis = basis
-
-    def judge(self, assessments: Sequence[CaseAssessment]) -> CaseVerdict:
-        """The verdict on one case's repeats."""
-        return judge_case(assessments, self.thresholds, self.today)
-
-    def judge_set(self, cases: Sequence[Sequence[CaseAssessment]], verdicts: Sequence[CaseVerdict]) -> SetVerdict:
-        """The verdict on all cases that were run."""
-        total = len(self.cases)
-        return judge_set(cases, verdicts, self.thresholds, total=total, today=self.today, basis=self._basis)
+    def assess(self, scorer: Scorer, rulings: Mapping[About, Ruling]) -> CaseAssessment:
+        """Scored anew; what no answer touches and a transcript does not hold is taken over."""
+        known = self.assessment
+        return replace(
+            scorer.score(self.case, self.transcript, self.findings, rulings, own=known.scores),
+            alignment=known.alignment,
+            alignment_reason=known.alignment_reason,
+            alignment_curve=known.alignment_curve,
+            replies_reused=known.replies_reused,
+            notes=known.notes,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Reopened:
     """Everything a results folder holds."""
 
-    folder: Path
     record: RunRecord
     results: Results
     manifest: Mapping[str, Any]
@@ -100,83 +89,45 @@ class Reopened:
 
     def judge(self, reviews: Reviews) -> Outcome:
         """The outcome with what people have answered since."""
-        people = reviews.people_on(self.questions)
-        reviewers = tuple(dict.fromkeys((*self.record.basis.reviewers, *people)))
-        outcome = Outcome(ReopenedRun(self.record, self.folder, replace(self.record.basis, reviewers=reviewers)))
+        reviewers = (*self.record.basis.reviewers, *reviews.people_on(self.questions))
+        outcome = Outcome(self.record)
         repeats: dict[str, list[CaseAssessment]] = {}
         for talk in self.conversations:
-            repeats.setdefault(talk.case.id, []).append(self._assess(talk, rulings_with(talk, reviews)))
+            repeats.setdefault(talk.case.id, []).append(talk.assess(self.scorer, talk.rulings_with(reviews)))
         for assessments in repeats.values():
-            outcome.take(assessments)
-        outcome.judge()
+            outcome.take(assessments, self.record.judge(assessments))
+        outcome.judge(replace(self.record.basis, reviewers=tuple(dict.fromkeys(reviewers))))
         return outcome
-
-    def _assess(self, talk: Conversation, rulings: Mapping[About, Ruling]) -> CaseAssessment:
-        return _assess(self.scorer, talk.case, talk.transcript, talk.findings, rulings, talk.assessment)
-
-
-def rulings_with(talk: Conversation, reviews: Reviews) -> dict[About, Ruling]:
-    """What is ruled on a conversation once people were heard."""
-    ruled = dict(talk.rulings)
-    for question in talk.questions:
-        if said := reviews.of(question):
-            ruled[question.about] = with_person(question, talk.rulings[question.about], said)
-    return ruled
-
-
-def _assess(
-    scorer: Scorer,
-    case: Case,
-    transcript: Transcript,
-    findings: Findings,
-    rulings: Mapping[About, Ruling],
-    known: CaseAssessment,
-) -> CaseAssessment:
-    """Scored anew; what no answer touches and a transcript does not hold is taken over."""
-    return replace(
-        scorer.score(case, transcript, findings, rulings, own=known.scores),
-        alignment=known.alignment,
-        alignment_reason=known.alignment_reason,
-        alignment_curve=known.alignment_curve,
-        replies_reused=known.replies_reused,
-        notes=known.notes,
-    )
 
 
 def reopen(folder: Path) -> Reopened:
     """Open the folder of a finished run; InputError in one sentence where it is none, or not as the run left it."""
     if not folder.is_dir():
         raise InputError(f"{folder}: is no folder of results")
-    record = read_run_record(folder)
-    results = read_results(folder)
+    record, results = read_run_record(folder), read_results(folder)
     manifest = json.loads((folder / FILE_NAME).read_text(encoding="utf-8"))["manifest"]
     _check_inputs(folder, record, manifest)
     known = {(run.case_id, run.repeat): run for case in results.cases for run in case.repeats}
-    cases = {case.id: case for case in record.cases}
-    selected = [cases[case_id] for case_id in dict.fromkeys(case_id for case_id, _ in known) if case_id in cases]
+    cases = {case.id: case for case in record.cases if any(case.id == case_id for case_id, _ in known)}
     scorer = Scorer(record.stride, load_extractor(record.ner))
     share = audit_share(record.cases, record.repeats) if record.basis.judge else 0.0
     given: dict[tuple[str, int], dict[About, Ruling]] = {}
     for ruled in record.rulings:
         given.setdefault((ruled.case_id, ruled.repeat), {})[ruled.about] = ruled.ruling
     talks = []
-    for transcript in _transcripts(folder, record, selected):
+    for transcript in _transcripts(folder, record, list(cases.values())):
         key = (transcript.case_id, transcript.repeat)
-        if key not in known:
-            continue
-        case = cases[transcript.case_id]
-        findings = scorer.find(case, transcript)
-        questions = questions_of(case, transcript, findings)
-        questions += audit_of(case, transcript, findings, questions, share)
-        questions += for_people(case, transcript, findings)
-        rulings = {question.about: unasked(question) for question in questions} | given.get(key, {})
-        _check_unchanged(folder, _assess(scorer, case, transcript, findings, rulings, known[key]), known[key])
-        talks.append(Conversation(case, transcript, findings, tuple(questions), rulings, known[key]))
+        if key in known:
+            case = cases[transcript.case_id]
+            reading = read_conversation(case, transcript, scorer, share)
+            rulings = {asked.about: unasked(asked) for asked in reading.questions} | given.get(key, {})
+            talk = Conversation(case, transcript, reading.findings, reading.questions, rulings, known[key])
+            _check_unchanged(folder, talk.assess(scorer, rulings), talk.assessment)
+            talks.append(talk)
     if len(talks) < len(known):
-        raise InputError(
-            f"{folder}: {len(known) - len(talks)} of {len(known)} conversations of the results have no transcript"
-        )
-    return Reopened(folder, record, results, manifest, tuple(talks), scorer)
+        missing = f"{len(known) - len(talks)} of {len(known)} conversations"
+        raise InputError(f"{folder}: {missing} of the results have no transcript")
+    return Reopened(record, results, manifest, tuple(talks), scorer)
 
 
 def _check_inputs(folder: Path, record: RunRecord, manifest: Mapping[str, Any]) -> None:

@@ -9,12 +9,10 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
-from xml.etree import ElementTree
 
 import pytest
-from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
-from _pytest.junitxml import xml_key
 
+from pytest_clinical_drift.gate.inside_pytest import write_system_out
 from pytest_clinical_drift.report.clean import one_line, printable
 
 Property = tuple[str, object]
@@ -22,30 +20,20 @@ _LONGEST_MESSAGE = 300
 """Characters of the one line that junit and the short summary show."""
 
 
-class GateFailure(Exception):
-    """Something did not get through the gate; the text is the whole message."""
+class GateFailure(pytest.fail.Exception):  # type: ignore[name-defined, misc]  # public, though not as a type
+    """Something did not get through the gate; the text is the whole message, told without a traceback."""
 
     def __init__(self, text: str, message: str | None = None) -> None:
-        super().__init__(text)
-        self.message = message or text
+        super().__init__(printable(text), pytrace=False)
+        self.line = one_line(message or text, _LONGEST_MESSAGE)
         """The same in one line."""
 
 
-class GatedItem(pytest.Item):
-    """A test whose failures are told in words instead of a traceback."""
-
-    place: str
-    """First part of the test id."""
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        return self._repr_failure_py(excinfo, style)
-
-    def _repr_failure_py(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Our own text; pytest asks here, and not in the public method, for errors of set-up."""
-        failure = excinfo.value
-        if not isinstance(failure, GateFailure):
-            return super()._repr_failure_py(excinfo, style)
-        return failure_repr(str(failure), self.place, failure.message)
+def _with_line(text: Any, failure: GateFailure, nodeid: str) -> Any:
+    """What pytest made of a failure, with our one line for junit and the short summary."""
+    crash = text.reprcrash
+    crash.path, crash.lineno, crash.message = nodeid.partition("::")[0], 0, failure.line
+    return text
 
 
 class GroupsPlugin:
@@ -63,6 +51,20 @@ class GroupsPlugin:
         if isinstance(collector, pytest.Session) and report.passed:
             report.result = [*report.result, *self.groups(collector)]
         return report
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        if call.excinfo is not None and isinstance(failure := call.excinfo.value, GateFailure):
+            report.longrepr = _with_line(report.longrepr, failure, report.nodeid)
+        self.mark(report, item, call)
+        return report
+
+    def mark(self, report: Any, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+        """Put on a report what the controller has to know; plain values only."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +86,12 @@ class WholeResult:
     @property
     def longrepr(self) -> Any:
         """What pytest keeps as the text of this result."""
-        if self.outcome == "passed":
-            return None
-        if self.outcome == "skipped":
-            return (self.place, None, self.message)
-        return failure_repr(self.text or self.message, self.place, self.message)
+        if self.outcome != "failed":
+            return (self.place, None, self.message) if self.outcome == "skipped" else None
+        try:
+            raise GateFailure(self.text or self.message, self.message)
+        except GateFailure as failure:
+            return _with_line(pytest.ExceptionInfo.from_exception(failure).getrepr(style="value"), failure, self.place)
 
 
 def report_whole(session: pytest.Session, whole: WholeResult) -> None:
@@ -98,7 +101,7 @@ def report_whole(session: pytest.Session, whole: WholeResult) -> None:
         terminal.ensure_newline()
     when: Literal["setup", "call"] = "setup" if whole.error else "call"
     for phase in (when, "teardown"):
-        report = pytest.TestReport(
+        report: Any = pytest.TestReport(
             nodeid=f"{whole.place}::{whole.name}",
             location=(whole.place, None, whole.name),
             keywords={},
@@ -107,8 +110,7 @@ def report_whole(session: pytest.Session, whole: WholeResult) -> None:
             when=phase,
             user_properties=whole.figures if config.getini("drift_junit_properties") else [],
         )
-        report.drift_whole = True  # type: ignore[attr-defined]
-        report.drift_verdict = whole.verdict  # type: ignore[attr-defined]
+        report.drift_whole, report.drift_verdict = True, whole.verdict
         if phase == when:
             session.testscollected += 1
             config.hook.pytest_runtest_logstart(nodeid=report.nodeid, location=report.location)
@@ -130,31 +132,10 @@ def status_of(report: pytest.TestReport, *, spelled_out: bool) -> tuple[str, str
     return category, word if spelled_out else letter, (word, {colour: True})
 
 
-def failure_repr(text: str, place: str, message: str) -> ReprExceptionInfo:
-    """A failure text whose one-line message survives into junit, with and without xdist."""
-    entry = ReprEntryNative([line + "\n" for line in printable(text).splitlines()])
-    return ReprExceptionInfo(
-        reprtraceback=ReprTraceback([entry], None, style="native"),
-        reprcrash=ReprFileLocation(place, 0, one_line(message, _LONGEST_MESSAGE)),
-    )
-
-
 def write_figures(config: pytest.Config, report: pytest.TestReport, figures: list[Property], text: str = "") -> None:
     """Figures as `name=value` lines in junit's system-out, which CI pages show; `text` follows them."""
-    xml = config.stash.get(xml_key, None)
-    if xml is None:
-        return
-    lines = [f"{name}={printable(str(value))}" for name, value in figures]
-    element = ElementTree.Element("system-out")
-    element.text = "\n".join([*lines, "", printable(text)] if text else lines)
-    xml.node_reporter(report).append(element)
-
-
-def name_suite(config: pytest.Config, name: str) -> None:
-    """Name the junit suite after the model, unless the project has named it."""
-    xml = config.stash.get(xml_key, None)
-    if xml is not None and xml.suite_name == "pytest":
-        xml.suite_name = name
+    lines = [f"{name}={value}" for name, value in figures]
+    write_system_out(config, report, printable("\n".join([*lines, "", text] if text else lines)))
 
 
 def shown(path: Path) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,8 @@ from pydantic import TypeAdapter
 
 from pytest_clinical_drift.errors import InputError, SubjectError, sentence
 from pytest_clinical_drift.gate import reporting
-from pytest_clinical_drift.gate.command_line import OPTIONS, destination
+from pytest_clinical_drift.gate.inside_pytest import name_suite
+from pytest_clinical_drift.gate.options import OPTIONS, destination, path_option
 from pytest_clinical_drift.ranking.gate import SlateVerdict, exit_code
 from pytest_clinical_drift.ranking.report_text import summary_lines
 from pytest_clinical_drift.ranking.run import INTEGRITY, GatedSlate, SlateRun, TestResult
@@ -37,13 +38,12 @@ class SlateGroup(pytest.Collector):
                 yield SlateItem.from_parent(self, plugin=self.plugin, metric=metric)
 
 
-class SlateItem(reporting.GatedItem):
+class SlateItem(pytest.Item):
     """One metric of one slate against its limits."""
 
     def __init__(self, *, plugin: SlatePlugin, metric: str, parent: SlateGroup, **kwargs: Any) -> None:
         super().__init__(name=metric, parent=parent, nodeid=f"{parent.nodeid}::{metric}", **kwargs)
         self.plugin = plugin
-        self.place = parent.nodeid
         self.slate: GatedSlate = plugin.run.slates[parent.name]
         self.result: TestResult | None = None
         self.add_marker(pytest.mark.clinical_drift)
@@ -108,7 +108,7 @@ class SlatePlugin(reporting.GroupsPlugin):
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
-        reporting.name_suite(self.config, f"clinical-drift {', '.join(self.run.slates)}")
+        name_suite(self.config, f"clinical-drift {', '.join(self.run.slates)}")
         if self.run.model is None or self.is_worker or self.config.option.collectonly:
             return
         try:
@@ -126,17 +126,12 @@ class SlatePlugin(reporting.GroupsPlugin):
     def groups(self, session: pytest.Session) -> list[pytest.Collector]:
         return [SlateGroup.from_parent(session, plugin=self, slug=slug) for slug in self.run.slates]
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(
-        self, item: pytest.Item, call: pytest.CallInfo[None]
-    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        report: Any = yield
+    def mark(self, report: Any, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
         if isinstance(item, SlateItem):
             report.slate_test = True
             if item.result is not None and call.when == "call":
                 report.slate_result = _RESULT.dump_python(item.result)
                 report.drift_verdict = item.result.judgement.verdict
-        return report  # type: ignore[no-any-return]
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:
         return reporting.status_of(report, spelled_out=False) if report.passed and report.when == "call" else None
@@ -206,13 +201,11 @@ def properties(result: TestResult) -> list[reporting.Property]:
 
 def _read_options(config: pytest.Config) -> SlateRun:
     """Options win over ini keys; paths on the command line are relative to where pytest was started."""
-    here, limits = config.invocation_params.dir, config.getini("drift_thresholds")
-    given = config.option.drift_thresholds
     return SlateRun(
-        folder=Path(here, config.option.drift_slate),
+        folder=Path(config.invocation_params.dir, config.option.drift_slate),
         root=config.rootpath,
         model=config.option.drift_model,
-        thresholds=Path(here, given) if given else Path(config.rootpath, limits) if limits else None,
+        thresholds=path_option(config, "drift_thresholds"),
         results=Path(config.option.drift_results or config.getini("drift_results") or "results"),
         strict=config.option.drift_strict,
     )

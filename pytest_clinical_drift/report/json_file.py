@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
+from pytest_clinical_drift.metrics.drift import token_decay_rate
 from pytest_clinical_drift.metrics.recall import mean, mean_curve
 from pytest_clinical_drift.report.case_text import headline
 from pytest_clinical_drift.report.page import text_lines
@@ -117,6 +118,12 @@ def _curves(complete: Sequence[CaseAssessment]) -> dict[str, Any]:
             curves[f"average_{figure}_curve_{gold}"] = mean_curve(per_case)
     curves["average_strict_recall_curve_critical"] = mean_curve([run.strict_curve for run in complete])
     curves["average_worst_recall_curve_critical"] = mean_curve([run.worst_curve for run in complete])
+    context = [[turn.prompt_tokens for turn in run.turns] for run in complete]
+    curves["average_context_tokens_curve"] = mean_curve(context)
+    curves["truth_decay_rate_per_1000_tokens"] = mean(
+        token_decay_rate(run.recall_curve[: run.horizon], tokens[: run.horizon])
+        for run, tokens in zip(complete, context, strict=True)
+    )
     lengths = [len(run.turns) for run in complete]
     curves["cases_per_turn"] = [sum(length > turn for length in lengths) for turn in range(max(lengths, default=0))]
     return curves

@@ -85,15 +85,11 @@ def confusion_rows(judge: Mapping[str, Any] | None, most: int = 8) -> Sequence[t
     return sorted(confusions.items(), key=lambda item: -item[1])[:most]
 
 
-def render_calibration(
-    calibration: Calibration, deciding: Collection[str], expected: Mapping[str, tuple[float, float]]
-) -> str:
-    """The table, what it cost, the confusions worth reading, and the false alarms to expect in a run."""
+def render_calibration(calibration: Calibration, deciding: Collection[str]) -> str:
+    """The table, what it cost, and the confusions worth reading."""
     rows = [
         (kind, *(share_text(limits[name], 3) for name in SHARES), "yes" if kind in deciding else "no, below its floor")
         for kind, limits in calibration.model_dump()["kinds"].items()
     ]
     table = tabulate(rows, headers=("kind", *SHARES.values(), "decides"), disable_numparse=True)
-    known = {kind: numbers for kind, numbers in expected.items() if kind in deciding}
-    values = {"calibration": calibration, "table": table, "deciding": deciding, "expected": known}
-    return "\n".join(text_lines("calibration.txt.j2", "lines", **values))
+    return "\n".join(text_lines("calibration.txt.j2", "lines", calibration=calibration, table=table, deciding=deciding))

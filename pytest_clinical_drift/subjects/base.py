@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 from pydantic import TypeAdapter, ValidationError
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.errors import InputError, SubjectError
+from pytest_clinical_drift.errors import InputError, SubjectError, UnknownSetting
 from pytest_clinical_drift.transcript import Message, Purpose, Reply
 
 
@@ -126,7 +126,7 @@ def read_settings(
     for key, text in given.items():
         if key not in known:
             valid = ", ".join(sorted(known)) or "none"
-            raise InputError(f"{option} {key}: {spec} knows no such setting; valid ones: {valid}")
+            raise UnknownSetting(f"{option} {key}: {spec} knows no such setting; valid ones: {valid}")
         settings[key] = _convert(f"{option} {key}", text, known[key])
     return settings
 

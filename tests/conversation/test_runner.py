@@ -14,7 +14,7 @@ from engine_server import FAULTS, ChatServer, as_json, wait_until
 
 from pytest_clinical_drift.conversation.frontier import Plan
 from pytest_clinical_drift.conversation.progress import Progress
-from pytest_clinical_drift.conversation.runner import BackgroundRunner, SharedTranscripts
+from pytest_clinical_drift.conversation.runner import BackgroundRunner
 from pytest_clinical_drift.errors import SubjectError
 from pytest_clinical_drift.subjects.base import RunStopped
 from pytest_clinical_drift.subjects.replay import ReplaySubject
@@ -145,30 +145,17 @@ def test_transcripts_on_disk_replay_to_the_same_conversation(tmp_path: Path) -> 
     assert files(tmp_path / "again") == files(tmp_path)
 
 
-def test_other_processes_wait_for_shared_transcripts(tmp_path: Path) -> None:
-    """A worker gets what the one generating process writes, and hears of its failure."""
-    with ChatServer() as server:
-        subject = ServerSubject(f"m@{server.url}", {})
-        runner = BackgroundRunner(subject, Plan(), shared=tmp_path)
-        runner.select(make_cases(2))
-        runner.start()
-        assert SharedTranscripts(tmp_path).wait("case-002", 0) == runner.wait("case-002", 0)
-        runner.stop()
-
-
-def test_whatever_ends_the_thread_reaches_those_who_wait(tmp_path: Path) -> None:
-    """An unexpected exception is told as the reason, here and in other processes."""
+def test_whatever_ends_the_thread_reaches_those_who_wait() -> None:
+    """An unexpected exception is told as the reason."""
 
     class Broken(ServerSubject):
         async def ask(self, request: object) -> None:  # type: ignore[override]
             raise ZeroDivisionError("division by zero")
 
-    runner = BackgroundRunner(Broken("m@http://127.0.0.1:9/v1", {}), Plan(), shared=tmp_path)
+    runner = BackgroundRunner(Broken("m@http://127.0.0.1:9/v1", {}), Plan())
     runner.select(make_cases(2))
     with pytest.raises(SubjectError, match="ZeroDivisionError: division by zero"):
         runner.wait("case-001", 0)
-    with pytest.raises(SubjectError, match="ZeroDivisionError"):
-        SharedTranscripts(tmp_path).wait("case-001", 0)
 
 
 def test_a_conversation_that_never_ran_is_an_outage_unless_it_was_stopped() -> None:
@@ -184,38 +171,30 @@ def test_a_conversation_that_never_ran_is_an_outage_unless_it_was_stopped() -> N
     assert not isinstance(outage.value, RunStopped)
 
 
-def test_those_who_wait_elsewhere_hear_of_a_stop(tmp_path: Path) -> None:
-    """Given up, or the folder is gone with the process that wrote it: nobody waits for ever; what is there is read."""
+def test_those_who_wait_hear_of_a_stop() -> None:
+    """Given up: nobody waits for ever, and what is there is still had."""
     with ChatServer() as server:
         server.answer = lambda body: setattr(server, "delay", 60.0 if "patient 2" in str(body) else 0.0)
-        runner = BackgroundRunner(ServerSubject(f"m@{server.url}", {}), Plan(), shared=tmp_path / "shared")
-        (tmp_path / "shared").mkdir()
+        runner = BackgroundRunner(ServerSubject(f"m@{server.url}", {}), Plan())
         runner.select(make_cases(2))
-        runner.start()
-        finished = SharedTranscripts(tmp_path / "shared").wait("case-001", 0)
+        finished = runner.wait("case-001", 0)
         runner.give_up()
         with pytest.raises(RunStopped, match="stopped before its end"):
-            SharedTranscripts(tmp_path / "shared").wait("case-002", 0)
-        assert SharedTranscripts(tmp_path / "shared").wait("case-001", 0) == finished
+            runner.wait("case-002", 0)
+        assert runner.wait("case-001", 0) == finished
         runner.stop()
-    with pytest.raises(RunStopped):
-        SharedTranscripts(tmp_path / "gone").wait("case-001", 0)
 
 
-def test_progress_is_drawn_although_others_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With worker processes nobody waits in this one; a log gets its lines all the same."""
+def test_progress_is_drawn_while_somebody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log gets its lines."""
     monkeypatch.setattr("pytest_clinical_drift.conversation.progress._PATIENCE", 0.0)
     monkeypatch.setattr("pytest_clinical_drift.conversation.progress._LINE_EVERY", 0.0)
-    monkeypatch.setattr("pytest_clinical_drift.conversation.runner._TICK_SECONDS", 0.02)
     written: list[str] = []
     with ChatServer(delay=0.2) as server:
         progress = Progress(written.append, live=False)
-        runner = BackgroundRunner(
-            ServerSubject(f"m@{server.url}", {}), Plan(), shared=tmp_path, progress=progress, transcripts=None
-        )
+        runner = BackgroundRunner(ServerSubject(f"m@{server.url}", {}), Plan(), progress=progress)
         runner.select(make_cases(1))
-        runner.start()
-        SharedTranscripts(tmp_path).wait("case-001", 0)
+        runner.wait("case-001", 0)
         runner.stop()
     assert any(line.startswith("clinical-drift: 0/1 cases, 1/3 turns, ") for line in written), written
 

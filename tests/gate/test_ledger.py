@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 from pathlib import Path
 from typing import Any
 
-from pytest_clinical_drift.gate.ledger import FILE_NAME, Attempt, attempt_text, ledger_entry, record_run
-
-NOON = datetime.datetime(2026, 5, 1, 12, tzinfo=datetime.UTC)
+from pytest_clinical_drift.gate.ledger import FILE_NAME, record_run
 
 
-def run(folder: Path, verdict: str, **changes: Any) -> Attempt:
+def run(folder: Path, verdict: str, **changes: Any) -> str:
     manifest = {
         "model": changes.pop("model", "hf:acme/model"),
         "revision": changes.pop("revision", "abc"),
@@ -21,17 +18,15 @@ def run(folder: Path, verdict: str, **changes: Any) -> Attempt:
         "versions": {"pytest-clinical-drift": "0.1.0"},
         "hashes": {"cases": "c", "thresholds": "t", "prompts": "p", "system_prompt": None, **changes},
     }
-    return record_run(folder, ledger_entry(manifest, verdict=verdict, selected=60, total=60), now=NOON)
+    return record_run(folder, manifest, verdict=verdict, selected=60, total=60)
 
 
 def test_attempts_of_one_candidate_are_counted(tmp_path: Path) -> None:
     """Three tries, then the fourth; another revision starts at one."""
     for verdict in ("FAIL", "FAIL", "CAUTION"):
         run(tmp_path, verdict)
-    fourth = run(tmp_path, "PASS")
-    assert attempt_text(fourth, "PASS") == "attempt 4 of this candidate (before: FAIL, FAIL, CAUTION)"
-    assert run(tmp_path, "PASS", revision="def").number == 1
-    assert not fourth.altered
+    assert run(tmp_path, "PASS") == "attempt 4 of this candidate (before: FAIL, FAIL, CAUTION)"
+    assert run(tmp_path, "PASS", revision="def") == "attempt 1 of this candidate"
 
 
 def test_lines_are_appended_with_time_subject_hashes_and_verdict(tmp_path: Path) -> None:
@@ -42,7 +37,7 @@ def test_lines_are_appended_with_time_subject_hashes_and_verdict(tmp_path: Path)
     after = (tmp_path / FILE_NAME).read_bytes()
     assert after.startswith(before)
     first, second = (json.loads(line) for line in after.splitlines())
-    assert (first["time"], first["subject"], first["verdict"]) == ("2026-05-01T12:00:00+00:00", "hf:acme/model", "FAIL")
+    assert (first["subject"], first["verdict"], first["time"][-6:]) == ("hf:acme/model", "FAIL", "+00:00")
     assert (first["cases"], first["thresholds"], first["previous"]) == ("c", "t", None)
     assert len(second["previous"]) == 64
 
@@ -50,16 +45,15 @@ def test_lines_are_appended_with_time_subject_hashes_and_verdict(tmp_path: Path)
 def test_subset_runs_are_no_attempts(tmp_path: Path) -> None:
     """Trying three cases first is told, and does not count."""
     run(tmp_path, "PARTIAL")
-    attempt = run(tmp_path, "FAIL")
-    assert attempt_text(attempt, "FAIL") == "attempt 1 of this candidate; 1 subset run before"
-    assert attempt_text(run(tmp_path, "PARTIAL"), "PARTIAL").startswith("subset run, no attempt of this candidate")
+    assert run(tmp_path, "FAIL") == "attempt 1 of this candidate; 1 subset run before"
+    assert run(tmp_path, "PARTIAL").startswith("subset run, no attempt of this candidate")
 
 
 def test_moved_goalposts_are_told(tmp_path: Path) -> None:
     """Other limits, cases or decoding since the last attempt."""
     run(tmp_path, "FAIL")
     attempt = run(tmp_path, "PASS", thresholds="softer", decoding={"temperature": 1})
-    assert "the thresholds and the settings changed since the last attempt" in attempt_text(attempt, "PASS")
+    assert "the thresholds and the settings changed since the last attempt" in attempt
 
 
 def test_removed_or_changed_line_is_told(tmp_path: Path) -> None:
@@ -70,9 +64,7 @@ def test_removed_or_changed_line_is_told(tmp_path: Path) -> None:
     lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
     for damaged in ([lines[0], lines[2]], [lines[0].replace("CAUTION", "PASS"), *lines[1:]], [*lines, "not json\n"]):
         file.write_text("".join(damaged), encoding="utf-8")
-        attempt = run(tmp_path, "PASS")
-        assert attempt.altered
-        assert "the ledger was altered" in attempt_text(attempt, "PASS")
+        assert "the ledger was altered" in run(tmp_path, "PASS")
 
 
 def test_unwritable_folder_is_told_not_raised(tmp_path: Path) -> None:
@@ -80,4 +72,4 @@ def test_unwritable_folder_is_told_not_raised(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("", encoding="utf-8")
     attempt = run(blocked, "PASS")
-    assert attempt_text(attempt, "PASS").startswith("attempt unknown: the ledger")
+    assert attempt.startswith("attempt unknown: the ledger")

@@ -84,6 +84,40 @@ def test_subset_gives_no_release_verdict(gate: Gate, pytester: pytest.Pytester) 
     assert pytester.runpytest(*ARGUMENTS, "-k", "anna", "--drift-strict").ret == 7
 
 
+def test_a_subset_never_replaces_the_results_of_a_whole_run(project: Project) -> None:
+    """It goes to a folder of its own, says so, and leaves results and transcripts of the whole run as they were."""
+    pytester = project(forget_from=2)
+    folder = pytester.path / "results" / "python-model-make"
+
+    def files() -> dict[str, bytes]:
+        found = (*folder.glob("*.*"), *(folder / "transcripts").iterdir())
+        return {str(file.relative_to(folder)): file.read_bytes() for file in found}
+
+    whole = pytester.runpytest(*ARGUMENTS)
+    before = files()
+    assert {"study_c_results.json", "run.json", "transcripts/anna.jsonl", "transcripts/cleo.jsonl"} <= set(before)
+    for subset in (("-k", "bela"), ("-x",)):
+        result = pytester.runpytest(*ARGUMENTS, *subset)
+        result.stdout.fnmatch_lines(["written: results?python-model-make?partial?study_c_results.json", "a subset: *"])
+        assert files() == before
+    record = json.loads((folder / "partial" / "study_c_results.json").read_text(encoding="utf-8"))
+    assert (whole.ret, record["verdict"], record["cases_selected"]) == (1, "PARTIAL", 1)
+    assert (folder / "partial" / "transcripts" / "anna.jsonl").is_file()
+    again = pytester.runpytest(*ARGUMENTS)
+    again.stdout.fnmatch_lines(["written: results?python-model-make?study_c_results.json"])
+    assert not (folder / "unfinished").exists()
+
+
+def test_in_a_fresh_folder_a_subset_lies_where_every_run_does(gate: Gate, pytester: pytest.Pytester) -> None:
+    """Tools look in one place; a later subset replaces an earlier one there."""
+    gate("-k", "anna")
+    file = pytester.path / "results" / "python-model-make" / "study_c_results.json"
+    assert json.loads(file.read_text(encoding="utf-8"))["cases_selected"] == 1
+    pytester.runpytest(*ARGUMENTS, "-k", "anna or bela")
+    assert json.loads(file.read_text(encoding="utf-8"))["cases_selected"] == 2
+    assert len(list((file.parent / "transcripts").iterdir())) == 2
+
+
 def test_stop_at_first_failure_is_partial(gate: Gate) -> None:
     """-x ends after one failing case; the set is PARTIAL."""
     result = gate("-x", forget_from=2)

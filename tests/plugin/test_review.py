@@ -167,7 +167,7 @@ def test_place_that_cannot_be_written_is_told(results: Path, capsys: pytest.Capt
     for command in (["verdict", str(results), "--reviews", str(file)], ["review", str(results)]):
         capsys.readouterr()
         assert cli.main([*command, "--out", str(file / "below")]) == 4
-        assert "cannot be written" in capsys.readouterr().err
+        assert "reviews.jsonl: cannot be used" in capsys.readouterr().err
 
 
 def test_reviews_count_in_a_new_run(finished: Path, tmp_path: Path) -> None:

@@ -239,9 +239,9 @@ def test_reviews_overrule_a_judge_both_ways(judged_run: Any, tmp_path: Path) -> 
     wanted = {"manifest": run.record.manifest, "reason": "read twice"}
     said = [{"question": i.question, "kind": i.kind, "case_id": i.case_id, **wanted} for i in (breach, cleared)]
     file.write_text(chained({**said[0], "answer": "met"}, {**said[1], "answer": "absent"}), encoding="utf-8")
-    again = rejudge(run, read_reviews(file))
-    assert (again.change.dismissed, again.change.raised) == (1, 1)
-    states = {a.question: (a.state, a.settled_by) for assessed in again.outcome.runs for a in assessed.alarms}
+    outcome, change = rejudge(run, read_reviews(file))
+    assert (change["dismissed"], change["cleared_upheld"]) == (1, 1)
+    states = {a.question: (a.state, a.settled_by) for assessed in outcome.runs for a in assessed.alarms}
     assert states[breach.question] == ("dismissed", "person")
     assert states[cleared.question] == ("confirmed", "person")
 

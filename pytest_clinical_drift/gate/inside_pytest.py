@@ -1,8 +1,9 @@
-"""The project a gated run belongs to: the one pytest was called in, whatever paths our options name.
+"""The two places where pytest has no public way, alone in one module: tests/gate/test_inside_pytest.py watches them.
 
-pytest looks for its root folder and ini file before it knows the options of plugins, and takes the value of
-`--drift-cases ../private` for a test path that may move both. There is no public way to have it look again, so this
-module alone sets what follows from the two: root folder, ini values, `addopts` and `pythonpath`.
+- pytest looks for its root folder and ini file before it knows the options of plugins, and takes the value of
+  `--drift-cases ../private` for a test path that may move both. A gated run belongs to the project that pytest was
+  called in; nothing makes pytest look again, so what follows from the two is set here.
+- A junit file's `system-out` and its suite's name cannot be written through hooks or fixtures.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ import inspect
 import sys
 from collections.abc import Sequence
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from _pytest.config.findpaths import determine_setup
+from _pytest.junitxml import xml_key
 
 
 def call_home(config: pytest.Config, args: list[str], paths: Sequence[str]) -> None:
@@ -53,3 +56,18 @@ def _look_again(config: pytest.Config, paths: Sequence[str]) -> tuple[Any, Any, 
     wanted = inspect.signature(determine_setup).parameters  # pytest 8 knows no `override_ini` here
     found: Any = determine_setup(**{name: value for name, value in known.items() if name in wanted})
     return found[0], found[1], found[2]
+
+
+def name_suite(config: pytest.Config, name: str) -> None:
+    """Name the junit suite after the model, unless the project has named it."""
+    xml = config.stash.get(xml_key, None)
+    if xml is not None and xml.suite_name == "pytest":
+        xml.suite_name = name
+
+
+def write_system_out(config: pytest.Config, report: pytest.TestReport, text: str) -> None:
+    """Put a text into the junit file's `system-out` of a test, where such a file is written."""
+    if (xml := config.stash.get(xml_key, None)) is not None:
+        element = ElementTree.Element("system-out")
+        element.text = text
+        xml.node_reporter(report).append(element)
