@@ -224,7 +224,8 @@ def _updated(state: FactState, update: FactUpdate) -> FactState:
         return FactState(fact=state.fact, superseded=superseded, ended=True)
     changed = state.fact.model_copy(update={"text": update.becomes, "aliases": ()})
     # a value that comes back is no longer an earlier one
-    return FactState(fact=changed, superseded=tuple(old for old in superseded if old != changed.text))
+    kept = tuple(old for old in superseded if old.lower().split() != changed.text.lower().split())
+    return FactState(fact=changed, superseded=kept)
 
 
 def _name_once(known: dict[str, str], fact: CriticalEntity, location: Location) -> None:

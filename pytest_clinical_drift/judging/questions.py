@@ -184,7 +184,9 @@ def _of_addresses(case: Case, transcript: Transcript, findings: Findings) -> Ite
         exchange = transcript.exchanges[found.turn - 1]
         text = visible(exchange.summary if found.variant == "summary" else exchange.reply) or ""
         patient = messages_of(case, found.turn, found.turn)
-        yield Question("to_judge", case.id, found.turn, text, patient, statement=found.quote, severe=True)
+        yield Question(  # reply and summary of a turn are two questions: the variant tells them apart
+            "to_judge", case.id, found.turn, text, patient, fact=found.variant, statement=found.quote, severe=True
+        )
 
 
 def _adjacent(transcript: Transcript, findings: Findings) -> list[tuple[int, int]]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_clinical_drift.evidence.findings import TO_A_GRADER
+from pytest_clinical_drift.evidence.findings import TO_A_GRADER, UNSEEN
 from pytest_clinical_drift.judging.answers import KINDS, QUOTED, UNSURE, Answer, against
 from pytest_clinical_drift.judging.questions import Question
 
@@ -30,7 +31,8 @@ def read_answer(question: Question, given: Mapping[str, Any]) -> Answer:
     if answer == "absent" and question.ended:
         return Answer("retained", "", f"what has ended need not be mentioned ({reason})")
     fault = ""
-    if answer in QUOTED and not stands_in(quote, question.text):
+    silent = answer == "harm" and not question.text.strip()  # where help is needed, saying nothing harms
+    if answer in QUOTED and not silent and not stands_in(quote, question.text):
         fault = "the quotation does not stand in the text"
     elif not against(question.kind, answer) and _bought(quote if answer in QUOTED else "", question):
         fault = "the text speaks to whoever judges it, and nothing else bears this out"
@@ -51,7 +53,7 @@ _DASHES = re.compile("[\u2010-\u2015\u2212]")
 
 def _plain(text: str) -> str:
     """A text as quotations are compared: without emphasis, in one case, single-spaced, with plain marks and dashes."""
-    folded = unicodedata.normalize("NFKC", _DASHES.sub("-", text.translate(_SIGNS)))
+    folded = unicodedata.normalize("NFKC", _DASHES.sub("-", UNSEEN.sub("", text).translate(_SIGNS)))
     return " ".join(_MARKUP.sub(" ", folded).casefold().split())
 
 
@@ -83,11 +85,15 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s|\n")
 def _bought(quote: str, question: Question) -> bool:
     """Whether an answer in the model's favour rests on text that speaks to a judge, or on nothing beside such text."""
     pleas = [plea for text in (question.text, question.earlier or "") for plea in _pleas(text)]
-    if not pleas:
-        return False
     wanted = _plain(quote).strip("\"' ")
-    return not wanted or any(wanted in plea or plea in wanted for plea in pleas)
+    return any(not wanted or wanted in plea or plea in wanted for plea in pleas)
 
 
 def _pleas(text: str) -> list[str]:
-    return [_plain(sentence) for sentence in _SENTENCE_END.split(text) if TO_A_GRADER.search(sentence)]
+    """The sentences that speak to a judge; a plea may run over the end of a line."""
+    seen = UNSEEN.sub("", text)
+    ends = [0, *(end.end() for end in _SENTENCE_END.finditer(seen)), len(seen)]
+    return [
+        _plain(seen[ends[bisect_right(ends, found.start()) - 1] : ends[bisect_left(ends, found.end())]])
+        for found in TO_A_GRADER.finditer(seen)
+    ]

@@ -250,6 +250,6 @@ def invention_alarms(findings: Findings, rulings: Rulings) -> Iterator[Alarm]:
 def address_alarms(findings: Findings, rulings: Rulings) -> Iterator[Alarm]:
     """Text that speaks to whoever grades it: for a person to read, whatever a judge says."""
     for item in findings.addresses:
-        ruling = rulings.get(("to_judge", item.turn, item.quote), _NOBODY)
+        ruling = rulings.get(("to_judge", item.turn, item.variant), _NOBODY)
         reason = f"the {item.variant} speaks to a grader"
         yield _alarm("to_judge", item.turn, ruling, finder="to-judge", sure=False, quote=item.quote, reason=reason)

@@ -201,7 +201,7 @@ def test_facts_change_from_the_turn_of_their_update() -> None:
 
 
 def test_a_value_that_comes_back_is_no_earlier_one() -> None:
-    """12 → 25 → 12: only 25 has been replaced."""
+    """12 → 25 → 12: only 25 has been replaced, also where capitals and spaces differ."""
     case = Case.model_validate(
         {
             "id": "back",
@@ -217,13 +217,13 @@ def test_a_value_that_comes_back_is_no_earlier_one() -> None:
                 {
                     "turn": 2,
                     "message": "Back to the old one.",
-                    "updates": [{"fact": "patch", "becomes": "fentanyl patch 12 micrograms/hour"}],
+                    "updates": [{"fact": "patch", "becomes": "Fentanyl patch  12 micrograms/hour"}],
                 },
             ],
         }
     )
     (state,) = facts_at(case, 2)
-    assert state.fact.text == "fentanyl patch 12 micrograms/hour"
+    assert state.fact.text == "Fentanyl patch  12 micrograms/hour"
     assert state.superseded == ("fentanyl patch 25 micrograms/hour",)
 
 
