@@ -8,6 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+LONGER_CONTEXT = "the conversation needs a model, or a server, with a longer context"
+NO_ANSWER = (
+    "the reply ended inside its reasoning (token limit reached); raise it with --drift-set max_tokens=NUMBER, "
+    "or turn the reasoning off with --drift-set thinking=false"
+)
+"""Why there is no reply, and what to do about it."""
+
 Role = Literal["system", "user", "assistant"]
 Purpose = Literal["dialogue", "summary"]
 

@@ -8,7 +8,7 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.conversation.hygiene import clean_repetition, never_left_reasoning, strip_reasoning
 from pytest_clinical_drift.subjects.base import Request
-from pytest_clinical_drift.transcript import Exchange, Message, Reply, Transcript, first_error
+from pytest_clinical_drift.transcript import NO_ANSWER, Exchange, Message, Reply, Transcript, first_error
 
 
 @dataclass(slots=True)
@@ -80,5 +80,5 @@ def without_lost_answer(reply: Reply) -> Reply:
         told = f"the reply has {max(len(reply.text), len(reply.reasoning)):,} characters"
         return Reply("", error=f"{told}, and not more than {_LONGEST_REPLY:,} are read; set max_tokens")
     if reply.error is None and reply.truncated is not False and never_left_reasoning(reply.text):
-        return replace(reply, text="", error="the reply ended inside its reasoning (token limit reached)")
+        return replace(reply, text="", error=NO_ANSWER)
     return reply

@@ -56,6 +56,8 @@ def run_conversations(
     ]
     frontier = _Frontier(dialogues, on_finished, stop, store, progress)
     if isinstance(subject, ConcurrentSubject):
+        if subject.slots is not None:
+            frontier.most_at_once, frontier.side_by_side = (lambda: subject.slots or 1), False
         asyncio.run(_ask_all_at_once(frontier, subject))
     elif isinstance(subject, BatchedSubject):
         frontier.most_at_once = lambda: subject.batch_size
@@ -83,6 +85,8 @@ class _Frontier:
         self.stop = stop
         self.most_at_once: Callable[[], float] = lambda: float("inf")
         """How many conversations may be under way."""
+        self.side_by_side = True
+        """Whether a summary may be asked for while the next reply is."""
         self._waiting = deque(dialogues)
         self._owners: dict[Request, Dialogue] = {}
         """Whose request it is, for all that are being asked."""
@@ -119,7 +123,8 @@ class _Frontier:
     def _go_on(self, dialogue: Dialogue, after: Request | None = None) -> list[Request]:
         """What has to be asked now for the conversation to go on, if it is not over."""
         requests: list[Request] = []
-        if after is None or after.purpose == "dialogue":  # a summary makes nothing possible
+        # beside others, a summary makes nothing possible
+        if after is None or after.purpose == "dialogue" or not self.side_by_side:
             requests += self._due(dialogue)
             self._owners.update(dict.fromkeys(requests, dialogue))
         if not any(owner is dialogue for owner in self._owners.values()):
@@ -130,12 +135,15 @@ class _Frontier:
     def _due(self, dialogue: Dialogue) -> Iterator[Request]:
         """The summary still owed and the next reply, after everything that the store knows."""
         while True:
-            for request in (dialogue.summary_of_last_reply(), dialogue.next_reply()):
-                reply = None if request is None else self._known(request)
-                if request is not None and reply is None:
-                    yield request
-                elif request is not None and reply is not None:
+            for next_request in (dialogue.summary_of_last_reply, dialogue.next_reply):
+                if (request := next_request()) is None:
+                    continue
+                if (reply := self._known(request)) is not None:
                     self._take(dialogue, request, reply)
+                    continue
+                yield request
+                if not self.side_by_side:
+                    return
             if request is None or reply is None:
                 return
 

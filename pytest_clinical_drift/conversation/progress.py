@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -17,7 +16,7 @@ _BAR = 24
 
 
 class Progress:
-    """Counts on the running thread; is drawn by the waiting one, between pytest's own writes."""
+    """Counted by the thread that talks to the subject; drawn by the one that waits, between pytest's own writes."""
 
     def __init__(
         self,
@@ -28,12 +27,8 @@ class Progress:
         current_line: Callable[[], str] = lambda: "",
         uncaptured: Callable[[], AbstractContextManager[Any]] = contextlib.nullcontext,
     ) -> None:
-        self._write = write
-        self._live = live
-        self._width = width
-        self._current_line = current_line
-        self._uncaptured = uncaptured
-        self._counting = threading.Lock()
+        self._write, self._live, self._width = write, live, width
+        self._current_line, self._uncaptured = current_line, uncaptured
         self._cases = self._turns = self._replies = self._fresh = 0
         self._total_cases = self._total_replies = 0
         self._answered = self._asked = 0
@@ -51,14 +46,12 @@ class Progress:
 
     def reply_received(self, *, reused: bool, ends_turn: bool) -> None:
         """A reply or a summary came; the summary is the last of its turn."""
-        with self._counting:
-            self._replies += 1
-            self._turns += ends_turn
-            self._fresh += not reused
+        self._replies += 1
+        self._turns += ends_turn
+        self._fresh += not reused
 
     def case_finished(self) -> None:
-        with self._counting:
-            self._cases += 1
+        self._cases += 1
 
     def questions(self, answered: int, asked: int) -> None:
         """So many questions were put to the judge, so many are answered."""
@@ -66,11 +59,10 @@ class Progress:
 
     def text(self) -> str:
         """Cases, turns, replies, replies per second, the time left, and the questions put to a judge."""
-        seconds = max(time.monotonic() - self._started, 1e-6)
-        speed = self._fresh / seconds
         line = f"{self._cases}/{self._total_cases} cases, {self._turns}/{self._total_replies // 2} turns, "
         line += f"{self._replies}/{self._total_replies} replies"
         if self._fresh:
+            speed = self._fresh / max(time.monotonic() - self._started, 1e-6)
             line += f", {speed:.2g}/s" if speed < 10 else f", {speed:.0f}/s"
             line += f", {_duration((self._total_replies - self._replies) / speed)} left"
         return line + (f"; {self._answered}/{self._asked} questions" if self._asked else "")
@@ -94,7 +86,9 @@ class Progress:
         with self._uncaptured():
             if self._live:
                 # on a line of its own below the one that pytest is writing
-                self._write(("\r" if self._drawn else "\n") + self._bar() + "\x1b[K")
+                filled = _BAR * self._replies // max(self._total_replies, 1)
+                bar = f"  [{'=' * filled}{' ' * (_BAR - filled)}] {self.text()}"[: self._width - 1]
+                self._write(("\r" if self._drawn else "\n") + bar + "\x1b[K")
                 self._drawn = True
             else:
                 line = self._current_line()
@@ -108,10 +102,6 @@ class Progress:
             with self._uncaptured():
                 self._write("\r\x1b[K\x1b[A" + (f"\x1b[{column}C" if column else ""))
             self._drawn = False
-
-    def _bar(self) -> str:
-        filled = _BAR * self._replies // max(self._total_replies, 1)
-        return f"  [{'=' * filled}{' ' * (_BAR - filled)}] {self.text()}"[: self._width - 1]
 
 
 def no_progress() -> Progress:
@@ -134,10 +124,10 @@ def terminal_progress(reporter: Any, capture: Any, verbosity: int, *, workers: b
             file.write(text)
             file.flush()
 
-    live = bool(getattr(file, "isatty", lambda: False)()) and os.environ.get("TERM", "") != "dumb"
+    terminal = bool(getattr(file, "isatty", lambda: False)()) and os.environ.get("TERM", "") != "dumb"
     return Progress(
         write,
-        live=live and not workers and not os.environ.get("CI"),
+        live=terminal and not workers and not os.environ.get("CI"),
         width=int(writer.fullwidth),
         current_line=lambda: str(getattr(writer, "_current_line", "")),
         uncaptured=capture.global_and_fixture_disabled if capture is not None else contextlib.nullcontext,
@@ -147,5 +137,4 @@ def terminal_progress(reporter: Any, capture: Any, verbosity: int, *, workers: b
 def _duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 90 else f"{minutes / 60:.1f} h"
+    return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"

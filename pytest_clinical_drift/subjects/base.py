@@ -89,6 +89,11 @@ class SequentialSubject(Protocol):
 class ConcurrentSubject(Protocol):
     """A subject that takes many requests at once and schedules them itself; all calls come from one event loop."""
 
+    @property
+    def slots(self) -> int | None:
+        """Conversations whose beginnings it can keep, where it says so: one request at a time of each is fastest."""
+        ...
+
     async def ask(self, request: Request) -> Reply:
         """Answer one request; cancelling the call gives it up."""
         ...

@@ -38,7 +38,8 @@ class ChatTemplate:
         except Exception as error:  # missing, gated, unreadable, remote code: all of them are the user's to mend
             raise InputError(f"--model {weights.spec}: cannot be loaded ({why_not_loaded(error)})") from None
         if not tokenizer.chat_template:
-            raise InputError(f"--model {weights.spec}: its tokenizer has no chat template, it cannot converse")
+            cause = "its tokenizer has no chat template, so that it cannot converse; take the instruct version"
+            raise InputError(f"--model {weights.spec}: {cause}")
         return cls(tokenizer, config, thinking)
 
     def tokens(self, messages: Sequence[Message]) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from transformers.cache_utils import Cache, DynamicCache
 
 from pytest_clinical_drift.subjects.base import Request, RunStopped
 from pytest_clinical_drift.subjects.kv_pool import KeyValuePool, Tensor, can_pool, use_grouped_attention
-from pytest_clinical_drift.subjects.sampling import Choice, Decoding, choose
+from pytest_clinical_drift.subjects.sampling import Chooser, Decoding
 
 _TIE = 1e-5
 """In float32, two candidates closer than this (relative to the largest logit) may swap with the shape of the batch."""
@@ -37,8 +37,7 @@ class Line:
     """A job while it is being generated."""
 
     job: Job
-    choice: Choice
-    """How its next token is chosen."""
+    dice: torch.Generator | None
     made: list[int] = field(default_factory=list)
     """The reply so far, without the token that ends it."""
     done: bool = False
@@ -60,7 +59,7 @@ class BatchGenerator:
     def __init__(self, model: Any, stop_tokens: Sequence[int], decoding: Decoding) -> None:
         self._model = model
         self._stop_tokens = frozenset(stop_tokens)
-        self._decoding = decoding
+        self._chooser = Chooser(decoding)
         self._accepted = set(inspect.signature(model.forward).parameters)
         self.reuses = can_pool(model, self._accepted)
         self._pool = KeyValuePool(model)
@@ -163,11 +162,12 @@ class BatchGenerator:
         return line
 
     def _line(self, job: Job) -> Line:
-        return Line(job, Choice(self._decoding, job.prompt, job.seed))
+        return Line(job, self._chooser.dice(job.seed))
 
     def _choose(self, logits: Tensor, lines: Sequence[Line], tie: float) -> list[Line]:
         """Each line takes its next token: an ordinary one, one that ends it, or none where two were too close."""
-        tokens = choose(logits, [line.choice for line in lines], self._decoding, tie)
+        said = [[*line.job.prompt, *line.made] for line in lines]
+        tokens = self._chooser.choose(logits, said, [line.dice for line in lines], tie)
         for line, token in zip(lines, tokens, strict=True):
             if token is None:
                 line.done = line.uncertain = True

@@ -12,8 +12,8 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError, SubjectError
 from pytest_clinical_drift.subjects.base import Identity, Request, read_settings, require_at_least
 from pytest_clinical_drift.subjects.chat_template import ChatTemplate
-from pytest_clinical_drift.subjects.weights import Weights, is_out_of_memory, why_not_loaded, without_bars
-from pytest_clinical_drift.transcript import Reply, Usage
+from pytest_clinical_drift.subjects.weights import LESS_MEMORY, Weights, is_out_of_memory, why_not_loaded, without_bars
+from pytest_clinical_drift.transcript import LONGER_CONTEXT, Reply, Usage
 
 if TYPE_CHECKING:
     from pytest_clinical_drift.subjects.generation import BatchGenerator, Job, Line
@@ -106,7 +106,9 @@ class HuggingFaceSubject:
             # outside of the handler, which would keep the tensors of the failed attempt alive
             if waiting and not self._make_room(generator, len(waiting)):
                 del waiting[job := next(iter(waiting))]
-                accept(deliver(job.request, Reply("", error="out of memory with a single conversation")))
+                accept(
+                    deliver(job.request, Reply("", error=f"out of memory with a single conversation; {LESS_MEMORY}"))
+                )
 
     def _make_room(self, generator: BatchGenerator, jobs: int) -> bool:
         """Give up everything cached and halve the batch; False when there was nothing left to give up."""
@@ -133,7 +135,7 @@ class HuggingFaceSubject:
             return Reply("", error=f"the chat template failed ({type(error).__name__}: {error})"[:300])
         room = self._room - len(prompt)
         if room < 1:
-            cause = f"context length exceeded ({len(prompt)} tokens of {self._room})"
+            cause = f"context length exceeded ({len(prompt)} tokens of {self._room}); {LONGER_CONTEXT}"
             return Reply("", error=cause, usage=Usage(len(prompt), None))
         from pytest_clinical_drift.subjects.generation import Job
 

@@ -70,8 +70,7 @@ class PythonSubject:
         async def wait() -> Any:
             return await answer
 
-        if self._loop is None:
-            self._loop = asyncio.Runner()
+        self._loop = self._loop or asyncio.Runner()
         return self._loop.run(wait())
 
     def _load(self) -> ChatCallable:
@@ -82,13 +81,9 @@ class PythonSubject:
 
 def _own_traceback(error: Exception) -> str:
     """The way through the user's code to the error, a line per frame; ours and that of asyncio are left out."""
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename != __file__ and "asyncio" not in Path(frame.filename).parts
-    ]
-    lines = traceback.format_list(frames[-_MOST_FRAMES:])
-    return "\n" + "".join(lines).rstrip() if lines else ""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f for f in frames if f.filename != __file__ and "asyncio" not in Path(f.filename).parts]
+    return "\n" + "".join(traceback.format_list(own[-_MOST_FRAMES:])).rstrip() if own else ""
 
 
 def resolve(spec: str, target: str, *, option: str = "--model") -> Callable[[], Any]:

@@ -125,6 +125,12 @@ class ServerSubject:
         revision = self._settings.get("revision")
         return Identity(self.spec, revision, revision is not None, decoding, server=self._server or None)
 
+    @property
+    def slots(self) -> int | None:
+        """llama.cpp tells it: a conversation that stays in one slot is never read again from its beginning."""
+        found = self._server.get("total_slots")
+        return found if isinstance(found, int) and found > 0 else None
+
     # -- during the run
 
     async def ask(self, request: Request) -> Reply:

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.transcript import Message, Reply, read_usage
+from pytest_clinical_drift.transcript import LONGER_CONTEXT, NO_ANSWER, Message, Reply, read_usage
 
 _MOST_BYTES = 4 * 2**20
 """Of one answer: some hundred times what a long reply with all its reasoning takes."""
@@ -178,7 +178,7 @@ def read_answer(status: int, headers: Mapping[str, str], body: bytes) -> Reply:
     found, truncated = message.get("reasoning_content") or message.get("reasoning"), finish == "length"
     reasoning = found if isinstance(found, str) else ""
     if truncated and reasoning and not content.strip():
-        raise ServerFault("the reply ended inside its reasoning (token limit reached)", again=False)
+        raise ServerFault(NO_ANSWER, again=False)
     return Reply(content, reasoning=reasoning, usage=read_usage(data.get("usage")), truncated=truncated)
 
 
@@ -204,7 +204,8 @@ def _content(message: Mapping[str, Any]) -> str:
 def _refusal(status: int, headers: Mapping[str, str], body: bytes) -> ServerFault:
     text = _error_text(body)
     if status in (400, 413, 422) and _TOO_LONG.search(text):
-        return ServerFault(f"context length exceeded ({status}: {text})", status=status, again=False)
+        cause = f"context length exceeded ({status}: {text}); {LONGER_CONTEXT}"
+        return ServerFault(cause, status=status, again=False)
     cause = f"the server answered {status}" + (f": {text}" if text else "")
     return ServerFault(cause, status=status, again=status in _RETRIED, after=retry_after(headers))
 

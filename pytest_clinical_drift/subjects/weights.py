@@ -13,6 +13,8 @@ from typing import Any
 from pytest_clinical_drift.errors import InputError, MissingDependency
 
 _HASHED = ("*.safetensors", "*.bin", "*.json", "*.jinja", "*.model", "*.txt", "*.py")
+LESS_MEMORY = "take a smaller model, a larger machine, or --drift-set dtype=bfloat16"
+_NO_WEIGHTS = "the folder holds no weights; download the whole repository, or name one .gguf file"
 _INSTALL = "pip install 'pytest-clinical-drift[hf]'"
 
 
@@ -57,6 +59,8 @@ class Weights:
             raise InputError(f"--model {self.spec}: there is no such file")
         if self.target.startswith((".", "/", "~")) and not self.is_gguf and not self.path.is_dir():
             raise InputError(f"--model {self.spec}: there is no such folder")
+        if self.path.is_dir() and not [*self.path.glob("*.safetensors"), *self.path.glob("*.bin")]:
+            raise InputError(f"--model {self.spec}: {_NO_WEIGHTS}")
 
     def fingerprint(self, config: object) -> str | None:
         """The hub's commit, or a hash over every file of a local model; None where neither proves the weights."""
@@ -77,7 +81,7 @@ def why_not_loaded(error: BaseException) -> str:
     """What kept a model from being loaded, and what to do about it, in one sentence."""
     name, text = type(error).__name__, " ".join(str(error).split())
     if is_out_of_memory(error):
-        return "out of memory; take a smaller model, or --drift-set dtype=bfloat16"
+        return f"out of memory; {LESS_MEMORY}"
     if "gated" in name.lower() or "gated repo" in text.lower():
         return "the repository is gated: accept its terms on the hub, then log in with `hf auth login`"
     if name == "RepositoryNotFoundError" or "is not a valid model identifier" in text or "404" in text:
@@ -87,7 +91,7 @@ def why_not_loaded(error: BaseException) -> str:
     if "trust_remote_code" in text:
         return "it brings code of its own; read that code, then allow it with --drift-set trust_remote_code=true"
     if "safetensors" in text and "no file named" in text.lower():
-        return "the folder holds no weights"
+        return _NO_WEIGHTS
     return f"{name}: {text}"[:250]
 
 

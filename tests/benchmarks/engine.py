@@ -50,12 +50,10 @@ class OneByOne:
     spec = "one-by-one"
     exclusive = True
 
-    def __init__(self, folder: Path, tokens: int = TOKENS) -> None:
-        from transformers import AutoModelForCausalLM
-
-        self._subject = HuggingFaceSubject(str(folder), {})
+    def __init__(self, weights: Path, tokens: int = TOKENS) -> None:
+        self._subject = HuggingFaceSubject(str(weights), {"dtype": "float32", "device": "cpu"})
         self._template = self._subject._load_template()
-        self.model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+        self.model = self._subject._load_model()
         self._stops = set(self._template.stop_tokens(self.model))
         self._tokens = tokens
 

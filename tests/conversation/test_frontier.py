@@ -49,6 +49,8 @@ class Echo:
 class ConcurrentEcho(Echo):
     """Takes many requests at once, each for a while."""
 
+    slots: int | None = None
+
     def __init__(self, delay: float = 0.0) -> None:
         super().__init__()
         self.delay = delay
@@ -155,6 +157,19 @@ def test_the_summary_of_a_turn_runs_beside_the_reply_of_the_next() -> None:
     run(subject, make_cases(1))
     assert {("dialogue", 2), ("summary", 1)} in subject.in_flight
     assert {("dialogue", 3), ("summary", 2)} in subject.in_flight
+
+
+def test_a_server_with_slots_gets_one_request_of_as_many_conversations() -> None:
+    """A conversation that stays in its slot is not read again from its beginning."""
+    subject = ConcurrentEcho(delay=0.01)
+    subject.slots = 2
+    done = run(subject, make_cases(5))
+    assert texts(done) == texts(run(Echo(), make_cases(5)))
+    first = [(request.purpose, request.turn) for request in subject.asked if request.case_id == "case-001"]
+    assert first == [(purpose, turn) for turn in (1, 2, 3) for purpose in ("dialogue", "summary")]
+    assert all(len(together) <= 2 for together in subject.in_flight)
+    assert [request.case_id for request in subject.asked[:2]] == ["case-001", "case-002"]
+    assert {request.case_id for request in subject.asked[:12]} == {"case-001", "case-002"}
 
 
 def test_batches_hold_summary_and_next_reply_together() -> None:
