@@ -9,6 +9,7 @@ differently in a batching server: counted). Exit code 0 only where both goals ho
 from __future__ import annotations
 
 import asyncio
+import functools
 import sys
 import time
 from collections.abc import Sequence
@@ -85,6 +86,7 @@ def watch_model(model: Any) -> Stopwatch:
     """Time inside the model's own forward pass."""
     watch, forward = Stopwatch(), model.forward
 
+    @functools.wraps(forward)
     def timed(*args: Any, **kwargs: Any) -> Any:
         with watch:
             return forward(*args, **kwargs)
@@ -132,9 +134,11 @@ def in_this_process(cases: Sequence[Case], tokens: int) -> tuple[float, bool]:
     fast, said = run("hf:, ours", ours, cases, watch_model(generator._model))
     cached = generator.reused / (generator.reused + generator.prefilled)
     print(f"  {cached:.0%} of prompt tokens cached, {generator.redone} replies generated again for a near tie")
+    model = generator._model
     ours.close()
-    theirs = OneByOne(weights, tokens)
-    slow, expected = run("hf:, one by one", theirs, cases, watch_model(theirs.model))
+    model.set_attn_implementation("sdpa")  # what it is without us
+    theirs = OneByOne(weights, tokens, model)
+    slow, expected = run("hf:, one by one", theirs, cases, watch_model(model))
     differ = sum(said[place] != expected[place] for place in expected)
     print(f"  {differ} of {len(expected)} replies differ")
     return slow / fast, differ == 0

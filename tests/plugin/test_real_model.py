@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -33,8 +34,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def gate(project: Path, spec: str) -> tuple[int, dict]:
-    """Exit code and results of one run on the short case."""
+def gate(project: Path, spec: str, cases: str = "cases") -> tuple[int, dict]:
+    """Exit code and results of one run, on the short case unless told."""
     command = [
         sys.executable,
         "-m",
@@ -42,7 +43,7 @@ def gate(project: Path, spec: str) -> tuple[int, dict]:
         "--model",
         spec,
         "--drift-cases",
-        "cases",
+        cases,
         "-q",
         "--drift-set",
         "max_tokens=40",
@@ -73,3 +74,17 @@ def test_the_same_file_in_this_process(project: Path) -> None:
     code, results = gate(project, f"hf:{smollm2()}")
     assert code in (0, 1, 6, 7)
     assert results["manifest"]["identity_proven"] is True
+
+
+def test_a_conversation_that_outgrows_a_real_context_is_incomplete(project: Path) -> None:
+    """llama.cpp refuses a prompt beyond its 512 tokens: the turn is named, what to do too, and nothing is a FAIL."""
+    turns = "".join(f"  - {{turn: {turn}, message: My throat is still sore on day {turn}.}}\n" for turn in range(1, 17))
+    (project / "long.yaml").write_text(CASE[: CASE.index("turns:")] + f"turns:\n{turns}", encoding="utf-8")
+    with llama_server(smollm2(), context=512, parallel=1) as url:
+        code, results = gate(project, f"server:smollm2@{url}", "long.yaml")
+    (case,) = results["cases"]
+    assert (code, case["verdict"]) == (6, "INCOMPLETE")
+    cause = case["repeats"][0]["incomplete"]
+    assert re.match(r"turn \d+, (reply|summary): context length exceeded \(400: .*\); .* a longer context$", cause), (
+        cause
+    )
