@@ -136,7 +136,7 @@ def _refuse_repeats(file: Path, slate: Slate) -> None:
     if len(rows):
         disease, drug = (slate.predictions[name].to_physical()[rows[0]] for name in ("disease", "drug"))
         place = f"{file}, row {rows[0] + 1}: repeats the pair ({slate.diseases[disease]}, {slate.drugs[drug]})"
-        raise InputError(f"{place}; {len(rows)} rows do, freeze each pair once")
+        raise InputError(f"{place}; rows that do: {len(rows)}; freeze each pair once")
 
 
 def _suffix(file: Path) -> str:

@@ -132,7 +132,7 @@ def _read_slate(
     codes = {"disease": pl.Enum(sorted(diseases)), "drug": pl.Enum(sorted(drugs))}
     outcomes, notes = _read_outcomes(extra["outcomes"], slate_id, created_at.date(), set(diseases), set(drugs))
     if count := predictions["repeated"].sum():
-        notes.insert(0, f"{count} of {len(table)} rows repeat a pair; hits are counted over distinct pairs")
+        notes.insert(0, f"rows that repeat a pair (hits are counted over distinct pairs): {count} of {len(table)}")
     breadth = Counter(pair.drug for pair in labels)
     return Slate(
         id=slate_id,
@@ -261,8 +261,8 @@ def _read_outcomes(
         )
     )
     counts = {
-        "outcome rows repeat a pair and type; the earliest date counts": len(ours) - len(events),
-        "outcomes have no date and count as known at freeze unless they were seen later": events["day"].null_count(),
-        "outcome rows name pairs outside the slate and its candidates": len(rows) - len(ours),
+        "outcome rows that repeat a pair and type (the earliest date counts)": len(ours) - len(events),
+        "outcomes without a date (known at freeze unless they were seen later)": events["day"].null_count(),
+        "outcome rows on pairs outside the slate and its candidates": len(rows) - len(ours),
     }
-    return events.select(*columns), [f"{count} {remark}" for remark, count in counts.items() if count]
+    return events.select(*columns), [f"{remark}: {count}" for remark, count in counts.items() if count]

@@ -384,8 +384,8 @@ def test_outcomes_that_match_nothing_are_counted_and_shown(slate: Path, pytester
     foreign = [",".join([cells[0], f"Nobody's disease {n}", *cells[2:]]) for n in (1, 2)]
     file.write_text("\n".join([*lines, *foreign]) + "\n", encoding="utf-8")
     result = pytester.runpytest("--slate", "mine")
-    result.stdout.fnmatch_lines(["note: 2 outcome rows name pairs outside the slate and its candidates"])
-    assert "2 outcome rows name pairs outside the slate and its candidates" in results(pytester)["notes"]  # type: ignore[operator]
+    result.stdout.fnmatch_lines(["note: outcome rows on pairs outside the slate and its candidates: 2"])
+    assert "outcome rows on pairs outside the slate and its candidates: 2" in results(pytester)["notes"]  # type: ignore[operator]
 
 
 def test_a_project_with_its_own_slate_option_keeps_it(pytester: pytest.Pytester, slate: Path) -> None:

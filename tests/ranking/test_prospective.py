@@ -96,7 +96,7 @@ def test_repeated_rows_count_once(write_slate: WriteSlate) -> None:
     """A pair in two rows (another spelling) is one hit; published figures keep its rows, the gate its best row."""
     repeated = ("s1", CREATED, "XANTHOSIS", "ABEL", 0.3, 7, "moderate")
     slate = write_slate([*ROWS, repeated])
-    assert slate.notes[0] == "1 of 5 rows repeat a pair; hits are counted over distinct pairs"
+    assert slate.notes[0] == "rows that repeat a pair (hits are counted over distinct pairs): 1 of 5"
     history, open_pairs = evaluate(all_outcomes(slate)).tiers, gate(slate).tiers
     assert (history["all"].predictions, history["all"].hits) == (5, 2)
     assert (history["moderate"].predictions, history["moderate"].hits) == (3, 2)  # distinct within the tier
@@ -109,7 +109,7 @@ def test_repeated_outcomes_count_once_and_the_earliest_date_counts(write_slate: 
     again = ("s1", "xanthosis", "abel", "first_trial_seen", "2025-01-20", "other", "2025-02-01")
     slate = write_slate(ROWS, [*OUTCOMES, again])
     assert len(slate.outcomes) == 4
-    assert "1 outcome rows repeat a pair and type; the earliest date counts" in slate.notes
+    assert "outcome rows that repeat a pair and type (the earliest date counts): 1" in slate.notes
     assert value(gate(slate).tiers["high"], "median_days") == 5
     before = ("s1", "Xanthosis", "Abel", "first_trial_seen", "2024-12-31", "ctgov", None)
     assert gate(write_slate(ROWS, [*OUTCOMES, before])).tiers["high"].hits == 0

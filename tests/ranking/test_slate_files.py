@@ -193,7 +193,7 @@ def test_names_match_case_insensitively_and_exactly_otherwise(write_slate: Write
     ]
     slate = write_slate(ROWS, outcomes)
     assert len(slate.outcomes) == 1
-    assert "2 outcome rows name pairs outside the slate and its candidates" in slate.notes
+    assert "outcome rows on pairs outside the slate and its candidates: 2" in slate.notes
 
 
 @pytest.mark.parametrize(
@@ -374,3 +374,9 @@ def test_garbage_raises_one_sentence(write_folder: WriteFolder, name: str, conte
     folder = write_folder(ROWS, None)
     (folder / name).write_bytes(content)
     assert name in fault(folder)
+
+
+def test_a_fault_in_the_second_slate_is_told_with_its_row_in_the_file(write_folder: WriteFolder) -> None:
+    """Four rows of one slate, then the fault: row 5 of the file, not row 1 of its slate."""
+    second = ("s2", CREATED, "Xanthosis", "Abel", "good", 1, "high")
+    assert "predictions.csv, row 5: repurposing_score is 'good'" in fault(write_folder([*ROWS, second]))
