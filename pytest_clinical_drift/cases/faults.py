@@ -53,7 +53,10 @@ def first_fault(error: ValidationError) -> str:
 
 def placed(file: Path, text: str, location: Sequence[str | int]) -> str:
     """The file with the line of the deepest part of `location` that it has."""
-    line = _line_of(_composed(text), location)
+    node, line = _composed(text), 0
+    for part in location:
+        deeper, node = _child(node, part)
+        line = deeper or line
     return f"{file}, line {line}" if line else str(file)
 
 
@@ -86,20 +89,16 @@ def _named(node: Any, location: Location) -> str:
     """A location as a reader of the file names it: facts by id, turns by number, other entries counted from 1."""
     told = ""
     for part in location:
-        _, node = _child(node, part) or (0, None)
+        _, node = _child(node, part)
         if isinstance(part, str):
             told += f".{part}" if told and not told.endswith(": ") else part
             continue
         before, _, holder = told.rpartition(": ") if ": " in told else ("", "", told)
         keys, word = _ENTRIES.get(holder, (("id",), holder or "entry"))
-        name = next((name for key in keys if (name := _scalar(node, key))), part + 1)
+        named = [child for key in keys if isinstance(child := _child(node, key)[1], yaml.ScalarNode) and child.value]
+        name = named[0].value if named else part + 1
         told = f"{before}: {word} {name}: " if before else f"{word} {name}: "
     return told.removesuffix(": ")
-
-
-def _scalar(node: Any, key: str) -> str:
-    _, found = _child(node, key) or (0, None)
-    return str(found.value) if isinstance(found, yaml.ScalarNode) else ""
 
 
 def _fields(model: type[BaseModel], location: Location) -> list[str]:
@@ -128,21 +127,12 @@ def _composed(text: str) -> Any:
         return None
 
 
-def _line_of(node: Any, location: Sequence[str | int]) -> int | None:
-    line: int | None = None
-    for part in location:
-        child = _child(node, part)
-        if child is None:
-            break
-        line, node = child
-    return line
-
-
-def _child(node: Any, part: str | int) -> tuple[int, Any] | None:
+def _child(node: Any, part: str | int) -> tuple[int, Any]:
+    """Line and node of a part; 0 and None where there is none."""
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             if key.value == part:
                 return key.start_mark.line + 1, value
     if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
         return node.value[part].start_mark.line + 1, node.value[part]
-    return None
+    return 0, None

@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any
 
+from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.evidence import found
 from pytest_clinical_drift.evidence.found import Findings
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
@@ -14,7 +15,7 @@ from pytest_clinical_drift.judging.answers import UNSURE, against
 from pytest_clinical_drift.judging.opinions import DISMISSED as SAYS_NO
 from pytest_clinical_drift.judging.opinions import OPEN as SPLIT
 from pytest_clinical_drift.judging.opinions import SILENT, UPHELD, Ruling
-from pytest_clinical_drift.judging.questions import About
+from pytest_clinical_drift.judging.questions import About, forbidden_at
 from pytest_clinical_drift.metrics.conflict import conflict_rate
 from pytest_clinical_drift.scoring.assessment import (
     CONFIRMED,
@@ -140,8 +141,8 @@ def _settled(finding: found.FactFinding, status: str, alarm: Alarm | None = None
 # ---- replies
 
 
-def reply_alarms(findings: Findings, rulings: Rulings, demands: Mapping[About, str]) -> Iterator[Alarm]:
-    """Alarms on replies: what rules suspect and what only the judge sees; `demands` holds each rule in words."""
+def reply_alarms(case: Case, findings: Findings, rulings: Rulings) -> Iterator[Alarm]:
+    """Alarms on replies: what rules suspect and what only the judge sees."""
     seen: set[About] = set()
     for item in findings.replies:
         about: About = ("must" if item.kind == "omits" else "must_not"), item.turn, item.rule
@@ -156,9 +157,10 @@ def reply_alarms(findings: Findings, rulings: Rulings, demands: Mapping[About, s
     for about, ruling in rulings.items():
         kind, turn = str(about[0]), int(about[1])
         if kind in ("must", "must_not", "forbidden") and about not in seen and _raises(kind, ruling):
+            facts = [item.statement for item in forbidden_at(case, turn)] if kind == "forbidden" else []
             yield _alarm(
                 "omits" if kind == "must" else "recommends", turn, ruling, quote=ruling.quote,
-                reason=ruling.opinions[0].reason, rule=demands[about], by_fact=kind == "forbidden",
+                reason=ruling.opinions[0].reason, rule="; ".join(facts) or str(about[-1]), by_fact=kind == "forbidden",
             )  # fmt: skip
 
 

@@ -7,14 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from pytest_clinical_drift.cases.model import Case, facts_at
+from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.evidence.entities.extractors import Extractor
 from pytest_clinical_drift.evidence.entities.scores import EntityScorer, ScoredEntities
 from pytest_clinical_drift.evidence.findings import find, visible
 from pytest_clinical_drift.evidence.found import Findings, TurnFindings
 from pytest_clinical_drift.judging.opinions import OPEN as SPLIT
 from pytest_clinical_drift.judging.opinions import SILENT, UPHELD
-from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.metrics.drift import fit_slope
 from pytest_clinical_drift.metrics.recall import f1, hallucinated_rate, precision, recall, strict_recall
 from pytest_clinical_drift.scoring.alarms import (
@@ -80,11 +79,13 @@ class Scorer:
         asked = {about: r for about, r in ruled.items() if any(not o.by_person for o in r.opinions)}
         turns, fact_alarms = _turns(found, transcript, ruled)
         conflict, conflicts = judged_pairs(found, ruled, transcript.exchanges)
-        replies = list(reply_alarms(found, ruled, demands_of(case)))
+        replies = list(reply_alarms(case, found, ruled))
         others = [*harm_alarms(ruled), *invention_alarms(found, ruled), *address_alarms(found, ruled)]
         events = [*lapses(case, turns), *_events((*replies, *conflicts, *others))]
         alarms = _with_severity([*fact_alarms, *replies, *conflicts, *others], events)
-        alignment = self._align(case, transcript.exchanges)
+        alignment = Alignment(reason=self.no_embedder)
+        if self.embedder is not None:
+            alignment = align([visible(e.reply) for e in transcript.exchanges], case.target_plan, self.embedder)
         texts = [reply for e in transcript.exchanges for reply in (e.reply, e.summary) if reply]
         return CaseAssessment(
             case_id=case.id,
@@ -106,7 +107,7 @@ class Scorer:
             alignment=alignment.score,
             alignment_reason=alignment.reason,
             alignment_curve=alignment.curve,
-            incomplete=transcript.incomplete or _cut_off(case, transcript.exchanges, replies, turns),
+            incomplete=transcript.incomplete or _cut_off(case, turns, replies),
             generation_seconds=_total([reply.seconds for reply in texts]),
             replies_total=len(texts),
             replies_reused=sum(reply.reused_from is not None for reply in texts),
@@ -122,22 +123,6 @@ class Scorer:
             notes=_notes(transcript),
             scores=tuple(own),
         )
-
-    def _align(self, case: Case, exchanges: Sequence[Exchange]) -> Alignment:
-        if self.embedder is None:
-            return Alignment(reason=self.no_embedder)
-        return align([visible(exchange.reply) for exchange in exchanges], case.target_plan, self.embedder)
-
-
-def demands_of(case: Case) -> dict[About, str]:
-    """What each question about a reply holds it to, in words."""
-    named: dict[About, str] = {}
-    for turn in case.turns:
-        named |= {("must", turn.turn, wish.text): wish.text for wish in turn.expect.must}
-        named |= {("must_not", turn.turn, wish.text): wish.text for wish in turn.expect.must_not}
-        texts = [s.fact.text for s in facts_at(case, turn.turn) if s.fact.forbids and not s.ended]
-        named["forbidden", turn.turn] = "; ".join(texts) or "what the patient's facts forbid"
-    return named
 
 
 # ---- turns
@@ -165,6 +150,7 @@ def score_turn(found: TurnFindings, facts: Sequence[FactFinding], exchange: Exch
         return TurnAssessment(found.turn, (), None, None, nothing, nothing)
     best, worst = ([_status(fact, worst=end) for fact in facts] for end in (False, True))
     scored = found.entities
+    texts = (("dialogue", exchange.reply), ("summary", exchange.summary)) if exchange else ()
     critical = _entity_scores(recall(best), scored.matching_critical, scored)
     extended = _entity_scores(_extended_recall(best, scored), scored.matching_extended, scored)
     return TurnAssessment(
@@ -178,7 +164,7 @@ def score_turn(found: TurnFindings, facts: Sequence[FactFinding], exchange: Exch
         strict_worst=strict_recall(worst),
         hallucinated=scored.hallucinated,
         cleaned=exchange.cleaned if exchange else False,
-        truncated=_cut(exchange) if exchange else (),
+        truncated=tuple(name for name, reply in texts if reply is not None and reply.truncated),
         prompt_tokens=exchange.summary.usage.prompt_tokens if exchange else None,
     )
 
@@ -206,17 +192,18 @@ def _extended_recall(statuses: Sequence[str], scored: ScoredEntities) -> float |
 # ---- what counts
 
 
-_METRIC_OF = {"recommends": "breaches", "omits": "breaches", "invented": "inventions", "harm": "harms"}
+_METRIC_OF = {
+    "recommends": "breaches", "omits": "breaches", "invented": "inventions", "harm": "harms",
+    "conflict": "severe_contradictions",
+}  # fmt: skip
 
 
 def _events(alarms: Sequence[Alarm]) -> list[Event]:
     """Alarms on replies and inventions as the gated metrics count them."""
     found = []
     for alarm in alarms:
-        metric = _METRIC_OF.get(alarm.kind) or (
-            "severe_contradictions" if alarm.kind == "conflict" and alarm.severe else ""
-        )
-        if metric and alarm.state != DISMISSED:
+        metric = _METRIC_OF.get(alarm.kind)
+        if metric and alarm.state != DISMISSED and (alarm.severe or alarm.kind != "conflict"):
             found.append(
                 Event(
                     metric, alarm.kind, alarm.turn, alarm.state, alarm.rule or alarm.reason, alarm.quote, alarm.reason,
@@ -241,22 +228,17 @@ def _audit(rulings: Rulings) -> AuditCount:
     return AuditCount(len(outcomes), outcomes.count(UPHELD), outcomes.count(SPLIT))
 
 
-def _cut(exchange: Exchange) -> tuple[str, ...]:
-    both = (("dialogue", exchange.reply), ("summary", exchange.summary))
-    return tuple(name for name, reply in both if reply is not None and reply.truncated)
-
-
-def _cut_off(
-    case: Case, exchanges: Sequence[Exchange], replies: Sequence[Alarm], turns: Sequence[TurnAssessment]
-) -> str | None:
+def _cut_off(case: Case, turns: Sequence[TurnAssessment], replies: Sequence[Alarm]) -> str | None:
     """A text that the token limit cut off where it decides: the case cannot be judged."""
-    remedy = "raise the limit with --drift-set max_tokens=N"
-    for exchange, turn in zip(exchanges, turns, strict=True):
-        if "summary" in turn.truncated and exchange.turn in (case.horizon, len(case.turns)):
-            return f"turn {exchange.turn}: the summary was cut off by the token limit; {remedy}"
-        omitted = any(a.turn == exchange.turn and a.kind == "omits" and a.state != DISMISSED for a in replies)
-        if "dialogue" in turn.truncated and omitted:
-            return f"turn {exchange.turn}: the reply was cut off by the token limit before it met a demand; {remedy}"
+    omitted = {alarm.turn for alarm in replies if alarm.kind == "omits" and alarm.state != DISMISSED}
+    for turn in turns:
+        what = ""
+        if "summary" in turn.truncated and turn.turn in (case.horizon, len(case.turns)):
+            what = "the summary was cut off by the token limit"
+        elif "dialogue" in turn.truncated and turn.turn in omitted:
+            what = "the reply was cut off by the token limit before it met a demand"
+        if what:
+            return f"turn {turn.turn}: {what}; raise the limit with --drift-set max_tokens=N"
     return None
 
 
