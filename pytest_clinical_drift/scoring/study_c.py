@@ -19,7 +19,7 @@ from pytest_clinical_drift.evidence.found import TurnFindings
 from pytest_clinical_drift.evidence.reading.text import read
 from pytest_clinical_drift.judging.archive import Archive
 from pytest_clinical_drift.judging.inquiry import Inquiry
-from pytest_clinical_drift.judging.opinions import UPHELD, Ruling
+from pytest_clinical_drift.judging.opinions import DISMISSED, UPHELD, Ruling
 from pytest_clinical_drift.judging.protocol import build_judge
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.metrics.conflict import conflict_rate
@@ -100,9 +100,14 @@ def judge_conflict(earlier: str, later: str, judge: str = "rules") -> Conflict:
 
 def judge_conflicts(pairs: Sequence[tuple[str, str]], judge: str = "rules") -> list[Conflict]:
     """`judge_conflict` for many pairs, in order."""
+    return [conflict for conflict, _ in _judged(pairs, judge)]
+
+
+def _judged(pairs: Sequence[tuple[str, str]], judge: str) -> list[tuple[Conflict, bool]]:
+    """The conflict of each pair, and whether it was decided: without an answer, or advice, nothing is evaluated."""
     chosen = build_judge(judge, {})
     if chosen is None:
-        return [rules_conflict(earlier, later) for earlier, later in pairs]
+        return [(rules_conflict(earlier, later), True) for earlier, later in pairs]
     chosen.check()
     questions = [Question("conflict", "", 2, later, earlier_turn=1, earlier=earlier) for earlier, later in pairs]
     inquiry = Inquiry(chosen, Archive(None, chosen.identity()))
@@ -111,7 +116,9 @@ def judge_conflicts(pairs: Sequence[tuple[str, str]], judge: str = "rules") -> l
         ruled = inquiry.rulings("pairs", frozenset(("conflict",)))
     finally:
         inquiry.stop()
-    return [_as_conflict(ruled[question.id]) for question in questions]
+    decided = (UPHELD, DISMISSED)
+    rulings = [ruled[question.id] for question in questions]
+    return [(_as_conflict(r), r.outcome in decided and r.answer != "no advice") for r in rulings]
 
 
 def _as_conflict(ruling: Ruling) -> Conflict:
@@ -136,8 +143,8 @@ def calculate_knowledge_conflict_rate_from_responses(
     for replies in responses_by_case.values():
         spoken = [reply for reply in replies if reply and advice_of(reply)]
         pairs += list(pairwise(spoken))[::stride]
-    found = judge_conflicts(pairs, judge) if pairs else []
-    return conflict_rate(sum(conflict.contradiction for conflict in found), len(pairs))
+    decided = [conflict for conflict, known in (_judged(pairs, judge) if pairs else ()) if known]
+    return conflict_rate(sum(conflict.contradiction for conflict in decided), len(decided))
 
 
 def _summaries(model: Any, case: Case) -> list[str | None]:

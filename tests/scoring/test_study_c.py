@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from pytest_clinical_drift import calculate_knowledge_conflict_rate_from_responses, compute_entity_recall_metrics
+from pytest_clinical_drift import (
+    calculate_knowledge_conflict_rate_from_responses,
+    compute_entity_recall_metrics,
+    judge_conflict,
+)
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError
 
@@ -99,3 +105,25 @@ def test_no_advice_is_not_evaluated() -> None:
     """Nothing to compare is None, never 0."""
     assert calculate_knowledge_conflict_rate_from_responses({"a": ["That sounds hard.", "I see."]}) is None
     assert calculate_knowledge_conflict_rate_from_responses({}) is None
+
+
+def test_a_pair_that_the_judge_leaves_undecided_is_not_evaluated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An outage is no agreement: without any answer the rate is None; one answered pair of two is the whole count."""
+    (tmp_path / "half_a_judge.py").write_text(
+        "def make():\n"
+        "    def judge(question):\n"
+        "        if 'walk' in question['text']:\n"
+        "            raise RuntimeError('out of order')\n"
+        "        return {'answer': 'contradiction', 'quote': question['text'], 'earlier_quote': question['earlier']}\n"
+        "    return judge\n",
+        encoding="utf-8",
+    )
+    monkeypatch.chdir(tmp_path)
+    walk, start, stop = "Take a walk every day.", "Take ibuprofen 400 mg for the pain.", "Do not take ibuprofen."
+    judge = "python:half_a_judge:make"
+    assert calculate_knowledge_conflict_rate_from_responses({"a": [start, walk]}, judge, nli_stride=1) is None
+    assert calculate_knowledge_conflict_rate_from_responses({"a": [start, stop, walk]}, judge, nli_stride=1) == 1.0
+    assert not judge_conflict(start, walk, judge).contradiction
+    assert judge_conflict(start, stop, judge).quotes == (start, stop)
