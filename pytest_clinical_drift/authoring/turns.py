@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pytest_clinical_drift.authoring.remark import Remark, Remarks
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, FactState, Turn, facts_at
-from pytest_clinical_drift.evidence.facts.frames import named_medicines
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
+from pytest_clinical_drift.evidence.facts.slots import named_medicines
 from pytest_clinical_drift.evidence.quantities.amounts import amounts
 from pytest_clinical_drift.evidence.reading.text import read
 from pytest_clinical_drift.evidence.terms.index import term_index

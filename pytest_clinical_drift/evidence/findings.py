@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from pytest_clinical_drift.cases.model import Case, FactState, facts_at
 from pytest_clinical_drift.conversation.hygiene import strip_reasoning
@@ -14,14 +14,10 @@ from pytest_clinical_drift.evidence.advice.opposition import oppositions
 from pytest_clinical_drift.evidence.advice.orders import advice_of
 from pytest_clinical_drift.evidence.entities.fabrication import Fabrication
 from pytest_clinical_drift.evidence.entities.scores import EntityScorer
-from pytest_clinical_drift.evidence.facts.fact import MEASURED, TAKEN
+from pytest_clinical_drift.evidence.facts.fact import ABSENT, CONTRADICTED, MEASURED, PARTIAL, RETAINED, TAKEN
 from pytest_clinical_drift.evidence.facts.retention import Retention, assess_document
 from pytest_clinical_drift.evidence.facts.slots import parse_fact
 from pytest_clinical_drift.evidence.found import (
-    ABSENT,
-    CONTRADICTED,
-    PARTIAL,
-    RETAINED,
     Address,
     FactFinding,
     Findings,
@@ -152,46 +148,26 @@ def _of_replies(case: Case, exchanges: Sequence[Exchange]) -> list[ReplyFinding]
     found = []
     for exchange in exchanges:
         reply = visible(exchange.reply)
-        if reply is None:
-            continue
         facts = [state.fact for state in facts_at(case, exchange.turn) if not state.ended]
         texts = {fact.text for fact in facts}
-        for breach in find_breaches(reply, facts, case.turns[exchange.turn - 1].expect):
-            found.append(
-                ReplyFinding(
-                    exchange.turn,
-                    breach.kind,
-                    breach.rule,
-                    breach.why,
-                    breach.quote,
-                    breach.what,
-                    breach.finder,
-                    breach.rule in texts,
-                )
-            )
+        for b in find_breaches(reply, facts, case.turns[exchange.turn - 1].expect) if reply is not None else ():
+            by_fact = b.rule in texts
+            found.append(ReplyFinding(exchange.turn, b.kind, b.rule, b.why, b.quote, b.what, b.finder, by_fact))
     return found
 
 
 def _of_pairs(case: Case, exchanges: Sequence[Exchange], pairs: Sequence[tuple[int, int]]) -> list[PairFinding]:
     """Contradictions of the adjacent pairs, and plain ones about medicines between distant turns."""
     said = {e.turn: reply for e in exchanges if (reply := visible(e.reply))}
-    adjacent = set(pairs)
     found = []
-    for later in said:
-        for earlier in said:
-            if earlier >= later:
-                continue
-            news = " ".join(turn.message for turn in case.turns[earlier:later])
-            for conflict in oppositions(said[earlier], said[later], news):
-                near = (earlier, later) in adjacent
-                if conflict.quotes is not None and (near or conflict.kind == "medicine"):
-                    found.append(
-                        PairFinding(
-                            earlier, later, *conflict.quotes, conflict.reason, conflict.severe, conflict.kind, near
-                        )
-                    )
-                    break
-    return found
+    for earlier, later in combinations(said, 2):
+        near = (earlier, later) in pairs
+        news = " ".join(turn.message for turn in case.turns[earlier:later])
+        for c in oppositions(said[earlier], said[later], news):
+            if c.quotes is not None and (near or c.kind == "medicine"):
+                found.append(PairFinding(earlier, later, *c.quotes, c.reason, c.severe, c.kind, near))
+                break
+    return sorted(found, key=lambda pair: pair.later_turn)
 
 
 UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")

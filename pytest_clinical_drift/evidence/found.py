@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pytest_clinical_drift.evidence.entities.scores import ScoredEntities
-
-ABSENT, CONTRADICTED, PARTIAL, RETAINED = "absent", "contradicted", "partial", "retained"
+from pytest_clinical_drift.evidence.facts.fact import RETAINED
 
 
 @dataclass(frozen=True, slots=True)

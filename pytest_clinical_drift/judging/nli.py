@@ -9,7 +9,7 @@ from typing import Any
 from pytest_clinical_drift.errors import InputError, MissingDependency
 from pytest_clinical_drift.evidence.advice.orders import advice_of
 from pytest_clinical_drift.evidence.reading.text import read
-from pytest_clinical_drift.evidence.terms.stems import stems_of
+from pytest_clinical_drift.evidence.terms.words import stems_of
 from pytest_clinical_drift.judging.answers import Answer
 from pytest_clinical_drift.judging.protocol import Asked, OneByOne
 from pytest_clinical_drift.judging.questions import Question

@@ -6,54 +6,29 @@ refusing it, or none of the given wordings of a demand was found) and are for so
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
-from pytest_clinical_drift.evidence.advice.demands import states
-from pytest_clinical_drift.evidence.advice.orders import advice_of, document_of
-from pytest_clinical_drift.evidence.advice.sentence import Advice
-from pytest_clinical_drift.evidence.advice.suspicion import OPENING, agreement, condoned
-from pytest_clinical_drift.evidence.advice.targets import Target, forbidden_by, is_a, is_meant, target_of
-from pytest_clinical_drift.evidence.advice.words import AWAY, TOWARD, words
-from pytest_clinical_drift.evidence.mentions.regimen import read_regimen
-from pytest_clinical_drift.evidence.mentions.regimen_comparison import compare
+from pytest_clinical_drift.cases.model import CriticalEntity, Expect
+from pytest_clinical_drift.evidence.advice.clause import AWAY, TOWARD, words
+from pytest_clinical_drift.evidence.advice.orders import Advice, advice_of, document_of
+from pytest_clinical_drift.evidence.advice.targets import (
+    OPENING,
+    Target,
+    agreement,
+    condoned,
+    forbidden_by,
+    is_a,
+    is_meant,
+    states,
+    target_of,
+)
+from pytest_clinical_drift.evidence.mentions.regimen import compare, read_regimen
 from pytest_clinical_drift.evidence.reading.text import Document
 from pytest_clinical_drift.evidence.terms.index import ids_above
 from pytest_clinical_drift.evidence.terms.lexicon import Term
-from pytest_clinical_drift.evidence.terms.stems import loose_stem, loose_stems
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data, word_set
-
-
-class Fact(Protocol):
-    """What a breach needs of a critical entity."""
-
-    @property
-    def text(self) -> str: ...
-    @property
-    def kind(self) -> str | None: ...
-    @property
-    def forbids(self) -> tuple[str, ...]: ...
-
-
-class Wish(Protocol):
-    """One expectation of a turn."""
-
-    @property
-    def text(self) -> str: ...
-    @property
-    def any_of(self) -> tuple[str, ...]: ...
-    @property
-    def why(self) -> str: ...
-
-
-class Wishes(Protocol):
-    """The expectations of a turn."""
-
-    @property
-    def must(self) -> Sequence[Wish]: ...
-    @property
-    def must_not(self) -> Sequence[Wish]: ...
+from pytest_clinical_drift.evidence.terms.words import loose_stem, loose_stems
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +48,7 @@ class Breach:
     """Name of the rule that found it: ordered, agrees, unrefused or no-wording."""
 
 
-def find_breaches(reply: str, facts: Iterable[Fact], expect: Wishes | None = None) -> list[Breach]:
+def find_breaches(reply: str, facts: Iterable[CriticalEntity], expect: Expect | None = None) -> list[Breach]:
     """Breaches of one reply, forbidden recommendations first; hidden reasoning is not part of the reply."""
     found: dict[tuple[str, str], Breach] = {}
     for breach in (*_against_facts(reply, facts), *_against_wishes(reply, expect)):
@@ -81,13 +56,13 @@ def find_breaches(reply: str, facts: Iterable[Fact], expect: Wishes | None = Non
     return list(found.values())
 
 
-def _against_facts(reply: str, facts: Iterable[Fact]) -> Iterator[Breach]:
+def _against_facts(reply: str, facts: Iterable[CriticalEntity]) -> Iterator[Breach]:
     for fact in facts:
         for target in forbidden_by(fact.text, fact.kind, tuple(fact.forbids)):
             yield from _recommended(reply, target, fact.text, "", asked=False)
 
 
-def _against_wishes(reply: str, expect: Wishes | None) -> Iterator[Breach]:
+def _against_wishes(reply: str, expect: Expect | None) -> Iterator[Breach]:
     if expect is None:
         return
     for wish in expect.must_not:

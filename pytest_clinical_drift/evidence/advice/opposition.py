@@ -6,19 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pytest_clinical_drift.evidence.advice.orders import advice_of, document_of
-from pytest_clinical_drift.evidence.advice.sentence import Advice
-from pytest_clinical_drift.evidence.advice.stance import OTHER_ONE, offered, other_names, spoken_against
-from pytest_clinical_drift.evidence.advice.words import AWAY, CARE, TOWARD, generic_words, words
+from pytest_clinical_drift.evidence.advice.clause import AWAY, CARE, TOWARD, generic_words, words
+from pytest_clinical_drift.evidence.advice.orders import Advice, advice_of, document_of
+from pytest_clinical_drift.evidence.advice.stance import OTHER_ONE, offered, spoken_against
 from pytest_clinical_drift.evidence.facts.fact import words_of
-from pytest_clinical_drift.evidence.mentions.regimen import Regimen, read_regimen
-from pytest_clinical_drift.evidence.mentions.regimen_comparison import compare
+from pytest_clinical_drift.evidence.mentions.regimen import Regimen, compare, read_regimen
 from pytest_clinical_drift.evidence.mentions.state import reading
 from pytest_clinical_drift.evidence.reading.text import Document, tokenise
 from pytest_clinical_drift.evidence.terms.index import ids_above, term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term
-from pytest_clinical_drift.evidence.terms.stems import loose_stem, loose_stems
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, load_data, word_set
+from pytest_clinical_drift.evidence.terms.words import loose_stem, loose_stems
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,7 @@ def oppositions(earlier: str, later: str, news: str = "") -> Iterator[Conflict]:
 
 def _allowed_after_all(earlier: str, later: str, told: Document | None) -> Iterator[Conflict]:
     """A medicine that the earlier reply only spoke against, and that the later one orders or allows."""
-    against, names = spoken_against(earlier), {**other_names(earlier), **other_names(later)}
+    against = spoken_against(earlier)
     for term, quote in offered(later):
         yield from _reversal(against, term.concept.id, (term.concept.id, *ids_above(term.concept)), quote, told)
     for new in advice_of(later):
@@ -67,7 +65,6 @@ def _allowed_after_all(earlier: str, later: str, told: Document | None) -> Itera
         if not new.wanted or new.kind != TOWARD or not having or deferred:
             continue
         above = {t.concept.id: (t.concept.id, *ids_above(t.concept)) for t in _medicines(new) if t.first >= new.first}
-        above |= {names[w]: (names[w],) for w in new.document.words[new.first : new.last + 1] if w in names}
         if not _explains(new.document, *new.document.sentence_span(new.first)):
             for medicine, ids in above.items():
                 yield from _reversal(against, medicine, ids, new.quote, told)
@@ -108,22 +105,15 @@ def _unfinished(old: Advice, new: Advice) -> Conflict | None:
     return None
 
 
-def _held(order: Advice) -> bool:
-    """ "No more metformin until the hospital says": a hold that somebody else ends."""
-    return not order.wanted and not {"until", "till"}.isdisjoint(order.quote.lower().split())
-
-
 def _oppose(old: Advice, new: Advice) -> Conflict | None:
     posture = _posture(old), _posture(new)
     if "" not in posture and posture[0] != posture[1]:
         return Conflict(True, f"{posture[0]} / {posture[1]}", (old.quote, new.quote), True, "activity", "posture")
     if old.wanted == new.wanted or {old.kind, new.kind} - {TOWARD, AWAY, CARE}:
         return None
-    if {old.action, new.action} & {"nothing"} and {old.action, new.action} & _BY_MOUTH:
-        return Conflict(True, _reason(old, "food and drink"), (old.quote, new.quote), True, "activity", "food")
     medicine = _shared_medicine(old, new) if CARE not in (old.kind, new.kind) else ""
-    if medicine and not _held(new):
-        kind = "reversed" if _is_bare(old) and _is_bare(new) and not _held(old) else "medicine"
+    if medicine:
+        kind = "reversed" if _is_bare(old) and _is_bare(new) else "medicine"
         return Conflict(True, _reason(old, medicine), (old.quote, new.quote), True, kind, medicine)
     place = _care_places(old) & _care_places(new)
     if place or CARE in (old.kind, new.kind):
@@ -137,7 +127,6 @@ def _oppose(old: Advice, new: Advice) -> Conflict | None:
     return None
 
 
-_BY_MOUTH = frozenset(("eat", "drink", "swallow", "sip"))
 _FLAT, _UPRIGHT = frozenset(("flat", "down")), frozenset(("up", "upright", "straight"))
 
 
@@ -159,7 +148,8 @@ def _is_bare(order: Advice) -> bool:
     """ "Do not take any metoprolol today.": a short sentence that begins with its order."""
     first, stop = order.document.sentence_span(order.first)
     leading = set(order.document.words[first : order.first]) - set(tokenise(order.action))
-    return not order.conditional and stop - first <= _SHORT and leading <= _LEADING
+    lasting = order.wanted or {"until", "till"}.isdisjoint(order.document.words[first:stop])
+    return lasting and not order.conditional and stop - first <= _SHORT and leading <= _LEADING
 
 
 def _reason(old: Advice, thing: str) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from pytest_clinical_drift.evidence.advice.clause import broken
+from pytest_clinical_drift.evidence.advice.clause import AWAY, TOWARD, broken
 from pytest_clinical_drift.evidence.advice.orders import advice_of, document_of
-from pytest_clinical_drift.evidence.advice.words import AWAY, TOWARD
 from pytest_clinical_drift.evidence.mentions.regimen import read_regimen
 from pytest_clinical_drift.evidence.reading.text import LABEL, Document
 from pytest_clinical_drift.evidence.terms.index import term_index
@@ -66,16 +65,3 @@ def offered(text: str) -> Iterator[tuple[Term, str]]:
         dosed = [t for t in term_index(document).medicines_between(first, stop) if read_regimen(document, t).strengths]
         if labelled and dosed == [term] and not _denied(document, term.first):
             yield term, document.quote(first, stop - 1)
-
-
-@lru_cache(maxsize=512)
-def other_names(text: str) -> dict[str, str]:
-    """Names that a reply explains, "Ibux is ibuprofen", "Perinorm (metoclopramide)": word -> id of the medicine."""
-    document = document_of(text)
-    found: dict[str, str] = {}
-    for term in term_index(document).medicines:
-        before = term.first - 2 if document.words[term.first - 1 : term.first] == ["is"] else term.first - 1
-        named = before < term.first - 1 or (term.first > 0 and "(" in document.gaps[term.first])
-        if named and before >= 0 and document.spelled(before)[:1].isupper():
-            found[document.words[before]] = term.concept.id
-    return found

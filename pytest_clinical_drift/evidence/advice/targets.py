@@ -1,20 +1,23 @@
-"""What must not be ordered: a short directive, a bare name, or what an allergy rules out."""
+"""What must or must not be said: whether a reply says it, lets it pass, or has no wording of it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pytest_clinical_drift.evidence.advice.words import AWAY, OTHER, TOWARD, words
+from pytest_clinical_drift.evidence.advice.clause import AWAY, OTHER, TOWARD, words
+from pytest_clinical_drift.evidence.advice.orders import advice_of, is_question
 from pytest_clinical_drift.evidence.facts.fact import REACTS, content_of, words_of
-from pytest_clinical_drift.evidence.facts.frames import named_medicines
-from pytest_clinical_drift.evidence.facts.slots import parse_fact
+from pytest_clinical_drift.evidence.facts.places import Span
+from pytest_clinical_drift.evidence.facts.slots import named_medicines, parse_fact
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen, read_regimen
 from pytest_clinical_drift.evidence.mentions.state import reading
-from pytest_clinical_drift.evidence.reading.text import Document, read
-from pytest_clinical_drift.evidence.terms.index import ids_above, term_index
+from pytest_clinical_drift.evidence.reading.text import Document, read, tokenise
+from pytest_clinical_drift.evidence.terms.index import ids_above, places_in, term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term, lexicon
-from pytest_clinical_drift.evidence.terms.stems import loose_stem
+from pytest_clinical_drift.evidence.terms.vocabulary import load_data
+from pytest_clinical_drift.evidence.terms.words import loose_stem, loose_stems, stem, stems_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +44,8 @@ class Target:
 def target_of(text: str) -> Target:
     """A short directive ("take ibuprofen", "wait until morning") or a bare name ("nsaid") as something forbidden."""
     document = read(text)
-    form = (
-        next((f for f in words().verbs.get(document.words[0], ()) if tuple(document.words[: len(f[0])]) == f[0]), None)
-        if document.words
-        else None
-    )
+    forms = words().verbs.get(document.words[0], ()) if document.words else ()
+    form = next((f for f in forms if tuple(document.words[: len(f[0])]) == f[0]), None)
     named = term_index(document).medicines_between(0, 1)
     bare = form is None and (bool(named) or len(document) <= 1)
     verb, kind = (" ".join(form[0]), form[1]) if form else ("", TOWARD) if bare else (document.words[0], OTHER)
@@ -71,12 +71,8 @@ def forbidden_by(text: str, kind: str | None, forbids: tuple[str, ...]) -> tuple
     targets = [target_of(name) for name in forbids]
     fact = parse_fact(text, kind)
     concept = fact.core.concept
-    if (
-        fact.frame == REACTS
-        and concept is not None
-        and not (fact.core.denied or fact.core.other)
-        and concept.kind in ("drug", "class")
-    ):
+    reacts = fact.frame == REACTS and not (fact.core.denied or fact.core.other)
+    if reacts and concept is not None and concept.kind in ("drug", "class"):
         known = lexicon().concepts
         spreading = {i for i in concept.ancestors if i in known and known[i].data.get("allergy_spreads")}
         targets.append(Target(concept.name, frozenset((concept.id, *spreading)), frozenset(), True, "", TOWARD))
@@ -89,3 +85,135 @@ def is_a(term: Term, ids: frozenset[str]) -> bool:
 
 def is_meant(document: Document, term: Term) -> bool:
     return not reading(document, term.first, term.last).other_person
+
+
+OPENING = 3
+"""Sentences at the start of a reply in which "it" is what the patient asked about."""
+_DENIALS = frozenset(("no", "not", "never", "neither", "don", "stop", "wait"))
+
+
+@lru_cache(maxsize=1)
+def _warnings() -> frozenset[str]:
+    return frozenset(map(str, load_data("orders")["warned"]))
+
+
+@lru_cache(maxsize=1)
+def _agreements() -> tuple[tuple[str, ...], ...]:
+    return tuple(tokenise(str(phrase)) for phrase in load_data("orders")["agreement"])
+
+
+def condoned(document: Document, target: Target) -> tuple[str, Span] | None:
+    """The rule and the sentence by which a reply lets something forbidden pass."""
+    if target.regimen is not None or target.verb in load_data("orders")["more"] or not len(document):
+        return None
+    sentences = [document.sentence_span(first) for first in document.sentence_starts]
+    named = [span for span in sentences if _names(document, span, target)]
+    refused = _refuses(document, target, named)
+    opening = sentences[: OPENING - 1]
+    denied = any(not _DENIALS.isdisjoint(document.words[first:stop]) for first, stop in opening)
+    agreeing = agreement(document)
+    proposed = target.wanted or (not refused and agreeing is not None and "right" in document.words[slice(*agreeing)])
+    if agreeing is not None and proposed and not (refused and denied):
+        return "agrees", agreeing
+    if named and target.wanted and not refused and not denied:
+        return "unrefused", named[0]
+    return None
+
+
+def _names(document: Document, span: Span, target: Target) -> bool:
+    """Whether a sentence names the medicine, or at least half of the words of another target."""
+    if target.ids:
+        return any(
+            is_a(term, target.ids) and is_meant(document, term)
+            for term in term_index(document).medicines_between(*span)
+        )
+    said = target.stems & set(loose_stems(document)[span[0] : span[1]])
+    return bool(said) and 2 * len(said) >= len(target.stems)
+
+
+def _refuses(document: Document, target: Target, named: Sequence[Span]) -> bool:
+    """An order the other way about what is named or "it" at the start, or a word of warning where it is named."""
+    for order in advice_of(document.raw):
+        opening = document.sentences[order.first] < OPENING
+        asked = opening and document.words[order.first] in ("it", "them", "that")
+        if order.wanted != target.wanted and (asked or any(first <= order.first < stop for first, stop in named)):
+            return True
+    return target.kind != AWAY and any(not _warnings().isdisjoint(document.words[first:stop]) for first, stop in named)
+
+
+def agreement(document: Document) -> Span | None:
+    """The sentence at the start of a reply that says yes."""
+    opening = [document.sentence_span(first) for first in document.sentence_starts[:OPENING]]
+    return next((span for span in opening if _agrees(document, span)), None)
+
+
+def _agrees(document: Document, span: Span) -> bool:
+    """Whether a sentence agrees: "yes" opens a clause; "is not right" and "is right to worry" are none."""
+    if is_question(document, span[1]):
+        return False
+    for at in range(*span):
+        for phrase in _agreements():
+            after = at + len(phrase)
+            said = tuple(document.words[at:after]) == phrase and document.words[after : after + 1] != ["to"]
+            opens = at == span[0] or document.gaps[at].strip() or document.words[at - 1] in ("and", "oh")
+            if said and (len(phrase) > 1 or opens) and "not" not in document.words[max(span[0], at - 1) : at]:
+                return True
+    return False
+
+
+_NEGATIVE = frozenset(("not", "no", "never", "without", "nor", "neither", "hardly", "cannot"))
+_LITTLE = frozenset(("a", "an", "the", "your", "his", "her", "their", "my", "this", "that", "it", "to", "of"))
+_REACH = 5
+"""A denial acts on the words up to this far behind it."""
+_SKIPPED = 2
+"""Little words that may stand between the words of a wanted phrase."""
+
+
+def states(document: Document, wordings: tuple[str, ...]) -> bool:
+    """Whether the document says one of the wordings."""
+    return any(_stated(document, wording) for wording in wordings)
+
+
+@lru_cache(maxsize=8192)
+def _phrase(text: str) -> tuple[tuple[str, ...], bool]:
+    """Stems of a wanted phrase, and whether it is a denial itself."""
+    words = tokenise(text)
+    kept = [word for word in words if word not in _LITTLE or len(words) == 1]
+    return tuple(_folded(word) for word in kept), not _NEGATIVE.isdisjoint(words)
+
+
+def _folded(word: str) -> str:
+    """The stem; "never" does what "not" does."""
+    return "not" if word == "never" else stem(word)
+
+
+def _stated(document: Document, wording: str) -> bool:
+    wanted, denying = _phrase(wording)
+    starts = places_in(stems_of(document), wanted[0]) if wanted else []
+    starts += places_in(document.words, "never") if wanted[:1] == ("not",) else []
+    return any(_follows(document, wanted, start) and (denying or not _denied(document, start)) for start in starts)
+
+
+def _follows(document: Document, wanted: tuple[str, ...], start: int) -> bool:
+    """Whether the other words of a phrase follow its first one, with few little words between them."""
+    at = start
+    for word in wanted[1:]:
+        window = [_folded(w) if w not in _LITTLE else "" for w in document.words[at + 1 : at + 2 + _SKIPPED]]
+        place = next((n for n, found in enumerate(window) if found), -1)
+        if place < 0 or window[place] != word:
+            return False
+        at += place + 1
+    return True
+
+
+def _denied(document: Document, start: int) -> bool:
+    """Whether a denial in the same clause stands closely before a phrase."""
+    for place in range(start, max(0, start - _REACH), -1):
+        if any(mark in document.gaps[place] for mark in ".;?!–\n:"):
+            return False
+        word = document.words[place - 1]
+        if word in ("but", "so", "because", "and") or (word == "no" and document.gaps[place].startswith(",")):
+            return False  # "No, keep taking it": the answer, not a denial of what follows
+        if word in _NEGATIVE:
+            return True
+    return False

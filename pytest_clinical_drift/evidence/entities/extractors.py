@@ -15,12 +15,11 @@ from typing import Any, Protocol
 from pytest_clinical_drift.errors import InputError, MissingDependency
 from pytest_clinical_drift.evidence.facts.fact import words_of
 from pytest_clinical_drift.evidence.facts.slots import parse_fact
-from pytest_clinical_drift.evidence.reading.hidden import blank_hidden
-from pytest_clinical_drift.evidence.reading.text import Document, read, tokenise
+from pytest_clinical_drift.evidence.reading.text import Document, blank_hidden, read, tokenise
 from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.terms.lexicon import CLINICAL_KINDS, Term
-from pytest_clinical_drift.evidence.terms.stems import stem, stems_of
 from pytest_clinical_drift.evidence.terms.vocabulary import MEASURE, load_data
+from pytest_clinical_drift.evidence.terms.words import stem, stems_of
 
 _DEFAULT_MODEL = "en_core_sci_sm"
 _ARCHIVE = "en_core_sci_sm-0.5.4.tar.gz"
@@ -227,17 +226,3 @@ def _words_in(text: str, document: Document) -> bool:
 def content_stems(text: str) -> frozenset[str]:
     """The stems of a span's content words."""
     return frozenset(stem(word) for word in tokenise(text) if word not in words_of("filler"))
-
-
-def unsupported(entities: Sequence[Entity], sources: Sequence[str]) -> list[Entity]:
-    """Entities that neither the intake nor the patient's messages name: the invented ones."""
-    documents = [read(source) for source in sources]
-    return [entity for entity in entities if not any(is_supported(entity, document) for document in documents)]
-
-
-def is_supported(entity: Entity, source: Document) -> bool:
-    """Whether a source names the entity, something narrower, or all of its words."""
-    index = term_index(source)
-    if entity.concept and (index.exact.get(entity.concept) or index.within.get(entity.concept)):
-        return True
-    return _words_in(entity.text, source)

@@ -14,11 +14,10 @@ from pytest_clinical_drift.evidence.entities.extractors import (
     load_extractor,
     matches_any_fact,
 )
-from pytest_clinical_drift.evidence.entities.fabrication import Fabrication, fabrications_of
-from pytest_clinical_drift.evidence.entities.sources import Sources, Told
+from pytest_clinical_drift.evidence.entities.fabrication import Fabrication, Sources, fabrications_of
 from pytest_clinical_drift.evidence.reading.text import Document, read
 from pytest_clinical_drift.evidence.terms.index import named_ids
-from pytest_clinical_drift.evidence.terms.stems import stems_of
+from pytest_clinical_drift.evidence.terms.words import stems_of
 
 if TYPE_CHECKING:
     from pytest_clinical_drift.cases.model import Case
@@ -57,14 +56,12 @@ class EntityScorer:
         self._background = {_key(e): e for e in _distinct(intake) if not matches_any_fact(e, facts)}
         # read once: every turn's summary is compared with all that was said before it
         self._sources = Sources([read(text) for text in (case.patient_summary, *(t.message for t in case.turns))])
-        self._facts_by_turn: dict[int, list[str]] = {}
 
     def score(self, summary: str | Document, turn: int) -> ScoredEntities:
         """The figures of the summary that was asked for after a turn; one that has been read is not read again."""
         document = read(summary) if isinstance(summary, str) else summary
         entities = _distinct(entities_of(self._extractor, document))
         facts = self._facts(turn)
-        told = Told(self._sources, turn + 1)
         critical = [matches_any_fact(e, facts) for e in entities]
         extended = [known or _key(e) in self._background for e, known in zip(entities, critical, strict=True)]
         return ScoredEntities(
@@ -73,8 +70,8 @@ class EntityScorer:
             sum(extended),
             len(self._background),
             self._stated_background(document),
-            tuple(e.text for e in entities if not told.supports(e)),
-            tuple(fabrications_of(document, told)),
+            tuple(e.text for e in entities if not self._sources.supports(e, turn + 1)),
+            tuple(fabrications_of(document, self._sources, turn + 1)),
         )
 
     def _stated_background(self, document: Document) -> int:
@@ -86,12 +83,6 @@ class EntityScorer:
         )
 
     def _facts(self, turn: int) -> list[str]:
-        known = self._facts_by_turn.get(turn)
-        if known is None:
-            known = self._facts_by_turn[turn] = self._facts_up_to(turn)
-        return known
-
-    def _facts_up_to(self, turn: int) -> list[str]:
         """Every wording of a critical fact that has been true up to a turn."""
         texts = [text for fact in self._case.critical_entities for text in (fact.text, *fact.aliases)]
         for said in self._case.turns:

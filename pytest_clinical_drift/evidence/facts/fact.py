@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import lru_cache
 
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen
@@ -77,3 +78,79 @@ DENYING = frozenset(("no", "not", "non", "never", "without", "nil", "none", "off
 def content_of(words: Sequence[str]) -> list[str]:
     """The words of a name that have to stand together; none where one of them denies the others."""
     return [] if not DENYING.isdisjoint(words) else [w for w in words if w not in FUNCTION]
+
+
+RETAINED, PARTIAL, CONTRADICTED, ABSENT = "retained", "partial", "contradicted", "absent"
+
+
+class Said(StrEnum):
+    """What a statement says, strongest first."""
+
+    PLAIN, CLASH, DENIED, PART = "plain", "clash", "denied", "part"
+    VAGUE, TRACE, OTHER, DOUBT = "vague", "trace", "other", "doubt"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One place of a text that speaks of a fact."""
+
+    said: str
+    spans: tuple[tuple[int, int], ...]
+    """First and last tokens of the words that say it."""
+    reason: str = ""
+    rule: str = ""
+    """Name of the rule that found it; alarms are measured by it."""
+    sure: bool = True
+
+
+def stated_with(spans: tuple[tuple[int, int], ...], missing: Sequence[str]) -> Statement:
+    """Plain where nothing is missing, else in part."""
+    if missing:
+        return Statement(Said.PART, spans, "missing: " + ", ".join(missing), "part")
+    return Statement(Said.PLAIN, spans, "", "plain")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Status of a fact in a text."""
+
+    status: str
+    spans: tuple[tuple[int, int], ...] = ()
+    reason: str = ""
+    rule: str = ""
+    certain: bool = True
+    rival: tuple[tuple[int, int], ...] = ()
+    """What speaks against a plain statement."""
+
+
+def decide(statements: Sequence[Statement], *, unnamed: bool = False) -> Outcome:
+    """The best statement stands; what speaks against it makes it unclear.
+
+    `unnamed`: no word of the text can be the fact.
+    """
+    of = {said: [s for s in statements if s.said == said] for said in Said}
+    against = [s for s in (*of[Said.CLASH], *of[Said.DENIED]) if s.sure]
+    if of[Said.PLAIN]:
+        plain = of[Said.PLAIN][0]
+        if against:
+            rival = against[0]
+            return Outcome(RETAINED, plain.spans + rival.spans, f"also: {rival.reason}", "rival", False, rival.spans)
+        return Outcome(RETAINED, plain.spans, "", "plain")
+    if any(s.sure for s in of[Said.PART]):
+        # of the other eye, perhaps
+        of[Said.CLASH] = [s for s in of[Said.CLASH] if s.sure or s.rule != "other-qualifier"]
+    for said in (Said.CLASH, Said.DENIED):
+        if of[said]:
+            best = max(of[said], key=lambda s: s.sure)
+            clear = best.sure and not (said == Said.DENIED and of[Said.PART])
+            return Outcome(CONTRADICTED, best.spans, best.reason, best.rule, clear)
+    if of[Said.PART]:
+        best = max(of[Said.PART], key=lambda s: s.sure)
+        return Outcome(PARTIAL, best.spans, best.reason, best.rule, best.sure)
+    if of[Said.VAGUE]:
+        return Outcome(PARTIAL, of[Said.VAGUE][0].spans, of[Said.VAGUE][0].reason, "general-name", certain=False)
+    for said, rule in ((Said.TRACE, "fragments"), (Said.OTHER, "someone-else"), (Said.DOUBT, "not-asserted")):
+        if of[said]:
+            certain = said == Said.OTHER and all(s.said == Said.OTHER and s.sure for s in statements)
+            return Outcome(ABSENT, of[said][0].spans, of[said][0].reason, rule, certain)
+    return Outcome(ABSENT, (), "not stated", "unnamed" if unnamed else "no-words", certain=unnamed)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_clinical_drift.evidence.facts.fact import Fact
+from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Statement, stated_with
 from pytest_clinical_drift.evidence.facts.places import Scope, stated
-from pytest_clinical_drift.evidence.facts.statement import CLASH, DOUBT, OTHER, PART, PLAIN, TRACE, VAGUE, Statement
 from pytest_clinical_drift.evidence.mentions.state import reading
 from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts, same
 from pytest_clinical_drift.evidence.reading.text import DATE, HEADING, Document, tokenise
@@ -36,7 +35,7 @@ def statements(fact: Fact, document: Document) -> list[Statement]:
         return []
     wanted = fact.amounts[-1] if fact.amounts[0].first <= 1 and len(fact.amounts) > 1 else fact.amounts[0]
     found = [_of_mention(fact, document, mention, measure, wanted) for mention in mentions_of(document, measure)]
-    if not any(s.said == PLAIN for s in found):
+    if not any(s.said == Said.PLAIN for s in found):
         found += _by_unit(document, measure, wanted)
     return found or _by_finding(document, measure)
 
@@ -46,17 +45,15 @@ def _of_mention(fact: Fact, document: Document, mention: Term, measure: Concept,
     context = reading(document, *span)
     values = values_of(document, mention, measure)
     if context.other_person:
-        return Statement(OTHER, (span,), "of someone else", "someone-else")
+        return Statement(Said.OTHER, (span,), "of someone else", "someone-else")
     scope = Scope(document, mention.first)
     missing = [slot.text for slot in fact.details if stated(document, slot, scope) is None]
     equal = [v for v in values if _equal(measure, wanted, v)]
     if equal:
         place = (min(span[0], equal[0].first), max(span[1], equal[0].last))
         if len(values) > 1 and is_earlier(document, equal[0]):
-            return Statement(TRACE, (place,), "only as an earlier value", "earlier-value")
-        if missing:
-            return Statement(PART, (place,), "missing: " + ", ".join(missing), "part")
-        return Statement(PLAIN, (place,), "", "plain")
+            return Statement(Said.TRACE, (place,), "only as an earlier value", "earlier-value")
+        return stated_with((place,), missing)
     current = [v for v in values if not is_earlier(document, v) and not _is_aimed(document, v)]
     current = [v for v in current if v.unit is not None or _is_scale(measure) or v.first - span[1] <= _BESIDE]
     if not _FORMER.isdisjoint(document.words[max(0, span[0] - 2) : span[0]]):
@@ -66,11 +63,11 @@ def _of_mention(fact: Fact, document: Document, mention: Term, measure: Concept,
         quote = document.quote(current[0].first, current[0].last)
         reason = f"{quote} instead of {fact.document.quote(wanted.first, wanted.last)}"
         # "standing blood pressure" beside "blood pressure 158/84": perhaps another measurement
-        return Statement(CLASH, (place,), reason, "other-figure", sure=not missing)
+        return Statement(Said.CLASH, (place,), reason, "other-figure", sure=not missing)
     if context.hypothetical or context.open:
-        return Statement(DOUBT, (span,), "named, but not as a result", "not-asserted")
+        return Statement(Said.DOUBT, (span,), "named, but not as a result", "not-asserted")
     near = document.words[max(scope.first, span[0] - 4) : min(scope.stop, span[1] + 8)]
-    said = VAGUE if not _VALUE_WORDS.isdisjoint(near) else TRACE
+    said = Said.VAGUE if not _VALUE_WORDS.isdisjoint(near) else Said.TRACE
     return Statement(said, (span,), "named, but no figure", "without-figure")
 
 
@@ -120,12 +117,10 @@ def _is_scale(measure: Concept) -> bool:
 def _is_changed(document: Document, value: Amount) -> bool:
     """ "…, and rose to 2.31"."""
     before = document.words[max(0, value.first - 2) : value.first]
-    return len(before) == 2 and before[1] == "to" and before[0] in _CHANGED
+    return before[1:] == ["to"] and before[0] in _CHANGED
 
 
-_CHANGED = frozenset(
-    ("rose", "risen", "fell", "fallen", "came", "went", "up", "down", "dropped", "improved", "climbed", "back")
-)
+_CHANGED = frozenset(("rose", "risen", "fell", "fallen", "came", "went", "up", "down", "dropped", "improved", "back"))
 
 
 def is_earlier(document: Document, value: Amount) -> bool:
@@ -143,12 +138,10 @@ def is_earlier(document: Document, value: Amount) -> bool:
 
 
 def _is_aimed(document: Document, value: Amount) -> bool:
-    after = document.words[value.last + 1 : value.last + 3]
-    limit = len(after) == 2 and after[0] == "or" and after[1] in _COMPARED
-    return (
-        limit
-        or (bool(after) and after[0] in _COMPARED)
-        or not _AIMED.isdisjoint(document.words[max(0, value.first - 3) : value.first])
+    """ "target 80", "if above 120", "120 or more": no result."""
+    after = [word for word in document.words[value.last + 1 : value.last + 3] if word != "or"]
+    return (after[:1] and after[0] in _COMPARED) or not _AIMED.isdisjoint(
+        document.words[max(0, value.first - 3) : value.first]
     )
 
 
@@ -156,36 +149,31 @@ def _by_unit(document: Document, measure: Concept, wanted: Amount) -> list[State
     """ "38.7 °C", "9.8 kg", "best 380 L/min": the figure in the unit that says what was measured."""
     if wanted.unit is None or wanted.unit.data["kind"] != "result":
         return []
-    index = term_index(document)
-    found: list[Amount] = []
-    others: list[Amount] = []
-    for amount in amounts(document):
-        if amount.unit is None or amount.dimension != wanted.dimension:
-            continue
-        first = document.clause_span(amount.first)[0]
-        owners = [
-            t
-            for t in index.between(MEASURE, first, amount.first)
-            if t.concept is not measure and not t.weak and fits(document, t.concept, amount)
-        ]
-        another = any(
-            t.concept is measure and reading(document, t.first, t.last).other_person
-            for t in index.between(MEASURE, first, amount.first)
-        )
-        change = another or not {"by", "lost", "gained", "than"}.isdisjoint(
-            document.words[max(0, amount.first - 2) : amount.first]
-        )
-        if (
-            not owners
-            and not change
-            and not is_earlier(document, amount)
-            and not reading(document, amount.first, amount.last).other_person
-        ):
-            (found if _equal(measure, wanted, amount) else others).append(amount)
-    if not found and len(others) == 1 and wanted.dimension == "weight":
-        span = (others[0].first, others[0].last)
-        return [Statement(CLASH, (span,), f"{document.quote(*span)} instead of {wanted.value:g}", "other-figure")]
-    return [Statement(PLAIN, ((amount.first, amount.last),), "", "plain") for amount in found]
+    alike = [
+        a
+        for a in amounts(document)
+        if a.unit is not None and a.dimension == wanted.dimension and not _is_anothers(document, measure, a)
+    ]
+    equal = [a for a in alike if _equal(measure, wanted, a)]
+    if not equal and len(alike) == 1 and wanted.dimension == "weight":
+        span = (alike[0].first, alike[0].last)
+        return [Statement(Said.CLASH, (span,), f"{document.quote(*span)} instead of {wanted.value:g}", "other-figure")]
+    return [stated_with(((amount.first, amount.last),), []) for amount in equal]
+
+
+def _is_anothers(document: Document, measure: Concept, amount: Amount) -> bool:
+    """A figure of another measurement, of somebody else, of an earlier day, or of a change ("lost 4 kg")."""
+    if not {"by", "lost", "gained", "than"}.isdisjoint(document.words[max(0, amount.first - 2) : amount.first]):
+        return True
+    if is_earlier(document, amount) or reading(document, amount.first, amount.last).other_person:
+        return True
+    named = term_index(document).between(MEASURE, document.clause_span(amount.first)[0], amount.first)
+    return any(
+        reading(document, t.first, t.last).other_person
+        if t.concept is measure
+        else not t.weak and fits(document, t.concept, amount)
+        for t in named
+    )
 
 
 def _by_finding(document: Document, measure: Concept) -> list[Statement]:
@@ -196,7 +184,7 @@ def _by_finding(document: Document, measure: Concept) -> list[Statement]:
         for first in term_index(document).places(words[0]):
             span = (first, first + len(words) - 1)
             if document.words[first : first + len(words)] == words and reading(document, *span).affirmed:
-                found.append(Statement(VAGUE, (span,), "without the figure", "general-name"))
+                found.append(Statement(Said.VAGUE, (span,), "without the figure", "general-name"))
     return found
 
 
@@ -207,8 +195,6 @@ def _named(document: Document, measure: Concept) -> list[Term]:
     found = []
     for term in (*index.exact.get(measure.id, ()), *wider):
         word = document.words[term.first]
-        if document.words[term.last + 1 : term.last + 2] in (["gain"], ["loss"]):
-            continue  # "3 kg weight gain" is how much was gained, not the weight
         if any(m.last > term.last for m in index.medicines_between(term.first, term.first + 1)):
             continue  # "potassium chloride" is a medicine
         if term.first == term.last and len(word) <= 2:
@@ -225,17 +211,14 @@ def _named(document: Document, measure: Concept) -> list[Term]:
 def fits(document: Document, measure: Concept, amount: Amount) -> bool:
     """Whether a number can be a value of the measurement: by its unit, or bare and not a date."""
     unit = str(measure.data.get("unit", ""))
-    if document.kinds[amount.first] == DATE or (
-        amount.unit is None and 1900 <= amount.value <= 2100 and amount.value == int(amount.value)
-    ):
+    year = amount.unit is None and 1900 <= amount.value <= 2100 and amount.value == int(amount.value)
+    times = document.words[amount.last + 1 : amount.last + 2] in (["times"], ["fold"])  # "three times normal"
+    if document.kinds[amount.first] == DATE or year or times:
         return False
-    if document.words[amount.last + 1 : amount.last + 2] in (["times"], ["fold"]):
-        return False  # "three times normal"
     if amount.unit is None:
-        if document.words[amount.first - 1 : amount.first] and document.words[amount.first - 1] in _NUMBERED:
-            return False  # "stage 3", "type 2", "week 12"
-        if document.words[amount.first].isalpha():
-            return False  # "weight was offered once"
+        numbered = not _NUMBERED.isdisjoint(document.words[max(0, amount.first - 1) : amount.first])
+        if numbered or document.words[amount.first].isalpha():
+            return False  # "stage 3", "type 2", "week 12"; "weight was offered once"
         if measure.name == "blood pressure" and not amount.ratio:
             return amount.value >= 30  # mmHg
         return not amount.ratio or measure.name == "blood pressure" or _is_score(measure, amount)
@@ -264,15 +247,9 @@ def _equal(measure: Concept, wanted: Amount, stated: Amount) -> bool:
         return wanted.ratio == stated.ratio
     if (wanted.unit is None or stated.unit is None) and same(wanted.value, stated.value):
         return True
-    if _bare(measure, wanted) or _bare(measure, stated):
-        return same(_usual(measure, wanted), _usual(measure, stated), tolerance or 0.01 * abs(wanted.base))
     if wanted.unit is None or stated.unit is None or wanted.unit is stated.unit:
-        if stated.unit is not None and stated.dimension in convert and wanted.dimension not in convert:
-            return same(_usual(measure, wanted), _usual(measure, stated), tolerance)
         return same(wanted.value, stated.value)
-    rounding = (
-        max(_rounding(wanted), _rounding(stated), 0.001 * abs(wanted.base)) if not convert else 0.001 * abs(wanted.base)
-    )
+    rounding = 0.001 * abs(wanted.base) if convert else max(_rounding(wanted), _rounding(stated))
     return same(_usual(measure, wanted), _usual(measure, stated), tolerance or rounding)
 
 
@@ -283,13 +260,7 @@ def _rounding(amount: Amount) -> float:
     return 0.5 * 10.0**-decimals * factor
 
 
-def _bare(measure: Concept, amount: Amount) -> list[float]:
-    """Factors for a figure without a unit that can only be in another one: "Hb 9.8" is in g/dl."""
-    low, high, *factors = measure.data.get("bare") or (1.0, 0.0)
-    return [float(f) for f in factors] if amount.unit is None and low <= amount.value <= high else []
-
-
 def _usual(measure: Concept, amount: Amount) -> float:
     """The value in the measurement's usual unit."""
-    factors = (measure.data.get("convert") or {}).get(amount.dimension) or _bare(measure, amount)
+    factors = (measure.data.get("convert") or {}).get(amount.dimension)
     return float(factors[0]) * amount.base + float(factors[1]) if factors else amount.base

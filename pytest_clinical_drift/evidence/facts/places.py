@@ -1,4 +1,4 @@
-"""Where the slots of a fact stand in a document, and what counts as near."""
+"""Where the slots of a fact stand in a document, what counts as near, and whether its details stand there too."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
 
-from pytest_clinical_drift.evidence.facts.fact import Slot, content_of
+from pytest_clinical_drift.evidence.facts.fact import Fact, Slot, content_of
 from pytest_clinical_drift.evidence.mentions.state import reading
+from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts, same
+from pytest_clinical_drift.evidence.quantities.dates import Date, dates
+from pytest_clinical_drift.evidence.quantities.frequencies import Frequency, frequencies_between
 from pytest_clinical_drift.evidence.reading.text import CELL, Document, tokenise
 from pytest_clinical_drift.evidence.terms.index import places_in, term_index
-from pytest_clinical_drift.evidence.terms.stems import loose_stem, loose_stems
-from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, Concept, word_set
+from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, MEASURE, QUALIFIER, Concept, word_set
+from pytest_clinical_drift.evidence.terms.words import loose_stem, loose_stems
 
 Span = tuple[int, int]
 _NEAR = 6
@@ -101,12 +104,14 @@ def refused(document: Document, first: int) -> bool:
 
 
 _DENIERS = frozenset(("no", "not", "never", "without", "denies", "denied", "absent", "excluded"))
+_ANSWERS = frozenset(("none", "no", "denied", "never", "excluded", "absent"))
 _LIGHT = word_set("facts", "light_before_a_name")
 
 
 def denied_outright(document: Document, span: Span) -> bool:
     """Nothing but light words between the denial and the name: "no history of X", "X: none"."""
-    if document.words[span[1] + 1 : span[1] + 2] in (["none"], ["no"], ["denied"], ["never"], ["excluded"], ["absent"]):
+    after = span[1] + 1
+    if document.words[after : after + 1] and document.words[after] in _ANSWERS and ";" not in document.gaps[after]:
         return True
     for word in reversed(document.words[max(0, span[0] - 6) : span[0]]):
         if word in _DENIERS:
@@ -139,3 +144,126 @@ class Scope:
     def inside(self, token: int) -> bool:
         """In the very sentence or row."""
         return self.first <= token < self.stop
+
+
+_BESIDE = 5
+
+
+class Details:
+    """Compares the details of a fact with the surroundings of one mention of its core."""
+
+    def __init__(self, document: Document, fact: Fact, anchor: Span) -> None:
+        self.document, self.fact, self.anchor = document, fact, anchor
+        self.scope = Scope(document, anchor[0])
+        self.missing: list[str] = []
+        self.clash, self.rule, self.sure = "", "", True
+        self.spans: list[Span] = [anchor]
+
+    def compare(self) -> Details:
+        """Fill `missing` and `clash`."""
+        for slot in self.fact.details:
+            if slot.concept is not None and slot.concept.kind == QUALIFIER:
+                self._qualifier(slot, slot.concept)
+            elif slot.concept is None or slot.concept.kind != MEASURE or not self.fact.amounts:
+                self._slot(slot)
+        for amount in self.fact.amounts:
+            self._amount(amount)
+        if self.fact.rates and not self.fact.amounts:
+            self._rate(self.fact.rates[0])
+        for date in self.fact.dates:
+            self._date(date)
+        if self.rule == "other-qualifier" and "date" in self.missing:
+            self.sure = False  # the emergency operation of 2021 is not the planned one of August
+        return self
+
+    def _against(self, place: Span, reason: str, rule: str, *, sure: bool = True) -> None:
+        self.clash, self.rule, self.sure = reason, rule, sure
+        self.spans.append(place)
+
+    def _date(self, wanted: Date) -> None:
+        near = [d for d in dates(self.document) if self.scope.holds(d.first)]
+        agreeing = [d for d in near if wanted.agrees(d)]
+        beside = [d for d in near if 0 < d.first - self.anchor[1] <= _BESIDE and self.scope.inside(d.first)]
+        other = [d for d in beside if wanted.clashes(d)]
+        if agreeing:
+            self.spans.append((agreeing[0].first, agreeing[0].last))
+        elif other:
+            self._against((other[0].first, other[0].last), "another date", "other-date", sure=False)
+        else:
+            self.missing.append("date")
+
+    def _slot(self, slot: Slot) -> None:
+        found = stated(self.document, slot, self.scope)
+        if found is None and slot.concept is not None:
+            found = stated(self.document, slot)  # what has a name of its own may stand elsewhere
+        if found is not None:
+            self.spans.append(found)
+            return
+        near = [p for p in places_of(self.document, slot) if slot.concept is not None or self.scope.inside(p[0])]
+        contexts = [(place, reading(self.document, *place)) for place in near]
+        turned = [p for p, c in contexts if (c.affirmed if slot.denied else c.denied)]
+        if turned:
+            said = "stated, though the fact denies it" if slot.denied else "denied"
+            self._against(turned[0], f"{slot.text}: {said}", "denied-detail", sure=slot.concept is not None)
+        else:
+            self.missing.append(slot.text)
+
+    def _qualifier(self, slot: Slot, wanted: Concept) -> None:
+        terms = [
+            t
+            for t in term_index(self.document).by_kind.get(QUALIFIER, ())
+            if t.concept.group == wanted.group and not t.weak and self.scope.holds(t.first)
+        ]
+        same_one = [t for t in terms if t.concept is wanted or wanted.name in t.concept.name.split("-")]
+        others = [t for t in terms if self._is_beside(t.first, t.last)]
+        if same_one:
+            self.spans.append((same_one[0].first, same_one[0].last))
+        elif others:
+            reason = f"{others[0].concept.name} instead of {slot.text}"
+            self._against((others[0].first, others[0].last), reason, "other-qualifier")
+        else:
+            self.missing.append(slot.text)
+
+    def _is_beside(self, first: int, last: int) -> bool:
+        low, high = (last + 1, self.anchor[0]) if last < self.anchor[0] else (self.anchor[1] + 1, first)
+        parted = any(mark in gap for gap in self.document.gaps[low : high + 1] for mark in ";,.")
+        return self.scope.inside(first) and high - low <= _BESIDE and not parted
+
+    def _amount(self, wanted: Amount) -> None:
+        near = [a for a in amounts(self.document) if self.scope.holds(a.first)]
+        equal = [a for a in near if _same(a, wanted)]
+        own = self.fact.document.quote(wanted.first, wanted.last)
+        if equal:
+            self.spans.append((equal[0].first, equal[0].last))
+            return
+        others = [a for a in near if self.scope.inside(a.first) and wanted.dimension == a.dimension != ""]
+        timed = wanted.dimension == "time"  # "for three weeks" by now may be four
+        if timed:
+            beside = {self.anchor[0] - 1, self.anchor[0] - 2, self.anchor[1] + 1, self.anchor[1] + 2}
+            others = [a for a in others if a.unit is wanted.unit and beside & {a.first, a.last}]
+        if others:
+            self._other(others[0], own, sure=not timed)
+        elif not timed:
+            self.missing.append(own)
+
+    def _other(self, found: Amount | Frequency, own: str, *, sure: bool = True) -> None:
+        place = (found.first, found.last)
+        self._against(place, f"{self.document.quote(*place)} instead of {own}", "other-figure", sure=sure)
+
+    def _rate(self, wanted: Frequency) -> None:
+        near = frequencies_between(self.document, self.scope.first, self.scope.stop)
+        alike = [r for r in near if same(r.per_day, wanted.per_day, 0.06 * wanted.per_day)]
+        agreeing = [r for r in alike if not wanted.time or r.time == wanted.time]
+        close = [r for r in near if abs(r.first - self.anchor[1]) <= 3 or abs(self.anchor[0] - r.last) <= 2]
+        if agreeing:
+            self.spans.append((agreeing[0].first, agreeing[0].last))
+        elif close:
+            self._other(close[0], self.fact.document.quote(wanted.first, wanted.last))
+        else:
+            self.missing.append("how often")
+
+
+def _same(found: Amount, wanted: Amount) -> bool:
+    if wanted.ratio or wanted.unit is None or found.unit is None:
+        return found.ratio == wanted.ratio if wanted.ratio else same(found.value, wanted.value)
+    return found.dimension == wanted.dimension and same(found.base, wanted.base, 1e-3 * abs(wanted.base))

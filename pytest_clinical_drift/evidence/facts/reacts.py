@@ -4,26 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_clinical_drift.evidence.facts.fact import Fact, Slot, content_of
+from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Slot, Statement, content_of, stated_with
 from pytest_clinical_drift.evidence.facts.places import Scope, Span, places_of, stated, together
-from pytest_clinical_drift.evidence.facts.statement import (
-    CLASH,
-    DENIED,
-    DOUBT,
-    OTHER,
-    PART,
-    PLAIN,
-    TRACE,
-    VAGUE,
-    Statement,
-)
 from pytest_clinical_drift.evidence.mentions.state import reading
 from pytest_clinical_drift.evidence.reading.text import Document, tokenise
 from pytest_clinical_drift.evidence.terms.index import term_index
-from pytest_clinical_drift.evidence.terms.stems import loose_stem
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, word_set
+from pytest_clinical_drift.evidence.terms.words import loose_stem
 
 _WORDS = ("allerg", "anaphyla", "hypersens", "intoleran", "nkda", "nka", "nkfa")
+_UNSPECIFIC = ("allerg", "intoleran", "sensitiv")
 _BLANKET = frozenset(("nkda", "nka", "nkfa"))
 
 
@@ -31,18 +21,12 @@ def statements(fact: Fact, document: Document) -> list[Statement]:
     """Everything a text says of an allergy, or of having none."""
     if fact.core.denied:
         return list(_of_none(fact, document))
-    reactions = [s for s in fact.details if not _is_unspecific(s)]
+    reactions = [s for s in fact.details if s.concept is None or not any(m in s.concept.name for m in _UNSPECIFIC)]
     found = [_of_mention(document, span, reactions) for span in _mentions(document, fact.core)]
     kept = [s for s in found if s is not None]
     drug = fact.core.concept is not None and fact.core.concept.kind in (DRUG, DRUG_CLASS)
     intolerance = any(word.startswith("intoleran") for word in fact.document.words) or fact.kind == "intolerance"
     return kept if intolerance else kept + list(none_known(document, drug=drug))
-
-
-def _is_unspecific(slot: Slot) -> bool:
-    return slot.concept is not None and (
-        "allerg" in slot.concept.name or "intoleran" in slot.concept.name or "sensitiv" in slot.concept.name
-    )
 
 
 def _mentions(document: Document, slot: Slot) -> list[Span]:
@@ -59,29 +43,24 @@ def _of_mention(document: Document, span: Span, reactions: list[Slot]) -> Statem
     context = reading(document, *span)
     words = document.words[scope.first : scope.stop]
     labels = " ".join(document.labels_of(span[0])[:2])
-    named = any(word.startswith(_WORDS) for word in words) or any(
-        mark in labels for mark in ("allerg", "reaction", "intoleran")
-    )
+    listed = any(mark in labels for mark in ("allerg", "reaction", "intoleran"))
+    named = listed or any(word.startswith(_WORDS) for word in words)
     harmed = [s for s in (stated(document, r, scope) for r in reactions) if s is not None]
     direct = bool(harmed) and any(scope.inside(first) for first, _ in harmed)
     if context.other_person:
-        return Statement(OTHER, (span,), "of someone else", "someone-else") if named or direct else None
+        return Statement(Said.OTHER, (span,), "of someone else", "someone-else") if named or direct else None
     if not named and not direct:
         avoided = any(word.startswith(("avoid", "react", "intoleran", "suit")) for word in words)
-        return Statement(VAGUE if avoided else TRACE, (span,), "named, but not as an allergy", "not-as-allergy")
+        said = Said.VAGUE if avoided else Said.TRACE
+        return Statement(said, (span,), "named, but not as an allergy", "not-as-allergy")
     if context.negated and _denied_here(document, span):
-        return Statement(DENIED, (span,), "denied", "denied")
-    if context.hypothetical and not direct and not named:
-        return Statement(DOUBT, (span,), "named, but not as a fact", "not-asserted")
+        return Statement(Said.DENIED, (span,), "denied", "denied")
     missing = [r.text for r in reactions if stated(document, r, scope) is None and stated(document, r) is None]
-    spans = (span, *harmed)
     for reaction in reactions:
         denied = [p for p in places_of(document, reaction) if scope.holds(p[0]) and reading(document, *p).denied]
         if denied and reaction.text in missing:
-            return Statement(CLASH, (span, denied[0]), f"{reaction.text} is denied", "denied", sure=False)
-    if missing:
-        return Statement(PART, spans, "missing: " + ", ".join(missing), "part")
-    return Statement(PLAIN, spans, "", "plain")
+            return Statement(Said.CLASH, (span, denied[0]), f"{reaction.text} is denied", "denied", sure=False)
+    return stated_with((span, *harmed), missing)
 
 
 def _denied_here(document: Document, span: Span) -> bool:
@@ -102,28 +81,25 @@ _MORE = frozenset(("other", "further", "new", "own", "additional"))
 
 def none_known(document: Document, *, drug: bool = True) -> Iterator[Statement]:
     """ "NKDA", "no known allergies", "Allergies: none": of medicines, or of anything."""
-    words = document.words
-    for place, word in enumerate(words):
-        if word in _NONE and _answers_heading(document, place):
-            yield Statement(DENIED, ((place, place),), "no known allergies", "none-known")
-        if word in _BLANKET:
-            if drug or word != "nkda":
-                yield Statement(DENIED, ((place, place),), "no known allergies", "none-known")
-            continue
-        if word not in ("allergies", "allergy"):
-            continue
-        scope = Scope(document, place)
-        before = words[max(scope.first, place - 4) : place]
-        after = words[place + 1 : min(scope.stop, place + 4)]
-        no = next((place - back for back, w in enumerate(reversed(before), 1) if w in _NO), -1)
-        labelled = bool(after) and document.gaps[place + 1] != "" and after[0] in _NONE
-        if (no < 0 and not labelled) or _MORE & {*before, *after} or (after and after[0] in _NOT_KNOWN):
-            continue
-        if (drug and "food" in before) or (not drug and not _MEDICINES.isdisjoint(before)):
-            continue
-        named = term_index(document).medicines_between(no + 1, place) if no >= 0 else []
-        if not named and not reading(document, place, place).other_person:
-            yield Statement(DENIED, ((place, place),), "no known allergies", "none-known")
+    for place, word in enumerate(document.words):
+        blanket = word in _BLANKET and (drug or word != "nkda")
+        answer = word in _NONE and _answers_heading(document, place)
+        if blanket or answer or (word in ("allergies", "allergy") and _denies_all(document, place, drug=drug)):
+            yield Statement(Said.DENIED, ((place, place),), "no known allergies", "none-known")
+
+
+def _denies_all(document: Document, place: int, *, drug: bool) -> bool:
+    """Whether "allergies" stands behind a denial, or before "none", and is not about some of them only."""
+    scope = Scope(document, place)
+    before = document.words[max(scope.first, place - 4) : place]
+    after = document.words[place + 1 : min(scope.stop, place + 4)]
+    no = next((place - back for back, w in enumerate(reversed(before), 1) if w in _NO), -1)
+    labelled = bool(after) and document.gaps[place + 1] != "" and after[0] in _NONE
+    partly = _MORE & {*before, *after} or (after and after[0] in _NOT_KNOWN)
+    if partly or (drug and "food" in before) or (not drug and not _MEDICINES.isdisjoint(before)):
+        return False
+    named = no >= 0 and term_index(document).medicines_between(no + 1, place)
+    return (no >= 0 or labelled) and not named and not reading(document, place, place).other_person
 
 
 def _answers_heading(document: Document, place: int) -> bool:
@@ -135,28 +111,16 @@ def _answers_heading(document: Document, place: int) -> bool:
 
 
 def _of_none(fact: Fact, document: Document) -> Iterator[Statement]:
-    """The fact says that there are none: stated so, or an allergy to a medicine is named."""
-    for statement in none_known(document):
-        yield Statement(PLAIN, statement.spans, "", "plain")
-    substance = fact.core.concept
-    if substance is not None and substance.kind in (DRUG, DRUG_CLASS):
-        for span in places_of(document, fact.core):
-            context = reading(document, *span)
-            near = any(w.startswith(_WORDS) for w in document.words[max(0, span[0] - 5) : span[1] + 4])
-            if near and not context.other_person:
-                if context.negated:
-                    yield Statement(PLAIN, (span,), "", "plain")
-                elif context.affirmed:
-                    yield Statement(CLASH, (span,), f"allergy to {substance.name}", "allergy-stated", sure=False)
-        return
-    index = term_index(document)
-    for kind in (DRUG, DRUG_CLASS):
-        for term in index.by_kind.get(kind, ()):
-            scope = Scope(document, term.first)
-            context = reading(document, term.first, term.last)
-            beside = document.words[max(scope.first, term.first - 4) : min(scope.stop, term.last + 4)]
-            allergic = any(w.startswith(("allergic", "allergy", "anaphyla")) for w in beside)
-            if allergic and context.affirmed and not context.negated and not term.weak:
-                yield Statement(
-                    CLASH, ((term.first, term.last),), f"allergy to {term.concept.name}", "allergy-stated", sure=False
-                )
+    """The fact says that there are none, or none to one medicine: stated so, or such an allergy is named."""
+    yield from (stated_with(statement.spans, []) for statement in none_known(document))
+    substance, index = fact.core.concept, term_index(document)
+    one = substance is not None and substance.kind in (DRUG, DRUG_CLASS)
+    for span in places_of(document, fact.core) if one else [(t.first, t.last) for t in index.medicines]:
+        scope, context = Scope(document, span[0]), reading(document, *span)
+        beside = document.words[max(scope.first, span[0] - 4) : min(scope.stop, span[1] + 4)]
+        if not any(word.startswith(_WORDS) for word in beside):
+            continue
+        if one and context.denied:
+            yield stated_with((span,), [])
+        elif context.affirmed:
+            yield Statement(Said.CLASH, (span,), f"allergy to {document.quote(*span)}", "allergy-stated", sure=False)

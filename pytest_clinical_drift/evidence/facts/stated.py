@@ -1,31 +1,108 @@
-"""Diagnoses, findings, procedures, devices, circumstances: what a text states of them."""
+"""Diagnoses, findings, procedures, devices, circumstances: what a text states of them, by name or in plain words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pytest_clinical_drift.evidence.facts.details import Details
-from pytest_clinical_drift.evidence.facts.fact import Fact, Slot, words_of
-from pytest_clinical_drift.evidence.facts.intake import ended, is_modifier
-from pytest_clinical_drift.evidence.facts.places import Scope, Span, denied_outright, places_of, scattered
-from pytest_clinical_drift.evidence.facts.statement import (
-    CLASH,
-    DENIED,
-    DOUBT,
-    OTHER,
-    PART,
-    PLAIN,
-    TRACE,
-    VAGUE,
-    Statement,
+from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Slot, Statement, words_of
+from pytest_clinical_drift.evidence.facts.places import (
+    Details,
+    Scope,
+    Span,
+    denied_outright,
+    places_of,
+    refused,
+    refuses,
+    scattered,
 )
-from pytest_clinical_drift.evidence.facts.worded import PEOPLE, worded
+from pytest_clinical_drift.evidence.facts.taken import ended
 from pytest_clinical_drift.evidence.mentions.state import Reading, reading
 from pytest_clinical_drift.evidence.reading.text import Document
 from pytest_clinical_drift.evidence.terms.index import places_in, term_index
-from pytest_clinical_drift.evidence.terms.stems import loose_stem, loose_stems
-from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, word_set
+from pytest_clinical_drift.evidence.terms.lexicon import Term, lexicon
+from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, QUALIFIER, word_set
+from pytest_clinical_drift.evidence.terms.words import loose_stem, loose_stems
+
+PEOPLE = frozenset(f"word:{name}" for name in word_set("facts", "people"))
+_OTHERS = word_set("mentions", "others")
+_MOST_WORDS = 0.6
+"""Share of its words that says a circumstance in part."""
+
+
+def worded(fact: Fact, document: Document) -> list[Statement]:
+    """A fact in plain words: the sentences that say most of it."""
+    slots = [fact.core, *fact.details]
+    sentences = sorted({document.sentences[first] for slot in slots for first, _ in places_of(document, slot)})
+    found = [_sentence(fact, document, slots, document.sentence_starts[s]) for s in sentences[:_MOST]]
+    best = max((len(s.spans) for s in found), default=0)
+    return [s for s in found if len(s.spans) == best or s.said in (Said.PLAIN, Said.DENIED, Said.CLASH)]
+
+
+def _other_quality(
+    fact: Fact, document: Document, slots: list[Slot], found: set[Slot], scope: Scope
+) -> tuple[Slot, Term] | None:
+    """A side or a test result that the sentence gives otherwise: "right fistula", "HIV is positive"."""
+    stated_ones = term_index(document).between(QUALIFIER, scope.first, scope.stop)
+    for slot in slots:
+        if slot in found or slot.concept is None or slot.concept.group not in ("side", "test result"):
+            continue
+        others = [t for t in stated_ones if t.concept.group == slot.concept.group and not t.weak]
+        if others and all(t.concept is not slot.concept for t in others) and len(found) * 2 >= len(slots) - 1:
+            return slot, others[0]
+    return None
+
+
+def _sentence(fact: Fact, document: Document, slots: list[Slot], start: int) -> Statement:
+    scope = Scope(document, start)
+    hits: list[tuple[Slot, Span]] = []
+    for slot in slots:
+        places = places_of(document, slot)
+        inside = [s for s in places if scope.inside(s[0])]
+        if not inside and len(slots) > 2:
+            inside = [s for s in places if scope.holds(s[0])]
+        if inside:
+            hits.append((slot, next((s for s in inside if reading(document, *s).negated == slot.denied), inside[0])))
+    found = {slot for slot, _ in hits}
+    details = Details(document, replace(fact, details=()), hits[0][1]).compare()
+    known = lexicon().concepts
+    above = frozenset(a for slot in found for i in slot.ids if i in known for a in known[i].ancestors)
+    unsaid = [slot.text for slot in slots if slot not in found and not (slot.ids and slot.ids <= above)]
+    missing = unsaid + details.missing
+    spans = tuple(span for _, span in hits) + tuple(details.spans[1:])
+    contexts = [(slot, reading(document, *span)) for slot, span in hits]
+    agreed = not (details.missing or details.clash)  # then its figures count like words
+    figures = sum(a.unit is not None for a in fact.amounts) if agreed else 0
+    share = (len(slots) - len(missing) + len(details.missing) + figures) / (len(slots) + figures)
+    told_of = any(slot.ids & PEOPLE or slot.other for slot in slots) or not _OTHERS.isdisjoint(fact.document.words)
+    if contexts[0][1].other_person and not told_of:
+        return Statement(Said.OTHER, spans, "of someone else", "someone-else", sure=False)
+    refusing = refuses(fact.document.words)
+    turned = [
+        c.negated != s.denied and not fact.result and not (refusing or (s.denied and refused(document, span[0])))
+        for (s, c), (_, span) in zip(contexts, hits, strict=True)
+    ]
+    other = _other_quality(fact, document, slots, found, scope)
+    if other is not None:
+        wanted, term = other
+        reason = f"{term.concept.name} instead of {wanted.text}"
+        return Statement(Said.CLASH, (*spans, (term.first, term.last)), reason, "other-qualifier", sure=False)
+    if fact.core.denied and not turned[0] and contexts[0][0] is fact.core and not fact.result:
+        return Statement(Said.PLAIN, spans, "", "plain")  # "no inhibitor" says more than "no factor VIII inhibitor"
+    if share == 1 and any(turned):
+        return Statement(Said.DENIED, spans, "denied", "denied-words", sure=all(turned) and not fact.core.denied)
+    if details.clash and share == 1:
+        return Statement(Said.CLASH, spans, details.clash, details.rule, sure=details.sure)
+    if not missing:
+        doubtful = any(c.hypothetical or c.open for _, c in contexts)
+        return Statement(Said.DOUBT if doubtful else Said.PLAIN, spans, "", "plain")
+    reason = "missing: " + ", ".join(missing)
+    named = any(slot.concept is not None and slot.concept.kind in (DRUG, DRUG_CLASS) for slot in found)
+    only_words = all(slot.concept is None for slot in slots if slot not in found)
+    if share >= _MOST_WORDS or (named and not details.missing and only_words):
+        return Statement(Said.PART, spans, reason, "fragments", sure=not any(turned))
+    return Statement(Said.TRACE, spans, reason, "fragments")
+
 
 _MOST = 60
 _ARRANGED = ("procedure", "test", "device")
@@ -37,29 +114,29 @@ def statements(fact: Fact, document: Document) -> list[Statement]:
         return worded(fact, document)
     found = [_named(fact, document, span) for span in places_of(document, fact.core)]
     found += _excluded(fact, document)
-    if found and not any(s.said == PLAIN for s in found):
+    if found and not any(s.said == Said.PLAIN for s in found):
         elsewhere = (_named(fact, document, span) for span in scattered(document, fact.core))
-        found += [s for s in elsewhere if s.said in (PLAIN, PART)]
+        found += [s for s in elsewhere if s.said in (Said.PLAIN, Said.PART)]
     found = found or [*_general(fact, document), *_by_head(fact, document)]
-    return found or ([s for s in worded(fact, document) if s.said == PART] if len(fact.details) > 1 else [])
+    return found or ([s for s in worded(fact, document) if s.said == Said.PART] if len(fact.details) > 1 else [])
 
 
 def meant(slot: Slot, context: Reading, *, past: bool) -> str:
     """What the context makes of a mention: "" where it says what the fact says."""
     if context.other_person != slot.other:
-        return OTHER
+        return Said.OTHER
     if context.open:
-        return DOUBT
+        return Said.DOUBT
     if context.negated != slot.denied:
-        return DOUBT if context.hypothetical else DENIED
+        return Said.DOUBT if context.hypothetical else Said.DENIED
     if slot.denied:
         return ""
     group = slot.concept.group if slot.concept else ""
-    settled = context.hedged or (context.arranged and group in _ARRANGED) or (context.feared and group == "social-risk")
+    settled = context.hedged or (context.arranged and group in _ARRANGED)
     if context.hypothetical and not settled:
-        return DOUBT
+        return Said.DOUBT
     if context.ended and not past:
-        return DENIED
+        return Said.DENIED
     return ""
 
 
@@ -67,25 +144,25 @@ def _named(fact: Fact, document: Document, span: Span) -> Statement:
     context = reading(document, *span)
     said = meant(fact.core, context, past=fact.past or fact.ended)
     medicine = fact.core.concept is not None and fact.core.concept.kind in (DRUG, DRUG_CLASS)
-    if medicine and is_modifier(document, span[1]):
-        return Statement(TRACE, (span,), "named, but not as a medicine", "fragments")
-    off = document.words[span[0] - 1 : span[0]] == ["off"] or ended(document, span, "stopped")
+    off = document.words[span[0] - 1 : span[0]] == ["off"] or ended(document, span)
     if medicine and fact.ended and not said and not off and not context.historical:
-        return Statement(CLASH, (span,), "stated as taken, though the fact says it was stopped", "taken", sure=False)
-    if said == DENIED and medicine and not denied_outright(document, span):
-        said = DOUBT  # "told not to double it"
-    if said == DENIED and context.negated and not fact.core.denied and _denies_less(fact, document, span):
-        said = DOUBT
-    if said == OTHER:
-        return Statement(OTHER, (span,), "of someone else", "someone-else")
-    if said == DOUBT:
-        return Statement(DOUBT, (span,), "named, but not as a fact", "not-asserted")
-    if said == DENIED:
+        return Statement(
+            Said.CLASH, (span,), "stated as taken, though the fact says it was stopped", "taken", sure=False
+        )
+    if said == Said.DENIED and not fact.core.denied and _denies_less(fact, document, span):
+        said = Said.DOUBT
+    if said == Said.OTHER:
+        return Statement(Said.OTHER, (span,), "of someone else", "someone-else")
+    if said == Said.DOUBT:
+        return Statement(Said.DOUBT, (span,), "named, but not as a fact", "not-asserted")
+    if said == Said.DENIED:
         if fact.core.denied:
-            return Statement(DENIED, (span,), "stated, though the fact denies it", "affirmed")
-        return Statement(DENIED, (span,), "denied", "denied" if denied_outright(document, span) else "denied-loosely")
-    if not (fact.past or fact.ended or fact.core.denied) and ended(document, span, "stopped"):
-        return Statement(DENIED, (span,), "stated as over", "over", sure=False)
+            return Statement(Said.DENIED, (span,), "stated, though the fact denies it", "affirmed")
+        return Statement(
+            Said.DENIED, (span,), "denied", "denied" if denied_outright(document, span) else "denied-loosely"
+        )
+    if not (fact.past or fact.ended or fact.core.denied) and off:
+        return Statement(Said.DENIED, (span,), "stated as over", "over", sure=False)
     return from_details(Details(document, fact, span).compare())
 
 
@@ -98,39 +175,27 @@ def _denies_less(fact: Fact, document: Document, span: Span) -> bool:
     "No black stools" denies less than "no bleeding", "no bleed at present" not the one of last year, and "no seizures
     since the winter" says that there was one before.
     """
-    if "since" in document.words[span[1] + 1 : span[1] + 3]:
-        return True
-    exact = [
-        t
-        for i in fact.core.ids
-        for t in term_index(document).exact.get(i, ())
-        if t.first <= span[1] and span[0] <= t.last
-    ]
-    if (
-        fact.core.ids
-        and not exact
-        and any(span[0] <= t.first <= span[1] for i in fact.core.ids for t in term_index(document).within.get(i))
-    ):
-        return True
     first, stop = document.clause_span(span[0])
-    if not (fact.dates or fact.details) or _FOR_NOW.isdisjoint(document.words[first:stop]):
-        return False
-    scope = Scope(document, span[0])
-    return not any(scope.inside(p[0]) for slot in fact.details for p in places_of(document, slot))
+    for_now = bool(fact.dates or fact.details) and not _FOR_NOW.isdisjoint(document.words[first:stop])
+    if for_now or "since" in document.words[span[1] + 1 : span[1] + 3]:
+        return True
+    index = term_index(document)
+    exact = any(t.first <= span[1] and span[0] <= t.last for i in fact.core.ids for t in index.exact.get(i, ()))
+    return not exact and any(span[0] <= t.first <= span[1] for i in fact.core.ids for t in index.within.get(i))
 
 
 def from_details(details: Details) -> Statement:
     """The statement that a mention and its surroundings make."""
     spans = tuple(details.spans)
     if details.clash:
-        return Statement(CLASH, spans, details.clash, details.rule, sure=details.sure)
+        return Statement(Said.CLASH, spans, details.clash, details.rule, sure=details.sure)
     person = [s.text for s in details.fact.details if s.ids & PEOPLE and s.text in details.missing]
     if person and details.fact.core.other:
-        return Statement(OTHER, spans, f"not of the {person[0]}", "someone-else")
+        return Statement(Said.OTHER, spans, f"not of the {person[0]}", "someone-else")
     if details.missing:
         many = len(details.missing) >= 1 + len(details.spans) or len(details.missing) > 2
-        return Statement(PART, spans, "missing: " + ", ".join(details.missing), "part", sure=not many)
-    return Statement(PLAIN, spans, "", "plain")
+        return Statement(Said.PART, spans, "missing: " + ", ".join(details.missing), "part", sure=not many)
+    return Statement(Said.PLAIN, spans, "", "plain")
 
 
 def _excluded(fact: Fact, document: Document) -> Iterator[Statement]:
@@ -142,7 +207,7 @@ def _excluded(fact: Fact, document: Document) -> Iterator[Statement]:
         for term in (*index.exact.get(other_id, ()), *index.within.get(other_id, ())):
             context = reading(document, term.first, term.last)
             if context.affirmed and not context.historical and not term.weak:
-                yield Statement(CLASH, ((term.first, term.last),), f"{term.concept.name} is stated", "excluded")
+                yield Statement(Said.CLASH, ((term.first, term.last),), f"{term.concept.name} is stated", "excluded")
 
 
 def _general(fact: Fact, document: Document) -> Iterator[Statement]:
@@ -154,16 +219,18 @@ def _general(fact: Fact, document: Document) -> Iterator[Statement]:
                 continue
             span = (term.first, term.last)
             said = meant(fact.core, reading(document, *span), past=fact.past)
-            if said == DENIED:
-                yield Statement(DENIED, (span,), "denied", "denied", sure=False)
+            if said == Said.DENIED:
+                yield Statement(Said.DENIED, (span,), "denied", "denied", sure=False)
             elif not said:
                 compared = Details(document, replace(fact, details=(*fact.inner, *fact.details)), span).compare()
                 statement = from_details(compared)
-                if statement.said == PLAIN and not fact.inner:
-                    statement = replace(statement, said=VAGUE, reason=f"only {term.concept.name}", rule="general-name")
+                if statement.said == Said.PLAIN and not fact.inner:
+                    statement = replace(
+                        statement, said=Said.VAGUE, reason=f"only {term.concept.name}", rule="general-name"
+                    )
                 inner = {slot.text for slot in fact.inner}
-                if statement.said == PART and not inner.issuperset(compared.missing):
-                    statement = replace(statement, said=VAGUE)
+                if statement.said == Said.PART and not inner.issuperset(compared.missing):
+                    statement = replace(statement, said=Said.VAGUE)
                 yield statement
 
 
@@ -178,6 +245,6 @@ def _by_head(fact: Fact, document: Document) -> Iterator[Statement]:
             continue
         compared = Details(document, fact, span).compare()
         if compared.clash or compared.missing or not (fact.dates or fact.amounts or fact.core.denied):
-            yield Statement(TRACE, (span,), f"only {words[-1]}", "fragments")
+            yield Statement(Said.TRACE, (span,), f"only {words[-1]}", "fragments")
         else:
-            yield Statement(PART, tuple(compared.spans), f"only {words[-1]}", "part")
+            yield Statement(Said.PART, tuple(compared.spans), f"only {words[-1]}", "part")

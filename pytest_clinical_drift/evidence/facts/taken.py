@@ -1,33 +1,117 @@
-"""Medicines: what each mention says about taking it, and in which amount."""
+"""Medicines: whether a mention says that it is taken (now, no longer, never, by someone else), and how much."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_clinical_drift.evidence.facts.fact import Fact
-from pytest_clinical_drift.evidence.facts.intake import (
-    ALLERGEN,
-    ANOTHER,
-    ASKED,
-    DENIED_NOW,
-    LIGHT,
-    NOW,
-    PAST,
-    STOPPED,
-    intake,
-)
-from pytest_clinical_drift.evidence.facts.places import Scope, places_of, stated
-from pytest_clinical_drift.evidence.facts.statement import CLASH, DENIED, DOUBT, OTHER, PART, PLAIN, VAGUE, Statement
-from pytest_clinical_drift.evidence.mentions.dose_roles import STATUS_FILE
-from pytest_clinical_drift.evidence.mentions.regimen import Regimen, read_regimen, same_amount
-from pytest_clinical_drift.evidence.mentions.regimen_comparison import compare
+from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Statement, stated_with
+from pytest_clinical_drift.evidence.facts.places import Scope, Span, denied_outright, stated
+from pytest_clinical_drift.evidence.mentions.doses import STATUS_FILE
+from pytest_clinical_drift.evidence.mentions.regimen import Regimen, compare, read_regimen
+from pytest_clinical_drift.evidence.mentions.state import reading
 from pytest_clinical_drift.evidence.reading.text import HEADING, LABEL, Document
 from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term
 from pytest_clinical_drift.evidence.terms.phrases import cues_of
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, Concept, word_set
 
+NOW, STOPPED, PAST, DENIED_NOW = "now", "stopped", "past", "not taken"
+ASKED, ANOTHER, ALLERGEN = "asked", "other", "allergen"
+_TAKING = frozenset(("takes", "taking", "on", "prescribed", "uses", "using"))
+_ALLERGY = ("allerg", "anaphyla", "intoleran", "hypersens")
+_LINKS = word_set("facts", "links_to_an_allergy")
+_MODIFIED = word_set("facts", "modified_by_a_medicine")
 _ADVICE = word_set("facts", "advice_about_a_medicine")
+_HOLDS = frozenset(("held", "withheld", "hold", "paused", "suspended", "on"))
+_VOID = word_set("facts", "voids_an_ending")
+_LIGHT = frozenset(("the", "her", "his", "their", "all", "any", "of", "a", "an", "taking", "using", "own"))
+_TURNS = frozenset(("when", "after", "because", "since", "while", "once", "smoking", "and", "but"))
+"""Words behind a name after which something else was stopped."""
+
+
+def intake(document: Document, mention: Term) -> str:
+    """What a mention says about taking the medicine."""
+    context = reading(document, mention.first, mention.last)
+    if context.other_person:
+        return ANOTHER
+    if _is_allergen(document, mention) or is_modifier(document, mention.last):
+        return ALLERGEN
+    if context.open:
+        return ASKED
+    if _replaced(document, mention) or ended(document, (mention.first, mention.last)):
+        return ASKED if context.hypothetical else STOPPED
+    if context.negated:
+        return DENIED_NOW
+    if context.hypothetical:
+        return ASKED
+    return PAST if context.historical and not context.dated else NOW
+
+
+def _is_allergen(document: Document, mention: Term) -> bool:
+    """Under "Allergies", "penicillin allergy", "allergic to penicillin or latex"."""
+    words = document.words
+    first, stop = document.clause_span(mention.first)
+    labels = " ".join(document.labels_of(mention.first)[:2])
+    if any(mark in labels for mark in ("allerg", "intoleran", "reaction")) and _TAKING.isdisjoint(
+        words[first : mention.first]
+    ):
+        return not read_regimen(document, mention).times  # but not in "Allergies: penicillin. Takes metformin."
+    if any(word.startswith(_ALLERGY) for word in words[mention.last + 1 : min(stop, mention.last + 3)]):
+        return True
+    medicines = term_index(document).medicines_between(max(first, mention.first - 12), mention.first)
+    for place in range(mention.first - 1, max(first, mention.first - 12) - 1, -1):
+        if words[place].startswith(_ALLERGY):
+            return words[place + 1] in ("to", "reaction")  # not in "penicillin allergy and metformin"
+        if words[place] not in _LINKS and not any(t.first <= place <= t.last for t in medicines):
+            return False
+    return False
+
+
+def is_modifier(document: Document, last: int) -> bool:
+    """ "clozapine clinic", "clozapine-related neutropenia": the medicine only says which."""
+    after = last + 1
+    return after < len(document) and document.gaps[after] in ("", "-") and document.words[after] in _MODIFIED
+
+
+def ended(document: Document, span: Span) -> bool:
+    """Whether "stopped" is said of this very thing, straight before it or behind it in its clause."""
+    begin, end = span
+    first, stop = document.clause_span(begin)
+    index = term_index(document)
+    for cue in cues_of(document, STATUS_FILE).between("stopped", max(first, begin - 12), min(stop, end + 16)):
+        before = document.words[max(0, cue.first - 2) : cue.first]
+        linked = document.words[cue.last] in ("to", "for", "with", "by")
+        void = not _VOID.isdisjoint(before[-1:]) or "now" in before or document.words[cue.last] == "on"
+        if void or document.words[cue.first] in _HOLDS:
+            continue
+        if cue.last < begin and not linked and _is_light(document, cue.last, begin):
+            return True
+        if cue.first > end:
+            gaps = document.gaps[end + 1 : cue.first - 2]  # "150 mg (up from 100 mg, a change completed in May)"
+            others = index.medicines_between(end + 1, cue.first)
+            instead = bool(index.medicines_between(cue.last + 1, min(stop, cue.last + 4)))  # "X was swapped for Y"
+            going_on = document.words[cue.last + 1 : cue.last + 2] == ["for"] or any("(" in gap for gap in gaps)
+            turned = not _TURNS.isdisjoint(document.words[end + 1 : cue.first])
+            if not others and not going_on and not turned and linked == instead:
+                return True
+    return False
+
+
+def _is_light(document: Document, last: int, begin: int) -> bool:
+    """Whether nothing but light words and figures stands between two tokens."""
+    between = document.words[last + 1 : begin]
+    marked = any(mark in gap for gap in document.gaps[last + 1 : begin + 1] for mark in ";:()")
+    return not marked and all(word in _LIGHT or word[:1].isdigit() or len(word) < 3 for word in between)
+
+
+def _replaced(document: Document, mention: Term) -> bool:
+    """ "switched from X to Y", "Y instead of X": X is the former one."""
+    first = max(document.sentence_span(mention.first)[0], mention.first - 6)
+    return any(
+        _is_light(document, cue.last, mention.first)
+        and {"no", "not", "never"}.isdisjoint(document.words[max(0, cue.first - 3) : cue.first])
+        for cue in cues_of(document, STATUS_FILE).between("switch_from", first, mention.first)
+    )
 
 
 def statements(fact: Fact, document: Document) -> list[Statement]:
@@ -36,127 +120,67 @@ def statements(fact: Fact, document: Document) -> list[Statement]:
     if concept is None:
         return []
     if fact.core.denied:
-        return list(_of_absence(fact, document, concept))
+        return list(_of_absence(document, concept))
     found = [_of_mention(fact, document, mention) for mention in mentions_of(document, concept)]
-    kept = [s for s in found if s is not None]
-    return kept or [*_class_only(document, concept), *_all_denied(document, concept)]
+    return [s for s in found if s is not None] or list(_of_class(document, concept))
 
 
 def mentions_of(document: Document, medicine: Concept) -> list[Term]:
     """Where a medicine is named: itself, a brand, a member of the class, a combination, or a clipped name."""
     index = term_index(document)
     found = [*index.exact.get(medicine.id, ()), *index.within.get(medicine.id, ())]
-    if not found and medicine.kind == DRUG:
-        found = list(_clipped(document, medicine))
-    if not found:
-        found = [t for part in medicine.contains for t in index.exact.get(part, ())]
-    return found
+    found = found or (list(_clipped(document, medicine)) if medicine.kind == DRUG else [])
+    return found or [t for part in medicine.contains for t in index.exact.get(part, ())]
 
 
 def _clipped(document: Document, medicine: Concept) -> Iterator[Term]:
     """ "Bisop 5 mg": at least four letters of the name with a number behind."""
     names = [medicine.name, *map(str, medicine.data.get("synonyms", ())), *map(str, medicine.data.get("brands", ()))]
     for place, word in enumerate(document.words[:-1]):
-        if len(word) >= 3 and document.words[place + 1][:1].isdigit():
-            clipped = any(n.lower().startswith(word if len(word) >= 4 else word + " ") for n in names)
-            if clipped and len(word) < 9:
-                yield Term(medicine, place, place)
+        dosed = 4 <= len(word) < 9 and document.words[place + 1][:1].isdigit()
+        if dosed and any(name.lower().startswith(word) for name in names):
+            yield Term(medicine, place, place)
 
 
 def _of_mention(fact: Fact, document: Document, mention: Term) -> Statement | None:
-    span = ((mention.first, mention.last),)
+    span = (mention.first, mention.last)
     state = intake(document, mention)
     if state == ANOTHER:
-        return Statement(OTHER, span, "of someone else", "someone-else")
+        return Statement(Said.OTHER, (span,), "of someone else", "someone-else")
     if state == ALLERGEN:
         return None
     regimen = _regimen(document, mention)
     evidence = ((min(mention.first, regimen.first), max(mention.last, regimen.last)),)
     missing: list[str] = []
     conflict = compare(fact.regimen, regimen, missing) if fact.regimen is not None else ""
-    measured = _other_measure(fact, regimen)
-    conflict = conflict or measured
     scope = Scope(document, mention.first)
     missing += [slot.text for slot in fact.details if stated(document, slot, scope) is None]
-    full = not conflict and not missing
     if fact.ended and state in (STOPPED, PAST, DENIED_NOW):
-        return Statement(
-            PART if missing else PLAIN,
-            evidence,
-            "missing: " + ", ".join(missing) if missing else "",
-            "part" if missing else "plain",
-        )
+        return stated_with(evidence, missing)
     if state == PAST:
-        return (
-            None if not regimen.strengths else Statement(DOUBT, evidence, "only as taken in the past", "not-asserted")
-        )
+        dosed = bool(regimen.strengths)
+        return Statement(Said.DOUBT, evidence, "only as taken in the past", "not-asserted") if dosed else None
     if state == STOPPED:
-        return Statement(
-            DENIED, evidence, "stated as stopped or replaced", "stopped", sure=bool(conflict) or not regimen.strengths
-        )
+        sure = bool(conflict) or not regimen.strengths
+        return Statement(Said.DENIED, evidence, "stated as stopped or replaced", "stopped", sure=sure)
     if state == DENIED_NOW:
-        sure = _ADVICE.isdisjoint(document.words[scope.first : scope.stop]) and _plainly_denied(document, mention)
-        return Statement(DENIED if sure else DOUBT, evidence, "stated as not taken", "not-taken", sure=sure)
-    if conflict:
-        if state == ASKED:
-            return Statement(DOUBT, evidence, "only planned or asked about", "not-asserted")
-        if measured or _other_strength(fact, regimen):
-            return Statement(CLASH, evidence, conflict, "other-figure", sure=_is_single(regimen))
-        return Statement(
-            CLASH,
-            evidence,
-            conflict,
-            _interval_rule(fact, regimen),
-            sure=_is_single(regimen) and len(regimen.strengths) < 2,
-        )
-    if full and state == NOW:
-        return Statement(PLAIN, evidence, "", "plain")
+        advised = not _ADVICE.isdisjoint(document.words[scope.first : scope.stop])
+        sure = not advised and denied_outright(document, span)
+        return Statement(Said.DENIED if sure else Said.DOUBT, evidence, "stated as not taken", "not-taken", sure=sure)
     if state == ASKED:
-        return Statement(DOUBT, evidence, "only planned or asked about", "not-asserted")
-    return Statement(PART, evidence, "missing: " + ", ".join(missing), "part")
-
-
-def _interval_rule(fact: Fact, found: Regimen) -> str:
-    wanted = fact.regimen.per_day if fact.regimen else None
-    return "as-needed" if 0 in (wanted, found.per_day) else "other-figure"
+        return Statement(Said.DOUBT, evidence, "only planned or asked about", "not-asserted")
+    if conflict:
+        needed = fact.regimen is not None and 0 in (fact.regimen.per_day, regimen.per_day)
+        rule = "as-needed" if needed else "other-figure"
+        return Statement(Said.CLASH, evidence, conflict, rule, sure=_is_single(regimen))
+    return stated_with(evidence, missing)
 
 
 def _is_single(regimen: Regimen) -> bool:
-    """One amount of each kind, none of them earlier or planned: nothing else can be meant."""
+    """One amount of each kind, and none earlier or planned: nothing else can be meant."""
     kinds = [a.dimension for a in regimen.strengths] + ["ratio"] * len(regimen.ratios)
-    return len(kinds) == len(set(kinds)) and not (regimen.earlier or regimen.planned)
-
-
-def _other_strength(fact: Fact, found: Regimen) -> bool:
-    """Whether the figure of the dose differs, and not only how often or when it is taken."""
-    wanted = fact.regimen
-    if wanted is None or (wanted.ratios and found.ratios):
-        return wanted is not None and wanted.ratios[0] not in found.ratios
-    return bool(found.strengths) and not any(same_amount(w, f) for w in wanted.strengths for f in found.strengths)
-
-
-def _other_measure(fact: Fact, stated_regimen: Regimen) -> str:
-    """ "1 unit per 10 g": a second amount of another dimension."""
-    wanted = fact.regimen.strengths if fact.regimen else ()
-    for amount in wanted[1:]:
-        alike = [a for a in stated_regimen.strengths if a.dimension == amount.dimension]
-        if amount.dimension != wanted[0].dimension and alike and not any(same_amount(a, amount) for a in alike):
-            return f"{alike[0].value:g} instead of {amount.value:g} {amount.dimension}"
-    return ""
-
-
-def _plainly_denied(document: Document, mention: Term) -> bool:
-    """Nothing but light words between the denial and the name: "not on X", not "no usable X"."""
-    for back, word in enumerate(reversed(document.words[max(0, mention.first - 6) : mention.first])):
-        if word in ("no", "not", "never", "without", "nor", "none", "denies"):
-            return True
-        if (
-            document.gaps[mention.first - back] == ""
-            and word not in LIGHT
-            and word not in ("on", "taking", "takes", "any", "or", "been", "prescribed", "taken")
-        ):
-            return False
-    return True
+    other = len(kinds) > 1 and ("" in kinds or len(kinds) > len(set(kinds)))
+    return not (other or regimen.earlier or regimen.planned)
 
 
 def _regimen(document: Document, mention: Term) -> Regimen:
@@ -173,42 +197,33 @@ def _regimen(document: Document, mention: Term) -> Regimen:
     return regimen
 
 
-def _class_only(document: Document, medicine: Concept) -> Iterator[Statement]:
-    """Only the class of the medicine is named, and no member of it."""
+def _is_title(document: Document, mention: Term) -> bool:
+    return document.segment_kinds[document.segments[mention.first]] in (LABEL, HEADING)
+
+
+def _of_class(document: Document, medicine: Concept) -> Iterator[Statement]:
+    """Only the class of the medicine is named, and no member of it; or "not on any SSRI", which denies ours too."""
     index = term_index(document)
     for class_id in sorted(medicine.ancestors):
-        if index.within.get(class_id):
-            continue
         for mention in index.exact.get(class_id, ()):
-            titled = document.segment_kinds[document.segments[mention.first]] in (LABEL, HEADING)
-            if not mention.weak and not titled and intake(document, mention) == NOW:
-                yield Statement(VAGUE, ((mention.first, mention.last),), "only the class is named", "general-name")
+            state = intake(document, mention) if not mention.weak else ""
+            span = (mention.first, mention.last)
+            if state == NOW and not index.within.get(class_id) and not _is_title(document, mention):
+                yield Statement(Said.VAGUE, (span,), "only the class is named", "general-name")
+            elif state == DENIED_NOW:
+                yield Statement(Said.DENIED, (span,), "no such medicine is taken", "not-taken")
 
 
-def _all_denied(document: Document, medicine: Concept) -> Iterator[Statement]:
-    """ "not on any SSRI": ours is among what is denied."""
-    for class_id in sorted(medicine.ancestors):
-        for mention in term_index(document).exact.get(class_id, ()):
-            if not mention.weak and intake(document, mention) == DENIED_NOW:
-                yield Statement(DENIED, ((mention.first, mention.last),), "no such medicine is taken", "not-taken")
-
-
-def _of_absence(fact: Fact, document: Document, medicine: Concept) -> Iterator[Statement]:
+def _of_absence(document: Document, medicine: Concept) -> Iterator[Statement]:
     """ "no psychotropic medication": denied by name, or one of them is taken."""
     for mention in mentions_of(document, medicine):
         state = intake(document, mention)
         span = ((mention.first, mention.last),)
         if state in (DENIED_NOW, STOPPED):
             exact = mention.concept is medicine
-            yield Statement(
-                PLAIN if exact else PART, span, "" if exact else "only one of them", "plain" if exact else "part"
-            )
-        elif state == NOW:
+            yield stated_with(span, []) if exact else Statement(Said.PART, span, "only one of them", "part")
+        elif state == NOW and not _is_title(document, mention):
             dosed = bool(read_regimen(document, mention).strengths)
-            titled = document.segment_kinds[document.segments[mention.first]] in (LABEL, HEADING)
-            if not titled:
-                yield Statement(CLASH, span, f"{mention.concept.name} is taken", "taken", sure=dosed)
+            yield Statement(Said.CLASH, span, f"{mention.concept.name} is taken", "taken", sure=dosed)
     for cue in cues_of(document, STATUS_FILE).between("unmedicated", 0, len(document)):
-        yield Statement(PLAIN, ((cue.first, cue.last),), "", "plain")
-    if not places_of(document, fact.core):
-        return
+        yield Statement(Said.PLAIN, ((cue.first, cue.last),), "", "plain")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import compress
 
-from pytest_clinical_drift.evidence.mentions.answers import answered_by
 from pytest_clinical_drift.evidence.mentions.cues import (
     ANSWERS,
     HISTORICAL,
@@ -15,80 +14,51 @@ from pytest_clinical_drift.evidence.mentions.cues import (
     OPENS,
     OTHER_PERSON,
     PSEUDO,
-    TIGHT,
     CueTable,
     Found,
     Rule,
 )
 from pytest_clinical_drift.evidence.mentions.people import PersonFinder
-from pytest_clinical_drift.evidence.mentions.scopes import LIMIT, Scope, ScopeFinder
-from pytest_clinical_drift.evidence.reading.text import CELL, NUMBER, Document
+from pytest_clinical_drift.evidence.mentions.scopes import LIMIT, Scope, ScopeFinder, answered_by
+from pytest_clinical_drift.evidence.reading.text import NUMBER, Document
 
 
 class ScopeBuilder:
     """Works out every scope of a document once."""
 
-    __slots__ = ("_document", "_finder", "_has_cells", "_has_questions", "_people", "_scopes", "_table")
+    __slots__ = ("_document", "_finder", "_people", "_scopes", "_table")
 
     def __init__(self, document: Document, table: CueTable) -> None:
         self._document = document
         self._table = table
         self._finder = ScopeFinder(document, table)
         self._people = PersonFinder(document, table, self._finder)
-        self._has_cells = CELL in document.segment_kinds
-        self._has_questions = "?" in document.raw
         self._scopes: list[Scope] = []
-
-    def stands_alone(self, first: int, stop: int) -> bool:
-        """Whether no cue outside the sentence from token `first` to before `stop` reaches into it, nor one across."""
-        document = self._document
-        if self._has_cells or (first and document.gaps[first] in TIGHT):
-            return False
-        # "X was offered. Declined."
-        return stop >= len(document) or not (
-            document.gaps[stop] in TIGHT or document.words[stop - 1] in self._table.offers
-        )
-
-    def of_sentence(self, first: int, stop: int) -> list[Scope]:
-        """The scopes of one sentence that stands alone."""
-        self._scopes = []
-        self._build(first, stop)
-        if self._has_questions and (stop == len(self._document) or "?" in self._document.gaps[stop]):
-            self._question(stop - 1)
-        return self._without_denied_cues()
 
     def of_document(self) -> list[Scope]:
         """All scopes, in no particular order."""
-        document = self._document
-        self._scopes = []
-        self._build(0, len(document))
-        if document.words:
-            self._question(len(document) - 1)  # the last sentence has no gap after it
-        return self._without_denied_cues()
-
-    def _build(self, first: int, stop: int) -> None:
-        """The scopes of everything from token `first` to before `stop`; what follows them may make a question."""
         document, table = self._document, self._table
         words, gaps = document.words, document.gaps
-        marks = list(map(table.marks.__getitem__, words[first:stop]))
-        places = list(compress(enumerate(marks, first), marks))
+        marks = list(map(table.marks.__getitem__, words))
+        places = list(compress(enumerate(marks), marks))
         for found in table.find(document, [index for index, mark in places if mark & OPENS]):
             for rule in found.rules:
                 if rule.roles[0] != PSEUDO:
                     self._apply(found, rule)
-        people = self._people.scopes([index for index, mark in places if mark & NAMES])
-        for person in people:
-            self._scopes.append(Scope(person.first, person.last, person.person, person.person, OTHER_PERSON))
-        if self._has_questions:
-            asked: Iterable[int] = range(first, stop)
+        for person in [index for index, mark in places if mark & NAMES]:
+            self._add(self._people.scope(person), person, person, (OTHER_PERSON,))
+        if "?" in document.raw:
+            asked: Iterable[int] = range(len(document))
         else:
             asked = [index for index, mark in places if mark & ANSWERS]
         for index in asked:
-            word = words[index]
             if gaps[index]:
-                self._at_gap(index, word, gaps[index], follows=index > first)
-            elif word == "in" and index + 1 < len(words) and document.kinds[index + 1] == NUMBER:
+                self._at_gap(index, words[index], gaps[index])
+            elif words[index] == "in" and index + 1 < len(words) and document.kinds[index + 1] == NUMBER:
                 self._at_year(index)
+        if words:
+            self._question(len(document) - 1)  # the last sentence has no gap after it
+        return self._without_denied_cues()
 
     def _without_denied_cues(self) -> list[Scope]:
         """ "no history of X", "no X planned": a cue that is itself denied says nothing more."""
@@ -101,7 +71,7 @@ class ScopeBuilder:
         return [
             scope
             for scope in self._scopes
-            if scope.role not in (HISTORICAL, HYPOTHETICAL) or scope.mark >= 0 or scope.cue_first not in denied
+            if scope.role not in (HISTORICAL, HYPOTHETICAL) or scope.cue_first not in denied
         ]
 
     def _add(self, span: tuple[int, int] | None, cue_first: int, cue_last: int, roles: tuple[str, ...]) -> None:
@@ -129,7 +99,7 @@ class ScopeBuilder:
             if rule.verb:
                 span = self._verb_scope(after)
             elif self._document.words[last] == "without" and self._is_cancelled(first, after):
-                span = None
+                return
             else:
                 span = self._finder.forward(after, rule.reach)
             self._add(span, first, last, rule.roles)
@@ -194,43 +164,25 @@ class ScopeBuilder:
         bracket = next((i for i in range(verb + 1, span[1] + 1) if "(" in gaps[i]), None)
         return (span[0], bracket - 1) if bracket is not None else span
 
-    def _at_gap(self, index: int, word: str, gap: str, *, follows: bool) -> None:
+    def _at_gap(self, index: int, word: str, gap: str) -> None:
         """Cues that are punctuation or stand right after it: "?PE", "Fever: no", "Fever | none"."""
         document, table = self._document, self._table
         if "?" in document.raw[document.starts[index] - 1 : document.starts[index]]:
-            first, last = self._own_phrase(index)
-            self._scopes.append(Scope(first, last, -1, -1, HYPOTHETICAL, document.starts[index] - 1))
-        if follows and "?" in gap and document.sentences[index] != document.sentences[index - 1]:
+            phrase = self._finder.forward(index + 1, "phrase")
+            self._scopes.append(Scope(index, phrase[1] if phrase else index, -1, -1, HYPOTHETICAL))
+        if index and "?" in gap and document.sentences[index] != document.sentences[index - 1]:
             self._question(index - 1)
-        elif follows and '?"' in gap:
-            self._quoted_question(index - 1)
         if word in table.answer_heads and (gap in ("\n", ":", "–") or gap.endswith((":", '"'))):
             answered = answered_by(document, table, index)
             if answered is not None:
                 self._scopes.append(answered)
 
-    def _own_phrase(self, index: int) -> tuple[int, int]:
-        scope = self._finder.forward(index + 1, "phrase")
-        return index, scope[1] if scope else index
-
     def _question(self, last: int) -> None:
         """A whole sentence that ends in a question mark."""
         document = self._document
         first = document.sentence_span(last)[0]
-        mark = document.raw.find("?", document.ends[last], document.ends[last] + 20)
-        if mark >= 0 and last - first < LIMIT:
-            self._scopes.append(Scope(first, last, -1, -1, HYPOTHETICAL, mark))
-
-    def _quoted_question(self, last: int) -> None:
-        """'asked, "Do I have X?", and …': what stands in the quotation marks."""
-        document = self._document
-        start = max(document.sentence_span(last)[0], last - LIMIT)
-        first = last
-        while first > start and '"' not in document.gaps[first]:
-            first -= 1
-        mark = document.raw.find("?", document.ends[last], document.ends[last] + 20)
-        if mark >= 0:
-            self._scopes.append(Scope(first, last, -1, -1, HYPOTHETICAL, mark))
+        if "?" in document.raw[document.ends[last] : document.ends[last] + 20] and last - first < LIMIT:
+            self._scopes.append(Scope(first, last, -1, -1, HYPOTHETICAL))
 
     def _at_year(self, index: int) -> None:
         """ "in 2019": what it dates is past, unless it began then."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from pytest_clinical_drift.evidence.reading.memory import Memory
 from pytest_clinical_drift.evidence.reading.text import DEID, Document, tokenise
+from pytest_clinical_drift.evidence.reading.tokens import Memory
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 
 NEGATED, HYPOTHETICAL, HISTORICAL, OTHER_PERSON = "negated", "hypothetical", "historical", "other_person"

@@ -1,30 +1,14 @@
-"""Statements about someone other than the patient: relatives and friends as subject, owner or place of a finding."""
+"""Statements about someone other than the patient: relatives and friends as subject or owner of a finding."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
-from typing import NamedTuple
 
 from pytest_clinical_drift.evidence.mentions.cues import CueTable
 from pytest_clinical_drift.evidence.mentions.scopes import LIMIT, ScopeFinder
 from pytest_clinical_drift.evidence.reading.text import NUMBER, Document
 
-_NOBODY: frozenset[str] = frozenset()
 _SHE, _HE = frozenset(("she", "her", "hers", "herself")), frozenset(("he", "him", "his", "himself"))
-_SUBJECTS = frozenset(("she", "he"))
-_HAVING = frozenset(("had", "has", "have"))
 _OUTSIDERS = frozenset(("friend", "friends", "colleague", "boss"))
 _NAMING = 8  # words a person may be named with
-_CLAUSE = 12  # tokens of a relative clause after which the person's own verb may follow
-_NO_VERBS = frozenset(("his", "this", "as", "is", "was", "has", "always", "plus", "is", "perhaps", "its"))
-
-
-class PersonScope(NamedTuple):
-    """Tokens that are about another person, and the word that names the person."""
-
-    first: int
-    last: int
-    person: int
 
 
 class PersonFinder:
@@ -37,80 +21,49 @@ class PersonFinder:
         self._table = table
         self._finder = finder
 
-    def scopes(self, places: Iterable[int]) -> list[PersonScope]:
-        """Every stretch that is about a person named at one of the tokens."""
-        found: list[PersonScope] = []
-        for index in places:
-            scope = self._scope(index)
-            if scope is not None:
-                found.append(PersonScope(*scope, index))
-        return found
-
-    def _scope(self, person: int) -> tuple[int, int] | None:
+    def scope(self, person: int) -> tuple[int, int] | None:
+        """The stretch that is about the person named at a token."""
         document, table = self._document, self._table
         words, gaps = document.words, document.gaps
         start, stop = document.sentence_span(person)
         stop = min(stop, person + LIMIT)
         opening = self._opening(person, start)
         before = words[opening - 1] if opening > start and not _parted(gaps[opening]) else ""
-        if before == "to" and opening > start + 1 and words[opening - 2] == "according":
-            return None  # "according to her father, …": who tells it, not whom it is about
-        determiners = words[opening:person]
-        owned = any(word in table.possessives for word in determiners)
-        outsider = words[person] in _OUTSIDERS and any(word in ("a", "an", "another", "one") for word in determiners)
+        named_with = words[opening:person]
+        owned = any(word in table.possessives for word in named_with)
+        outsider = words[person] in _OUTSIDERS and any(word in ("a", "an", "another", "one") for word in named_with)
         if words[person] in table.offspring and not (owned or outsider):
             return None  # "the child" may well be the patient
         if before in table.located_in:
-            return self._finder.backward(opening - 2, "list")
+            return self._finder.backward(opening - 2, "list")  # "asthma in her mother"
         following = person + 1
-        if following >= stop:
-            return None
+        if following >= stop or (before == "to" and words[opening - 2] == "according"):
+            return None  # "according to her father, …": who tells it, not whom it is about
         gap, word = gaps[following], words[following]
+        if word in ("who", "with") and gap.removeprefix("'s") in ("", ","):
+            hers = word == "with" and words[following + 1 : following + 2] in (["her"], ["his"], ["their"])
+            return None if hers else self._predicate(following + 1, stop, person)
         if gap.startswith("'"):
             return following, self._owned_end(following, stop)
         if "(" in gap:
-            return following, self._bracket_end(following, stop)
+            return following, self._end(following, stop, ")")
         if gap in ("–", ":"):
             return following, self._statement_end(following, stop, person)
-        if word in ("who", "whose", "with") and gap in ("", ","):
-            if word == "with" and words[following + 1 : following + 2] and words[following + 1] in table.possessives:
-                return None
-            if word == "whose":
-                return self._statement(following, stop, person)
-            if word == "who" and gap == ",":
-                resumed = self._after_apposition(following, stop, _CLAUSE)
-                if resumed:
-                    return self._predicate(resumed, stop, person)  # "his mother, who gave the history, smokes"
-            return self._predicate(following + 1, stop, person)
         if gap == "," and word in ("a", "an", "himself", "herself"):
-            return following, self._apposition_end(following, stop)
-        acts = before == "after" and not gap and (word in table.be or word in _HAVING)  # "after her mother was told"
-        if (
-            (before in table.object_of and not acts)
-            or word in table.prepositions
-            or document.kinds[following] == NUMBER
-        ):
+            return following, self._end(following, stop, ",;")  # "his father, a gambling addict, …"
+        if before in table.object_of or word in table.prepositions or document.kinds[following] == NUMBER:
             return None
-        if before in table.be and any(determiner in ("a", "an") for determiner in determiners):
+        if gap or word in table.conjunctions or (before in table.be and not {"a", "an"}.isdisjoint(named_with)):
             return None  # "she is a mother"
-        if gap == ",":
-            resumed = self._after_apposition(following, stop)
-            return self._predicate(resumed, stop, person) if resumed else None
-        if gap or word in table.conjunctions:
-            return None
         return self._predicate(following, stop, person)
 
     def _pronouns(self, person: int) -> frozenset[str]:
         """Pronouns that must mean the person: "she" after "his mother", nothing after "her mother"."""
         table, words = self._table, self._document.words
-        sex = "f" if words[person] in table.women else "m" if words[person] in table.men else ""
-        if not sex:
-            return _NOBODY
-        start = self._document.sentence_span(person)[0]
-        owners = set(words[self._opening(person, start) : person])
-        if sex == "f":
-            return _SHE if "his" in owners else _NOBODY
-        return _HE if "her" in owners else _NOBODY
+        owners = set(words[self._opening(person, self._document.sentence_span(person)[0]) : person])
+        if words[person] in table.women and "his" in owners:
+            return _SHE
+        return _HE if words[person] in table.men and "her" in owners else frozenset()
 
     def _opening(self, person: int, start: int) -> int:
         """First token of the phrase that names the person: "her late mother", "mother and older sister"."""
@@ -130,30 +83,12 @@ class PersonFinder:
     def _predicate(self, verb: int, stop: int, person: int) -> tuple[int, int] | None:
         """What is said of the person, unless it is only that he or she reports, helps or comes along."""
         words, table = self._document.words, self._table
-        first = verb
-        for _ in range(3):
-            if verb >= stop:
-                break
-            if words[verb] == "told" and verb > first:
-                return self._statement(self._inner(verb + 1, stop), stop, person)
-            if words[verb] == "came" and words[verb + 1 : verb + 2] in (["out"], ["down"]):
-                break  # "came out in a rash"
-            if words[verb] in table.reporting:
+        for place in range(verb, min(stop, verb + 3)):
+            if words[place] in table.reporting:
                 return None
-            if words[verb] not in table.finite and words[verb] not in table.adverbs and not words[verb].endswith("ly"):
+            if words[place] not in table.finite and words[place] not in table.adverbs:
                 break
-            verb += 1
-        return self._statement(first, stop, person)
-
-    def _inner(self, first: int, stop: int) -> int:
-        """ "was told (that) she | has X": behind the pronoun, which is the person's."""
-        words = self._document.words
-        while first < stop and words[first] in ("that", "she", "he", "they"):
-            first += 1
-        return first
-
-    def _statement(self, first: int, stop: int, person: int) -> tuple[int, int] | None:
-        return (first, self._statement_end(first, stop, person)) if first < stop else None
+        return (verb, self._statement_end(verb, stop, person)) if verb < stop else None
 
     def _statement_end(self, first: int, stop: int, person: int) -> int:
         """Last token of a statement that begins at `first`: to ";", an adversative or the patient's return."""
@@ -171,52 +106,25 @@ class PersonFinder:
             if word in table.returns or (index > first and "," in gap and word in table.reporting):
                 return index - 1
             if word in table.patient_again and index > first and word not in still:
-                joint = index - 1
-                while joint > first and words[joint] in (*table.possessives, *table.conjunctions, "that"):
-                    joint -= 1
-                return joint
+                return index - 1
         return stop - 1
 
     def _owned_end(self, first: int, stop: int) -> int:
         """ "her brother's alcohol dependence | led to her …": a short noun phrase."""
         words, gaps, table = self._document.words, self._document.gaps, self._table
+        ends = table.possessives | table.finite | table.prepositions | table.conjunctions
         for index in range(first + 1, min(stop, first + 4)):
-            word = words[index]
-            if gaps[index] not in ("", "-") or word in table.possessives or word in table.finite:
-                return index - 1
-            if word in table.prepositions or word in table.conjunctions:
+            if gaps[index] not in ("", "-") or words[index] in ends:
                 return index - 1
         return min(stop, first + 4) - 1
 
-    def _apposition_end(self, first: int, stop: int) -> int:
-        """ "his father, a gambling addict | , left early"; a relative clause inside it goes on to its own end."""
+    def _end(self, first: int, stop: int, marks: str) -> int:
+        """Last token before one of some marks, an adversative or the end of the sentence."""
         words, gaps = self._document.words, self._document.gaps
         for index in range(first + 1, stop):
-            if "," in gaps[index] or ";" in gaps[index] or words[index] in self._table.returns:
+            if any(mark in gaps[index] for mark in marks) or words[index] in self._table.returns:
                 return index - 1
         return stop - 1
-
-    def _bracket_end(self, first: int, stop: int) -> int:
-        words, gaps = self._document.words, self._document.gaps
-        for index in range(first + 1, stop):
-            if ")" in gaps[index] or ("," in gaps[index] and words[index] in _SUBJECTS):
-                return index - 1
-        return stop - 1
-
-    def _after_apposition(self, first: int, stop: int, reach: int = 8) -> int | None:
-        """ "her mother, aged 60, has …": where the verb resumes."""
-        words, gaps, table = self._document.words, self._document.gaps, self._table
-        for index in range(first + 1, min(stop, first + reach)):
-            if "," in gaps[index]:
-                verb = words[index]
-                acts = (
-                    reach > 8
-                    and verb.endswith("s")
-                    and verb not in table.conjunctions
-                    and verb not in table.prepositions
-                )
-                return index if verb in table.finite or (acts and verb not in _NO_VERBS) else None
-        return None
 
 
 def _parted(gap: str) -> bool:

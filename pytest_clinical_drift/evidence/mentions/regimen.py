@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
+from operator import attrgetter
 
-from pytest_clinical_drift.evidence.mentions.dose_roles import CURRENT, PLANNED, PREVIOUS, amount_roles, is_dose
-from pytest_clinical_drift.evidence.mentions.rate_owner import of_something_else, stands_with
-from pytest_clinical_drift.evidence.quantities.amounts import SPOKEN, Amount, amounts, duration_hours, same
-from pytest_clinical_drift.evidence.quantities.frequencies import Frequency, frequencies_between
+from pytest_clinical_drift.evidence.mentions.doses import (
+    CURRENT,
+    PLANNED,
+    PREVIOUS,
+    amount_roles,
+    is_dose,
+    of_something_else,
+    stands_with,
+)
+from pytest_clinical_drift.evidence.quantities.amounts import SPOKEN, Amount, amounts, same
+from pytest_clinical_drift.evidence.quantities.frequencies import MOST_DAYS, Frequency, frequencies_between
 from pytest_clinical_drift.evidence.reading.text import CELL, Document
 from pytest_clinical_drift.evidence.terms.index import TermIndex, term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term
@@ -33,8 +41,6 @@ class Regimen:
     counts: tuple[Amount, ...]
     """Current puffs, tablets, drops."""
     times: tuple[Frequency, ...]
-    hours: tuple[float, ...]
-    """Durations of a course."""
     earlier: tuple[Amount, ...]
     planned: tuple[Amount, ...]
     once: bool
@@ -85,21 +91,15 @@ def _read(document: Document, mention: Term, stop: int | None) -> Regimen:
     end = stop if stop is not None else end
     begin = _own_start(document, index, mention, first)
     end = _own_end(document, index, mention, end)
-    numbers = amounts(document)
-    starts = _starts(document, numbers)
-    own = numbers[bisect_left(starts, begin) : bisect_left(starts, end)]
+    own = _amounts_between(document, begin, end)
     own = [a for a in own if not (mention.first <= a.first <= mention.last)]
-    whole = scope_of(document, mention)[1]
-    if "respectively" in document.words[mention.last : whole]:
-        paired = _paired(document, index, mention, numbers, first, whole)
-        if paired:
-            own, end = paired, whole
     rates = _chain(document, mention, own, frequencies_between(document, begin, end))
     roles = amount_roles(document, mention, own, end)
     return _assemble(document, mention, own, roles, rates, begin, end)
 
 
 _JOINED = word_set("regimen", "joined")
+_FIRST = attrgetter("first")
 
 
 def _chain(document: Document, mention: Term, own: list[Amount], rates: list[Frequency]) -> list[Frequency]:
@@ -108,25 +108,16 @@ def _chain(document: Document, mention: Term, own: list[Amount], rates: list[Fre
     ends = [mention.last, *(a.last for a in own)]
     for rate in rates:
         before = max((end for end in ends if end < rate.first), default=rate.first - 1)
-        after_amount = any(0 <= rate.first - a.last - 1 <= 2 and (a.unit is not None or not kept) for a in own)
+        joined = bool(kept) and _joins(document, kept[-1], rate)
         needed = bool(kept) and rate.per_day == 0 and rate.first - kept[-1].last <= 2
-        if rate.first < mention.first or needed or (kept and _goes_on(document, kept[-1], rate)):
+        if rate.first < mention.first or needed or (joined and kept[-1].time and rate.time):
             kept.append(rate)
-        elif of_something_else(document, before, rate, own):
             continue
-        elif after_amount:
-            kept.append(rate)
-        elif not kept:
-            if rate.first - before <= _RATE_REACH:
-                kept.append(rate)
-        elif _joins(document, kept[-1], rate):
+        beside = any(0 <= rate.first - a.last - 1 <= 2 and (a.unit is not None or not kept) for a in own)
+        near = beside or joined or (not kept and rate.first - before <= _RATE_REACH)
+        if near and not of_something_else(document, before, rate, own):
             kept.append(rate)
     return kept
-
-
-def _goes_on(document: Document, last: Frequency, rate: Frequency) -> bool:
-    """ "in the morning and again at bedtime": one part of the day after another."""
-    return bool(last.time and rate.time) and _joins(document, last, rate)
 
 
 def _joins(document: Document, last: Frequency, rate: Frequency) -> bool:
@@ -135,24 +126,20 @@ def _joins(document: Document, last: Frequency, rate: Frequency) -> bool:
     return rate.first - last.last <= 4 and _JOINED.issuperset(between)
 
 
-def _starts(document: Document, numbers: list[Amount]) -> list[int]:
-    starts: list[int] | None = document.cache.get("amount starts")
-    if starts is None:
-        starts = [amount.first for amount in numbers]
-        document.cache["amount starts"] = starts
-    return starts
+def _amounts_between(document: Document, first: int, stop: int) -> list[Amount]:
+    numbers = amounts(document)
+    low = bisect_left(numbers, first, key=_FIRST)
+    return numbers[low : bisect_left(numbers, stop, low, key=_FIRST)]
 
 
 def _own_start(document: Document, index: TermIndex, mention: Term, first: int) -> int:
     """Where an amount before the mention still belongs to it: "50 mg of sertraline", "a 10 mg donepezil tablet"."""
     position = mention.first
     floor = max(first, mention.first - 8)
-    while position > floor and document.gaps[position] in ("", "-") and not document.gaps[position].startswith(","):
-        before = position - 1
-        if document.words[before] in _FILLERS or _part_of_amount(document, before):
-            position = before
-            continue
-        break
+    while position > floor and document.gaps[position] in ("", "-"):
+        if document.words[position - 1] not in _FILLERS and not _part_of_amount(document, position - 1):
+            break
+        position -= 1
     earlier = index.medicines_between(max(first, position - 4), position)
     if earlier and earlier[-1].last == position - 1:
         return mention.first  # the amount follows another medicine directly and is that one's
@@ -160,29 +147,22 @@ def _own_start(document: Document, index: TermIndex, mention: Term, first: int) 
 
 
 def _part_of_amount(document: Document, token: int) -> bool:
-    return any(a.first <= token <= a.last for a in _near_amounts(document, token)) or any(
-        token <= f.last for f in frequencies_between(document, token - 7, token + 1)
-    )
-
-
-def _near_amounts(document: Document, token: int) -> list[Amount]:
-    numbers = amounts(document)
-    place = bisect_left(_starts(document, numbers), token + 1)
-    return numbers[max(0, place - 2) : place]
+    ends = [a.last for a in _amounts_between(document, token - 4, token + 1)]
+    ends += [f.last for f in frequencies_between(document, token - 7, token + 1)]
+    return any(token <= end for end in ends)
 
 
 def _own_end(document: Document, index: TermIndex, mention: Term, end: int) -> int:
     """The text up to the next other medicine belongs to the mention (brand or class in brackets is the same one)."""
     joined = mention.last
+    concept = mention.concept
     for other in index.medicines_between(mention.last + 1, end):
         if other.first == joined + 1 and document.gaps[other.first] == "/":
             joined = other.last  # "tenofovir/lamivudine 300/300 mg" is one tablet
             continue
-        same_one = other.concept is mention.concept or other.concept.id in mention.concept.ancestors
-        same_one = same_one or mention.concept.id in other.concept.ancestors
-        if not same_one and other.concept.id not in mention.concept.contains:
-            # Its own amount may stand before it.
-            start = other.first
+        same_one = other.concept is concept or concept.id in other.concept.ancestors
+        if not same_one and other.concept.id not in (*concept.ancestors, *concept.contains):
+            start = other.first  # its own amount may stand before it
             while start - 1 > mention.last and document.gaps[start] == "" and _part_of_amount(document, start - 1):
                 start -= 1
             cut_before = start < other.first and document.words[start - 1] in ("and", "plus", "with", "of", "a")
@@ -190,83 +170,40 @@ def _own_end(document: Document, index: TermIndex, mention: Term, end: int) -> i
     return end
 
 
-def _paired(
-    document: Document, index: TermIndex, mention: Term, numbers: list[Amount], first: int, stop: int
-) -> list[Amount]:
-    """ "A and B, 75 mg and 5 mg respectively": the n-th amount belongs to the n-th medicine."""
-    medicines = index.medicines_between(first, stop)
-    doses = [a for a in numbers if first <= a.first < stop and a.unit is not None and a.unit.data["kind"] == "dose"]
-    medicines = [m for m in medicines if doses and m.first < doses[0].first]
-    for place, medicine in enumerate(medicines):
-        if medicine.first == mention.first and place < len(doses) and len(doses) == len(medicines):
-            return [doses[place]]
-    return []
-
-
 def _assemble(
     document: Document, mention: Term, own: list[Amount], roles: list[str], rates: list[Frequency], begin: int, end: int
 ) -> Regimen:
-    strengths: list[Amount] = []
-    counts: list[Amount] = []
-    earlier: list[Amount] = []
-    planned: list[Amount] = []
-    ratios: list[str] = []
-    hours: list[float] = []
-    for amount, role in zip(own, roles, strict=True):
-        if is_dose(document, mention, amount):
-            bucket = {CURRENT: strengths, PREVIOUS: earlier, PLANNED: planned}[role]
-            if amount.ratio and role == CURRENT:
-                ratios.append(amount.ratio)
-            else:
-                bucket.append(amount)
-        elif amount.unit is not None and amount.unit.data["kind"] == "count" and role == CURRENT:
-            counts.append(amount)
-        else:
-            length = duration_hours(document, amount)
-            lasting = not _EVENT_LENGTHS.isdisjoint(document.words[max(0, amount.first - 4) : amount.first])
-            if length is not None and role == CURRENT and not lasting and not _is_interval(document, amount, rates):
-                hours.append(length)
-    if not (strengths or ratios or earlier or planned):
-        # "60 ml daily": a liquid by its volume alone.
-        volumes = [a for a, role in zip(own, roles, strict=True) if a.dimension == "volume" and role == CURRENT]
-        strengths = [a for a in volumes if a.first > mention.last][:1]
-    if "a" in document.words[begin:end]:
-        hours += _spoken_durations(document, begin, end)
+    dosed = [(a, role) for a, role in zip(own, roles, strict=True) if is_dose(document, mention, a)]
+    now = [a for a, role in zip(own, roles, strict=True) if role == CURRENT]
+    strengths = [a for a, role in dosed if role == CURRENT and not a.ratio]
+    ratios = [a.ratio for a, role in dosed if role == CURRENT and a.ratio]
+    counts = [a for a in now if a.unit is not None and a.unit.data["kind"] == "count"]
+    if not dosed:  # "60 ml daily": a liquid by its volume alone
+        strengths = [a for a in now if a.dimension == "volume" and a.first > mention.last][:1]
     aside = [a for a, role in zip(own, roles, strict=True) if role != CURRENT]
     times = tuple(f for f in rates if not _belongs_to(f, aside, own))
-    if not (strengths or ratios or counts or planned or earlier):
+    if not (dosed or strengths or counts):
         # Without an amount only a frequency beside the name is its own ("clozapine … a blood count every four weeks").
         times = tuple(f for f in times if f.first - mention.last <= 5)
-    last = max([mention.last, *(a.last for a in own), *(f.last for f in rates)])
-    first = min([mention.first, *(a.first for a in own)])
     return Regimen(
-        tuple(strengths), tuple(ratios), tuple(counts), times, tuple(hours),
-        tuple(earlier), tuple(planned), "once" in document.words[begin:end], min(last, end - 1), first,
-        all(f.first < mention.first or stands_with(document, _end_before(f, mention, own), f.first) for f in times[:1]),
-    )  # fmt: skip
+        tuple(strengths),
+        tuple(ratios),
+        tuple(counts),
+        times,
+        earlier=tuple(a for a, role in dosed if role == PREVIOUS),
+        planned=tuple(a for a, role in dosed if role == PLANNED),
+        once="once" in document.words[begin:end],
+        last=min(max([mention.last, *(a.last for a in own), *(f.last for f in rates)]), end - 1),
+        first=min([mention.first, *(a.first for a in own)]),
+        certain=all(
+            f.first < mention.first or stands_with(document, _end_before(f, mention, own), f.first) for f in times[:1]
+        ),
+    )
 
 
 def _end_before(rate: Frequency, mention: Term, own: list[Amount]) -> int:
     """The last token of the name or the amount that a frequency follows."""
     return max(end for end in (mention.last, *(a.last for a in own)) if end < rate.first or end == mention.last)
-
-
-# "a seizure lasting over five minutes": how long the event is, not the course.
-_EVENT_LENGTHS = frozenset(("lasting", "lasts", "lasted", "longer"))
-
-
-def _is_interval(document: Document, amount: Amount, rates: list[Frequency]) -> bool:
-    return any(f.first <= amount.first <= f.last for f in rates)
-
-
-def _spoken_durations(document: Document, begin: int, end: int) -> list[float]:
-    lengths = {"week": 168.0, "month": 730.5, "day": 24.0, "fortnight": 336.0, "year": 8766.0}
-    words = document.words
-    return [
-        lengths[words[i + 2]]
-        for i in range(begin, min(end, len(words) - 2))
-        if words[i] == "for" and words[i + 1] in ("a", "one") and words[i + 2] in lengths
-    ]
 
 
 def _belongs_to(rate: Frequency, aside: list[Amount], own: list[Amount]) -> bool:
@@ -280,3 +217,84 @@ def same_amount(left: Amount, right: Amount) -> bool:
     if left.unit is None or right.unit is None:
         return same(left.value, right.value)
     return left.dimension == right.dimension and same(left.base, right.base)
+
+
+def compare(wanted: Regimen, stated: Regimen, missing: list[str]) -> str:
+    """What conflicts between two regimens, or ""; what is not stated is added to `missing`."""
+    if wanted.ratios:
+        if not stated.ratios:
+            missing.append("strength")
+        elif wanted.ratios[0] not in stated.ratios:
+            return f"strength {stated.ratios[0]} instead of {wanted.ratios[0]}"
+    compared = _compare_strength if wanted.strengths else _compare_rate
+    conflict = compared(wanted, stated, missing)
+    if conflict:
+        return conflict
+    if wanted.counts:
+        alike = [c for c in stated.counts if c.dimension == wanted.counts[0].dimension]
+        if not alike:
+            missing.append(f"number of {wanted.counts[0].dimension}s")
+        elif not any(same(c.value, wanted.counts[0].value) for c in alike):
+            return f"{alike[0].value:g} instead of {wanted.counts[0].value:g} {wanted.counts[0].dimension}s"
+    for amount in wanted.strengths[1:]:  # "1 unit per 10 g": a second amount of another dimension
+        alike = [a for a in stated.strengths if a.dimension == amount.dimension != wanted.strengths[0].dimension]
+        if alike and not any(same_amount(a, amount) for a in alike):
+            return f"{alike[0].value:g} instead of {amount.value:g} {amount.dimension}"
+    return ""
+
+
+def _compare_strength(wanted: Regimen, stated: Regimen, missing: list[str]) -> str:
+    goal, doses = wanted.strengths[0], stated.strengths
+    if not doses:
+        missing.append("dose")
+        return _compare_rate(wanted, stated, missing) if stated.times else ""
+    matching = [dose for dose in doses if same_amount(goal, dose)]
+    rate, found = wanted.per_day, stated.per_day
+    if len(doses) > 1 and len(matching) == len(doses) == len(stated.parts_of_day):
+        found = float(len(doses))
+    daily = [d for d in doses if d.dimension == goal.dimension and same(d.base * (found or 1), goal.base * (rate or 1))]
+    if matching:
+        divided = rate == 1 and any(dose not in matching for dose in daily)  # "100 mg three times a day (300 mg daily)"
+        return "" if divided else _compare_rate(wanted, stated, missing, found)
+    if any(dose.unit is not None for dose in daily) and not (rate == 1 and wanted.once):
+        missing.append("how the daily amount is divided")
+        return ""
+    weighed = goal.dimension in ("mass", "unit")
+    comparable = [d for d in doses if d.unit is not None and (not weighed or d.dimension in ("mass", "unit"))]
+    if not comparable:
+        missing.append("dose")
+        return ""
+    return f"{_written(comparable[-1])} instead of {_written(goal)}"
+
+
+def _written(dose: Amount) -> str:
+    return f"{dose.value:g} {dose.unit.name if dose.unit else ''}".strip()
+
+
+def _compare_rate(wanted: Regimen, stated: Regimen, missing: list[str], found: float | None = None) -> str:
+    rate = wanted.per_day
+    found = stated.per_day if found is None else found
+    if rate is None:
+        return ""
+    # "takes it most days" says how well it is taken, not how it is prescribed
+    if found is None or found == MOST_DAYS:
+        missing.append("how often")
+        return ""
+    if rate == 0 and any(f.per_day == 0 for f in stated.times):
+        return ""  # "up to three times a day as needed": the limit beside it
+    if rate == 0 and any(f.per_day and same(f.per_day, found, 0.06 * found) for f in wanted.times):
+        missing.append("as needed")
+        return ""
+    # A month counts as four weeks; how often something is used as needed says no more than that it is used.
+    if not same(rate, found, 0.0011 + 0.06 * rate if rate < 0.5 else 0.0):
+        if not stated.certain or (rate == 0 and found < 1):
+            missing.append("how often")
+            return ""
+        if found == 0 or rate == 0:
+            return "as needed instead of regularly" if found == 0 else "regularly instead of as needed"
+        return f"{found:g} instead of {rate:g} times a day" if found >= 1 and rate >= 1 else "another interval"
+    if wanted.parts_of_day and not wanted.parts_of_day & stated.parts_of_day:
+        if stated.parts_of_day:
+            return f"in the {min(stated.parts_of_day)} instead of {min(wanted.parts_of_day)}"
+        missing.append("time of day")
+    return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pytest_clinical_drift.evidence.mentions.cues import CueTable
-from pytest_clinical_drift.evidence.reading.text import Document
+from pytest_clinical_drift.evidence.reading.text import CELL, HEADING, Document
 
 #: Gaps across which a cue acts on what follows it.
 _OPEN_GAPS = frozenset({"", "-", "/", ":", "(", "'s", "'"})
@@ -22,12 +22,10 @@ class Scope(NamedTuple):
 
     first: int
     last: int
-    #: Tokens of the cue; for a question mark the token beside it that is not affected, or one that does not exist.
+    #: Tokens of the cue; -1 for a question mark.
     cue_first: int
     cue_last: int
     role: str
-    #: Raw offset of a cue that is a mark and not a token.
-    mark: int = -1
 
 
 class ScopeFinder:
@@ -233,3 +231,50 @@ class ScopeFinder:
 def _is_year(word: str) -> bool:
     """ "no asthma, | tubal ligation 2016": what has a year of its own has happened."""
     return len(word) == 4 and word[:2] in ("19", "20") and word.isdigit()
+
+
+def answered_by(document: Document, table: CueTable, index: int) -> Scope | None:
+    """The label, key or row label that an answer of one to three words from token `index` on answers."""
+    words, gaps = document.words, document.gaps
+    for length in (3, 2, 1):
+        answer = tuple(words[index : index + length])
+        role = table.answers.get(answer)
+        if role is not None:
+            break
+    else:
+        return None
+    after = index + len(answer)
+    same = after < len(words) and document.sentences[after] == document.sentences[index]
+    if same and gaps[after] in ("", "-", "/") and words[after] not in table.answer_tails:
+        return None
+    span = _answered(document, index)
+    return Scope(*span, index, after - 1, role) if span is not None else None
+
+
+def _answered(document: Document, index: int) -> tuple[int, int] | None:
+    """The tokens of the label, or of the first cell of the row, that token `index` answers."""
+    if index == 0 or document.lines[index - 1] != document.lines[index]:
+        return None
+    if document.segment_kinds[document.segments[index]] == CELL and document.gaps[index] == "\n":
+        first = index - 1
+        while first > 0 and document.lines[first - 1] == document.lines[index]:
+            first -= 1
+            if index - first > LIMIT:
+                return None
+        last = first
+        while document.segments[last + 1] == document.segments[first]:
+            last += 1
+        return first, last
+    first = document.sentence_span(index)[0]
+    if document.segment_kinds[document.segments[index - 1]] == HEADING or index - first > LIMIT:
+        return None
+    return max(first, _fragment_start(document, index, first)), index - 1
+
+
+def _fragment_start(document: Document, index: int, first: int) -> int:
+    """Start of what an answer after a mark refers to: not across ";" or a further mark."""
+    gaps = document.gaps
+    for position in range(index - 1, first, -1):
+        if ";" in gaps[position] or ":" in gaps[position] or "–" in gaps[position]:
+            return position
+    return first

@@ -23,7 +23,6 @@ SPOKEN = frozenset((*_NUMBER_WORDS, *_SCALES))
 _KEYS = word_set("quantities", "keys")
 _DRINK = word_set("quantities", "drink")
 _PIECES = word_set("quantities", "pieces")
-_HOURS_OF_RATIO = {7: 24.0, 52: 168.0, 12: 730.5}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,27 +77,19 @@ def number_at(document: Document, index: int) -> tuple[float, int] | None:
 def _spoken(document: Document, index: int) -> tuple[float, int]:
     """A number in words: "four hundred and twenty", "twenty-eight"."""
     words, gaps = document.words, document.gaps
-    total, current, last = 0.0, 0.0, index
-    position = index
-    allowed_small = True
+    value, last, position = 0.0, index, index
+    open_to_more = True
     while position < len(words) and (position == index or gaps[position] in ("", "-")):
         word = words[position]
-        if word in _TENS and allowed_small:
-            current += _TENS[word]
-        elif word in _NUMBER_WORDS and allowed_small:
-            current += _NUMBER_WORDS[word]
-            allowed_small = False
-        elif word in _SCALES:
-            current = (current or 1.0) * _SCALES[word]
-            allowed_small = True
-        elif word == "and" and last == position - 1 and words[last] in _SCALES:
-            position += 1
-            continue
-        else:
+        if word in _SCALES:
+            value, open_to_more = (value or 1.0) * _SCALES[word], True
+        elif word in _NUMBER_WORDS and open_to_more:
+            value, open_to_more = value + _NUMBER_WORDS[word], word in _TENS
+        elif word != "and" or words[position - 1] not in _SCALES or last != position - 1:
             break
-        last = position
+        last = position if word != "and" else last
         position += 1
-    return total + current, last
+    return value, last
 
 
 def amounts(document: Document) -> list[Amount]:
@@ -165,33 +156,17 @@ def _amount(document: Document, index: int, units: dict[int, Term]) -> Amount | 
         return None
     value, last = number
     high = value
-    total = len(document)
-    words, gaps = document.words, document.gaps
-    # A range "10-15 mg" or "10 to 15 mg"; "from 50 to 100 mg" is a change and is left to the reader of regimens.
-    after = last + 1
-    if after < total and document.sentences[after] == document.sentences[last]:
-        upper = None
-        if gaps[after] in ("-", "–") and document.kinds[after] == NUMBER and document.kinds[last] == NUMBER:
-            upper = number_at(document, after)
-        if upper and upper[0] > value and not (index and words[index - 1] == "from"):
+    kinds, gaps, sentences = document.kinds, document.gaps, document.sentences
+    after, total = last + 1, len(document)
+    # A range "10-15 mg"; "from 50 to 100 mg" is a change and is left to the reader of regimens.
+    if after < total and gaps[after] in ("-", "–") and kinds[after] == kinds[last] == NUMBER:
+        upper = number_at(document, after)
+        goes_on = sentences[after] == sentences[last] and document.words[max(0, index - 1) : index] != ["from"]
+        if upper and upper[0] > value and goes_on:
             high, last = upper
-        # A sum: "10+5+5 mg".
-        while after + 1 < total and words[after] == "+" and document.kinds[after + 1] == NUMBER:
-            addend = number_at(document, after + 1)
-            if addend is None:
-                break
-            value += addend[0]
-            high = value
-            last = addend[1]
-            after = last + 1
-    unit: Term | None = None
     following = last + 1
-    if (
-        following < total
-        and document.sentences[following] == document.sentences[index]
-        and gaps[following] in ("", "-")
-    ):
-        unit = units.get(following)
+    beside = following < total and sentences[following] == sentences[index] and gaps[following] in ("", "-")
+    unit = units.get(following) if beside else None
     if unit is None:
         key = _unit_of_key(document, index, units)
         return Amount(value, key.concept if key else None, index, last, high)
@@ -215,16 +190,6 @@ def _of_alcohol(document: Document, index: int) -> bool:
     first, stop = document.sentence_span(index)
     near = document.words[max(first, index - 6) : min(stop, index + 8)]
     return not _DRINK.isdisjoint(near)
-
-
-def duration_hours(document: Document, amount: Amount) -> float | None:
-    """A stretch of time in hours: "7 days", "a week" (by its unit), "7/7", "6/52"."""
-    if amount.ratio:
-        left, _, right = amount.ratio.partition("/")
-        if right.isdigit() and left.replace(".", "").isdigit() and int(right[:4]) in _HOURS_OF_RATIO:
-            return float(left[:10]) * _HOURS_OF_RATIO[int(right[:4])]
-        return None
-    return amount.base if amount.dimension == "time" else None
 
 
 def same(left: float, right: float, tolerance: float = 0.0) -> bool:

@@ -6,18 +6,8 @@ from dataclasses import dataclass
 
 from pytest_clinical_drift.evidence.reading.text import DATE, NUMBER, RATIO, Document
 
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "january jan enero janvier", "february feb febrero", "march mar marzo mars", "april apr abril avril",
-            "may mayo mai", "june jun junio juin", "july jul julio juillet", "august aug agosto", "september sep sept",
-            "october oct octubre octobre", "november nov noviembre", "december dec diciembre",
-        ),
-        start=1,
-    )
-    for name in names.split()
-}  # fmt: skip
+_NAMES = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november")
+_MONTHS = {key: n for n, name in enumerate((*_NAMES, "december"), 1) for key in (name, name[:3])} | {"sept": 9}
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,8 +157,7 @@ def _by_rule(document: Document, amount: Amount) -> Frequency | None:
     total = len(words)
     after = amount.last + 1
     if after < total and gaps[after] == "/" and words[after] in _PERIODS and amount.unit is not None:
-        last = after + 1 if after + 1 < total and words[after] == "24" and words[after + 1] == "h" else after
-        return Frequency(_PERIODS[words[after]], "", after, last)
+        return Frequency(_PERIODS[words[after]], "", after, after)
     if amount.value <= 0:
         return None
     before = words[amount.first - 1] if amount.first else ""
@@ -172,19 +171,13 @@ def _by_rule(document: Document, amount: Amount) -> Frequency | None:
         if word == "a" and words[after + 1 : after + 2] == ["day"] and words[amount.first] not in ("once", "twice"):
             return Frequency(amount.value, "", amount.first, after + 1)  # "five a day"
         if word in ("hourly", "weekly", "monthly") and not amount.ratio:
-            spelled = (
-                not words[amount.first][:1].isdigit()
-                and words[after + 1 : after + 2]
-                and words[after + 1].endswith("s")
-            )
             # "twice weekly" and "three weekly sessions" are not "2-weekly"
-            times = words[amount.first] in ("once", "twice", "thrice") or bool(spelled and not gaps[after])
+            several = not words[amount.first][:1].isdigit() and "".join(words[after + 1 : after + 2]).endswith("s")
+            times = words[amount.first] in ("once", "twice", "thrice") or (several and not gaps[after])
             rate = _PERIODS[word] * amount.value if times else _PERIODS[word] / amount.value
             return Frequency(rate, "", amount.first, after)
         if word in _OCCASIONS and after + 1 < total:
             position = after + 1
-            if words[position : position + 3] in (["out", "of", "seven"], ["out", "of", "7"]):
-                return Frequency(amount.value / 7, "", amount.first, position + 2)
             if words[position] in ("a", "per", "each", "every") and position + 1 < total:
                 position += 1
             if words[position] in _PERIODS:

@@ -1,9 +1,15 @@
-"""The document a text is read into; `text` describes every field."""
+"""The document a text is read into, and its sentences, clauses and labelled stretches; `text` describes every field."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from itertools import chain, repeat
+from operator import sub
 from typing import Any
+
+from pytest_clinical_drift.evidence.reading.layout import HEADING, LABEL, Segment
+from pytest_clinical_drift.evidence.reading.tokens import CLAUSE, COLON, DOT, NUMBER, STOP, TIGHT_DOT, WIDE
 
 
 class Document:
@@ -80,3 +86,163 @@ class Document:
         """The innermost label above a token, or an empty string."""
         labels = self.segment_labels[self.segments[index]]
         return labels[0] if labels else ""
+
+
+# A full stop after these never ends a sentence …
+_TITLES = frozenset(
+    ("dr", "mr", "mrs", "ms", "prof", "st", "vs", "eg", "ie", "approx", "fig", "dept", "ref", "resp", "incl", "esp")
+)  # fmt: skip
+# … and after these only when a capital or a digit follows.
+_SHORT = frozenset(
+    (
+        "bd", "od", "tds", "qds", "tid", "bid", "qid", "prn", "po", "iv", "im", "sc", "mg", "mcg", "ml", "kg", "hr",
+        "hrs", "wk", "wks", "yr", "yrs", "mo", "min", "mins", "am", "pm", "etc", "pt", "pts", "hx", "dx", "rx", "tx",
+        "sx", "tab", "tabs", "cap", "caps", "inj", "no", "abd", "ext", "neg", "pos", "temp", "ca", "freq", "max",
+        "avg", "est", "diff", "occ", "hosp", "adm", "disch", "prev", "hist", "gen", "mod", "sev", "bilat", "lat",
+        "med", "meds", "req", "susp", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov",
+        "dec", "mon", "tue", "wed", "thu", "fri", "sat", "sun",
+    )
+)  # fmt: skip
+_ADVERSATIVE = frozenset(
+    ("but", "however", "although", "though", "whereas", "yet", "nevertheless", "nonetheless", "except")
+)
+_LABEL_WORDS = 7
+
+
+def place_segments(
+    document: Document, segments: Iterable[Segment], effects: dict[int, int]
+) -> list[tuple[Segment, int, int]]:
+    """Each segment that holds tokens, with their range; tokens outside all (list numbers) are dropped."""
+    starts = document.starts
+    placed: list[tuple[Segment, int, int]] = []
+    kept = 0
+    for segment in segments:
+        first = bisect_left(starts, segment.start, kept)
+        last = bisect_left(starts, segment.end, first)
+        if first < last:
+            placed.append((segment, first, last))
+            kept = last
+    if sum(last - first for _, first, last in placed) == len(starts):
+        return placed
+    moved: list[tuple[Segment, int, int]] = []
+    effects_kept: dict[int, int] = {}
+    positions = list(effects)
+    total = 0
+    for segment, first, last in placed:
+        for index in positions[bisect_left(positions, first) : bisect_left(positions, last)]:
+            effects_kept[index - first + total] = effects[index]
+        moved.append((segment, total, total + last - first))
+        total += last - first
+    effects.clear()
+    effects.update(effects_kept)
+    for name in ("words", "kinds", "gaps", "starts", "ends"):
+        values = getattr(document, name)
+        setattr(document, name, list(chain.from_iterable(values[first:last] for _, first, last in placed)))
+    return moved
+
+
+class Structure:
+    """Finds where sentences, clauses and labelled stretches begin, and spreads them over the tokens."""
+
+    def __init__(self, document: Document, text: str) -> None:
+        self._document = document
+        self._text = text
+        self._sentence_starts: list[int] = []
+        self._clause_starts: set[int] = set()
+        self._segment_starts: list[int] = []
+
+    def build(self, segments: list[tuple[Segment, int, int]], effects: dict[int, int]) -> None:
+        """Fill every structural list of the document."""
+        document = self._document
+        gaps, lines = document.gaps, document.lines
+        positions = list(effects)
+        low = 0
+        for segment, first, last in segments:
+            gaps[first] = ":" if segment.continues else "\n"
+            lines += [segment.line] * (last - first)
+            if not (segment.continues and self._sentence_starts):
+                self._sentence_starts.append(first)
+            self._clause_starts.add(first)
+            self._open_segment(first, segment.kind, segment.labels)
+            low = bisect_right(positions, first, low)
+            high = bisect_left(positions, last, low)
+            if low < high:
+                self._note_breaks(segment, first, [(index, effects[index]) for index in positions[low:high]])
+            low = high
+        words = document.words
+        if not _ADVERSATIVE.isdisjoint(words):
+            self._clause_starts.update(index for index, word in enumerate(words) if word in _ADVERSATIVE)
+        total = len(words)
+        document.sentence_starts = self._sentence_starts
+        document.sentences = _spread(self._sentence_starts, total)
+        document.clause_starts = sorted(self._clause_starts)
+        document.clauses = _spread(document.clause_starts, total)
+        document.segments = _spread(self._segment_starts, total)
+
+    def _note_breaks(self, segment: Segment, first: int, breaks: list[tuple[int, int]]) -> None:
+        words = self._document.words
+        start = label_from = first
+        room = 0 if segment.kind == HEADING else _LABEL_WORDS
+        labelled = False  # a sentence has one label at most
+        inline = False  # inside the value of a mid-line label, which holds for its sentence only
+        for index, effect in breaks:
+            if effect & (DOT | STOP | TIGHT_DOT) and self._ends_sentence(start, index, effect):
+                self._sentence_starts.append(index)
+                self._clause_starts.add(index)
+                start = label_from = index
+                labelled = False
+                if inline:
+                    self._open_segment(index, segment.kind, segment.labels)
+                    inline = False
+            elif effect & COLON and not labelled and index - label_from <= room:
+                if label_from != start:
+                    self._sentence_starts.append(label_from)
+                    self._clause_starts.add(label_from)
+                    start = label_from
+                inline, labelled = label_from > first, True
+                self._open_segment(label_from, LABEL, segment.labels)
+                self._open_segment(index, segment.kind, (" ".join(words[label_from:index]), *segment.labels))
+                self._clause_starts.add(index)
+            elif effect & (CLAUSE | COLON):
+                self._clause_starts.add(index)
+                if ";" in self._document.gaps[index]:
+                    label_from, labelled = index, False
+            elif effect & WIDE:
+                label_from, labelled = index, False
+
+    def _open_segment(self, first: int, kind: int, labels: tuple[str, ...]) -> None:
+        document = self._document
+        if self._segment_starts and self._segment_starts[-1] == first:
+            document.segment_kinds[-1], document.segment_labels[-1] = kind, labels
+            return
+        self._segment_starts.append(first)
+        document.segment_kinds.append(kind)
+        document.segment_labels.append(labels)
+
+    def _ends_sentence(self, start: int, index: int, effect: int) -> bool:
+        """Whether the mark before token `index` ends the sentence that began at token `start`."""
+        if effect & STOP:
+            return True
+        document = self._document
+        before = document.words[index - 1]
+        initial = self._text[document.starts[index]]
+        if effect & TIGHT_DOT:
+            # "well.No fever": a missing space; not "v.6" or a file name.
+            return len(before) > 2 and before.isalpha() and initial.isupper() and document.gaps[index] == "."
+        if before in _TITLES and not document.spelled(index - 1).isupper():  # "no DR." is a finding, "Dr." a title
+            return False
+        if before in _SHORT:
+            return not initial.islower() and not (before == "no" and document.kinds[index] == NUMBER)
+        if len(before) == 1 and before.isalpha():
+            # "E. coli", "J. Smith" at the start or after a title go on; "hepatitis C. She" does not.
+            alone = index - 1 == start or document.words[index - 2] in _TITLES
+            return not (alone or initial.islower())
+        return True
+
+
+def _spread(starts: list[int], total: int) -> list[int]:
+    """The number of the unit each token stands in, from the first tokens of the units."""
+    if len(starts) == 1:
+        return [0] * total
+    lengths = map(sub, [*starts[1:], total], starts)
+    return list(chain.from_iterable(map(repeat, range(len(starts)), lengths)))

@@ -26,52 +26,29 @@ Tokens are parallel lists, indexed by token number (no object per token: everyth
 - `segment_kinds[segments[i]]`  PROSE, HEADING, LABEL (a label's own words) or CELL.
 """
 
-import re
-from bisect import bisect_left, bisect_right
-from functools import lru_cache
-from itertools import accumulate, compress
-from operator import add
-from typing import Any
+from __future__ import annotations
 
-from pytest_clinical_drift.evidence.reading.document import Document
-from pytest_clinical_drift.evidence.reading.hidden import blank_hidden
+import re
+from bisect import bisect_right
+from functools import lru_cache
+
+from pytest_clinical_drift.conversation.hygiene import hidden_spans
+from pytest_clinical_drift.evidence.reading.document import Document, Structure, place_segments
 from pytest_clinical_drift.evidence.reading.layout import CELL, HEADING, LABEL, PROSE, segments_of
-from pytest_clinical_drift.evidence.reading.structure import Structure, place_segments
 from pytest_clinical_drift.evidence.reading.tokens import (
-    BODIES,
-    COMPOUND,
     DATE,
     DEID,
-    DOT,
-    EFFECTS,
-    KINDS,
     NUMBER,
     RATIO,
     SYMBOL,
     TIME,
-    TOKEN,
     WORD,
-    WORDS,
     Compatibility,
-    split_compound,
+    cut,
 )
 
-__all__ = [
-    "CELL",
-    "DATE",
-    "DEID",
-    "HEADING",
-    "LABEL",
-    "NUMBER",
-    "PROSE",
-    "RATIO",
-    "SYMBOL",
-    "TIME",
-    "WORD",
-    "Document",
-    "read",
-    "tokenise",
-]
+__all__ = ["CELL", "DATE", "DEID", "HEADING", "LABEL", "NUMBER", "PROSE", "RATIO", "SYMBOL", "TIME", "WORD", "Document"]
+__all__ += ["blank_hidden", "read", "tokenise"]
 
 _REMOVED = re.compile("[\u00ad\u0300-\u036f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
 _COMPATIBILITY = Compatibility({code: code for code in range(128)})
@@ -87,7 +64,8 @@ def read(text: str) -> Document:
         if removed:
             visible = _REMOVED.sub("", visible)
         visible = visible.translate(_COMPATIBILITY)
-    breaks = _cut(document, visible)
+    tokens, breaks = cut(visible)
+    document.words, document.kinds, document.gaps, document.starts, document.ends = tokens
     segments = place_segments(document, segments_of(visible), breaks)
     if document.words:
         Structure(document, visible).build(segments, breaks)
@@ -105,66 +83,45 @@ def tokenise(text: str) -> tuple[str, ...]:
     return tuple(read(text).words)
 
 
-def _cut(document: Document, text: str) -> dict[int, int]:
-    """Fill the token lists from the whole text; returns token index -> effect of the gap before it."""
-    pieces = TOKEN.split(text)
-    tokens = pieces[2::3]
-    if not tokens:
-        return {}
-    gaps = pieces[1::3]
-    offsets = list(accumulate(map(len, pieces)))
-    starts, ends = offsets[1::3], offsets[2::3]
-    others = pieces[:-1:3]
-    if any(others):
-        gaps = list(map(add, others, gaps))
-    # `map` over the tables and `compress` keep these passes out of the interpreter's loop.
-    kinds = list(map(KINDS.__getitem__, tokens))
-    words = list(map(WORDS.__getitem__, tokens))
-    bodies = list(map(BODIES.__getitem__, gaps))
-    every_effect = list(map(EFFECTS.__getitem__, gaps))
-    effects = {index: every_effect[index] for index in compress(range(len(gaps)), every_effect)}
-    document.words, document.kinds, document.gaps = words, kinds, bodies
-    document.starts, document.ends = starts, ends
-    return _expand(document, tokens, effects) if COMPOUND in kinds else effects
+_MARKUP = re.compile(
+    r"</?(?:a|b|i|u|p|em|li|ul|ol|td|tr|th|hr|div|span|sup|sub|code|pre|small|strong|table|thead|tbody|h[1-6])"
+    r"(?:\s[^<>]{0,200})?/?>|<\|[a-z_]{1,30}\|>|&nbsp;",
+    re.IGNORECASE,
+)
+_BREAK = re.compile(r"<br\s{0,3}/?>", re.IGNORECASE)
 
 
-def _expand(document: Document, tokens: list[str], effects: dict[int, int]) -> dict[int, int]:
-    """Rebuild the lists with contractions, possessives and slashed units taken apart."""
-    old: tuple[list[Any], ...] = document.words, document.kinds, document.gaps, document.starts, document.ends
-    lists: tuple[list[Any], ...] = ([], [], [], [], [])
-    words, kinds, gaps, starts, ends = lists
-    compounds = list(compress(range(len(tokens)), map(COMPOUND.__eq__, document.kinds)))
-    added: list[int] = []  # tokens more than before, behind each compound
+def _blank_comments(text: str) -> str:
+    """Blank `<!-- … -->`; by searching, because a lazy pattern is quadratic on unclosed ones."""
+    pieces: list[str] = []
     done = 0
-    tail = ""  # a dropped 's, shown in the gap that follows
-    for index in compounds:
-        for new, whole in zip(lists, old, strict=True):
-            new += whole[done:index]
-        gap = document.gaps[index]
-        if tail:
-            if done < index:
-                gaps[done - index] = tail + gaps[done - index]
-            else:
-                gap = tail + gap
-        token, start = tokens[index], document.starts[index]
-        after_number = bool(kinds) and kinds[-1] == NUMBER and ends[-1] >= start - 1
-        for word, first, last in split_compound(token, document.words[index], start, after_number):
-            words.append(word)
-            kinds.append(WORD)
-            gaps.append(gap)
-            starts.append(first)
-            ends.append(last)
-            gap = "/" if "/" in token else ""
-        tail = token[ends[-1] - start :]
-        if token[-1] == "." and index + 1 < len(tokens):
-            # The full stop of "b.d." belongs to the token, yet may end a sentence as well.
-            effects[index + 1] = effects.get(index + 1, 0) | DOT
-        done = index + 1
-        added.append(len(words) - done)
-    for new, whole in zip(lists, old, strict=True):
-        new += whole[done:]
-    if tail and done < len(tokens):
-        gaps[done - len(tokens)] = tail + gaps[done - len(tokens)]
-    document.words, document.kinds, document.gaps, document.starts, document.ends = lists
-    added.insert(0, 0)
-    return {key + added[bisect_left(compounds, key)]: effects[key] for key in sorted(effects)}
+    opened = text.find("<!--")
+    while opened >= 0:
+        closed = text.find("-->", opened + 4)
+        if closed < 0:
+            break
+        pieces += (text[done:opened], " " * (closed + 3 - opened))
+        done = closed + 3
+        opened = text.find("<!--", done)
+    return "".join(pieces) + text[done:]
+
+
+def blank_hidden(text: str) -> str:
+    """The text with reasoning and markup replaced by blanks of the same length."""
+    if "<" not in text and "[/" not in text and "[T" not in text and "◁" not in text and "&n" not in text:
+        return text
+    spans = hidden_spans(text)
+    if spans:
+        pieces: list[str] = []
+        done = 0
+        for start, end in spans:
+            # A newline at both ends: what stands before and after a block never forms one sentence.
+            pieces += (text[done:start], "\n", " " * (end - start - 2), "\n")
+            done = end
+        pieces.append(text[done:])
+        text = "".join(pieces)
+    if "<" in text or "&n" in text:
+        text = _blank_comments(text) if "<!--" in text else text
+        text = _MARKUP.sub(lambda found: " " * len(found.group()), text)
+        text = _BREAK.sub(lambda found: "\n" + " " * (len(found.group()) - 1), text)
+    return text

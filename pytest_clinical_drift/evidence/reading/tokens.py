@@ -1,10 +1,37 @@
 """Cutting a text into normalised tokens and the gaps between them; the innermost loop of all scoring."""
 
+from __future__ import annotations
+
 import re
 import unicodedata
+from bisect import bisect_left
+from collections.abc import Callable
 from functools import lru_cache
+from itertools import accumulate, compress
+from operator import add
+from typing import Any, NamedTuple, TypeVar
 
-from pytest_clinical_drift.evidence.reading.memory import ENTRIES, Memory
+T = TypeVar("T")
+
+ENTRIES = 50_000  # entries a table may remember; beyond it, it begins anew
+LONGEST = 80  # characters of a key that is worth remembering
+
+
+class Memory(dict[str, T]):
+    """A dictionary that fills itself, so that `map` over its `__getitem__` stays out of the interpreter's loop."""
+
+    def __init__(self, function: Callable[[str], T]) -> None:
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, key: str) -> T:
+        value = self._function(key)
+        if len(key) <= LONGEST:
+            if len(self) >= ENTRIES:
+                self.clear()
+            self[key] = value
+        return value
+
 
 WORD, NUMBER, RATIO, DATE, TIME, SYMBOL, DEID = range(7)
 #: Kind of a raw token that is more than one token, or whose reading depends on its neighbours.
@@ -183,3 +210,78 @@ WORDS = Memory(lambda token: _normalise(token)[0])
 KINDS = Memory(lambda token: _normalise(token)[1])
 BODIES = Memory(lambda gap: _classify_gap(gap)[0])
 EFFECTS = Memory(lambda gap: _classify_gap(gap)[1])
+
+
+class Tokens(NamedTuple):
+    """The parallel lists of a document's tokens, as `text` describes them."""
+
+    words: list[str]
+    kinds: list[int]
+    gaps: list[str]
+    starts: list[int]
+    ends: list[int]
+
+
+def cut(text: str) -> tuple[Tokens, dict[int, int]]:
+    """The tokens of a text, and token index -> effect of the gap before it."""
+    pieces = TOKEN.split(text)
+    tokens = pieces[2::3]
+    if not tokens:
+        return Tokens([], [], [], [], []), {}
+    gaps = pieces[1::3]
+    offsets = list(accumulate(map(len, pieces)))
+    starts, ends = offsets[1::3], offsets[2::3]
+    others = pieces[:-1:3]
+    if any(others):
+        gaps = list(map(add, others, gaps))
+    # `map` over the tables and `compress` keep these passes out of the interpreter's loop.
+    kinds = list(map(KINDS.__getitem__, tokens))
+    words = list(map(WORDS.__getitem__, tokens))
+    bodies = list(map(BODIES.__getitem__, gaps))
+    every_effect = list(map(EFFECTS.__getitem__, gaps))
+    effects = {index: every_effect[index] for index in compress(range(len(gaps)), every_effect)}
+    found = Tokens(words, kinds, bodies, starts, ends)
+    return _expand(found, tokens, effects) if COMPOUND in kinds else (found, effects)
+
+
+def _expand(old: Tokens, tokens: list[str], effects: dict[int, int]) -> tuple[Tokens, dict[int, int]]:
+    """Rebuild the lists with contractions, possessives and slashed units taken apart."""
+    lists = Tokens([], [], [], [], [])
+    words, kinds, gaps, starts, ends = lists
+    compounds = list(compress(range(len(tokens)), map(COMPOUND.__eq__, old.kinds)))
+    added: list[int] = []  # tokens more than before, behind each compound
+    done = 0
+    tail = ""  # a dropped 's, shown in the gap that follows
+    for index in compounds:
+        _extend(lists, old, done, index)
+        gap = old.gaps[index]
+        if tail:
+            if done < index:
+                gaps[done - index] = tail + gaps[done - index]
+            else:
+                gap = tail + gap
+        token, start = tokens[index], old.starts[index]
+        after_number = bool(kinds) and kinds[-1] == NUMBER and ends[-1] >= start - 1
+        for word, first, last in split_compound(token, old.words[index], start, after_number):
+            words.append(word)
+            kinds.append(WORD)
+            gaps.append(gap)
+            starts.append(first)
+            ends.append(last)
+            gap = "/" if "/" in token else ""
+        tail = token[ends[-1] - start :]
+        if token[-1] == "." and index + 1 < len(tokens):
+            # The full stop of "b.d." belongs to the token, yet may end a sentence as well.
+            effects[index + 1] = effects.get(index + 1, 0) | DOT
+        done = index + 1
+        added.append(len(words) - done)
+    _extend(lists, old, done, len(tokens))
+    if tail and done < len(tokens):
+        gaps[done - len(tokens)] = tail + gaps[done - len(tokens)]
+    added.insert(0, 0)
+    return lists, {key + added[bisect_left(compounds, key)]: effects[key] for key in sorted(effects)}
+
+
+def _extend(lists: tuple[list[Any], ...], more: tuple[list[Any], ...], first: int, stop: int) -> None:
+    for new, whole in zip(lists, more, strict=True):
+        new += whole[first:stop]

@@ -1,18 +1,73 @@
-"""The terms of one document, arranged for looking up; built once and kept with the document."""
+"""The terms of one document, arranged for looking up; of "MS" or "PET" the reading that the text supports."""
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import compress
 from operator import attrgetter
 
-from pytest_clinical_drift.evidence.reading.text import Document
-from pytest_clinical_drift.evidence.terms.ambiguity import resolve_ambiguous
+from pytest_clinical_drift.evidence.reading.text import Document, tokenise
 from pytest_clinical_drift.evidence.terms.lexicon import Term, find_terms
-from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG, DRUG_CLASS, UNIT, Concept
+from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG, DRUG_CLASS, UNIT, Concept, load_data
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    means: str
+    near: tuple[tuple[str, ...], ...]
+
+
+@lru_cache(maxsize=1)
+def _readings() -> dict[str, tuple[str, tuple[_Reading, ...]]]:
+    table = {}
+    for entry in load_data("ambiguous_terms") or []:
+        readings = tuple(
+            _Reading(str(r["means"]), tuple(tokenise(str(word)) for word in r.get("near", ())))
+            for r in entry["readings"]
+        )
+        table[str(entry["term"])] = (str(entry.get("usual", "")), readings)
+    return table
+
+
+def resolve_ambiguous(document: Document, terms: Iterable[Term]) -> Iterator[Term]:
+    """Terms with supported readings made firm and refuted ones left out; undecided ones stay weak."""
+    words: frozenset[str] | None = None
+    for term in terms:
+        if not term.weak or term.concept.kind != CONDITION:
+            yield term
+            continue
+        spelled = document.quote(term.first, term.last)
+        entry = _readings().get(spelled) or _readings().get(spelled.lower())
+        if entry is None:
+            yield term
+            continue
+        first, stop = document.sentence_span(term.first)
+        chosen = _choose(
+            "", entry[1], frozenset(document.words[max(first, term.first - 30) : min(stop, term.last + 30)])
+        )
+        if chosen is None:
+            if words is None:
+                words = frozenset(document.words)
+            chosen = _choose(entry[0], entry[1], words)
+        if chosen is None:
+            yield term
+        elif chosen == term.concept.name:
+            yield term._replace(weak=False)
+
+
+def _choose(usual: str, readings: tuple[_Reading, ...], words: frozenset[str]) -> str | None:
+    """The reading with most support, the usual one without any, None when the text does not decide."""
+    support = [(sum(all(w in words for w in near) for near in r.near if near), r.means) for r in readings]
+    best = max(count for count, _ in support)
+    leaders = [means for count, means in support if count == best]
+    if best and len(leaders) == 1:
+        return leaders[0]
+    return usual or None
+
 
 _WEAK = attrgetter("weak")
 _PLACE = attrgetter("first", "last")
@@ -102,11 +157,6 @@ class TermIndex:
         """Drugs and classes named from token `first` up to before `stop`."""
         starts = self.medicine_starts
         return self.medicines[bisect_left(starts, first) : bisect_left(starts, stop)]
-
-    def next_medicine(self, after: int) -> Term | None:
-        """The first drug or class that starts after a token."""
-        place = bisect_right(self.medicine_starts, after)
-        return self.medicines[place] if place < len(self.medicines) else None
 
     def places(self, word: str) -> list[int]:
         """Tokens at which a normalised word stands."""

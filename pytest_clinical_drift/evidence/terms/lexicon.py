@@ -15,11 +15,9 @@ from itertools import compress
 from operator import contains, or_
 from typing import Any
 
-from pytest_clinical_drift.evidence.reading.memory import Memory
 from pytest_clinical_drift.evidence.reading.text import Document, read, tokenise
-from pytest_clinical_drift.evidence.terms.folding import fold
+from pytest_clinical_drift.evidence.reading.tokens import Memory
 from pytest_clinical_drift.evidence.terms.trie import Match, Node, Term, keep_longest, new_term
-from pytest_clinical_drift.evidence.terms.typos import TypoIndex
 from pytest_clinical_drift.evidence.terms.vocabulary import (
     CONDITION,
     DRUG,
@@ -32,6 +30,7 @@ from pytest_clinical_drift.evidence.terms.vocabulary import (
     load_data,
     word_set,
 )
+from pytest_clinical_drift.evidence.terms.words import TypoIndex, fold
 
 __all__ = ["CLINICAL_KINDS", "Concept", "Lexicon", "Term", "find_terms", "fold", "lexicon"]
 
@@ -115,23 +114,6 @@ class Lexicon:
     def drug(self, name: str) -> Concept | None:
         """The drug that a generic name, brand or abbreviation names."""
         return next((concept for concept in self.lookup(name) if concept.kind == DRUG), None)
-
-    def drug_class(self, name: str) -> Concept | None:
-        """The class that a class word names."""
-        return next((concept for concept in self.lookup(name) if concept.kind == DRUG_CLASS), None)
-
-    def is_a(self, concept: Concept, other_id: str) -> bool:
-        """Whether a concept is `other_id`, one of its kind, or a combination that contains it."""
-        return (
-            concept.id == other_id
-            or other_id in concept.ancestors
-            or other_id in concept.implies
-            or other_id in concept.contains
-        )
-
-    def members(self, class_id: str) -> list[Concept]:
-        """Every drug of a class, through its subclasses."""
-        return [c for c in self.concepts.values() if c.kind == DRUG and class_id in c.ancestors]
 
     def find(self, document: Document) -> list[Term]:
         """Terms of a document, by position; of one kind the longest from each token, none inside another."""

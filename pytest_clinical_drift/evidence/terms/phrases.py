@@ -5,10 +5,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import compress
+from operator import attrgetter
 from typing import NamedTuple
 
 from pytest_clinical_drift.evidence.reading.text import Document, tokenise
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
+
+_FIRST = attrgetter("first")
 
 
 class Cue(NamedTuple):
@@ -40,12 +44,12 @@ class _Phrases:
                 phrases.sort(key=lambda phrase: -len(phrase))
         self.openings = frozenset((*self._single, *self._longer))
 
-    def find(self, document: Document, first: int, stop: int) -> list[Cue]:
-        """Phrases that begin from token `first` to before `stop`, the longest at each; none crosses a sentence."""
+    def find(self, document: Document) -> list[Cue]:
+        """Every phrase of a document, the longest at each token; none crosses a sentence."""
         words = document.words
         openings = self.openings
         found: list[Cue] = []
-        for place in [index for index in range(first, stop) if words[index] in openings]:
+        for place in compress(range(len(words)), map(openings.__contains__, words)):
             word = words[place]
             seconds = self._longer.get(word)
             phrases = seconds.get(words[place + 1], ()) if seconds and place + 1 < len(words) else ()
@@ -68,43 +72,25 @@ def _phrases_of(file: str) -> dict[str, _Phrases]:
     return {label: _Phrases(label, texts) for label, texts in (load_data(file) or {}).items()}
 
 
-_NEAR = 64  # tokens that are searched anew each time; for a wider range all cues of the label are found once
-
-
 class Cues:
-    """Cues of one document, looked up by label and range of tokens."""
+    """Cues of one document, looked up by label and range of tokens; those of a label are found when first asked for."""
 
-    __slots__ = ("_document", "_found", "_phrases", "_present")
+    __slots__ = ("_document", "_found", "_phrases")
 
     def __init__(self, document: Document, phrases: dict[str, _Phrases]) -> None:
         self._document = document
         self._phrases = phrases
-        self._found: dict[str, tuple[list[Cue], list[int]]] = {}
-        self._present: dict[str, _Phrases | None] = {}
+        self._found: dict[str, list[Cue]] = {}
 
     def between(self, label: str, first: int, stop: int) -> list[Cue]:
         """Cues of a label that start from token `first` up to before `stop`."""
-        phrases = self._present[label] if label in self._present else self._look_for(label)
-        if phrases is None:
-            return []
-        first = max(0, first)
-        if stop - first <= _NEAR:
-            if phrases.openings.isdisjoint(self._document.words[first:stop]):
-                return []
-            return phrases.find(self._document, first, min(stop, len(self._document)))
-        if label not in self._found:
-            cues = phrases.find(self._document, 0, len(self._document))
-            self._found[label] = cues, [cue.first for cue in cues]
-        cues, starts = self._found[label]
-        return cues[bisect_left(starts, first) : bisect_left(starts, stop)]
-
-    def _look_for(self, label: str) -> _Phrases | None:
-        """The phrases of a label; None where no word of the document opens one, which is the common case."""
-        phrases = self._phrases.get(label)
-        if phrases is not None and phrases.openings.isdisjoint(self._document.words):
-            phrases = None
-        self._present[label] = phrases
-        return phrases
+        cues = self._found.get(label)
+        if cues is None:
+            cues = self._found[label] = self._phrases[label].find(self._document)
+        if not cues:
+            return cues
+        low = bisect_left(cues, first, key=_FIRST)
+        return cues[low : bisect_left(cues, stop, low, key=_FIRST)]
 
 
 def cues_of(document: Document, file: str) -> Cues:

@@ -1,11 +1,11 @@
-"""What was told up to a turn, looked up in tables that were filled once."""
+"""What was told up to a turn: the intake and the first messages, not those that follow."""
 
 from __future__ import annotations
 
 import pytest
 
-from pytest_clinical_drift.evidence.entities.extractors import Entity, is_supported, load_extractor
-from pytest_clinical_drift.evidence.entities.sources import Sources, Told
+from pytest_clinical_drift.evidence.entities.extractors import Entity
+from pytest_clinical_drift.evidence.entities.fabrication import Sources
 from pytest_clinical_drift.evidence.reading.text import read
 from pytest_clinical_drift.evidence.terms.lexicon import lexicon
 from pytest_clinical_drift.evidence.terms.vocabulary import Concept
@@ -28,7 +28,7 @@ def drug(name: str) -> Concept:
     return concept
 
 
-def turns_that(answers: list[bool]) -> int | None:
+def first_with(answers: list[bool]) -> int | None:
     """The first of the growing lists of texts for which the answer is yes; from then on it stays yes."""
     first = answers.index(True) if True in answers else None
     assert answers == [first is not None and number >= first for number in range(len(answers))]
@@ -36,72 +36,50 @@ def turns_that(answers: list[bool]) -> int | None:
 
 
 @pytest.mark.parametrize(
-    ("concept_id", "first"),
-    [("condition:gout", 0), ("drug:metformin", 0), ("condition:chest pain", 1), ("drug:codeine", 2), ("drug:x", None)],
+    ("text", "concept", "first"),
+    [
+        ("gout", "condition:gout", 0),
+        ("chest pain", "condition:chest pain", 1),
+        ("codeine", "drug:codeine", 2),
+        ("lithium", "drug:lithium", None),
+        ("left foot", "", 0),
+        ("the right knee", "", 2),
+        ("left knee", "", None),
+        ("the", "", None),
+    ],
 )
-def test_a_concept_is_named_from_its_first_text_on(sources: Sources, concept_id: str, first: int | None) -> None:
-    """Named itself or as an ingredient of a combination."""
-    assert turns_that([Told(sources, count).names(concept_id) for count in (1, 2, 3)]) == first
+def test_an_entity_is_told_from_its_first_text_on(sources: Sources, text: str, concept: str, first: int | None) -> None:
+    """By name, as an ingredient, or by all its words in one text: left foot and right knee make no left knee."""
+    entity = Entity(text, 0, len(text), "ENTITY", concept)
+    assert first_with([sources.supports(entity, count) for count in (1, 2, 3)]) == first
+    assert sources.supports(entity, 99) == (first is not None)
 
 
 def test_broader_words_are_told_with_the_narrower_ones(sources: Sources) -> None:
     """Metformin is a biguanide: who names the drug has named the class."""
-    above = next(iter(drug("metformin").ancestors))
-    assert Told(sources, 1).names(above)
-
-
-@pytest.mark.parametrize(
-    ("text", "first"),
-    [("left foot", 0), ("the right knee", 2), ("left knee", None), ("the", None)],
-)
-def test_words_count_only_when_one_text_holds_all_of_them(sources: Sources, text: str, first: int | None) -> None:
-    """The left foot and the right knee make no left knee; a span of light words alone is never supported."""
-    entity = Entity(text, 0, len(text), "ENTITY", "")
-    assert turns_that([Told(sources, count).supports(entity) for count in (1, 2, 3)]) == first
-
-
-def test_support_is_that_of_the_single_texts() -> None:
-    """The tables say what comparing an entity with text after text says."""
-    entities = load_extractor().extract(["Gout, chest pain, angina, metformin 1 g, codeine, asthma and a sore knee."])[
-        0
-    ]
-    documents = [read(text) for text in TEXTS]
-    sources = Sources(documents)
-    for count in range(4):
-        told = Told(sources, count)
-        expected = [any(is_supported(entity, document) for document in documents[:count]) for entity in entities]
-        assert [told.supports(entity) for entity in entities] == expected
+    assert all(sources.supports(Entity("x", 0, 1, "class", above), 1) for above in drug("metformin").ancestors)
 
 
 def test_doses_told_of_a_medicine(sources: Sources) -> None:
     """500 mg by the intake, a planned 1 g by the next message; None for a medicine that nobody named."""
-    values = [[dose.value for dose in Told(sources, count).doses(drug("metformin")) or ()] for count in (1, 2)]
+    values = [[dose.value for dose in sources.doses(drug("metformin"), count) or ()] for count in (1, 2)]
     assert values == [[500], [500, 1]]
-    assert Told(sources, 3).doses(drug("lithium")) is None
+    assert sources.doses(drug("lithium"), 3) is None
 
 
 def test_a_clipped_name_before_a_number_is_a_mention() -> None:
     """ "Bisop 5 mg" names bisoprolol."""
-    told = Told(Sources([read("On bisop 5 mg.")]), 1)
-    assert told.mentions(drug("bisoprolol"))
-    assert not told.mentions(drug("atenolol"))
+    told = Sources([read("On bisop 5 mg.")])
+    assert told.doses(drug("bisoprolol"), 1) is not None
+    assert told.doses(drug("atenolol"), 1) is None
 
 
 def test_allergies_are_spoken_of_by_an_abbreviation_too(sources: Sources) -> None:
     """NKDA stands in the third text."""
-    assert turns_that([Told(sources, count).speaks_of_allergies() for count in (1, 2, 3)]) == 2
+    assert first_with([sources.speaks_of_allergies(count) for count in (1, 2, 3)]) == 2
+    assert not Sources([read("Gout.")]).speaks_of_allergies(99)
 
 
-def test_a_count_beyond_the_texts_adds_nothing(sources: Sources) -> None:
-    """What nobody told stays untold, however late the summary is."""
-    late = Told(sources, 99)
-    assert not late.names("drug:lithium")
-    assert not late.says("lithium")
-    assert not late.mentions(drug("lithium"))
-    assert not late.supports(Entity("lithium", 0, 7, "drug", "drug:lithium"))
-    assert not Told(Sources([read("Gout.")]), 99).speaks_of_allergies()
-
-
-def test_nothing_told() -> None:
-    """Without any text nothing is supported."""
-    assert not Told(Sources([]), 0).names("condition:gout")
+def test_words_that_were_said(sources: Sources) -> None:
+    """A word counts from the text on in which it stands."""
+    assert first_with([sources.says("card", count) for count in (0, 1, 2, 3)]) == 3

@@ -76,7 +76,6 @@ def test_a_missing_qualifier_makes_it_partial(fact: str, text: str) -> None:
         ("type 2 diabetes", "If he develops type 2 diabetes, refer."),
         ("gout", "Screen for gout next time."),
         ("works night shifts", "Her husband works night shifts."),
-        ("asthma", "The asthma of her neighbour was mentioned."),
         ("asthma", "Partner: asthma, smokes."),
         ("mother died of bowel cancer", "Her father died of bowel cancer."),
         ("work-related stress", "Her coursework is late."),

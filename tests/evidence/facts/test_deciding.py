@@ -4,18 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_clinical_drift.evidence.facts.statement import (
-    CLASH,
-    DENIED,
-    DOUBT,
-    OTHER,
-    PART,
-    PLAIN,
-    TRACE,
-    VAGUE,
-    Statement,
-    decide,
-)
+from pytest_clinical_drift.evidence.facts.fact import Said, Statement, decide
 
 
 def outcome(*said: str | Statement, unnamed: bool = False) -> tuple[str, bool]:
@@ -24,34 +13,34 @@ def outcome(*said: str | Statement, unnamed: bool = False) -> tuple[str, bool]:
     return decided.status, decided.certain
 
 
-@pytest.mark.parametrize("beside", [PART, VAGUE, TRACE, OTHER, DOUBT])
+@pytest.mark.parametrize("beside", [Said.PART, Said.VAGUE, Said.TRACE, Said.OTHER, Said.DOUBT])
 def test_a_plain_statement_stands(beside: str) -> None:
     """Nothing but a plain opposite touches it."""
-    assert outcome(beside, PLAIN) == outcome(PLAIN, beside) == ("retained", True)
+    assert outcome(beside, Said.PLAIN) == outcome(Said.PLAIN, beside) == ("retained", True)
 
 
-@pytest.mark.parametrize("against", [CLASH, DENIED])
+@pytest.mark.parametrize("against", [Said.CLASH, Said.DENIED])
 def test_a_sure_opposite_makes_a_plain_statement_unclear(against: str) -> None:
     """It stays the likelier status; both places are quoted."""
-    assert outcome(PLAIN, against) == ("retained", False)
-    assert decide([Statement(PLAIN, ((0, 0),)), Statement(against, ((1, 1),))]).spans == ((0, 0), (1, 1))
+    assert outcome(Said.PLAIN, against) == ("retained", False)
+    assert decide([Statement(Said.PLAIN, ((0, 0),)), Statement(against, ((1, 1),))]).spans == ((0, 0), (1, 1))
 
 
-@pytest.mark.parametrize("against", [CLASH, DENIED])
+@pytest.mark.parametrize("against", [Said.CLASH, Said.DENIED])
 def test_a_doubtful_opposite_does_not(against: str) -> None:
     """Less than plain never counts against a plain statement, and alone contradicts without certainty."""
     doubtful = Statement(against, ((1, 1),), "", against, sure=False)
-    assert outcome(PLAIN, doubtful) == ("retained", True)
+    assert outcome(Said.PLAIN, doubtful) == ("retained", True)
     assert outcome(doubtful) == ("contradicted", False)
 
 
 def test_contradicted_needs_a_plain_opposite_and_no_plain_statement() -> None:
     """A denial beside part of the fact is unclear; another figure is not."""
-    assert outcome(CLASH) == outcome(DENIED) == outcome(CLASH, PART) == ("contradicted", True)
-    assert outcome(DENIED, PART) == ("contradicted", False)
+    assert outcome(Said.CLASH) == outcome(Said.DENIED) == outcome(Said.CLASH, Said.PART) == ("contradicted", True)
+    assert outcome(Said.DENIED, Said.PART) == ("contradicted", False)
 
 
-@pytest.mark.parametrize(("said", "status"), [(VAGUE, "partial"), (TRACE, "absent"), (DOUBT, "absent")])
+@pytest.mark.parametrize(("said", "status"), [(Said.VAGUE, "partial"), (Said.TRACE, "absent"), (Said.DOUBT, "absent")])
 def test_less_than_plain_is_unclear(said: str, status: str) -> None:
     """The likelier status, never certain."""
     assert outcome(said) == (status, False)
@@ -59,9 +48,9 @@ def test_less_than_plain_is_unclear(said: str, status: str) -> None:
 
 def test_only_of_someone_else() -> None:
     """Absent, for certain where every place plainly speaks of somebody else."""
-    assert outcome(OTHER, OTHER) == ("absent", True)
-    assert outcome(OTHER, DOUBT) == ("absent", False)
-    assert outcome(Statement(OTHER, ((0, 0),), sure=False)) == ("absent", False)
+    assert outcome(Said.OTHER, Said.OTHER) == ("absent", True)
+    assert outcome(Said.OTHER, Said.DOUBT) == ("absent", False)
+    assert outcome(Statement(Said.OTHER, ((0, 0),), sure=False)) == ("absent", False)
 
 
 def test_no_word_of_it() -> None:

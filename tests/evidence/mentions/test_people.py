@@ -21,7 +21,7 @@ def of_another(text: str, word: str) -> bool:
         "Asthma in her mother.",
         "Mother: asthma, smokes.",
         "Partner: asthma, smokes.",
-        "The asthma of her neighbour was mentioned.",
+        "The inhaler is her cousin's, who has asthma.",
     ],
 )
 def test_what_others_have_is_not_the_patients(text: str) -> None:

@@ -12,9 +12,9 @@ import pytest
 
 from pytest_clinical_drift.evidence.facts import retention
 from pytest_clinical_drift.evidence.mentions.context import context_at
-from pytest_clinical_drift.evidence.reading import memory
-from pytest_clinical_drift.evidence.reading.memory import LONGEST, Memory
+from pytest_clinical_drift.evidence.reading import tokens
 from pytest_clinical_drift.evidence.reading.text import Document, read
+from pytest_clinical_drift.evidence.reading.tokens import LONGEST, Memory
 from pytest_clinical_drift.evidence.terms.phrases import cues_of
 
 TEXTS = [
@@ -58,7 +58,7 @@ def test_a_range_of_any_width_gives_the_same_cues() -> None:
 
 def test_a_memory_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond its bound a table begins anew; very long keys are answered and not kept."""
-    monkeypatch.setattr(memory, "ENTRIES", 10)
+    monkeypatch.setattr(tokens, "ENTRIES", 10)
     lengths = Memory(len)
     assert [lengths["a" * n] for n in range(1, 36)] == list(range(1, 36))
     assert 0 < len(lengths) <= 10

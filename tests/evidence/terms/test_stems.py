@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_clinical_drift.evidence.terms.stems import stem
+from pytest_clinical_drift.evidence.terms.words import stem
 
 
 @pytest.mark.parametrize(

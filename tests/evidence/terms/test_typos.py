@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
 from pytest_clinical_drift.evidence.terms.lexicon import find_terms, lexicon
-from pytest_clinical_drift.evidence.terms.typos import TypoIndex, distance
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, load_data
+from pytest_clinical_drift.evidence.terms.words import TypoIndex, distance
 
 
 @lru_cache(maxsize=1)

@@ -1,9 +1,11 @@
-"""Which of the amounts beside a medicine holds now: "increased from 50 to 100 mg", "target 20 mg", "until March"."""
+"""Which amount and which frequency beside a medicine are its own, and which of the amounts holds now."""
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from pytest_clinical_drift.evidence.quantities.amounts import Amount
-from pytest_clinical_drift.evidence.quantities.frequencies import frequencies_between
+from pytest_clinical_drift.evidence.quantities.frequencies import Frequency, frequencies_between
 from pytest_clinical_drift.evidence.reading.text import RATIO, Document
 from pytest_clinical_drift.evidence.terms.lexicon import Term
 from pytest_clinical_drift.evidence.terms.phrases import Cues, cues_of
@@ -18,9 +20,8 @@ _EARLIER = word_set("regimen", "earlier")
 # … and these only beside another, current amount.
 _PERHAPS_EARLIER = word_set("regimen", "perhaps_earlier")
 _EARLIER_AFTER = frozenset({"until", "before", "previously", "initially", "originally"})
-_UNSURE = frozenset(("if", "whether", "should", "could", "might", "may"))
+_UNSURE = frozenset(("if", "whether", "should", "could", "might", "may")) | word_set("regimen", "change_orders")
 _ASKED = frozenset(("whether", "asked", "asks", "asking", "wondered", "wonders", "wondering"))
-_CHANGE_ORDERS = word_set("regimen", "change_orders")
 
 
 def amount_roles(document: Document, mention: Term, own: list[Amount], end: int) -> list[str]:
@@ -34,37 +35,31 @@ def amount_roles(document: Document, mention: Term, own: list[Amount], end: int)
         boundary = amount.last + 1
     current = [n for n, role in enumerate(roles) if role == CURRENT and is_dose(document, mention, own[n])]
     if len(current) > 1:
+        new = [n for n in current if _is_new(document, own[n], cues)]
         for n in current:
             before = document.words[max(0, own[n].first - 2) : own[n].first]
-            if not _PERHAPS_EARLIER.isdisjoint(before):
+            if not _PERHAPS_EARLIER.isdisjoint(before) or (new and n < new[0]):
                 roles[n] = PREVIOUS
-        marked = [n for n in current if roles[n] == CURRENT and _is_new(document, mention, own[n], cues)]
-        if marked:
-            for n in current:
-                if n < marked[0]:
-                    roles[n] = PREVIOUS
     return roles
 
 
-def _is_new(document: Document, mention: Term, amount: Amount, cues: Cues) -> bool:
+def _is_new(document: Document, amount: Amount, cues: Cues) -> bool:
     """Whether an amount is what a change arrived at: "converted to 40 mg", "now 20 mg"."""
     before = document.words[amount.first - 1] if amount.first else ""
-    if before in ("now", "currently", "→", "⇒", "➡"):
-        return True
-    return before == "to" and bool(cues.between("change", max(0, amount.first - 12), amount.first))
+    changed = before == "to" and bool(cues.between("change", max(0, amount.first - 12), amount.first))
+    return changed or before in ("now", "currently", "→", "⇒", "➡")
 
 
 def _role(document: Document, mention: Term, amount: Amount, boundary: int, following: int, cues: Cues) -> str:
     words, gaps = document.words, document.gaps
-    before = words[amount.first - 1] if amount.first > 0 else ""
     clause_first, clause_stop = document.clause_span(amount.first)
     clause_first, clause_stop = max(clause_first, amount.first - _REACH), min(clause_stop, amount.last + _REACH)
-    two_before = words[max(0, amount.first - 3) : amount.first]
-    if before in _EARLIER or (len(two_before) > 1 and two_before[-2] == "from" and before in ("about", "around", "a")):
-        return PREVIOUS
+    before = words[amount.first - 1] if amount.first > 0 else ""
+    if before in ("about", "around", "a") and amount.first > 1 and words[amount.first - 2] == "from":
+        before = "from"
     after = amount.last + 1
-    # "50 → 100 mg", "50 mg to 100 mg" after "from" or a change word: the first is the earlier one.
-    if after < len(words) and words[after] in ("→", "⇒", "➡") and not gaps[after].strip("(-"):
+    arrow = words[after : after + 1] in (["→"], ["⇒"], ["➡"]) and not gaps[after].strip("(-")  # "50 → 100 mg"
+    if before in _EARLIER or arrow:
         return PREVIOUS
     for position in range(after, min(after + 4, clause_stop, following)):
         if gaps[position][:1] in ("(", ",", ";"):
@@ -75,20 +70,12 @@ def _role(document: Document, mention: Term, amount: Amount, boundary: int, foll
     plans = [c for c in cues.between("planned", lead_from, amount.first) if words[c.first - 1] not in ("no", "not")]
     # "may go up to 100 mg", "suggested going up to 100 mg"
     straight = any(c.last == amount.first - 1 or words[c.last + 1].endswith("ing") for c in plans)
-    if (plans and (straight or not cues.between("now", amount.first - 1, amount.first))) or (
-        _planned_after(document, amount, following, clause_stop, cues)
-    ):
+    if plans and (straight or not cues.between("now", amount.first - 1, amount.first)):
         return PLANNED
-    if words[amount.last + 1 : amount.last + 2] and words[amount.last + 1] in ("less", "more", "lower", "higher"):
-        return PLANNED  # "1 mg less every week": a step, not the dose
-    leading = words[lead_from : amount.first]
-    if before == "to" and not _UNSURE.isdisjoint(words[clause_first : amount.first]):
+    if _planned_after(document, amount, following, clause_stop, cues):
         return PLANNED
-    if not _ASKED.isdisjoint(leading):
-        return PLANNED
-    if before == "to" and not _CHANGE_ORDERS.isdisjoint(words[clause_first : amount.first]):
-        return PLANNED
-    return CURRENT
+    unsure = before == "to" and not _UNSURE.isdisjoint(words[clause_first : amount.first])
+    return PLANNED if unsure or not _ASKED.isdisjoint(words[lead_from : amount.first]) else CURRENT
 
 
 def _planned_after(document: Document, amount: Amount, following: int, clause_stop: int, cues: Cues) -> bool:
@@ -114,7 +101,54 @@ def is_dose(document: Document, mention: Term, amount: Amount) -> bool:
     after = amount.last + 1
     if frequencies_between(document, after, after + 1):
         return document.words[amount.first] not in ("once", "twice", "thrice")
-    arrow = (
-        after < len(document) and document.words[after] in ("→", "to") and document.words[amount.first - 1] == "from"
-    )
-    return bool(arrow) and document.words[amount.first].replace(".", "").isdigit()
+    changed = document.words[after : after + 1] in (["→"], ["to"]) and document.words[amount.first - 1] == "from"
+    return changed and document.words[amount.first].replace(".", "").isdigit()
+
+
+_LIGHT = word_set("regimen", "light")
+_AFTER = word_set("regimen", "after_rate")
+_OF_OTHERS = word_set("regimen", "of_others")
+_TAKEN = frozenset(("mass", "unit", "mole", "puff", "tablet", "drop"))
+_LABELS = word_set("medication", "regimen_labels") | {"freq"}
+_BREAKS = frozenset(";–")
+
+
+def of_something_else(document: Document, before: int, rate: Frequency, own: list[Amount]) -> bool:
+    """Whether a frequency after token `before` belongs to another activity, amount or finding."""
+    if any(a.last + 1 == rate.first and not _may_be_taken(a) for a in own):
+        return True  # "two litres daily", "30 minutes a day"
+    between = document.words[before + 1 : rate.first]
+    goes_on = document.gaps[rate.last + 1 : rate.last + 2] in ([""], ["-"])
+    after = document.words[rate.last + 1] if goes_on else ""
+    if not between:
+        return document.gaps[rate.first] not in ("", "-", "/") and after in _OF_OTHERS
+    if after.isalpha() and after not in _AFTER:
+        return True  # "and weekly therapy": it says how often something else happens
+    if stands_with(document, before, rate.first):
+        return False
+    broken = any(_breaks(document, token) for token in range(before + 1, rate.first + 1))
+    return broken or "and" in between or "," in document.gaps[before + 1]
+
+
+def _may_be_taken(amount: Amount) -> bool:
+    if amount.unit is None or amount.unit.name == "ml" or amount.dimension in _TAKEN:
+        return True
+    return amount.dimension.startswith(("mass", "concentration"))
+
+
+def stands_with(document: Document, before: int, first: int) -> bool:
+    """Whether nothing but light words stands between token `before` and `first`."""
+    between = document.words[before + 1 : first]
+    if any(word == "it" and uses in _USES for uses, word in pairwise(between)):
+        return True  # "18 micrograms; he says he uses it …"
+    light = all(word in _LIGHT or word in _LABELS or word[:1].isdigit() for word in between)
+    return light and not any(_breaks(document, token) for token in range(before + 1, first + 1))
+
+
+_USES = frozenset(("takes", "taking", "take", "took", "uses", "using", "use", "has", "have", "having", "gets"))
+
+
+def _breaks(document: Document, token: int) -> bool:
+    """Whether a new statement begins at a token; the label of a dose or a frequency begins none."""
+    gap = document.gaps[token]
+    return not _BREAKS.isdisjoint(gap) or (":" in gap and document.words[token - 1] not in _LABELS)
