@@ -123,7 +123,7 @@ def test_validate_counts_errors_and_warnings(tmp_path: Path, capsys: pytest.Capt
     assert main(["validate", str(tmp_path)]) == 1
     printed = capsys.readouterr().out
     assert "penicillin-allergy" in printed
-    assert "1 case, 1 errors" in printed
+    assert "1 case, 1 error" in printed
 
 
 def test_validate_refuses_a_missing_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

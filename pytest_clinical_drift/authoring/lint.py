@@ -115,12 +115,12 @@ def render_text(checked: Checked) -> str:
     ordered = sorted(remarks, key=lambda remark: (remark.level != "error", remark.case_id))
     rows = [(remark.level, remark.case_id, remark.place, remark.text) for remark in ordered]
     table = tabulate(rows, headers=("", "case", "where", "what"), tablefmt="simple", disable_numparse=True)
-    number = "1 case" if len(cases) == 1 else f"{len(cases)} cases"
     errors = sum(remark.level == "error" for remark in remarks)
+    counts = ((len(cases), "case"), (errors, "error"), (len(remarks) - errors, "warning"))
     lines = [
         table if remarks else "nothing to mend",
         *(f"largest similarity of two {a.what}: {a.similarity:.2f} ({a.first}, {a.second})" for a in nearest),
-        f"{number}, {errors} errors, {len(remarks) - errors} warnings",
+        ", ".join(f"{number} {what}{'' if number == 1 else 's'}" for number, what in counts),
     ]
     return "\n".join(lines)
 

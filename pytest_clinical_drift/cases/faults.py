@@ -6,6 +6,8 @@ import difflib
 import reprlib
 import typing
 from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +49,8 @@ def describe_faults(
 
 def first_fault(error: ValidationError) -> str:
     """Where in a record the first fault lies, and what it is; for records that have a line of their own."""
-    fault = error.errors(include_url=False, include_input=False)[0]
-    return ": ".join((*([".".join(map(str, fault["loc"]))] if fault["loc"] else []), fault["msg"]))
+    fault = error.errors(include_url=False)[0]
+    return ": ".join((*([".".join(map(str, fault["loc"]))] if fault["loc"] else []), _advice(fault)))
 
 
 def placed(file: Path, text: str, location: Sequence[str | int]) -> str:
@@ -69,7 +71,7 @@ def _sentence(file: Path, text: str, fault: Any, model: type[BaseModel], base: L
         return f"{where}: {cause}"
     if fault["type"] == "extra_forbidden":
         meant = did_you_mean(str(within[-1]), _fields(model, within[:-1]))
-        advice = f"unknown field{meant or '; remove it or correct its name'}"
+        advice = f"unknown field{meant}" if meant else _advice(fault)
     else:
         advice = _advice(fault)
     return f"{where}: {_named(_composed(text), (*base, *within)) or 'the whole record'}: {advice}"
@@ -79,10 +81,20 @@ def _advice(fault: Any) -> str:
     kind, message = fault["type"], str(fault["msg"])
     if kind == "missing":
         return "is missing; write it"
+    if kind == "extra_forbidden":
+        return "unknown field; remove it or correct its name"
     if kind == "value_error":
         return message.removeprefix("Value error, ")
+    told = _expectations().get(kind, message[0].lower() + message[1:]).format(**fault.get("ctx", {}))
     shown = _BRIEF.repr(fault.get("input"))
-    return f"{message[0].lower()}{message[1:]}, found {shown if len(shown) <= 60 else shown[:57] + '…'}"
+    return f"{told}, found {shown if len(shown) <= 60 else shown[:57] + '…'}"
+
+
+@cache
+def _expectations() -> dict[str, str]:
+    text = (resources.files("pytest_clinical_drift") / "data" / "faults.yaml").read_text(encoding="utf-8")
+    found: dict[str, str] = yaml.load(text, Loader=LOADER)
+    return found
 
 
 def _named(node: Any, location: Location) -> str:

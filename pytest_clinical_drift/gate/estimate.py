@@ -10,6 +10,7 @@ from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.conversation.frontier import Plan
 from pytest_clinical_drift.judging.prompts import messages_for
 from pytest_clinical_drift.judging.questions import Question, audit_share, forbidden_at, messages_of, record_of
+from pytest_clinical_drift.report.figures import counted
 
 _CHARACTERS_PER_TOKEN = 4.2
 """English prose under common tokenizers; good enough for an estimate."""
@@ -33,8 +34,9 @@ def estimate(cases: Sequence[Case], plan: Plan, *, judged: bool = False) -> list
             history += _TEXT_TOKENS
     requests = 2 * turns * plan.repeats
     told = (
-        f"{len(cases)} cases, {turns} turns: {requests:,} requests, about {tokens * plan.repeats:,.0f} prompt tokens "
-        f"(most of them shared prefixes) and {requests * _TEXT_TOKENS:,} completion tokens"
+        f"{counted(len(cases), 'case')}, {turns} turns: {requests:,} requests, "
+        f"about {tokens * plan.repeats:,.0f} prompt tokens (most of them shared prefixes) "
+        f"and {requests * _TEXT_TOKENS:,} completion tokens"
     )
     return [told, _of_judge(cases, plan.repeats)] if judged else [told]
 

@@ -24,7 +24,7 @@ STUDY = "study_c"
 """First part of every test id."""
 
 
-class Unfinished(pytest.fail.Exception):  # type: ignore[name-defined, misc]  # public, though not as a type
+class Unfinished(GateFailure):
     """A project's own test asked for a case whose conversation could not be held: an error, never an empty result."""
 
 
@@ -75,7 +75,8 @@ class DriftResult:
     def finished(self) -> DriftResult:
         """This result; raises Unfinished where the conversation was not held to its end."""
         if self.verdict.verdict == INCOMPLETE:
-            raise Unfinished(f"{self.case.id}: {self.headline}", pytrace=False)
+            line = f"{self.case.id}: {self.headline}"
+            raise Unfinished("\n".join((line, *self._tracebacks())), line)
         return self
 
 

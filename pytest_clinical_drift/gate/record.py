@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from pytest_clinical_drift.cases.faults import first_fault
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.opinions import Ruling
@@ -102,6 +103,5 @@ def read_run_record(folder: Path) -> RunRecord:
         advice = "give the folder of a run's results"
         raise InputError(f"{file}: cannot be read ({type(error).__name__}); {advice}") from None
     except (ValueError, RecursionError) as error:
-        fault = error.errors(include_url=False)[0] if isinstance(error, ValidationError) else None
-        why = f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" if fault else "not JSON"
+        why = first_fault(error) if isinstance(error, ValidationError) else "not JSON"
         raise InputError(f"{file}: is no record of a run ({why})") from None

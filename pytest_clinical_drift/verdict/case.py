@@ -217,7 +217,8 @@ def in_a_row(found: Iterable[T], thing: Callable[[T], Hashable], turn: Callable[
 
 def diagnose(cases: Sequence[Repeats], thresholds: Thresholds) -> str:
     """Why recall is low, if it is: forgetting, or contradiction; or what else is wrong."""
-    recall = mean(mean(run.recall_at_horizon for run in repeats) for repeats in cases)
+    held = [[run for run in repeats if run.incomplete is None] for repeats in cases]
+    recall = mean(mean(run.recall_at_horizon for run in repeats) for repeats in held)
     sure, _, pairs = pooled_conflict(cases)
     rate = conflict_rate(sure, pairs)
     limits = thresholds.metrics

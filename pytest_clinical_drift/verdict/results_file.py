@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from pytest_clinical_drift.cases.faults import first_fault
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.scoring.assessment import CaseAssessment, Curve
 from pytest_clinical_drift.verdict.values import SEVERE
@@ -132,10 +133,5 @@ def read_results(path: Path, option: str = "") -> Results:
         why = getattr(error, "strerror", None) or type(error).__name__
         raise InputError(f"{named}: cannot be read ({why})") from None
     except (ValueError, RecursionError) as error:
-        fault = _first_fault(error) if isinstance(error, ValidationError) else "not JSON"
+        fault = first_fault(error) if isinstance(error, ValidationError) else "not JSON"
         raise InputError(f"{named}: is no {FILE_NAME} ({fault})") from None
-
-
-def _first_fault(error: ValidationError) -> str:
-    fault = error.errors(include_url=False, include_input=False)[0]
-    return f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}"

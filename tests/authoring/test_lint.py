@@ -370,7 +370,7 @@ def test_validate_lists_each_fault_on_a_line(tmp_path: Path, capsys: pytest.Capt
     lines = capsys.readouterr().out.splitlines()
     rows = [line.split()[:2] for line in lines if line.startswith(("error", "warning"))]
     assert rows == [["error", "gout-lodger"], ["error", "gout-lodger"], ["warning", "gout-lodger"]]
-    assert lines[-1] == "1 case, 2 errors, 1 warnings"
+    assert lines[-1] == "1 case, 2 errors, 1 warning"
 
 
 def test_validate_warnings_alone_pass(tmp_path: Path) -> None:
@@ -401,7 +401,7 @@ def test_validate_names_an_id_that_is_used_twice(tmp_path: Path, capsys: pytest.
     assert main(["validate", str(tmp_path)]) == 4
     out = capsys.readouterr().out
     assert "two.yaml: the case id is already used in" in out
-    assert out.splitlines()[-1] == "1 case, 1 errors, 0 warnings"
+    assert out.splitlines()[-1] == "1 case, 1 error, 0 warnings"
 
 
 def test_validate_without_any_case(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -39,7 +39,33 @@ def test_an_outage_turns_no_own_test_green(project: Project) -> None:
     result = pytester.runpytest(*ARGUMENTS, "test_own.py")
     result.assert_outcomes(errors=6)
     assert result.ret == 6
-    result.stdout.fnmatch_lines(["anna: INCOMPLETE: turn 1, reply: RuntimeError: out of memory"])
+    result.stdout.fnmatch_lines(
+        [
+            "anna: INCOMPLETE: turn 1, reply: RuntimeError: out of memory",
+            '  File "*model.py", line *, in chat',
+            "ERROR test_own.py::test_remembers?anna? - anna: INCOM*",
+        ]
+    )
+
+
+def test_an_outage_is_not_diagnosed(project: Project) -> None:
+    """Nothing was measured to the end: no word that sounds like a result."""
+    pytester = project("anna", breaks_at=3)
+    result = pytester.runpytest(*ARGUMENTS)
+    assert result.ret == 6
+    result.stdout.fnmatch_lines(["diagnosis: nothing to diagnose"])
+    result.stdout.no_fnmatch_line("*stable*")
+
+
+def test_a_fault_of_a_file_is_told_in_our_words(project: Project) -> None:
+    """What to write, and what was found; not what a library calls it."""
+    pytester = project("anna")
+    gate = {"clinical_drift": {"set": {"min_cases": "many"}, "policy": "strict"}}
+    (pytester.path / "thresholds.yaml").write_text(yaml.safe_dump(gate), encoding="utf-8")
+    result = pytester.runpytest(*ARGUMENTS)
+    assert result.ret == 4
+    assert "clinical_drift.set.min_cases: expected a whole number, found 'many'" in said(result)
+    assert "clinical_drift.policy: expected 'each-case' or 'set', found 'strict'" in said(result)
 
 
 def test_workers_turn_no_own_test_green_either(project: Project) -> None:

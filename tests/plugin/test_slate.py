@@ -303,7 +303,7 @@ def refused(pytester: pytest.Pytester, *arguments: str) -> str:
         ("predictions.csv", ",1,high", ",1,superb", "row 1: confidence_tier is 'superb', not a tier"),
         ("outcomes.csv", ",registry,2025-01-15", ",registry,15/1/25", "observed_at is '15/1/25', not a date"),
         ("outcomes.csv", "phase_advanced", "went_well", "outcome_type is 'went_well'"),
-        ("manifest.json", "2025-01-15T", "soonT", "created_at: input should be a valid datetime"),
+        ("manifest.json", "2025-01-15T", "soonT", "created_at: expected a time such as 2026-05-01T12:00:00Z"),
         ("manifest.json", "{", "[", "not valid JSON"),
     ],
 )
