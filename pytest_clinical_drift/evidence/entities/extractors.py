@@ -143,7 +143,9 @@ def _load_pipeline(model: str) -> Any:
     try:
         import spacy
     except ImportError as error:
-        raise MissingDependency("the scispacy extractor needs spaCy: pip install scispacy") from error
+        raise MissingDependency(
+            "the scispacy extractor needs spaCy: pip install 'pytest-clinical-drift[scispacy]'"
+        ) from error
     _refuse_look_alike(model)
     try:
         pipeline = spacy.load(model)

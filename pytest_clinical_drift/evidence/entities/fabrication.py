@@ -81,6 +81,10 @@ def find_fabrications(summary: str, sources: Sequence[str]) -> list[Fabrication]
     return fabrications_of(read(summary), Sources(documents), len(documents))
 
 
+_MOST = 50
+"""Of one summary. Each becomes a question that holds the whole text; a list of every drug would make thousands."""
+
+
 def fabrications_of(document: Document, told: Sources, count: int) -> list[Fabrication]:
     """As `find_fabrications`, on texts that have been read already, by the first `count` of the sources."""
     found: dict[tuple[str, str], Fabrication] = {}
@@ -88,7 +92,7 @@ def fabrications_of(document: Document, told: Sources, count: int) -> list[Fabri
     for kind, term, reason in items:
         start, end = document.starts[term.first], document.ends[term.last]
         found.setdefault((kind, term.concept.id), Fabrication(kind, document.raw[start:end], start, end, reason))
-    return sorted(found.values(), key=lambda item: (item.start, item.kind))
+    return sorted(found.values(), key=lambda item: (item.start, item.kind))[:_MOST]
 
 
 _Item = tuple[str, Term, str]

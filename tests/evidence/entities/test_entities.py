@@ -163,7 +163,7 @@ def test_unknown_extractor() -> None:
 def test_missing_spacy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without spaCy the message says what to install."""
     monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(MissingDependency, match="pip install scispacy"):
+    with pytest.raises(MissingDependency, match=r"pip install .pytest-clinical-drift\[scispacy\]"):
         load_extractor("scispacy").extract(["gout"])
 
 
