@@ -58,15 +58,12 @@ class Subject(Protocol):
 
     def check(self, cases: Sequence[Case]) -> list[str]:
         """Cheap look before anything runs: InputError for what cannot work, remarks for the header otherwise."""
-        ...
 
     def identity(self) -> Identity:
         """What is being tested; may load the model."""
-        ...
 
     def close(self) -> None:
         """Give up connections, threads and memory."""
-        ...
 
 
 @runtime_checkable
@@ -82,7 +79,6 @@ class SequentialSubject(Protocol):
 
     def respond(self, requests: Sequence[Request]) -> list[Reply]:
         """Answer all requests, in order."""
-        ...
 
 
 @runtime_checkable
@@ -92,15 +88,12 @@ class ConcurrentSubject(Protocol):
     @property
     def slots(self) -> int | None:
         """Conversations whose beginnings it can keep, where it says so: one request at a time of each is fastest."""
-        ...
 
     async def ask(self, request: Request) -> Reply:
         """Answer one request; cancelling the call gives it up."""
-        ...
 
     async def disconnect(self) -> None:
         """The last request was answered: give up connections that belong to the event loop."""
-        ...
 
 
 @runtime_checkable
@@ -116,11 +109,9 @@ class BatchedSubject(Protocol):
         Each reply is handed over as soon as it is whole; `deliver` returns the requests that can be asked now.
         RunStopped after `cancel`.
         """
-        ...
 
     def cancel(self) -> None:
         """End a running `answer` promptly; called from another thread."""
-        ...
 
 
 def read_settings(

@@ -95,13 +95,11 @@ def resolve(spec: str, target: str, *, option: str = "--model") -> Callable[[], 
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
-        factory = getattr(importlib.import_module(module_name), factory_name)
-    except ImportError as error:
-        raise InputError(f"{option} {spec}: cannot import {module_name} ({error})") from None
-    except AttributeError:
-        raise InputError(f"{option} {spec}: the module {module_name} has no {factory_name}") from None
-    except Exception as error:
-        raise InputError(f"{option} {spec}: importing {module_name} raised {type(error).__name__}: {error}") from None
+        factory = getattr(importlib.import_module(module_name), factory_name, None)
+    except Exception as error:  # the user's module may raise anything
+        raise InputError(f"{option} {spec}: cannot import {module_name} ({type(error).__name__}: {error})") from None
+    if factory is None:
+        raise InputError(f"{option} {spec}: the module {module_name} has no {factory_name}")
     if not callable(factory):
         raise InputError(f"{option} {spec}: {factory_name} is not callable; it must return the chat function")
     resolved: Callable[[], Any] = factory

@@ -27,7 +27,7 @@ from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
 from pytest_clinical_drift.subjects.base import Identity, Request
 from pytest_clinical_drift.subjects.huggingface import HuggingFaceSubject
-from pytest_clinical_drift.transcript import Reply, Transcript
+from pytest_clinical_drift.transcript import Reply, Transcript, Usage
 
 GOAL = 5.0
 CASES, TURNS, TOKENS = 16, 10, 96
@@ -74,7 +74,7 @@ class OneByOne:
         tokens = made[0, len(prompt) :].tolist()
         if tokens and tokens[-1] in self._stops:
             tokens.pop()
-        return Reply(self._template.text(tokens, prompt))
+        return Reply(self._template.text(tokens, prompt), usage=Usage(len(prompt), len(tokens)))
 
     def close(self) -> None:
         pass

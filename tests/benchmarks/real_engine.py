@@ -110,9 +110,9 @@ def watch_server(server: ServerSubject) -> Stopwatch:
 def run(what: str, subject: Any, cases: Sequence[Case], watch: Stopwatch) -> tuple[float, dict[tuple[str, int], str]]:
     """Seconds, and every reply and summary by case and place; prints tokens a second and the share spent outside."""
     done: list[Transcript] = []
-    started = time.perf_counter()
+    started, started_cpu = time.perf_counter(), time.process_time()
     run_conversations(cases, subject, Plan(), on_finished=done.append)
-    seconds = time.perf_counter() - started
+    seconds, cpu = time.perf_counter() - started, time.process_time() - started_cpu
     if failed := [transcript.incomplete for transcript in done if transcript.incomplete]:
         sys.exit(f"{what}: a conversation did not come to its end: {failed[0]}")
     replies = {
@@ -122,7 +122,10 @@ def run(what: str, subject: Any, cases: Sequence[Case], watch: Stopwatch) -> tup
     }
     made = sum(reply.usage.completion_tokens or 0 for reply in replies.values())
     outside = 1 - watch.seconds / seconds
-    print(f"{what}: {seconds:.1f} s, {made / seconds:.1f} tokens/s, {outside:.1%} of the time outside the model")
+    print(
+        f"{what}: {seconds:.1f} s ({cpu:.1f} s of CPU time in this process), {made / seconds:.1f} tokens/s, "
+        f"{outside:.1%} of the time outside the model"
+    )
     return seconds, {place: reply.text for place, reply in replies.items()}
 
 
@@ -150,7 +153,7 @@ def behind_a_server(cases: Sequence[Case], tokens: int) -> float:
     for what in ("server, ours", "server, one client"):
         # a server of its own for each: nothing is cached from the other
         with llama_server(smollm2(), context=CONTEXT * len(cases), parallel=len(cases)) as url:
-            server = ServerSubject(f"smollm2@{url}", {"max_tokens": str(tokens)})
+            server = ServerSubject(f"smollm2@{url}", {"max_tokens": str(tokens), "timeout": "600"})
             server.check(cases)
             watch = watch_server(server)
             subject = server if what == "server, ours" else OneClient(server)
