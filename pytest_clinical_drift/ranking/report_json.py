@@ -2,59 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_clinical_drift.ranking.figures import Figure
-from pytest_clinical_drift.ranking.gate import NOTHING_YET, SlateJudgement, SlateVerdict
+from pytest_clinical_drift.ranking.gate import NOTHING_YET, SlateJudgement
 from pytest_clinical_drift.ranking.prospective import Cell, ViewFigures
 from pytest_clinical_drift.ranking.slate import Slate
 from pytest_clinical_drift.verdict.slate_limits import TIERS
 
-SCHEMA = 1
 MEANING = (
     "The gate looks at pairs that were open when the slate was frozen, and at high-signal outcomes dated after it. "
     "Figures over all outcomes follow the published formulas; outcomes older than the slate are in them, so they show "
     "agreement with history, not foresight. A score is an order, not a probability."
 )
-
-
-def slate_results(
-    slate: Slate,
-    verdict: SlateVerdict,
-    judgements: Sequence[SlateJudgement],
-    *,
-    prospective: ViewFigures,
-    everything: ViewFigures,
-    temporal: Mapping[str, float | None],
-    manifest: Mapping[str, Any],
-) -> dict[str, Any]:
-    """The whole content of the file, from plain values."""
-    return {
-        "schema": SCHEMA,
-        "slate_id": slate.id,
-        "created_at": slate.created_at.isoformat(),
-        "verdict": verdict.verdict,
-        "reasons": list(verdict.reasons),
-        "observed": observed_sentence(prospective),
-        "predictions": len(slate.predictions),
-        "distinct_pairs": int((~slate.predictions["repeated"]).sum()),
-        "diseases": len(slate.diseases),
-        "candidates": None if slate.candidates is None else len(slate.candidates),
-        "outcomes": len(slate.outcomes),
-        "notes": list(slate.notes),
-        "judgements": [
-            {"metric": item.metric, "verdict": item.verdict}
-            | _figure(item.figure)
-            | {"limit": item.limit, "detail": item.detail}
-            for item in judgements
-        ],
-        "prospective": _view(slate, prospective),
-        "all_outcomes": _view(slate, everything),
-        "temporal_auc_by_year": dict(temporal),
-        "what_this_means": MEANING,
-        "manifest": dict(manifest),
-    }
 
 
 def observed_sentence(figures: ViewFigures) -> str:
@@ -67,7 +27,8 @@ def observed_sentence(figures: ViewFigures) -> str:
     return f"{came_true} have a high-signal outcome dated after the freeze.{left_out}"
 
 
-def _view(slate: Slate, figures: ViewFigures) -> dict[str, Any]:
+def view_record(slate: Slate, figures: ViewFigures) -> dict[str, Any]:
+    """All figures of one reading of the outcomes."""
     return {
         "tiers": {name: _cell(cell) for name, cell in figures.tiers.items()},
         "by_disease": [
@@ -83,6 +44,12 @@ def _view(slate: Slate, figures: ViewFigures) -> dict[str, Any]:
 def _cell(cell: Cell) -> dict[str, Any]:
     figures = {name: _figure(figure) for name, figure in cell.figures.items()}
     return {"predictions": cell.predictions, "hits": cell.hits, **figures}
+
+
+def judgement_record(item: SlateJudgement) -> dict[str, Any]:
+    """A judgement with its figure."""
+    limit = {"limit": item.limit, "detail": item.detail}
+    return {"metric": item.metric, "verdict": item.verdict, **_figure(item.figure), **limit}
 
 
 def _figure(figure: Figure) -> dict[str, Any]:

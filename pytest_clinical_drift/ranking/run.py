@@ -17,7 +17,7 @@ from pytest_clinical_drift.ranking.manifest import FILE_NAME
 from pytest_clinical_drift.ranking.prospective import ViewFigures, evaluate
 from pytest_clinical_drift.ranking.ranker import Ranker, RankerFigures, load_ranker, measure_ranker
 from pytest_clinical_drift.ranking.report_html import render_slate
-from pytest_clinical_drift.ranking.report_json import slate_results
+from pytest_clinical_drift.ranking.report_json import MEANING, judgement_record, observed_sentence, view_record
 from pytest_clinical_drift.ranking.slate import Slate, read_slates
 from pytest_clinical_drift.ranking.view import View, all_outcomes, prospective
 from pytest_clinical_drift.report.json_file import package_versions, write_atomically
@@ -25,6 +25,7 @@ from pytest_clinical_drift.verdict.slate_limits import PRIMARY, RANKER_METRICS, 
 from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
 from pytest_clinical_drift.verdict.values import FAIL, PARTIAL, PASS
 
+SCHEMA = 1
 INTEGRITY = "integrity"
 """The test that compares a slate with what was frozen."""
 
@@ -171,18 +172,29 @@ class GatedSlate:
 
     def record(self, verdict: SlateVerdict) -> dict[str, Any]:
         """The content of the results file."""
-        frozen = self.slate.manifest
-        return slate_results(
-            self.slate,
-            verdict,
-            [item.judgement for item in self.results],
-            prospective=self.prospective,
-            everything=self.everything,
-            temporal={year: value for item in self.results for year, value in item.per_year.items()},
-            manifest={
+        slate, frozen = self.slate, self.slate.manifest
+        return {
+            "schema": SCHEMA,
+            "slate_id": slate.id,
+            "created_at": slate.created_at.isoformat(),
+            "verdict": verdict.verdict,
+            "reasons": list(verdict.reasons),
+            "observed": observed_sentence(self.prospective),
+            "predictions": len(slate.predictions),
+            "distinct_pairs": int((~slate.predictions["repeated"]).sum()),
+            "diseases": len(slate.diseases),
+            "candidates": None if slate.candidates is None else len(slate.candidates),
+            "outcomes": len(slate.outcomes),
+            "notes": list(slate.notes),
+            "judgements": [judgement_record(item.judgement) for item in self.results],
+            "prospective": view_record(slate, self.prospective),
+            "all_outcomes": view_record(slate, self.everything),
+            "temporal_auc_by_year": {year: value for item in self.results for year, value in item.per_year.items()},
+            "what_this_means": MEANING,
+            "manifest": {
                 "versions": package_versions(),
                 "slate": frozen.as_json() if frozen is not None else None,
                 "ranker": self._run.model,
                 "thresholds": self._run.rules.fingerprint(),
             },
-        )
+        }

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from pytest_clinical_drift.ranking.gate import SlateVerdict
-from pytest_clinical_drift.ranking.prospective import evaluate
+import pytest
+
+from pytest_clinical_drift.ranking.figures import Figure
+from pytest_clinical_drift.ranking.gate import SlateJudgement, SlateVerdict
 from pytest_clinical_drift.ranking.report_html import calibration, forest, render_slate, time_to_event
-from pytest_clinical_drift.ranking.report_json import slate_results
-from pytest_clinical_drift.ranking.slate import Slate
-from pytest_clinical_drift.ranking.view import all_outcomes, prospective
+from pytest_clinical_drift.ranking.run import SlateRun, TestResult
 from pytest_clinical_drift.report.page import environment
 
 
@@ -63,19 +64,14 @@ def test_calibration_chart() -> None:
     assert calibration([]) is None
 
 
-def test_page_tells_figures_and_reasons(write_slate: Callable[..., Slate]) -> None:
+def test_page_tells_figures_and_reasons(write_folder: Callable[..., Path], tmp_path: Path) -> None:
     """Both readings stand on the page, with intervals, reasons for what is missing, and remarks on the data."""
-    slate = write_slate()
-    record = slate_results(
-        slate,
-        SlateVerdict("CAUTION", ("for a reason",)),
-        [],
-        prospective=evaluate(prospective(slate)),
-        everything=evaluate(all_outcomes(slate)),
-        temporal={"2016": 0.9, "2017": None},
-        manifest={"versions": {"numpy": "2"}, "slate": None, "ranker": None, "thresholds": ""},
-    )
-    assert record["prospective"]["tiers"]["high"]["enrichment_vs_popularity"]["value"] == 2 / 3
+    (slate,) = SlateRun(write_folder(), tmp_path).slates.values()
+    temporal = TestResult("s1", SlateJudgement("temporal_auc", "PASS", Figure(0.9, 2)), {"2016": 0.9, "2017": None})
+    slate.taken["temporal_auc"] = temporal
+    slate.tests = ("integrity", "temporal_auc")
+    record = slate.record(SlateVerdict("CAUTION", ("for a reason",)))
+    assert record["prospective"]["tiers"]["high"]["enrichment_vs_popularity"]["value"] == pytest.approx(2 / 3)
     assert [item["disease"] for item in record["prospective"]["by_disease"]] == ["Xanthosis", "Ypsilosis"]
     page = render_slate(record)
     for words in ("CAUTION", "for a reason", "0.667", "Ypsilosis (high)", "2016: 0.900", "2017: not evaluated"):

@@ -112,6 +112,17 @@ def test_failing_cases_are_tolerated_up_to_the_limit() -> None:
     assert each.reasons[0] == "2 of 60 cases failed"
 
 
+def test_a_case_that_fails_the_run_is_not_counted_again_among_the_tolerated() -> None:
+    """Two failed cases of 60, one tolerated: each-case says that two failed; set says that two are past a line."""
+    cases = [*steady(58), [flat("x", 0.6)], [flat("y", 0.6)]]
+    each = judge(cases, gate(policy="each-case", max_failing_cases=1)).reasons
+    whole = judge(cases, gate(policy="set", max_failing_cases=1)).reasons
+    assert [reason for reason in each if "of 60 cases" in reason] == ["2 of 60 cases failed"]
+    assert [reason for reason in whole if "of 60 cases" in reason] == [
+        "2 of 60 cases are past a fail line, 1 are tolerated"
+    ]
+
+
 def test_stale_fact_counts_as_a_failing_case_under_set() -> None:
     """One stale case is tolerated where failing cases are, and leaves CAUTION; a hard stop is not."""
     stale = [*steady(59), [flat("x", events=[event("stale_facts")])]]

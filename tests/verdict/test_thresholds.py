@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from pydantic import ValidationError
 
 from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.errors import InputError
@@ -154,3 +155,10 @@ def test_hard_stops_and_breaches_are_always_gated(tmp_path: Path) -> None:
     loosened = changed(tmp_path, lambda d: _metrics(d)["hard_stops"].update({"pass": "<= 9", "caution": "<= 9"}))
     with pytest.raises(InputError, match="hard_stops must keep its limits"):
         load_thresholds(loosened)
+
+
+def test_limits_in_force_cannot_be_changed() -> None:
+    """Every part of a run judges by the limits that were read."""
+    limits = load_thresholds().metrics["recall_at_t10"]
+    with pytest.raises(ValidationError, match="frozen"):
+        limits.worst = "caution"  # type: ignore[misc]
