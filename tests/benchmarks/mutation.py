@@ -59,6 +59,17 @@ EQUIVALENT = {
         "slope = sum((place - middle) * (value - mean) for place, value in points) / spread",
         "place - middle → place + middle",
     ): "the deviations from the mean add up to 0, so any constant beside the place changes nothing",
+    (
+        "metrics/paired",
+        "unseen = span if any(abs(gain) > 1e-12 for gain in gains) else UNSEEN_LOSS * span",
+        "abs(gain) > 1e-12 → abs(gain) >= 1e-12",
+    ): "a gain of exactly 1e-12 is rounding, on either side",
+    ("metrics/shape", 'flat = Shape("none", float(level[0]), float(level[0]))', "0 → 1"): "a level is level",
+    (
+        "metrics/stats",
+        "shortage = (stdtrit(units - 1, level) / stdtrit(max(total - 1, 1.0), level)) ** 2",
+        "1.0 → 2.0",
+    ): "two units with more than one trial between them hold at least three",
 }
 """Module, line and change: why no test can notice it."""
 

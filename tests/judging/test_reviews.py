@@ -121,7 +121,7 @@ def test_foreign_reviews_are_refused(tmp_path: Path) -> None:
     fits = {"question": QUESTION.id}
     check_reviews(read(tmp_path, chained(fits)), "m", known, ())
     for change in ({"manifest": "other"}, {"question": "q9"}, {"case_id": "bela"}, {"kind": "harm", "answer": "none"}):
-        with pytest.raises(InputError, match=r"another run|does not hold"):
+        with pytest.raises(InputError, match=r"^review 1 \(by .*(another run|does not hold)"):
             check_reviews(read(tmp_path, chained({**fits, **change})), "m", known, ())
 
 

@@ -76,3 +76,34 @@ def test_both_samples_widen_the_interval() -> None:
     assert small is not None
     assert large is not None
     assert large.high - large.low < small.high - small.low
+
+
+def test_the_interval_by_hand() -> None:
+    """30 of 100 upheld; with two imagined trials sensitivity 0.89 of 100 and specificity 0.945 of 200.
+
+    z² = 3.84146 imagined trials make the rate 0.307399. Slack 0.835, true rate 0.302274. Variances of the judge:
+    0.89 x 0.11 / 100 = 0.000979 and 0.945 x 0.055 / 200 = 0.000259875. Shift 2 z² (0.302274 x 0.000979 - 0.697726 x
+    0.000259875) = 0.000880. Spread sqrt(0.307399 x 0.692601 / 103.841 + 0.697726² x 0.000259875 + 0.302274² x 0.000979)
+    / 0.835 = 0.057012. Limits 0.303154 -+ 1.959964 x 0.057012.
+    """
+    found = corrected_rate((30, 100), sensitivity=(88, 98), specificity=(188, 198))
+    assert found is not None
+    assert [found.low, found.high] == pytest.approx([0.191413, 0.414896], abs=2e-6)
+    assert found.value == pytest.approx((0.3 + 188 / 198 - 1) / (88 / 98 + 188 / 198 - 1))
+
+
+def test_a_rate_beyond_what_the_judge_can_see_is_one() -> None:
+    """99 of 100 upheld by a judge who finds 90 % of the faults: 1.1 by the formula, and no rate is above 1."""
+    found = corrected_rate((99, 100), sensitivity=(90, 100), specificity=(100, 100))
+    assert found is not None
+    assert (found.value, found.high) == (1.0, 1.0)
+
+
+def test_a_judge_barely_better_than_a_coin_says_nothing_of_the_limits() -> None:
+    """1 of 1 faults and 1 of 2 clean ones: power 0.5, but with imagined trials 2/3 + 1/2 - 1 is all that is left."""
+    found = corrected_rate((1, 2), sensitivity=(1, 1), specificity=(1, 2))
+    assert found is not None
+    assert (found.value, found.low, found.high) == (0.0, 0.0, 1.0)
+    none_left = corrected_rate((1, 2), sensitivity=(1, 10), specificity=(1, 1))
+    assert none_left is not None
+    assert (none_left.low, none_left.high) == (0.0, 1.0)  # 2/12 + 2/3 is less than 1

@@ -58,7 +58,7 @@ def test_nothing_moved() -> None:
 def test_no_pair_is_undecided() -> None:
     """Nothing to compare decides nothing."""
     found = compare_paired([], [], [], margin=0.05)
-    assert (found.verdict, found.difference, found.interval) == ("undecided", None, None)
+    assert (found.verdict, found.difference, found.interval, found.pairs) == ("undecided", None, None, 0)
 
 
 def test_more_claims_need_more_evidence() -> None:
@@ -67,3 +67,19 @@ def test_more_claims_need_more_evidence() -> None:
     alone = compare_paired(new, [0.9] * 60, CASES, margin=0.05, alpha=0.05)
     one_of_three = compare_paired(new, [0.9] * 60, CASES, margin=0.05, alpha=0.05, claims=3)
     assert (alone.verdict, one_of_three.verdict) == ("worse", "undecided")
+
+
+def test_the_careful_end_is_the_loss() -> None:
+    """Differences that lie evenly about 0: the limit on which "not worse" rests reaches further than the other."""
+    interval = compare_paired([0.9 + wave for wave in WAVE], [0.9] * 60, CASES, margin=0.05).interval
+    assert interval is not None
+    assert -interval.low > interval.high > 0
+
+
+def test_a_loss_of_exactly_the_margin_is_not_ruled_out() -> None:
+    """The margin put on the lower limit itself: undecided; a hair wider: not worse."""
+    new, old = [0.9 + wave for wave in WAVE], [0.9] * 60
+    interval = compare_paired(new, old, CASES, margin=0.05).interval
+    assert interval is not None
+    assert compare_paired(new, old, CASES, margin=-interval.low).verdict == "undecided"
+    assert compare_paired(new, old, CASES, margin=-interval.low + 1e-9).verdict == "not worse"

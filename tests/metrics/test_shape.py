@@ -77,3 +77,24 @@ def test_any_curve_gets_a_finite_story(curve: list[float | None]) -> None:
     assert shape.half_life is None or math.isfinite(shape.half_life)
     for value in (shape.start, shape.end, shape.floor):
         assert value is None or 0 <= value <= 1
+
+
+def test_four_turns_are_enough_to_tell() -> None:
+    """Three are too few."""
+    assert [fit_shape([0.9] * count).kind for count in (3, 4)] == ["too short", "none"]
+
+
+def test_six_turns_afford_three_parameters() -> None:
+    """A cliff and a quick fade of six turns: one point more than their parameters and the scatter, so they may win."""
+    assert fit_shape([0.95] * 3 + [0.4] * 3).kind == "step"
+    assert fit_shape([0.3 + 0.7 * 2 ** (-turn / 0.8) for turn in range(6)]).kind == "exponential"
+
+
+@pytest.mark.parametrize(("noise", "kind"), [(0.055, "linear"), (0.060, "none")])
+def test_a_line_must_earn_its_parameter(noise: float, kind: str) -> None:
+    """Ten turns: AICc asks 2 x 3 x 10 / 6 + 2 of a line and 2 x 2 x 10 / 7 of a level, so 6.29 more.
+
+    A fall of 0.2 under a zigzag gains 10 ln(spread of the level / spread of the line): 6.94 and 5.96.
+    """
+    curve = [0.9 - 0.2 * turn / 9 + (noise if turn % 2 else -noise) for turn in range(10)]
+    assert fit_shape(curve).kind == kind

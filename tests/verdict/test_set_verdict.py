@@ -99,6 +99,7 @@ def test_point_estimate_past_the_fail_line_fails() -> None:
     verdict = judge(cases, gate(policy="set", max_failing_cases=60))
     assert figure(verdict, "recall_at_t10").verdict == "FAIL"
     assert verdict.verdict == "FAIL"
+    assert any(reason.startswith("Recall@T10 0.65 [") and "against > 0.8" in reason for reason in verdict.reasons)
 
 
 def test_failing_cases_are_tolerated_up_to_the_limit() -> None:
@@ -147,6 +148,12 @@ def test_no_advice_caps_at_caution() -> None:
     assert verdict.verdict == "CAUTION"
     assert figure(verdict, "k_conflict").value is None
     assert any("K_Conflict not evaluated" in reason for reason in verdict.reasons)
+
+
+@pytest.mark.parametrize(("pairs", "diagnosis"), [(0, "forgetting (advice not evaluated)"), (9, "passive forgetting")])
+def test_forgetting_is_called_passive_only_where_advice_was_compared(pairs: int, diagnosis: str) -> None:
+    """Low recall without a pair of advice leaves open whether the model contradicts itself as well."""
+    assert judge([[flat("x", 0.4, pairs=pairs)]]).diagnosis == diagnosis
 
 
 def test_unfinished_cases() -> None:
