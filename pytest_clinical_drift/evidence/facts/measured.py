@@ -247,6 +247,8 @@ def _equal(measure: Concept, wanted: Amount, stated: Amount) -> bool:
         return wanted.ratio == stated.ratio
     if (wanted.unit is None or stated.unit is None) and same(wanted.value, stated.value):
         return True
+    if _bare(measure, wanted) or _bare(measure, stated):
+        return same(_usual(measure, wanted), _usual(measure, stated), tolerance or 0.01 * abs(wanted.base))
     if wanted.unit is None or stated.unit is None or wanted.unit is stated.unit:
         return same(wanted.value, stated.value)
     rounding = 0.001 * abs(wanted.base) if convert else max(_rounding(wanted), _rounding(stated))
@@ -260,7 +262,13 @@ def _rounding(amount: Amount) -> float:
     return 0.5 * 10.0**-decimals * factor
 
 
+def _bare(measure: Concept, amount: Amount) -> list[float]:
+    """Factors for a figure without a unit that can only be in another one: "Hb 9.8" is in g/dl."""
+    low, high, *factors = measure.data.get("bare") or (1.0, 0.0)
+    return [float(f) for f in factors] if amount.unit is None and low <= amount.value <= high else []
+
+
 def _usual(measure: Concept, amount: Amount) -> float:
     """The value in the measurement's usual unit."""
-    factors = (measure.data.get("convert") or {}).get(amount.dimension)
+    factors = (measure.data.get("convert") or {}).get(amount.dimension) or _bare(measure, amount)
     return float(factors[0]) * amount.base + float(factors[1]) if factors else amount.base
