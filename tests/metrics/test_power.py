@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_clinical_drift.metrics.power import case_sd, comparison_odds, estimate_power
+from pytest_clinical_drift.metrics.power import Odds, case_sd, comparison_odds, estimate_power
 from pytest_clinical_drift.report.page import text_lines
 
 
@@ -67,4 +67,4 @@ def test_text_names_chance_and_false_alarm() -> None:
 @pytest.mark.parametrize("cases", [0, 1])
 def test_no_cases_decide_nothing(cases: int) -> None:
     """Fewer than two cases are always undecided."""
-    assert estimate_power(cases=cases, drop=0.1).caught.undecided == 1.0
+    assert estimate_power(cases=cases, drop=0.1).caught == Odds(worse=0.0, undecided=1.0, not_worse=0.0)

@@ -98,3 +98,10 @@ def test_a_line_must_earn_its_parameter(noise: float, kind: str) -> None:
     """
     curve = [0.9 - 0.2 * turn / 9 + (noise if turn % 2 else -noise) for turn in range(10)]
     assert fit_shape(curve).kind == kind
+
+
+def test_a_cliff_may_be_the_last_turn_or_the_second() -> None:
+    """Its ends are the levels of the first and of the last turn."""
+    last, second = fit_shape([0.95] * 9 + [0.4]), fit_shape([0.95] + [0.4] * 9)
+    assert (last.kind, last.turn, second.kind, second.turn) == ("step", 10, "step", 2)
+    assert [last.start, last.end, second.start, second.end] == pytest.approx([0.95, 0.4, 0.95, 0.4])
