@@ -10,7 +10,7 @@ from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.conversation.frontier import Plan
 from pytest_clinical_drift.judging.prompts import messages_for
 from pytest_clinical_drift.judging.questions import Question, audit_share, forbidden_at, messages_of, record_of
-from pytest_clinical_drift.report.figures import counted
+from pytest_clinical_drift.verdict.values import counted
 
 _CHARACTERS_PER_TOKEN = 4.2
 """English prose under common tokenizers; good enough for an estimate."""

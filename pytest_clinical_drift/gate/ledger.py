@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pytest_clinical_drift.report.figures import counted, listed
+from pytest_clinical_drift.report.figures import listed
+from pytest_clinical_drift.verdict.values import counted
 
 FILE_NAME = "ledger.jsonl"
 _CANDIDATE = ("subject", "revision", "system_prompt")

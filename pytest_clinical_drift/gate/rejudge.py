@@ -12,12 +12,11 @@ from pytest_clinical_drift.gate.review_items import review_items
 from pytest_clinical_drift.judging.opinions import DISMISSED as CLEARED
 from pytest_clinical_drift.judging.opinions import UPHELD
 from pytest_clinical_drift.judging.reviews import DECLARED, Reviews, check_reviews, read_reviews
-from pytest_clinical_drift.report.figures import counted
 from pytest_clinical_drift.report.json_file import write_atomically
 from pytest_clinical_drift.report.review_page import FILE_NAME, render_review
 from pytest_clinical_drift.report.review_text import change_lines, change_sentence, reviews_sentence
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, DISMISSED, OPEN, CaseAssessment
-from pytest_clinical_drift.verdict.values import MOST_TO_READ, Basis
+from pytest_clinical_drift.verdict.values import MOST_TO_READ, Basis, counted
 
 FOLDER = "reviewed"
 """Where the results with reviews go, beside the untouched ones."""

@@ -29,7 +29,8 @@ HALF_LIVES = np.geomspace(0.6, 6.0, 60)
 PARAMETERS = {"none": 1, "linear": 2, "exponential": 3, "step": 3}
 HANDICAP = {"none": 0.0, "linear": 2.0, "exponential": 0.0, "step": 0.0}
 """Added to AICc: a change must earn its name, and a bend of the curve costs less than a free parameter would."""
-FEWEST_POINTS = 4
+FEWEST_POINTS = 6
+"""With fewer the criterion has no room for a step, and a cliff would be called steady."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from pytest_clinical_drift.report.clean import one_line
-from pytest_clinical_drift.report.figures import counted, interval_text, value_text, worse_text
+from pytest_clinical_drift.report.figures import interval_text, value_text, worse_text
 from pytest_clinical_drift.report.sentences import alarm_sentence, alarm_title, event_sentence, opinion_lines
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, DISMISSED, OPEN, Alarm, CaseAssessment
 from pytest_clinical_drift.verdict.case import in_a_row
@@ -20,6 +20,7 @@ from pytest_clinical_drift.verdict.values import (
     SEVERE,
     CaseVerdict,
     Judgement,
+    counted,
     label,
 )
 
@@ -42,17 +43,21 @@ def headline(verdict: CaseVerdict, repeats: Sequence[CaseAssessment]) -> str:
     wanted = FAIL if verdict.waiver or verdict.verdict == FAIL else CAUTION
     decisive = [item for item in verdict.judgements if item.verdict == wanted]
     decisive.sort(key=lambda item: item.metric not in (*SEVERE, "stale_facts"))
-    told = [text for item in decisive if (text := _reason(item, verdict.verdict))]
+    stops = {(event.fact, event.turn) for item in decisive if item.metric == "hard_stops" for event in item.events}
+    told = [text for item in decisive if (text := _reason(item, verdict.verdict, stops))]
     if not any(item.events for item in decisive):
         told += _lost(repeats, confirmed_only=verdict.verdict == FAIL)
     return one_line("; ".join(told) or verdict.verdict, 300)
 
 
-def _reason(item: Judgement, verdict: str) -> str:
+def _reason(item: Judgement, verdict: str, stops: Collection[tuple[str | None, int]]) -> str:
+    """A decisive figure in words; a hard stop that is also a stale fact is told once."""
     if item.value is None:
         return f"{label(item.metric)} not evaluated"
     if item.events:
-        wanted = [e for e in item.events if e.state == CONFIRMED] if verdict == FAIL else item.events
+        wanted = [e for e in item.events if e.state == CONFIRMED or verdict != FAIL]
+        if item.metric == "stale_facts":
+            wanted = [e for e in wanted if (e.fact, e.turn) not in stops]
         return "; ".join(event_sentence(event) for event in wanted)
     detail = f" ({item.detail})" if item.detail else ""
     worse = worse_text(item.metric, item.value, item.worst)

@@ -6,13 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_clinical_drift.verdict.thresholds import EVENT_METRICS
-from pytest_clinical_drift.verdict.values import NOT_EVALUATED, number, words
-
-
-def counted(count: float, one: str) -> str:
-    """A count with its noun: "1 case", "3 cases", "2 replies"."""
-    many = f"{one[:-1]}ies" if one.endswith("y") else f"{one}s"
-    return f"{count:,g} {one if count == 1 else many}"
+from pytest_clinical_drift.verdict.values import NOT_EVALUATED, counted, number, words
 
 
 def listed(names: list[str]) -> str:

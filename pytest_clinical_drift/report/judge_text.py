@@ -9,9 +9,9 @@ from tabulate import tabulate
 
 from pytest_clinical_drift.judging.calibration import Calibration
 from pytest_clinical_drift.report.clean import one_line
-from pytest_clinical_drift.report.figures import counted, listed
+from pytest_clinical_drift.report.figures import listed
 from pytest_clinical_drift.report.page import text_lines
-from pytest_clinical_drift.verdict.values import words
+from pytest_clinical_drift.verdict.values import counted, words
 
 NO_JUDGE = "judge: none; rules alone confirm only what was right on labelled real text, the rest stays open"
 SHARES = {

@@ -13,8 +13,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 
 from pytest_clinical_drift.report.clean import inert, one_line, printable
-from pytest_clinical_drift.report.figures import counted, interval_text, value_text, worse_text
-from pytest_clinical_drift.verdict.values import label, number, words
+from pytest_clinical_drift.report.figures import interval_text, value_text, worse_text
+from pytest_clinical_drift.verdict.values import counted, label, number, words
 
 
 @cache

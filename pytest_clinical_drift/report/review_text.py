@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pytest_clinical_drift.judging.reviews import DECLARED
-from pytest_clinical_drift.report.figures import counted
+from pytest_clinical_drift.verdict.values import counted
 
 
 def change_sentence(change: Mapping[str, Any]) -> str:

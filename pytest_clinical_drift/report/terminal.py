@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_clinical_drift.report.case_text import figure_table, fill, headline, worst_first
-from pytest_clinical_drift.report.figures import counted
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.sentences import alarm_sentence
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
-from pytest_clinical_drift.verdict.values import CaseVerdict
+from pytest_clinical_drift.verdict.values import CaseVerdict, counted
 
 Cases = Sequence[tuple[Sequence[CaseAssessment], CaseVerdict]]
 Record = Mapping[str, Any]

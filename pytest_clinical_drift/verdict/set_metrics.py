@@ -12,10 +12,20 @@ from pytest_clinical_drift.metrics.drift import steepest_slope
 from pytest_clinical_drift.metrics.recall import mean
 from pytest_clinical_drift.metrics.stats import Interval, effective_trials, mean_interval, pooled_interval
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, FactFinding
-from pytest_clinical_drift.verdict.case import Repeats, case_value, events_of, nobody_asked, pooled_conflict
+from pytest_clinical_drift.verdict.case import Repeats, case_value, events_of, pooled_conflict, unmeasured
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.thresholds import EVENT_METRICS, Thresholds
-from pytest_clinical_drift.verdict.values import CAUTION, FAIL, NOT_EVALUATED, PASS, SEVERE, Basis, Judgement, band_of
+from pytest_clinical_drift.verdict.values import (
+    CAUTION,
+    FAIL,
+    NOT_EVALUATED,
+    PASS,
+    SEVERE,
+    Basis,
+    Judgement,
+    band_of,
+    counted,
+)
 
 _HOPELESS = 20
 """A set would have to grow by more than this factor: then no number is given."""
@@ -65,7 +75,7 @@ def _judge_conflict(limits: MetricLimits, complete: Sequence[Repeats], threshold
         pooled_interval([row[end] for row in per_case], trials, groups, confidence=thresholds.set.confidence)
         for end in (0, 1)
     )
-    detail = f"{sure} of {pairs} pairs" if pairs else "no pair of advice in the whole set"
+    detail = f"{sure} of {counted(pairs, 'pair')}" if pairs else "no pair of advice in the whole set"
     rates = conflict_rate(sure, pairs), conflict_rate(worst, pairs)
     return _by_interval("k_conflict", limits, rates, (sure_limits, worst_limits), detail, thresholds)
 
@@ -76,9 +86,12 @@ def _judge_events(
     """Cases in which it happened; a waived one counts as CAUTION, and under policy set max_failing_cases decides."""
     if not complete:
         return Judgement(name, None, NOT_EVALUATED, str(limits.pass_limit), "no case was run to the end")
-    events = [events_of(name, repeats) for repeats in complete]
-    if not any(events) and all(nobody_asked(name, repeats) for repeats in complete):
-        return Judgement(name, None, NOT_EVALUATED, str(limits.pass_limit), "needs a judge")
+    seen = [(events_of(name, repeats), repeats) for repeats in complete]
+    measured = [(found, repeats) for found, repeats in seen if found or not unmeasured(name, repeats)]
+    if not measured:
+        return Judgement(name, None, NOT_EVALUATED, str(limits.pass_limit), unmeasured(name, complete[0]))
+    events = [found for found, _ in measured]
+    complete = [repeats for _, repeats in measured]
     happened = [any(e.state == CONFIRMED for e in found) for found in events]
     possible = sum(bool(found) for found in events)
     excused = sum(hit and repeats[0].case_id in waived for hit, repeats in zip(happened, complete, strict=True))
@@ -91,7 +104,7 @@ def _judge_events(
     if waiting:  # open alarms are not innocent: no limit can be given while somebody has to read them
         upper = f" confirmed, {waiting} more with open alarms: the rate is not known"
     signed = f"; {excused} waived" if excused else ""
-    detail = f"{sum(happened)} of {len(happened)} cases{upper}{signed}"
+    detail = f"{sum(happened)} of {counted(len(happened), 'case')}{upper}{signed}"
     sure = float(sum(happened))
     verdict = band_of(limits, sure - excused)
     softened = name not in SEVERE and thresholds.policy == "set" and verdict == FAIL

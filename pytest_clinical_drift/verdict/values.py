@@ -162,3 +162,9 @@ def label(metric: str) -> str:
 def number(metric: str, value: float) -> str:
     """A metric's value as reports show it."""
     return format(value, words("metrics").get(metric, {}).get("format", "g"))
+
+
+def counted(count: float, one: str) -> str:
+    """A count with its noun: "1 case", "3 cases", "2 replies"."""
+    many = f"{one[:-1]}ies" if one.endswith("y") else f"{one}s"
+    return f"{count:,g} {one if count == 1 else many}"

@@ -31,6 +31,7 @@ from pytest_clinical_drift.verdict.values import (
     CaseVerdict,
     Judgement,
     SetVerdict,
+    counted,
     fails_run,
     label,
     number,
@@ -60,7 +61,7 @@ def judge_set(
         verdict=verdict,
         judgements=judgements,
         reasons=tuple(reasons),
-        diagnosis=diagnose(complete, thresholds),
+        diagnosis=diagnose(judgements, [item for verdict in verdicts for item in verdict.judgements], thresholds),
         selected=len(cases),
         total=total,
         complete=len(complete),
@@ -92,7 +93,7 @@ def _decide(
         return FAIL, failed
     reasons: list[str] = []
     if len(complete) < run:
-        reasons.append(f"{run - len(complete)} of {run} cases could not be run to the end")
+        reasons.append(f"{run - len(complete)} of {counted(run, 'case')} could not be run to the end")
         if not complete or len(complete) / run < rules.min_coverage - 1e-9:
             return INCOMPLETE, reasons
     if basis.missing:
@@ -112,7 +113,7 @@ def _decide(
     reasons += [_because(item) for item in judgements if item.verdict == CAUTION or item in lacking]
     verdict = CAUTION if reasons else PASS
     if cautious := sum(item.verdict == CAUTION for item in verdicts):
-        reasons.append(f"{cautious} {'case' if cautious == 1 else 'cases'} at CAUTION")
+        reasons.append(f"{counted(cautious, 'case')} at CAUTION")
     return verdict, reasons
 
 
@@ -131,9 +132,9 @@ def _failing_cases(verdicts: Sequence[CaseVerdict], thresholds: Thresholds) -> l
     failing = [verdict for verdict in verdicts if verdict.verdict == FAIL]
     fatal = sum(fails_run(verdict, thresholds) for verdict in failing)
     tolerated, limit = len(failing) - fatal, thresholds.set.max_failing_cases
-    reasons = [f"{fatal} of {len(verdicts)} cases failed"] if fatal else []
+    reasons = [f"{fatal} of {counted(len(verdicts), 'case')} failed"] if fatal else []
     if tolerated > limit:
-        reasons.append(f"{tolerated} of {len(verdicts)} cases are past a fail line, {limit} are tolerated")
+        reasons.append(f"{tolerated} of {counted(len(verdicts), 'case')} past a fail line, {limit} tolerated")
     return reasons
 
 
@@ -142,11 +143,8 @@ def _too_few(complete: Sequence[Repeats], needed: int) -> str:
     independent = len({repeats[0].group for repeats in complete})
     if independent >= needed:
         return ""
-    if independent < len(complete):
-        counted = f"{len(complete)} cases of {independent} independent groups"
-    else:
-        counted = f"{independent} {'case' if independent == 1 else 'cases'}"
-    return f"{counted}: fewer than the {needed} that a PASS needs"
+    groups = f" of {counted(independent, 'independent group')}" if independent < len(complete) else ""
+    return f"{counted(len(complete), 'case')}{groups}: fewer than the {needed} that a PASS needs"
 
 
 def _because(item: Judgement) -> str:
@@ -154,7 +152,7 @@ def _because(item: Judgement) -> str:
         return f"{label(item.metric)} not evaluated: {item.detail}"
     if item.metric in EVENT_METRICS:
         doubtful = "" if item.worst in (None, item.value) else f", {item.worst:g} with open alarms"
-        return f"{label(item.metric)} in {item.value:g} {'case' if item.value == 1 else 'cases'}{doubtful}"
+        return f"{label(item.metric)} in {counted(item.value, 'case')}{doubtful}"
     interval = f" [{item.interval.low:.3f}, {item.interval.high:.3f}]" if item.interval else ""
     worse = "" if item.worst in (None, item.value) else f", {number(item.metric, item.worst)} with open alarms"
     shown = f"{number(item.metric, item.value)}{worse}{interval}"

@@ -63,9 +63,9 @@ def test_small_fall_is_none() -> None:
     assert fit_shape([1.0 - 0.01 * turn for turn in range(10)]).kind == "none"
 
 
-@pytest.mark.parametrize("curve", [[], [1.0], [1.0, None, 0.5], [None] * 10])
+@pytest.mark.parametrize("curve", [[], [1.0], [1.0, None, 0.5], [None] * 10, [1.0, 1.0, 0.0, 0.0], [0.9] * 5])
 def test_too_few_turns(curve: list[float | None]) -> None:
-    """Below four points there is no shape to tell."""
+    """Below six points there is no shape to tell, and a cliff is not called steady."""
     shape = fit_shape(curve)
     assert (shape.kind, shape.start, shape.end) == ("too short", None, None)
 

@@ -7,10 +7,11 @@ from made import conversation, flat
 from records import judged, limits, record
 
 from pytest_clinical_drift.report.clean import one_line, printable
-from pytest_clinical_drift.report.figures import counted, listed, value_text, worse_text
+from pytest_clinical_drift.report.figures import listed, value_text, worse_text
 from pytest_clinical_drift.report.judge_text import judge_line, limit_rows
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.svg import Level, Line, curve_chart, limit_levels, sparkline
+from pytest_clinical_drift.verdict.values import counted
 
 
 def test_counts_have_their_noun() -> None:

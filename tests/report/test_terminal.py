@@ -126,3 +126,12 @@ def test_left_out_metrics_are_named() -> None:
 def test_sparkline_by_hand() -> None:
     """Eight levels; a dot where nothing was evaluated."""
     assert sparkline([0.0, 0.5, 1.0, None]) == "▁▅█·"
+
+
+def test_stale_hard_stop_is_told_once() -> None:
+    """One old value that could kill is one finding, though two metrics count it."""
+    found = [event("hard_stops", kind="stale"), event("stale_facts", kind="stale")]
+    ((repeats, verdict),) = judged_cases(flat("x", events=found))
+    assert headline(verdict, repeats) == 'turn 3: kept the old value instead of "penicillin allergy" (hard stop)'
+    ((repeats, verdict),) = judged_cases(flat("x", events=found[1:]))
+    assert headline(verdict, repeats) == 'turn 3: "penicillin allergy" not taken up'

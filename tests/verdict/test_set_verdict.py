@@ -380,3 +380,33 @@ def test_a_projects_own_figure_is_gated_like_recall() -> None:
     for value, expected in ((0.9, "PASS"), (0.4, "FAIL"), (None, "CAUTION")):
         cases = [[flat(f"c{number}", scores=(("own.tone", value),))] for number in range(60)]
         assert judge(cases, own).verdict == expected
+
+
+def test_contradictions_are_counted_where_advice_was_compared() -> None:
+    """Cases without a pair leave the denominator; without any pair in the set there is no figure, and no PASS."""
+    mixed = [*steady(50), *([flat(f"mute-{number}", pairs=0)] for number in range(10))]
+    assert figure(judge(mixed), "severe_contradictions").detail.startswith("0 of 50 cases; compatible")
+    verdict = judge([[flat(f"c{number}", pairs=0)] for number in range(60)])
+    found = figure(verdict, "severe_contradictions")
+    assert (found.value, found.verdict) == (None, "not evaluated")
+    assert "severe contradictions not evaluated: no pair of advice was compared" in verdict.reasons
+    assert verdict.verdict == "CAUTION"
+
+
+def test_diagnosis_of_the_set_knows_unfinished_cases() -> None:
+    """A breach before the outage was seen: the set is not stable because of 59 others."""
+    cases = steady()
+    cases[0] = [flat("c0", incomplete="timeout", events=[event("breaches")])]
+    assert judge(cases).diagnosis == "remembers, but advises unsafely"
+    assert judge(steady()).diagnosis == "stable"
+
+
+def test_one_case_is_not_one_cases() -> None:
+    """Every reason and basis of a set of one case."""
+    failing = judge([[flat("a", 0.5, pairs=1, events=[event()])]])
+    broken = judge([[flat("a", incomplete="timeout")]])
+    told = [*failing.reasons, *broken.reasons, *(item.detail for item in failing.judgements)]
+    assert "1 of 1 case failed" in told
+    assert "1 of 1 case could not be run to the end" in told
+    assert "0 of 1 pair" in " ".join(told)
+    assert [text for text in told if "1 cases" in text or "1 pairs" in text] == []
