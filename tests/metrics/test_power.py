@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_clinical_drift.metrics.power import Odds, case_sd, comparison_odds, estimate_power
+from pytest_clinical_drift.metrics.power import RECALL, Odds, case_sd, comparison_odds, estimate_power
 from pytest_clinical_drift.report.page import text_lines
 
 
@@ -68,3 +68,13 @@ def test_text_names_chance_and_false_alarm() -> None:
 def test_no_cases_decide_nothing(cases: int) -> None:
     """Fewer than two cases are always undecided."""
     assert estimate_power(cases=cases, drop=0.1).caught == Odds(worse=0.0, undecided=1.0, not_worse=0.0)
+
+
+@pytest.mark.parametrize(("given", "before", "after"), [(None, case_sd(), case_sd(RECALL - 0.1)), (0.2, 0.2, 0.2)])
+def test_a_worse_model_scatters_more_unless_its_spread_is_given(
+    given: float | None, before: float, after: float
+) -> None:
+    """The variance of a paired difference by hand: before² + after² - 2 · correlation · before · after."""
+    error = (before**2 + after**2 - 2 * 0.6 * before * after) ** 0.5
+    found = estimate_power(cases=60, drop=0.1, sd=given, correlation=0.6).caught
+    assert found == pytest.approx(comparison_odds(cases=60, drop=0.1, margin=0.05, error_sd=error))

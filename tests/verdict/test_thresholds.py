@@ -162,3 +162,25 @@ def test_limits_in_force_cannot_be_changed() -> None:
     limits = load_thresholds().metrics["recall_at_t10"]
     with pytest.raises(ValidationError, match="frozen"):
         limits.worst = "caution"  # type: ignore[misc]
+
+
+def test_a_file_of_metrics_alone_gets_the_strict_rules(tmp_path: Path) -> None:
+    """What a file does not say is decided on the careful side, as the documentation tells."""
+
+    def bare(data: dict[str, dict[str, object]]) -> None:
+        data["clinical_drift"] = {"metrics": data["clinical_drift"]["metrics"]}
+
+    found = load_thresholds(changed(tmp_path, bare))
+    assert (found.policy, found.open, found.waivers) == ("each-case", "unsettled", ())
+    assert list(found.set.model_dump().values()) == ["interval", 0.95, 40, 0, 1.0]
+    assert list(found.baseline.model_dump().values()) == [0.025, 0.05, 0.01, 0.03]
+    floors = {"sensitivity": 0.85, "specificity": 0.98}
+    assert list(found.judge.model_dump().values()) == [False, floors, 0.03]
+
+
+def test_the_fingerprint_follows_the_limits(tmp_path: Path) -> None:
+    """The same limits have the same hash, other limits another one."""
+    other = load_thresholds(changed(tmp_path, lambda d: _metrics(d)["recall_at_t10"].update({"pass": "> 0.85"})))
+    assert load_thresholds().fingerprint() == load_thresholds().fingerprint()
+    assert len({load_thresholds().fingerprint(), other.fingerprint()}) == 2
+    assert len(other.fingerprint()) == 64
