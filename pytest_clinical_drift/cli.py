@@ -120,13 +120,13 @@ def _power(options: argparse.Namespace) -> int:
 
 
 def _review(options: argparse.Namespace) -> int:
-    from pytest_clinical_drift.gate.rejudge import write_review_page
+    from pytest_clinical_drift.gate.reviewing import write_review_page
 
     return write_review_page(options.results, options.out, _say)
 
 
 def _verdict(options: argparse.Namespace) -> int:
-    from pytest_clinical_drift.gate.rejudge import judge_with_reviews
+    from pytest_clinical_drift.gate.reviewing import judge_with_reviews
 
     return judge_with_reviews(options.results, options.reviews, options.out, _say)
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.conversation.frontier import Plan
-from pytest_clinical_drift.judging.prompts import messages_for
-from pytest_clinical_drift.judging.questions import Question, audit_share, forbidden_at, messages_of, record_of
-from pytest_clinical_drift.verdict.values import counted
+from pytest_clinical_drift.judging.questions import audit_share, forbidden_at
+from pytest_clinical_drift.report.page import text_lines
 
 _CHARACTERS_PER_TOKEN = 4.2
 """English prose under common tokenizers; good enough for an estimate."""
-_TEXT_TOKENS, _ANSWER_TOKENS = 250, 60
-"""Of a reply or summary, and of a judge's answer."""
+_TEXT_TOKENS, _QUESTION_TOKENS, _ANSWER_TOKENS = 250, 1100, 60
+"""Of a reply or summary; of a question to a judge as on the bundled cases, and of its answer."""
 _UNCLEAR = 0.10
 """Share of the facts of good summaries that rules do not find plainly stated."""
 _INVENTED_PER_SUMMARY = 0.05
@@ -33,53 +31,29 @@ def estimate(cases: Sequence[Case], plan: Plan, *, judged: bool = False) -> list
             tokens += 2 * history + _TEXT_TOKENS + _tokens(prompts.PROBE)  # for the reply, and after it for the summary
             history += _TEXT_TOKENS
     requests = 2 * turns * plan.repeats
-    told = (
-        f"{counted(len(cases), 'case')}, {turns} turns: {requests:,} requests, "
-        f"about {tokens * plan.repeats:,.0f} prompt tokens (most of them shared prefixes) "
-        f"and {requests * _TEXT_TOKENS:,} completion tokens"
-    )
-    return [told, _of_judge(cases, plan.repeats)] if judged else [told]
+    told = _told("estimate", requests, tokens * plan.repeats, _TEXT_TOKENS, cases=len(cases), turns=turns)
+    return told + (_of_judge(cases, plan.repeats) if judged else [])
+
+
+def _told(of: str, requests: float, prompt: float, per_answer: int, **counts: float) -> list[str]:
+    tokens = {"prompt": prompt, "completion": requests * per_answer}
+    return text_lines("gate.txt.j2", of, requests=requests, **tokens, **counts)
 
 
 def _tokens(text: str) -> float:
     return len(text) / _CHARACTERS_PER_TOKEN
 
 
-def _of_judge(cases: Sequence[Case], repeats: int) -> str:
+def _of_judge(cases: Sequence[Case], repeats: int) -> list[str]:
     """Severe kinds are asked twice; how many facts are unclear depends on the summaries, and is assumed."""
-    audit = audit_share(cases, repeats)
-    questions = requests = tokens = 0.0
+    unclear = _UNCLEAR + (1 - _UNCLEAR) * audit_share(cases, repeats)
+    once = twice = 0.0
     for case in cases:
-        for asked, count in _expected(case, _UNCLEAR + (1 - _UNCLEAR) * audit):
-            times = count * (2 if asked.severe else 1)
-            questions += count
-            requests += times
-            tokens += times * sum(_tokens(message.content) for message in messages_for(asked, 1))
-    questions, requests, tokens = (round(value * repeats, -2) for value in (questions, requests, tokens))
-    return (
-        f"judge: about {questions:,.0f} questions in {requests:,.0f} requests, {tokens:,.0f} prompt tokens (a third or "
-        f"more shared prefixes) and {requests * _ANSWER_TOKENS:,.0f} completion tokens; calibrating it comes on top"
-    )
-
-
-def _expected(case: Case, unclear: float) -> Iterator[tuple[Question, float]]:
-    """Questions as the conversation will raise them, each with how often; texts of usual length stand in."""
-    text = "x" * round(_TEXT_TOKENS * _CHARACTERS_PER_TOKEN)
-    for turn in case.turns:
-        number, record, said = turn.turn, record_of(case, turn.turn), messages_of(case, turn.turn, turn.turn)
-        so_far, facts, forbidden = messages_of(case, 1, number), facts_at(case, number), forbidden_at(case, number)
-        for kind, count in (
-            ("must", len(turn.expect.must)),
-            ("must_not", len(turn.expect.must_not)),
-            ("forbidden", int(bool(forbidden))),
-            ("harm", 1),
-        ):
-            yield Question(kind, case.id, number, text, said, record, forbidden=forbidden, severe=True), count
-        fact = Question("fact", case.id, number, text, so_far, statement="a fact of the patient")
-        yield fact, len(facts) * unclear
-        if number in (case.horizon, len(case.turns)):
-            yield replace(fact, severe=True), sum(state.fact.hard_stop for state in facts)
-        invented = Question("invented", case.id, number, text, so_far, record, statement="a statement")
-        yield invented, _INVENTED_PER_SUMMARY
-        if number > 1:
-            yield Question("conflict", case.id, number, text, said, record, earlier_turn=number - 1, earlier=text), 1
+        for turn in case.turns:
+            facts, expect = facts_at(case, turn.turn), turn.expect
+            once += len(facts) * unclear + _INVENTED_PER_SUMMARY + (turn.turn > 1)  # a pair of replies from turn 2 on
+            twice += len(expect.must) + len(expect.must_not) + bool(forbidden_at(case, turn.turn)) + 1  # and its harm
+            if turn.turn in (case.horizon, len(case.turns)):
+                twice += sum(state.fact.hard_stop for state in facts)
+    questions, requests = (round(number * repeats, -2) for number in (once + twice, once + 2 * twice))
+    return _told("judge_estimate", requests, requests * _QUESTION_TOKENS, _ANSWER_TOKENS, questions=questions)

@@ -30,16 +30,16 @@ from pytest_clinical_drift.gate.items import (
     take_selection,
 )
 from pytest_clinical_drift.gate.ledger import record_run
-from pytest_clinical_drift.gate.manifest import manifest_of
 from pytest_clinical_drift.gate.options import RunSettings
 from pytest_clinical_drift.gate.outcome import Outcome
 from pytest_clinical_drift.gate.own_scores import own_scores
 from pytest_clinical_drift.gate.record import write_run_record
-from pytest_clinical_drift.gate.rejudge import told_in_run
 from pytest_clinical_drift.gate.reporting import GroupsPlugin, shown, status_of, write_figures
-from pytest_clinical_drift.gate.run import GateRun
+from pytest_clinical_drift.gate.reviewing import told_in_run
+from pytest_clinical_drift.gate.run import GateRun, manifest_of
 from pytest_clinical_drift.gate.shared import leave, wait_for
 from pytest_clinical_drift.report.judge_text import judge_line
+from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.subjects.base import RunStopped
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.grounds import ungated
@@ -88,8 +88,6 @@ class ActivePlugin(GroupsPlugin):
         if self.config.option.collectonly:
             return
         try:
-            if self._distributed() and self.run.subject.exclusive:
-                raise InputError(f"{self.run.spec} loads the model into each process: run it without -n")
             progress = self._progress()
             self.remarks = self.run.check(progress.say if progress else None)
             self.run.make_results_folder()
@@ -123,16 +121,16 @@ class ActivePlugin(GroupsPlugin):
 
     def pytest_report_header(self) -> list[str]:
         cases, limits = self.run.cases_path, self.run.thresholds_file
-        source = "the bundled set" if cases == bundled_cases() else shown(cases)
-        number = "1 case" if len(self.run.cases) == 1 else f"{len(self.run.cases)} cases"
-        gate = limits.resolve() if limits else "the bundled thresholds"
-        told = [f"{self.run.spec}, {number} from {source}, gate: {gate}"]
-        if missing := ungated(self.run.gate.thresholds):
-            told.append(f"not gated: {', '.join(missing)}")
-        if self.selection is None:
-            told.append("gate only; your tests are not collected")
-        elif not self.selection:
-            told.append(f"your tests only; add {STUDY} for the gate")
+        told = text_lines(
+            "gate.txt.j2",
+            "header",
+            run=self.run,
+            source="the bundled set" if cases == bundled_cases() else shown(cases),
+            gate=limits.resolve() if limits else "the bundled thresholds",
+            missing=ungated(self.run.gate.thresholds),
+            selection=self.selection,
+            study=STUDY,
+        )
         return [f"clinical-drift: {line}" for line in (*told, *self.run.bench.header)]
 
     # -- collection

@@ -14,14 +14,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pytest_clinical_drift.report.figures import listed
-from pytest_clinical_drift.verdict.values import counted
+from pytest_clinical_drift.report.page import text_lines
 
 FILE_NAME = "ledger.jsonl"
 _CANDIDATE = ("subject", "revision", "system_prompt")
-_WATCHED = {"cases": "the cases", "thresholds": "the thresholds", "prompts": "the prompts", "settings": "the settings"}
-_SHOWN = 6
-"""Verdicts of earlier attempts that the sentence names."""
+_WATCHED = ("cases", "thresholds", "prompts", "settings")
 
 Entry = Mapping[str, Any]
 
@@ -77,19 +74,17 @@ def _sentence(entry: Entry, lines: Sequence[str]) -> str:
     found = [_parse(line) for line in lines]
     mine = [line for line in found if line and all(line.get(key) == entry[key] for key in _CANDIDATE)]
     earlier = [line for line in mine if line.get("verdict") != "PARTIAL"]
-    name = "subset run, no attempt" if entry["verdict"] == "PARTIAL" else f"attempt {len(earlier) + 1}"
-    text = f"{name} of this candidate"
-    if earlier:
-        verdicts = ", ".join(str(line.get("verdict")) for line in earlier[-_SHOWN:])
-        text += f" (before: {'…, ' if len(earlier) > _SHOWN else ''}{verdicts})"
-    if partial := len(mine) - len(earlier):
-        text += f"; {counted(partial, 'subset run')} before"
-    if changed := [name for key, name in _WATCHED.items() if earlier and earlier[-1].get(key) != entry[key]]:
-        text += f"; {listed(changed)} changed since the last attempt"
     chain = [None, *map(_digest, lines)]
-    if any(line is None or line.get("previous") != before for line, before in zip(found, chain, strict=False)):
-        text += "; the ledger was altered: a line was changed or taken out"
-    return text
+    (told,) = text_lines(
+        "gate.txt.j2",
+        "attempt",
+        number=0 if entry["verdict"] == "PARTIAL" else len(earlier) + 1,
+        earlier=[str(line.get("verdict")) for line in earlier],
+        subsets=len(mine) - len(earlier),
+        changed=[f"the {key}" for key in _WATCHED if earlier and earlier[-1].get(key) != entry[key]],
+        altered=any(line is None or line.get("previous") != last for line, last in zip(found, chain, strict=False)),
+    )
+    return told
 
 
 def _parse(line: str) -> dict[str, Any] | None:

@@ -53,17 +53,6 @@ class Gate(BaseModel):
         return (self.strict and verdict.verdict == CAUTION) or fails_run(verdict, self.thresholds)
 
 
-class GivenRuling(BaseModel):
-    """What was ruled on one question of one conversation."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    case_id: str
-    repeat: int
-    about: About
-    ruling: Ruling
-
-
 class RunRecord(Gate):
     """The gate of a finished run, and every answer that was given."""
 
@@ -71,8 +60,8 @@ class RunRecord(Gate):
     manifest: str
     """Hash of the results file's manifest."""
     basis: Basis
-    rulings: tuple[GivenRuling, ...]
-    """Answered questions only."""
+    rulings: tuple[tuple[str, int, About, Ruling], ...]
+    """Answered questions only: case, repeat, what the question is about, and what was ruled."""
 
 
 def write_run_record(
@@ -84,7 +73,7 @@ def write_run_record(
 ) -> Path:
     """Write `run.json` beside the results; `ruled` is by case and repeat."""
     given = [
-        GivenRuling(case_id=case_id, repeat=repeat, about=about, ruling=ruling)
+        (case_id, repeat, about, ruling)
         for (case_id, repeat), rulings in sorted(ruled.items())
         for about, ruling in rulings.items()
         if ruling.opinions

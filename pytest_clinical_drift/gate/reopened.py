@@ -112,8 +112,8 @@ def reopen(folder: Path) -> Reopened:
     scorer = Scorer(record.stride, load_extractor(record.ner))
     share = audit_share(record.cases, record.repeats) if record.basis.judge else 0.0
     given: dict[tuple[str, int], dict[About, Ruling]] = {}
-    for ruled in record.rulings:
-        given.setdefault((ruled.case_id, ruled.repeat), {})[ruled.about] = ruled.ruling
+    for case_id, repeat, about, ruling in record.rulings:
+        given.setdefault((case_id, repeat), {})[about] = ruling
     talks = []
     for transcript in _transcripts(folder, record, list(cases.values())):
         key = (transcript.case_id, transcript.repeat)

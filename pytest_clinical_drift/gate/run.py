@@ -1,10 +1,11 @@
-"""One gated run: the parts that carry out what was asked for."""
+"""One gated run: the parts that carry out what was asked for, and the manifest of what they were."""
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,12 @@ from pytest_clinical_drift.gate.options import RunSettings
 from pytest_clinical_drift.gate.own_scores import Scores
 from pytest_clinical_drift.gate.record import Gate
 from pytest_clinical_drift.judging.prompts import prompt_hash
+from pytest_clinical_drift.metrics.seed import SEED
 from pytest_clinical_drift.report.json_file import package_versions
 from pytest_clinical_drift.scoring.alignment import find_embedder
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
-from pytest_clinical_drift.subjects.base import Subject, TalkativeSubject
+from pytest_clinical_drift.subjects.base import Identity, Subject, TalkativeSubject
 from pytest_clinical_drift.subjects.spec import Spec, build_subject, model_slug, parse_spec
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.baseline import check_comparable, load_baseline
@@ -184,3 +186,58 @@ def _check_folder(folder: Path) -> None:
     found = next(part for part in (folder, *folder.parents) if part.exists())
     if not found.is_dir():
         raise InputError(f"--drift-results: {found} is a file, not a folder")
+
+
+def manifest_of(
+    run: GateRun,
+    identity: Identity,
+    assessed: Sequence[CaseAssessment],
+    transcripts: Mapping[str, Sequence[Transcript]],
+) -> dict[str, Any]:
+    """Everything that two runs must share to be the same."""
+    scoring, system = run.scoring, run.system_prompt
+    return {
+        **scoring,
+        "model": identity.spec,
+        "revision": identity.revision,
+        "identity_proven": identity.proven,
+        "decoding": dict(identity.settings),
+        "server": dict(identity.server) if identity.server else None,
+        "judged": run.bench.manifest(),
+        "questions": sum(assessment.questions for assessment in assessed),
+        "unanswered": sum(assessment.unanswered for assessment in assessed),
+        "ner": run.settings.ner,
+        "repeats": run.settings.repeats,
+        "seed": SEED,
+        "hashes": {
+            **scoring["hashes"],
+            "thresholds": run.gate.thresholds.fingerprint(),
+            "system_prompt": hashlib.sha256(system.encode()).hexdigest() if system else None,
+        },
+        "replies": sum(assessment.replies_total for assessment in assessed),
+        "replies_reused": sum(assessment.replies_reused for assessment in assessed),
+        "replies_reused_since": _oldest_reused(transcripts),
+        "tokens": spent(assessed, run.settings.prices),
+    }
+
+
+def _oldest_reused(transcripts: Mapping[str, Sequence[Transcript]]) -> str | None:
+    """When the oldest of the reused replies was generated; None when all are new."""
+    exchanges = (exchange for repeats in transcripts.values() for run in repeats for exchange in run.exchanges)
+    replies = (reply for exchange in exchanges for reply in (exchange.reply, exchange.summary) if reply is not None)
+    return min((reply.reused_from for reply in replies if reply.reused_from is not None), default=None)
+
+
+def spent(runs: Sequence[CaseAssessment], prices: tuple[float, float] | None) -> dict[str, Any] | None:
+    """The model's tokens in a run, reused replies included, and their cost by prices per million tokens.
+
+    None where some were not counted: half of a sum is no sum.
+    """
+    prompt, completion = [run.prompt_tokens for run in runs], [run.completion_tokens for run in runs]
+    if None in prompt or None in completion:
+        return None
+    used = {"prompt": sum(filter(None, prompt)), "completion": sum(filter(None, completion))}
+    if prices is None:
+        return {**used, "prices_per_million": None, "cost": None}
+    cost = (used["prompt"] * prices[0] + used["completion"] * prices[1]) / 1_000_000
+    return {**used, "prices_per_million": list(prices), "cost": round(cost, 4)}

@@ -176,7 +176,6 @@ class _Adapter:
     """A chat function as a subject."""
 
     spec = "python:function"
-    exclusive = False
 
     def __init__(self, chat: Callable[[list[dict[str, str]], str], str]) -> None:
         self._chat = chat

@@ -53,8 +53,6 @@ class Subject(Protocol):
     """
 
     spec: str
-    exclusive: bool
-    """Holds weights in this process, so that several worker processes would load several copies."""
 
     def check(self, cases: Sequence[Case]) -> list[str]:
         """Cheap look before anything runs: InputError for what cannot work, remarks for the header otherwise."""

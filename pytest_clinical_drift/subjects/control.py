@@ -106,8 +106,6 @@ _CONTROLS: Mapping[str, tuple[Speak, Speak]] = {
 class ControlSubject:
     """Answers from the case file; knows what is asked for and states it, or does not."""
 
-    exclusive = False
-
     def __init__(self, target: str, settings: Mapping[str, str]) -> None:
         self.spec = f"control:{target}"
         if target not in _CONTROLS:

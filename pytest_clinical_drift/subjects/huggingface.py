@@ -32,8 +32,6 @@ _DTYPES = ("auto", "float32", "bfloat16", "float16")
 class HuggingFaceSubject:
     """Loads the model at the first request; cases advance together, each on top of its own cached conversation."""
 
-    exclusive = True
-
     def __init__(self, target: str, settings: Mapping[str, str], *, option: str = "--model") -> None:
         self.spec = f"hf:{target}"
         named = "--drift-set" if option == "--model" else f"{option}-set"

@@ -25,8 +25,6 @@ _MOST_FRAMES = 8
 class PythonSubject:
     """Calls the user's function once per request, one after the other."""
 
-    exclusive = False
-
     def __init__(self, target: str, settings: Mapping[str, str]) -> None:
         self.spec = f"python:{target}"
         self._target = target

@@ -29,8 +29,6 @@ _Key = tuple[str, int, int, str]
 class ReplaySubject:
     """Answers from a recording; what was not recorded cannot be asked."""
 
-    exclusive = False
-
     def __init__(self, target: str, settings: Mapping[str, str]) -> None:
         self.spec = f"replay:{target}"
         self._path = Path(target)

@@ -50,8 +50,6 @@ _HELLO_TOKENS = 16
 class ServerSubject:
     """Asks a server; outages are retried within bounds and never counted as forgetting."""
 
-    exclusive = False
-
     def __init__(self, target: str, settings: Mapping[str, str], *, option: str = "--model") -> None:
         self._option = option
         self._structured = True

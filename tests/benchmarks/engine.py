@@ -48,7 +48,6 @@ class OneByOne:
     """What transformers does when it is asked for one reply after the other."""
 
     spec = "one-by-one"
-    exclusive = True
 
     def __init__(self, weights: Path, tokens: int = TOKENS, model: Any = None) -> None:
         self._subject = HuggingFaceSubject(str(weights), {"dtype": "float32", "device": "cpu"})

@@ -57,7 +57,7 @@ class Stopwatch:
 class OneClient:
     """A client that asks the server one thing after the other, case after case."""
 
-    spec, exclusive = "one-client", False
+    spec = "one-client"
 
     def __init__(self, server: ServerSubject) -> None:
         self._server, self._runner = server, asyncio.Runner()

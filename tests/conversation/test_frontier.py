@@ -24,7 +24,6 @@ class Echo:
     """Answers with the words of its request; remembers what it was asked."""
 
     spec = "echo"
-    exclusive = False
 
     def __init__(self) -> None:
         self.asked: list[Request] = []

@@ -37,11 +37,14 @@ def offline_and_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_local_model_is_gated_and_its_replies_are_kept(
     models: Path, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The manifest names the weights by their hash; the second run generates nothing and says so."""
+    """The manifest names the weights by their hash; the second run generates nothing and says so.
+
+    With workers too: one process, and no worker, holds the weights.
+    """
     lay_out(pytester, monkeypatch, make_cases(2, 2))
     shutil.copytree(models / "short", pytester.path / "model")
     arguments = ["--drift-model", "hf:./model", "--drift-cases", "cases.json", "--drift-set", "max_tokens=8"]
-    first = pytester.runpytest_subprocess(*arguments)
+    first = pytester.runpytest_subprocess(*arguments, "-n", "2")
     second = pytester.runpytest_subprocess(*arguments, "--drift-results", "again")
     assert first.ret == second.ret == 1  # a random model remembers nothing
     manifests = [

@@ -186,14 +186,3 @@ def test_workers_share_one_conversation(project: pytest.Pytester) -> None:
         assert result.ret in (0, 1)
         assert len(server.requests) == len(set(server.requests)) == 24
     assert len(transcripts(project)) == 4
-
-
-def test_a_local_model_with_workers_is_one_usage_error(project: pytest.Pytester) -> None:
-    """Several copies of the weights are never what was meant."""
-    pytest.importorskip("xdist")
-    for workers in (("-n", "2"), ("--tx", "2*popen", "--dist", "load")):
-        given = ["--drift-model", "hf:some/model", "--drift-cases", "cases.json", *workers]
-        result = project.runpytest_subprocess(*given)
-        assert result.ret == 4
-        (line,) = [line for line in result.errlines if line.strip()]
-        assert line == "ERROR: hf:some/model loads the model into each process: run it without -n"

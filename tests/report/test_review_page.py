@@ -11,9 +11,8 @@ import pytest
 from reviewing import DENIAL, KEPT, UNCLEAR, alarms_of, chained, lay_out, results_of, run
 
 from pytest_clinical_drift import cli
-from pytest_clinical_drift.gate.rejudge import rejudge
 from pytest_clinical_drift.gate.reopened import reopen
-from pytest_clinical_drift.gate.review_items import MIXED_IN, review_items
+from pytest_clinical_drift.gate.reviewing import MIXED_IN, rejudge, review_items
 from pytest_clinical_drift.judging.answers import KINDS, PEOPLE_ONLY, UNSURE
 from pytest_clinical_drift.judging.reviews import read_reviews
 from pytest_clinical_drift.report.review_page import ReviewItem, render_review

@@ -83,7 +83,7 @@ def said(transcripts: dict[str, Transcript]) -> dict[str, list[tuple[str, str]]]
 class OneByOne:
     """The reference: `generate` of transformers on the whole prompt, one request at a time."""
 
-    spec, exclusive = "reference", True
+    spec = "reference"
 
     def __init__(self, folder: Path) -> None:
         from transformers import AutoModelForCausalLM
@@ -405,8 +405,6 @@ def test_settings_are_checked() -> None:
         HuggingFaceSubject("x/y", {"timeout": "3"})
 
 
-def test_the_subject_offers_the_batched_interface_and_wants_a_process_of_its_own() -> None:
-    """Several worker processes would load several copies."""
-    subject = HuggingFaceSubject("x/y", {})
-    assert isinstance(subject, BatchedSubject)
-    assert subject.exclusive
+def test_the_subject_offers_the_batched_interface() -> None:
+    """Requests are asked together."""
+    assert isinstance(HuggingFaceSubject("x/y", {}), BatchedSubject)

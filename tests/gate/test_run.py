@@ -6,7 +6,7 @@ import dataclasses
 
 from made import conversation
 
-from pytest_clinical_drift.gate.manifest import spent
+from pytest_clinical_drift.gate.run import spent
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 
 

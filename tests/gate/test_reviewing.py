@@ -9,7 +9,7 @@ import pytest
 from reviewing import KEPT, UNCLEAR, alarms_of, lay_out, results_of, run
 
 from pytest_clinical_drift.gate.reopened import Reopened, reopen
-from pytest_clinical_drift.gate.review_items import MIXED_IN, review_items
+from pytest_clinical_drift.gate.reviewing import MIXED_IN, review_items
 from pytest_clinical_drift.judging.answers import KINDS, Answer
 from pytest_clinical_drift.judging.opinions import weigh
 

@@ -1,0 +1,243 @@
+"""`clinical-drift review` and `verdict`: the page for people, and a finished run's verdict with what they answered."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pytest_clinical_drift.gate.outcome import Outcome
+from pytest_clinical_drift.gate.reopened import Conversation, Reopened, reopen
+from pytest_clinical_drift.judging.opinions import DISMISSED as CLEARED
+from pytest_clinical_drift.judging.opinions import UPHELD
+from pytest_clinical_drift.judging.questions import Question, record_of
+from pytest_clinical_drift.judging.reviews import DECLARED, Reviews, check_reviews, read_reviews
+from pytest_clinical_drift.report.json_file import write_atomically
+from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.report.review_page import FILE_NAME, ReviewItem, render_review
+from pytest_clinical_drift.scoring.assessment import CONFIRMED, DISMISSED, OPEN, Alarm, CaseAssessment
+from pytest_clinical_drift.verdict.values import MOST_TO_READ, Basis, counted
+
+FOLDER = "reviewed"
+"""Where the results with reviews go, beside the untouched ones."""
+
+MIXED_IN = 20
+"""Cleared answers that a reviewer reads among the alarms, so that reviews can also worsen a verdict."""
+
+Say = Callable[[str], object]
+
+
+def write_review_page(results: Path, out: Path | None, say: Say) -> int:
+    """Write the page on which a person settles the alarms of a run."""
+    run = reopen(results)
+    items = review_items(run)
+    if not items:
+        say("there is nothing to review: no alarm is open or confirmed, and no judge has cleared anything")
+        return 0
+    page = render_review(items, manifest=run.record.manifest, slug=run.record.slug, headline=run.results.headline)
+    groups = len({item.group for item in items})
+    say(f"{counted(len(items), 'question')} in {counted(groups, 'group')}")
+    if groups > MOST_TO_READ:
+        say("too many to read; use a better judge")
+    say(f"written: {write_atomically(out or results / FILE_NAME, page)}")
+    return 0
+
+
+def judge_with_reviews(results: Path, files: Sequence[Path], out: Path | None, say: Say) -> int:
+    """Judge a run again with what people have answered, say what changed, and end as a run would."""
+    reviews = Reviews()
+    for file in files:
+        reviews = read_reviews(file, known=reviews)
+    run = reopen(results)
+    outcome, change = rejudge(run, reviews)
+    written = outcome.write(out or results / FOLDER, Path.cwd(), dict(run.manifest), run.transcripts, change)
+    before = {case.case_id: case.verdict for case in run.results.cases}
+    changed = [
+        (judged.case_id, before[judged.case_id], judged.verdict)
+        for _, judged in outcome.cases
+        if before[judged.case_id] != judged.verdict
+    ]
+    verdict = outcome.verdict
+    told = ": ".join(filter(None, (verdict.headline, "; ".join(verdict.reasons[:4])))) if verdict else ""
+    lines = text_lines("gate.txt.j2", "changes", it=change, cases=changed, headline=told, declared=DECLARED)
+    for line in (*lines, *(f"written: {file}" for file in written)):
+        say(line)
+    return outcome.exit_code()
+
+
+def rejudge(run: Reopened, reviews: Reviews) -> tuple[Outcome, dict[str, Any]]:
+    """Check that the reviews are of this run, and judge it with them; with what changed, for the results file."""
+    severe = {alarm.question for _, alarm in run.alarms if alarm.severe}
+    check_reviews(reviews, run.record.manifest, run.questions, severe)
+    outcome = run.judge(reviews)
+    people = reviews.people_on(run.questions)
+    change = {
+        "from": run.results.verdict,
+        "to": outcome.verdict.verdict if outcome.verdict else run.results.verdict,
+        **_settled(run, reviews),
+        "open": sum(alarm.state == OPEN for assessment in outcome.runs for alarm in assessment.alarms),
+        "manifest": run.record.manifest,
+        "reviewers": list(people),
+        "records": len(reviews.records),
+        "last_record": reviews.records[-1].hash,
+        "declared": DECLARED,
+    }
+    (sentence,) = text_lines("gate.txt.j2", "change", it=change)
+    return outcome, {"sentence": f"{sentence}, reviewed by {', '.join(people)}; {DECLARED}", **change}
+
+
+def _settled(run: Reopened, reviews: Reviews) -> dict[str, int]:
+    """Alarms that reviewers took back, confirmed and left open; answers of the judge read again, and not held."""
+    raised_before = {alarm.question for _, alarm in run.alarms if alarm.state != DISMISSED}
+    heard = {review.question for review in reviews.records}
+    decided = {
+        ruling.question_id: ruling.outcome
+        for talk in run.conversations
+        for ruling in talk.rulings_with(reviews).values()
+        if ruling.question_id in heard and ruling.by_person
+    }
+    alarms = [outcome for question, outcome in decided.items() if question in raised_before]
+    others = [outcome for question, outcome in decided.items() if question not in raised_before]
+    return {
+        "dismissed": alarms.count(CLEARED),
+        "confirmed": alarms.count(UPHELD),
+        "disputed": sum(outcome not in (CLEARED, UPHELD) for outcome in decided.values()),
+        "cleared_read": len(others),
+        "cleared_upheld": others.count(UPHELD),
+    }
+
+
+def told_in_run(reviews: Reviews | None, basis: Basis, runs: Sequence[CaseAssessment]) -> dict[str, Any] | None:
+    """What people have settled in a run that was given reviews, for its results file."""
+    if reviews is None:
+        return None
+    states = [alarm.state for run in runs for alarm in run.alarms if alarm.settled_by == "person"]
+    counts = {"dismissed": states.count(DISMISSED), "confirmed": states.count(CONFIRMED)}
+    given = {"reviewers": basis.reviewers, "records": len(reviews.records), "declared": DECLARED}
+    (sentence,) = text_lines("gate.txt.j2", "reviewed", **counts, **given)
+    return {"sentence": sentence, "reviewers": list(basis.reviewers)}
+
+
+# -- what a reviewer is asked: the alarms of a run, the worst first, with answers mixed in that the judge cleared
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question for the page, with the alarms that it settles; without any where the judge cleared it."""
+
+    talk: Conversation
+    question: Question
+    alarms: tuple[Alarm, ...]
+
+    @property
+    def severe(self) -> bool:
+        return any(alarm.severe for alarm in self.alarms) if self.alarms else self.question.severe
+
+    @property
+    def rank(self) -> tuple[bool, bool]:
+        """The worst first: severe before others, open before confirmed."""
+        return not self.severe, not any(alarm.state == OPEN for alarm in self.alarms)
+
+
+def review_items(run: Reopened) -> list[ReviewItem]:
+    """Everything that no person has settled yet, in the order in which it is best read."""
+    groups = sorted(_groups(_alarmed(run)), key=lambda group: min(asked.rank for asked in group))
+    draw = random.Random(run.record.manifest)
+    for asked in _cleared(run, draw):
+        groups.insert(draw.randint(0, len(groups)), [asked])
+    return [_item(asked, number) for number, group in enumerate(groups) for asked in group]
+
+
+def _alarmed(run: Reopened) -> list[_Asked]:
+    """Each question once, though several alarms may hang on it."""
+    found: dict[str, _Asked] = {}
+    questions = run.questions
+    for talk, alarm in run.alarms:
+        if alarm.settled_by == "person" or alarm.state == DISMISSED or alarm.question not in questions:
+            continue
+        known = found.get(alarm.question) or _Asked(talk, questions[alarm.question], ())
+        found[alarm.question] = replace(known, alarms=(*known.alarms, alarm))
+    return list(found.values())
+
+
+def _cleared(run: Reopened, draw: random.Random) -> list[_Asked]:
+    waiting = {alarm.question for _, alarm in run.alarms if alarm.state != DISMISSED}
+    candidates = {
+        question.id: _Asked(talk, question, ())
+        for talk in run.conversations
+        for question in talk.questions
+        if (ruling := talk.rulings[question.about]).outcome == CLEARED and not ruling.by_person
+        if question.id not in waiting
+    }
+    return [candidates[key] for key in draw.sample(sorted(candidates), min(MIXED_IN, len(candidates)))]
+
+
+def _groups(asked: Iterable[_Asked]) -> list[list[_Asked]]:
+    """The questions on one fact of one conversation, over turns in a row."""
+    spots: dict[tuple[object, ...], list[_Asked]] = {}
+    for item in asked:
+        what = item.question.fact or item.question.id
+        spots.setdefault((item.talk.case.id, item.talk.transcript.repeat, what), []).append(item)
+    groups: list[list[_Asked]] = []
+    for found in spots.values():
+        turn = -1
+        for item in sorted(found, key=lambda one: one.question.turn):
+            if item.question.turn == turn + 1:
+                groups[-1].append(item)
+            else:
+                groups.append([item])
+            turn = item.question.turn
+    return groups
+
+
+def _item(asked: _Asked, group: int) -> ReviewItem:
+    question, case = asked.question, asked.talk.case
+    ruling = asked.talk.rulings[question.about]
+    telling = next((o for o in ruling.opinions if o.quote), None)
+    quotes = dict.fromkeys(alarm.quote for alarm in asked.alarms if alarm.quote)
+    earlier = [alarm.earlier_quote for alarm in asked.alarms if alarm.earlier_quote]
+    return ReviewItem(
+        question=question.id,
+        kind=question.kind,
+        case_id=case.id,
+        turn=question.turn,
+        group=group,
+        severe=asked.severe,
+        about=_about(question),
+        before=[f"{statement}: rules out {what}" for _, statement, what in question.forbidden]
+        or list(question.replaced),
+        text=question.text,
+        quote=" … ".join(quotes) or (telling.quote if telling else ""),
+        message=case.turns[question.turn - 1].message,
+        messages=_messages_before(asked),
+        record=record_of(case, question.turn),
+        why=_why(asked.alarms),
+        opinions=ruling.opinions,
+        earlier_turn=question.earlier_turn,
+        earlier=question.earlier or "",
+        earlier_quote=earlier[0] if earlier else (telling.earlier_quote if telling else ""),
+    )
+
+
+def _about(question: Question) -> str:
+    demand = f"{question.demand} ({question.why})" if question.demand and question.why else question.demand
+    return question.statement or demand or ""
+
+
+def _messages_before(asked: _Asked) -> str:
+    question = asked.question
+    first = 1 if question.kind in ("fact", "invented") else (question.earlier_turn or question.turn) + 1
+    turns = asked.talk.case.turns[first - 1 : question.turn - 1]
+    return "\n\n".join(f"Turn {turn.turn}: {turn.message}" for turn in turns)
+
+
+def _why(alarms: Sequence[Alarm]) -> str:
+    if not alarms:
+        return "A draw from what the judge has cleared: here to see what it misses."
+    told = dict.fromkeys(
+        f"{alarm.kind} ({alarm.state}{f', by {alarm.settled_by}' if alarm.settled_by else ''}): {alarm.reason}"
+        for alarm in alarms
+    )
+    return "; ".join(told)
