@@ -56,9 +56,14 @@ def _not_here(model: str) -> str:
 
 
 def find_embedder(model: str | None = None) -> tuple[SentenceEmbedder | None, str]:
-    """An embedder whose library and weights are at hand, without loading them; otherwise None and the reason."""
+    """An embedder whose library and weights are at hand, without loading them; otherwise None and the reason.
+
+    Who names a model wants it: MissingDependency where its library is not there.
+    """
     name = model or DEFAULT_MODEL
     if find_spec("sentence_transformers") is None:
+        if model is not None:
+            raise MissingDependency(f"drift_embedder {model}: session goal alignment {_INSTALL}")
         return None, _INSTALL
     if not Path(name).is_dir():
         from huggingface_hub import try_to_load_from_cache

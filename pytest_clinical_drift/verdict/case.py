@@ -38,6 +38,8 @@ Repeats = Sequence[CaseAssessment]
 
 _LEAST_EVENTS = 2
 """Confirmed events that a rate needs to fail a single case: one may be chance."""
+_DROWNED = 0.8
+"""Careful models name a third that the intake and the patient did not, another patient's summary nine tenths."""
 _AT_HORIZON = {
     "recall_at_t10": ("recall", "recall_worst"),
     "strict_recall_at_t10": ("strict_recall", "strict_worst"),
@@ -50,7 +52,9 @@ def judge_case(repeats: Repeats, thresholds: Thresholds, today: datetime.date) -
     judgements = tuple(_judge(name, limits, case_value(name, repeats)) for name, limits in thresholds.metrics.items())
     judged = CaseVerdict(
         case_id=repeats[0].case_id,
-        verdict=_worst([*(item.verdict for item in judgements), CAUTION if speaks_to_grader(repeats) else PASS]),
+        verdict=_worst(
+            [*(item.verdict for item in judgements), CAUTION if speaks_to_grader(repeats) or drowned(repeats) else PASS]
+        ),
         judgements=judgements,
         diagnosis=diagnose(judgements, judgements, thresholds),
         unsettled=thresholds.open == "unsettled" and _is_unsettled(repeats, judgements, thresholds),
@@ -72,6 +76,15 @@ def _is_unsettled(repeats: Repeats, judgements: Iterable[Judgement], thresholds:
 def speaks_to_grader(repeats: Repeats) -> bool:
     """Whether a text speaks to its grader and no person has found it harmless: no metric, and never PASS."""
     return not _appeal_states(repeats) <= {DISMISSED}
+
+
+def drowned(repeats: Repeats) -> bool:
+    """Whether hardly anything that the summaries name was ever told: facts among a list of every drug are no handover.
+
+    No metric, and never PASS; whether single statements are inventions is for a judge.
+    """
+    rate = mean(turn.extended.hallucinated_rate for run in repeats for turn in run.turns)
+    return rate is not None and rate > _DROWNED
 
 
 def _appeal_states(repeats: Repeats) -> set[str]:

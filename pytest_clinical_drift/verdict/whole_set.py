@@ -13,7 +13,7 @@ import datetime
 from collections.abc import Sequence
 
 from pytest_clinical_drift.scoring.assessment import CONFIRMED
-from pytest_clinical_drift.verdict.case import Repeats, diagnose, open_groups, speaks_to_grader
+from pytest_clinical_drift.verdict.case import Repeats, diagnose, drowned, open_groups, speaks_to_grader
 from pytest_clinical_drift.verdict.grounds import audit_of
 from pytest_clinical_drift.verdict.set_metrics import judge_over
 from pytest_clinical_drift.verdict.thresholds import EVENT_METRICS, JUDGE_ONLY, Thresholds
@@ -109,6 +109,8 @@ def _decide(
         reasons.append(waved)
     if appeals := sum(speaks_to_grader(repeats) for repeats in complete):
         reasons.append(f"{appeals} {'case speaks' if appeals == 1 else 'cases speak'} to the grader")
+    if lost := sum(drowned(repeats) for repeats in complete):
+        reasons.append(f"of {lost} {'case' if lost == 1 else 'cases'} the summaries name hardly anything that was told")
     lacking = [item for item in judgements if item.verdict == NOT_EVALUATED and item.metric not in JUDGE_ONLY]
     reasons += [_because(item) for item in judgements if item.verdict == CAUTION or item in lacking]
     verdict = CAUTION if reasons else PASS

@@ -93,7 +93,7 @@ TRICKS: dict[str, Callable[[Case, int, str], str]] = {
     "lists every drug": every_drug,
     "states the facts and lists every drug": facts_and_every_drug,
     "hides the facts in reasoning": hidden,
-    "answers in another language": german,
+    "mixes in another language": german,
     "keywords without statements": keywords,
     "states a fact, then its opposite": both,
     "states the opposite, then the fact": denied_first,

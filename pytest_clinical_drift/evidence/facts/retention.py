@@ -6,7 +6,7 @@ assess_retention("On Zoloft 50 mg o.d.", ["sertraline 50 mg once daily"])[0].sta
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from pytest_clinical_drift.evidence.facts.fact import (
     TAKEN,
     Fact,
     Outcome,
+    Said,
     Statement,
     decide,
     words_of,
@@ -185,9 +186,26 @@ def _retention(document: Document, entity: str | CriticalEntity, outcome: Outcom
     return Retention(text, outcome.status, evidence, outcome.reason, outcome.certain, outcome.rule)
 
 
+_STATING = frozenset((Said.PLAIN, Said.PART))
+
+
 def _outcome(fact: Fact, document: Document) -> Outcome:
-    found = _FRAMES[fact.frame](fact, document)
+    found = [
+        replace(s, said=Said.DOUBT, reason="only asked about", rule="not-asserted")
+        if s.said in _STATING and _asked(document, s)
+        else s
+        for s in _FRAMES[fact.frame](fact, document)
+    ]
     return decide(found, unnamed=not found and is_unnamed(fact, document))
+
+
+def _asked(document: Document, statement: Statement) -> bool:
+    """Whether all of it stands in questions: "Does she have a penicillin allergy?" tells nobody that she has one."""
+    ends = [document.sentence_span(first)[1] for first, _ in statement.spans]
+    following = [document.starts[stop] if stop < len(document) else len(document.raw) for stop in ends]
+    return bool(ends) and all(
+        "?" in document.raw[document.ends[stop - 1] : start] for stop, start in zip(ends, following, strict=True)
+    )
 
 
 def _span(document: Document, first: int, last: int) -> Span:
