@@ -113,7 +113,8 @@ def _oppose(old: Advice, new: Advice) -> Conflict | None:
         return None
     medicine = _shared_medicine(old, new) if CARE not in (old.kind, new.kind) else ""
     if medicine:
-        kind = "reversed" if _is_bare(old) and _is_bare(new) else "medicine"
+        by_name = {t.concept.id for t in old.medicines} & {t.concept.id for t in new.medicines}
+        kind = "reversed" if medicine in by_name and _is_bare(old) and _is_bare(new) else "medicine"
         return Conflict(True, _reason(old, medicine), (old.quote, new.quote), True, kind, medicine)
     place = _care_places(old) & _care_places(new)
     if place or CARE in (old.kind, new.kind):

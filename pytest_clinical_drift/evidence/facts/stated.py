@@ -152,7 +152,9 @@ def _named(fact: Fact, document: Document, span: Span) -> Statement:
     if said == Said.DENIED and not fact.core.denied and _denies_less(fact, document, span):
         said = Said.DOUBT
     if said == Said.OTHER:
-        return Statement(Said.OTHER, (span,), "of someone else", "someone-else")
+        index = term_index(document)
+        exact = any(span[0] <= t.first <= t.last <= span[1] for i in fact.core.ids for t in index.exact.get(i, ()))
+        return Statement(Said.OTHER, (span,), "of someone else", "someone-else", sure=exact)
     if said == Said.DOUBT:
         return Statement(Said.DOUBT, (span,), "named, but not as a fact", "not-asserted")
     if said == Said.DENIED:

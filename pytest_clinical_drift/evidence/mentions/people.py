@@ -31,12 +31,13 @@ class PersonFinder:
         before = words[opening - 1] if opening > start and not _parted(gaps[opening]) else ""
         named_with = words[opening:person]
         owned = any(word in table.possessives for word in named_with)
-        outsider = words[person] in _OUTSIDERS and any(word in ("a", "an", "another", "one") for word in named_with)
+        told = not {"a", "an", "another", "one"}.isdisjoint(named_with) or not "".join(gaps[person + 1 : person + 2])
+        outsider = words[person] in _OUTSIDERS and told  # "dear colleague: …" is spoken to
         if words[person] in table.offspring and not (owned or outsider):
             return None  # "the child" may well be the patient
         if before in table.located_in:
             return self._finder.backward(opening - 2, "list")  # "asthma in her mother"
-        following = person + 1
+        following = person + 3 if words[person + 1 : person + 3] == ["in", "law"] else person + 1
         if following >= stop or (before == "to" and words[opening - 2] == "according"):
             return None  # "according to her father, …": who tells it, not whom it is about
         gap, word = gaps[following], words[following]

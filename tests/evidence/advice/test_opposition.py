@@ -78,3 +78,11 @@ def test_order_of_sentences_does_not_matter() -> None:
     for one in (earlier, earlier[::-1]):
         for two in (later, later[::-1]):
             assert judge_conflict(" ".join(one), " ".join(two)).contradiction
+
+
+def test_only_a_medicine_named_on_both_sides_is_a_plain_reversal() -> None:
+    """ "No market inhalers" rules out fakes, not the inhaler the patient was prescribed: left to a judge."""
+    named = rules_conflict("Do not take any ibuprofen.", "Take ibuprofen 400 mg today.")
+    loose = rules_conflict("- No market inhalers: fakes.", "Take your budesonide/formoterol as prescribed.")
+    assert named.kind == "reversed"
+    assert loose.kind != "reversed"

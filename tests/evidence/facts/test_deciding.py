@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_clinical_drift import assess_retention
 from pytest_clinical_drift.evidence.facts.fact import Said, Statement, decide
 
 
@@ -57,3 +58,18 @@ def test_no_word_of_it() -> None:
     """Certainly absent only where no word of the text can be the fact; what may be put in other words is unclear."""
     assert outcome(unnamed=True) == ("absent", True)
     assert outcome(unnamed=False) == ("absent", False)
+
+
+@pytest.mark.parametrize(
+    "owner", ["Landlady takes", "His sister-in-law is on", "A colleague takes", "Her lodger takes"]
+)
+def test_a_medicine_of_somebody_outside_the_family_is_not_the_patients(owner: str) -> None:
+    """People a patient lives or works with own what is said of them."""
+    found = assess_retention(f"{owner} sertraline 50 mg once daily.", ["sertraline 50 mg once daily"])[0]
+    assert (found.status, found.rule) == ("absent", "someone-else")
+
+
+def test_a_relative_near_scattered_words_of_a_fact_leaves_it_open() -> None:
+    """ "Wife smokes in the house (fire risk with oxygen)" does not give her the patient's home oxygen."""
+    found = assess_retention("Wife smokes in the house (fire risk with oxygen).", ["home oxygen at 2 L/min"])[0]
+    assert not found.certain
