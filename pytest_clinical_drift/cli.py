@@ -87,7 +87,7 @@ def _plans(options: argparse.Namespace) -> int:
 
 def _compare(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.report.compare import render_html, render_markdown
-    from pytest_clinical_drift.verdict.comparison import load_results, paired_differences, told_worse
+    from pytest_clinical_drift.verdict.baseline import load_results, paired_differences, told_worse
     from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
 
     records = load_results(options.results)

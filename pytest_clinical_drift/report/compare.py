@@ -9,7 +9,7 @@ from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.report.page import environment, page_source
 from pytest_clinical_drift.report.svg import Level, Line, curve_chart, limit_levels
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, OPEN
-from pytest_clinical_drift.verdict.comparison import Difference, Named
+from pytest_clinical_drift.verdict.baseline import Difference, Named
 from pytest_clinical_drift.verdict.results_file import Results
 from pytest_clinical_drift.verdict.values import SEVERE, number
 

@@ -7,12 +7,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from pytest_clinical_drift.report.alarm_view import alarm_groups
+from pytest_clinical_drift.report.dossier_view import alarm_groups, run_view, text_size
 from pytest_clinical_drift.report.judge_text import SHARES, confusion_rows, judge_line, limit_rows
 from pytest_clinical_drift.report.page import page_source, text_lines
 from pytest_clinical_drift.report.sentences import who
 from pytest_clinical_drift.report.svg import Line, curve_chart, limit_levels, sparkline
-from pytest_clinical_drift.report.transcript_view import run_view, text_size
 from pytest_clinical_drift.transcript import Transcript
 
 FILE_NAME = "report.html"

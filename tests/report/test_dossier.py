@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_clinical_drift.report.compare import render_html
-from pytest_clinical_drift.verdict.comparison import paired_differences
+from pytest_clinical_drift.verdict.baseline import paired_differences
 from pytest_clinical_drift.verdict.results_file import read_results
 from pytest_clinical_drift.verdict.thresholds import BaselineRules
 

@@ -17,7 +17,7 @@ from pytest_clinical_drift.report.clean import inert
 from pytest_clinical_drift.report.compare import render_html, render_markdown
 from pytest_clinical_drift.report.json_file import write_results
 from pytest_clinical_drift.report.markdown import workflow_commands
-from pytest_clinical_drift.verdict.comparison import paired_differences
+from pytest_clinical_drift.verdict.baseline import paired_differences
 from pytest_clinical_drift.verdict.results_file import read_results
 from pytest_clinical_drift.verdict.thresholds import BaselineRules
 

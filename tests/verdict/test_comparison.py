@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.verdict.comparison import Difference, load_results, paired_differences
+from pytest_clinical_drift.verdict.baseline import Difference, load_results, paired_differences
 from pytest_clinical_drift.verdict.thresholds import BaselineRules
 
 
