@@ -12,7 +12,7 @@ from pytest_clinical_drift.metrics.drift import steepest_slope
 from pytest_clinical_drift.metrics.recall import mean
 from pytest_clinical_drift.metrics.stats import Interval, effective_trials, mean_interval, pooled_interval
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, FactFinding
-from pytest_clinical_drift.verdict.case import Repeats, case_value, events_of, pooled_conflict, unmeasured
+from pytest_clinical_drift.verdict.case import Repeats, case_value, pooled_conflict
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.thresholds import EVENT_METRICS, Thresholds
 from pytest_clinical_drift.verdict.values import (
@@ -84,18 +84,15 @@ def _judge_events(
     name: str, limits: MetricLimits, complete: Sequence[Repeats], thresholds: Thresholds, waived: set[str]
 ) -> Judgement:
     """Cases in which it happened; a waived one counts as CAUTION, and under policy set max_failing_cases decides."""
-    if not complete:
-        return Judgement(name, None, NOT_EVALUATED, str(limits.pass_limit), "no case was run to the end")
-    seen = [(events_of(name, repeats), repeats) for repeats in complete]
-    measured = [(found, repeats) for found, repeats in seen if found or not unmeasured(name, repeats)]
+    values = [(case_value(name, repeats), repeats) for repeats in complete]
+    measured = [(value, repeats) for value, repeats in values if value.best is not None]
     if not measured:
-        return Judgement(name, None, NOT_EVALUATED, str(limits.pass_limit), unmeasured(name, complete[0]))
-    events = [found for found, _ in measured]
-    complete = [repeats for _, repeats in measured]
-    happened = [any(e.state == CONFIRMED for e in found) for found in events]
-    possible = sum(bool(found) for found in events)
-    excused = sum(hit and repeats[0].case_id in waived for hit, repeats in zip(happened, complete, strict=True))
-    groups = [repeats[0].group for repeats in complete]
+        reason = values[0][0].detail if values else "no case was run to the end"
+        return Judgement(name, None, NOT_EVALUATED, str(limits.pass_limit), reason)
+    happened = [bool(value.best) for value, _ in measured]
+    possible = sum(bool(value.worst) for value, _ in measured)
+    excused = sum(hit and repeats[0].case_id in waived for hit, (_, repeats) in zip(happened, measured, strict=True))
+    groups = [repeats[0].group for _, repeats in measured]
     interval = pooled_interval(
         [int(hit) for hit in happened], [1] * len(happened), groups, confidence=thresholds.set.confidence
     )

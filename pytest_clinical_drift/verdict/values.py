@@ -14,13 +14,13 @@ from pytest_clinical_drift.metrics.corrected import CorrectedRate, Counted
 from pytest_clinical_drift.metrics.stats import Interval
 from pytest_clinical_drift.scoring.assessment import Event
 from pytest_clinical_drift.verdict.limits import MetricLimits
-from pytest_clinical_drift.verdict.thresholds import Thresholds, Waiver
+from pytest_clinical_drift.verdict.thresholds import ALWAYS_GATED, Thresholds, Waiver
 
 PASS, CAUTION, FAIL = "PASS", "CAUTION", "FAIL"
 INCOMPLETE, PARTIAL, UNSETTLED = "INCOMPLETE", "PARTIAL", "UNSETTLED"
 NOT_EVALUATED = "not evaluated"
 
-SEVERE = ("hard_stops", "breaches", "severe_contradictions", "inventions", "harms")
+SEVERE = tuple(ALWAYS_GATED)
 """One confirmed event fails a case under every policy, no waiver covers it, an open one leaves the case unsettled."""
 NEEDED = ("recall_at_t10", "drift_slope")
 """Metrics without which there is no verdict at all."""
