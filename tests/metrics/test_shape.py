@@ -79,9 +79,9 @@ def test_any_curve_gets_a_finite_story(curve: list[float | None]) -> None:
         assert value is None or 0 <= value <= 1
 
 
-def test_four_turns_are_enough_to_tell() -> None:
-    """Three are too few."""
-    assert [fit_shape([0.9] * count).kind for count in (3, 4)] == ["too short", "none"]
+def test_six_turns_are_enough_to_tell() -> None:
+    """With five there is no room for a step: a cliff would be called steady."""
+    assert [fit_shape([0.9] * count).kind for count in (5, 6)] == ["too short", "none"]
 
 
 def test_six_turns_afford_three_parameters() -> None:
