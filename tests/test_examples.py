@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -42,16 +43,25 @@ def test_small_projects_own_test_runs_on_the_conversations(tmp_path: Path) -> No
     assert "test_allergies_are_never_lost[asthma-and-nut-allergy]" in failed.stdout
 
 
-def test_recording_replays_to_the_committed_verdict(tmp_path: Path) -> None:
-    """The recorded conversation gives the results that are committed beside it, figure by figure."""
+def test_recorded_models_replay_to_the_verdicts_their_page_tells(tmp_path: Path) -> None:
+    """A real model that keeps an old dose fails by its own words; a summary that was cut off is no FAIL."""
     folder = Path(shutil.copytree(EXAMPLES / "recorded", tmp_path / "recorded"))
-    committed = json.loads((folder / "study_c_results.json").read_text(encoding="utf-8"))
-    done = run(folder, "--model", "replay:transcripts", "--drift-cases", "cases")
+    done = run(folder, "--model", "replay:qwen2-5-coder-1-5b", "-k", "lithium-nsaid or methotrexate")
     assert done.returncode == 1, done.stdout
-    made = json.loads((folder / "results/replay-transcripts/study_c_results.json").read_text(encoding="utf-8"))
-    for key in ("verdict", "failing_cases", "entity_recall_at_t10", "knowledge_conflict_rate", "drift_slope_critical"):
-        assert made[key] == committed[key], key
-    assert (folder / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    [file] = folder.glob("results/*/study_c_results.json")
+    cases = {case["case_id"]: case for case in json.loads(file.read_text(encoding="utf-8"))["cases"]}
+    assert cases["lithium-nsaid-postman"]["verdict"] == "FAIL"
+    assert cases["methotrexate-weekly-gardener"]["verdict"] == "INCOMPLETE"
+    stale = [a for a in cases["lithium-nsaid-postman"]["repeats"][0]["alarms"] if a["kind"] == "stale"]
+    assert any(a["state"] == "confirmed" and "800 mg" in a["quote"] for a in stale)
+
+
+@pytest.mark.parametrize("name", ["qwen2-5-coder-1-5b", "smollm2-135m", "compare"])
+def test_committed_pages_need_nothing_from_elsewhere(name: str) -> None:
+    """Dossiers and comparison are single files: no script, style or picture is fetched."""
+    page = (EXAMPLES / "recorded" / f"{name}.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert not re.search(r"(?:src|href)=[\"']?(?:https?:)?//", page)
 
 
 @pytest.mark.parametrize("name", ["github-actions.yml", "gitlab-ci.yml"])
