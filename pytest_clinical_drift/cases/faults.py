@@ -85,7 +85,8 @@ def _advice(fault: Any) -> str:
         return "unknown field; remove it or correct its name"
     if kind == "value_error":
         return message.removeprefix("Value error, ")
-    told = _expectations().get(kind, message[0].lower() + message[1:]).format(**fault.get("ctx", {}))
+    known = _expectations().get(kind)  # pydantic's own words may hold braces of the file
+    told = known.format(**fault.get("ctx", {})) if known else message[0].lower() + message[1:]
     shown = _BRIEF.repr(fault.get("input"))
     return f"{told}, found {shown if len(shown) <= 60 else shown[:57] + '…'}"
 

@@ -28,6 +28,7 @@ _EXTRA = {
     "labels": ("labels", "labeled_pairs", "labelled_pairs"),
 }
 """Further tables and the names that their files may have."""
+_LAST_RANK = 10**12
 _TIER_ENDS = (10, 50)
 """Last rank of the high and of the moderate tier, where the tiers are not given."""
 
@@ -181,9 +182,9 @@ def _read_predictions(table: Table, labelled: pl.DataFrame) -> pl.DataFrame:
     rows = _with_known(table, labelled).with_columns(table.numbers("repurposing_score").alias("score"))
     if "rank" in table:
         given = table.numbers("rank")
-        bad = ((given < 1) | (given != given.floor())).arg_true()
+        bad = ((given < 1) | (given != given.floor()) | (given > _LAST_RANK)).arg_true()
         if len(bad):
-            raise table.fault(bad[0], "rank", f"is {given[bad[0]]:g}, not a whole number from 1")
+            raise table.fault(bad[0], "rank", f"is {given[bad[0]]:g}, not a whole number from 1 to {_LAST_RANK:,}")
         rows = rows.with_columns(given.cast(pl.Int64).alias("rank"))
     else:  # by score within the disease, ties by drug name
         rows = rows.with_columns(rank=pl.struct(-pl.col("score"), "drug").rank("ordinal").over("disease"))

@@ -72,7 +72,8 @@ class Table:
         """A column of finite numbers."""
         import polars as pl
 
-        values = self.frame[name].cast(pl.Float64, strict=False)
+        column = self.frame[name]
+        values = (column if column.dtype.is_numeric() else as_text(column)).cast(pl.Float64, strict=False)
         bad = (~values.is_finite().fill_null(False)).arg_true()
         if len(bad):
             raise self.fault(bad[0], name, f"is {_shown(self.frame[name][bad[0]])}, not a finite number")
@@ -181,6 +182,9 @@ def as_text(series: pl.Series) -> pl.Series:
         return series.struct.json_encode()
     if isinstance(series.dtype, pl.Datetime):
         return series.dt.to_string("iso:strict")
+    if series.dtype.is_nested():
+        cells = [None if cell is None else str(cell) for cell in series.to_list()]
+        return pl.Series(series.name, cells, dtype=pl.String)
     return series.cast(pl.String, strict=False)
 
 

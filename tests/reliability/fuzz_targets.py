@@ -6,10 +6,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import io
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -409,16 +411,22 @@ class _Talk:
         self.answer: tuple[int, str, bytes] = (200, "application/json", b"")
         self.server = ChatServer(answer=self._answer)
         self.server.__enter__()
-        settings = {"retries": "1", "timeout": "5", "deadline": "20"}
-        self.subject = build_subject(parse_spec(f"server:m@{self.server.url}"), settings)
+        settings = {"retries": "1", "timeout": "5", "deadline": "100000"}
+        self.subject: Any = build_subject(parse_spec(f"server:m@{self.server.url}"), settings)
         self.request = Request("anna", 0, 1, "dialogue", (Message("user", "hello"),))
 
     def _answer(self, body: Mapping[str, Any]) -> tuple[int, dict[str, str], bytes]:
         status, kind, content = self.answer
         return status, {"content-type": kind}, content
 
+    async def _ask(self) -> Any:
+        try:
+            return await self.subject.ask(self.request)
+        finally:
+            await self.subject.disconnect()
+
     def ask(self) -> Outcome:
-        (reply,) = self.subject.respond([self.request])
+        reply = asyncio.run(self._ask())
         if reply.error is not None:
             check_sentence(reply.error.encode("utf-8", "backslashreplace").decode())
             return "outage"
@@ -529,19 +537,6 @@ def feed_text(content: tuple[str, str, list[str], int, int]) -> Outcome:
     return told(read)
 
 
-PLAN = {
-    "plans": {"anna": {"plan": "Keep her safe.", "plan_components": ["a"], "plan_component_evidence": {"a": ["x"]}}}
-}
-
-
-def feed_plans(content: bytes) -> Outcome:
-    """Target plans from an earlier file."""
-    with folder() as place:
-        cases = named(place / "anna.yaml", yaml.safe_dump(CASE).encode())
-        file = named(place / "plans.json", content)
-        return command("plans", cases, "--import", file, "--output", place / "out.json")
-
-
 READERS = (
     ("validate",),
     ("compare",),
@@ -637,9 +632,8 @@ TARGETS: dict[str, Target] = {
         feed_slate,
         0.5,
     ),
-    "target plans": Target(documents(PLAN, {"anna": "Keep her safe."}), feed_plans, 0.3),
     "names of files": Target(
-        st.tuples(st.sampled_from(READERS), TEXT.filter(lambda text: "\x00" not in text and "/" not in text)),
+        st.tuples(st.sampled_from(READERS), TEXT.filter(lambda text: not re.search("[\x00/\ud800-\udfff]", text))),
         feed_paths,
         0.3,
     ),

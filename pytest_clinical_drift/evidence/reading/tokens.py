@@ -119,7 +119,7 @@ def _read_number(token: str) -> tuple[str, int]:
     last = token[-1]
     if last in _FRACTIONS:
         whole = token[:-1]
-        return f"{(int(whole[-15:]) if whole else 0) + unicodedata.numeric(last):.4g}", NUMBER
+        return f"{(int(whole[-15:]) if whole.isdecimal() else 0) + unicodedata.numeric(last):.4g}", NUMBER
     if last.isalpha():
         return token.lower(), WORD
     if "/" in token:
