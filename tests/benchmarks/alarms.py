@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import yaml
-from recorded import WRONG, Talk, recorded
+from recorded import BUNDLED, WRONG, Talk, recorded, shared_talks
 
 from pytest_clinical_drift.cases.model import FactState
 from pytest_clinical_drift.evidence.advice.breach import find_breaches
@@ -243,8 +243,7 @@ def _other_interval(summary: str, finding: FactFinding) -> str:
 
 def main() -> int:
     ledger = Ledger()
-    for voice in ("strong", "mixed"):
-        talks = list(recorded(voice))
+    for talks in (list(recorded("strong")), list(recorded("mixed")), list(shared_talks(BUNDLED))):
         for talk in talks:
             labelled(talk, ledger)
             planted(talk, ledger)

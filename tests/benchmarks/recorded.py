@@ -78,8 +78,12 @@ def recorded(*voices: str, root: Path = REAL) -> Iterator[Talk]:
             yield Talk(cases[path.stem], path.stem in ASIDE, texts["summary"], texts["dialogue"], labels, tuple(faults))
 
 
+BUNDLED = REAL.parent / "bundled"
+"""Careful conversations with bundled patients, first scored before anybody had read them; put aside like the others."""
+
+
 def shared_talks(root: Path) -> Iterator[Talk]:
-    """Conversations of bundled patients that lie outside the project; none where the folder is missing."""
+    """Conversations of bundled patients, in the project or outside of it; none where the folder is missing."""
     cases = {case.id: case for case in load_cases(REAL.parents[2] / "cases/study_c")}
     for path in sorted((root / "transcripts").glob("*.jsonl")):
         texts: dict[str, dict[int, str]] = {"summary": {}, "dialogue": {}}
@@ -92,4 +96,4 @@ def shared_talks(root: Path) -> Iterator[Talk]:
         }
         file = root / f"faults/{path.stem}.json"
         faults = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
-        yield Talk(cases[path.stem], False, texts["summary"], texts["dialogue"], labels, tuple(faults))
+        yield Talk(cases[path.stem], root == BUNDLED, texts["summary"], texts["dialogue"], labels, tuple(faults))

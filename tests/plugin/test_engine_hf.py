@@ -165,13 +165,15 @@ def test_too_little_memory_is_an_outage_with_what_to_do(
 def test_a_template_without_a_system_role_still_gets_the_deployed_prompt(
     models: Path, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The run comes to its end: the system prompt went before the first message."""
+    """Every text is generated: the system prompt went before the first message. Four tokens are too few to judge."""
     lay_out(pytester, monkeypatch, make_cases(1, 2))
     pytester.path.joinpath("system.txt").write_text("You are a nurse.")
     given = ("--drift-model", f"hf:{models / 'no-system'}", "--drift-cases", "cases.json")
     result = pytester.runpytest_subprocess(
         *given, "--drift-system", "system.txt", "--drift-set", "max_tokens=4", timeout=240
     )
-    assert result.ret == 1  # a random model remembers nothing
+    assert result.ret == 6
+    result.stdout.fnmatch_lines(["*the summary was cut off by the token limit*"])
     (file,) = pytester.path.glob("results/*/transcripts/*.jsonl")
-    assert len(file.read_text(encoding="utf-8").splitlines()) == 4
+    told = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    assert [line["status"] for line in told] == ["ok"] * 4
