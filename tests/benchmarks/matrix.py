@@ -140,7 +140,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as place:
         for python in options.python or pythons():
             for version in options.pytest or ("8.2.*", "9.*"):
-                name = f"{Path(python).parts[-3]}-{version}".replace("*", "x")
+                asked = [python, "-c", "import platform; print(platform.python_version())"]
+                number = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+                name = f"{number}-{version}".replace("*", "x")
                 built = environment((options.keep or Path(place)) / name, python, version)
                 told = subprocess.run(
                     [str(built), "-c", "import sys, pytest; print(sys.version.split()[0], pytest.__version__)"],
