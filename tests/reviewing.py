@@ -41,7 +41,7 @@ def case(case_id: str) -> dict[str, Any]:
     }
 
 
-def recording(case_id: str, summaries: Sequence[str], reply: str = "Thank you for telling me.") -> str:
+def recording(case_id: str, summaries: Sequence[str], reply: str = "Take your metformin with food.") -> str:
     """The lines of a recorded conversation."""
     rows = []
     for turn, summary in enumerate(summaries, start=1):

@@ -60,6 +60,7 @@ def test_the_basis_is_told_whole_at_every_width(
 ) -> None:
     """Rows keep their columns, and what a figure rests on wraps instead of ending in an ellipsis."""
     monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.delenv("CI", raising=False)  # there pytest does not shorten its own summary lines
     result = project("anna", forget_from=3).runpytest(*ARGUMENTS)
     _, _, told = result.stdout.str().partition("clinical drift: python-model-make")
     flat = " ".join(told.split())
