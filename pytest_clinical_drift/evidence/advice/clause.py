@@ -174,7 +174,7 @@ class Clause:
         return False
 
     def _verb_at(self, position: int) -> tuple[tuple[str, ...], str] | None:
-        if self._words[position] == "do" and self._words[position + 1 : position + 2] == ["not"]:
+        if self._words[position : position + 2] in (["do", "not"], ["double", "vision"]):
             return None
         for phrase, kind in self._lists.verbs.get(self._words[position], ()):
             if tuple(self._words[position : position + len(phrase)]) == phrase and position + len(phrase) <= self._stop:

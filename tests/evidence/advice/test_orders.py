@@ -83,3 +83,9 @@ def test_any_text_can_be_searched(text: str) -> None:
     for order in find_advice(text):
         assert text[order.start : order.end] == order.quote
         assert order.polarity in ("do", "don't")
+
+
+def test_double_vision_doubles_no_dose() -> None:
+    """A symptom that begins like an order is none."""
+    said = find_advice("Contact the clinic today; double vision can mean too much lamotrigine.")
+    assert all(advice.object != "drug:lamotrigine" for advice in said)
