@@ -57,7 +57,7 @@ def needs_second(question: Question, first: Answer) -> bool:
 
 def outcome_of(question: Question, given: Sequence[str]) -> str:
     """What the answers in both wordings, the first one first, amount to: upheld twice, never against, or open."""
-    wanted = 2 if question.severe or (given and against(question.kind, given[0])) else 1
+    wanted = 2 if question.severe or any(against(question.kind, answer) for answer in given) else 1
     counted = [against(question.kind, answer) for answer in given if answer != UNSURE]
     if len(counted) < wanted or len(set(counted)) > 1:
         return OPEN

@@ -69,10 +69,8 @@ def fit_shape(curve: Sequence[float | None]) -> Shape:
 
 
 def _aicc(kind: str, residuals: Values) -> float:
-    """Akaike's criterion with the small-sample correction; infinite with too few points for the parameters."""
+    """Akaike's criterion with the small-sample correction, which needs FEWEST_POINTS."""
     points, count = len(residuals), PARAMETERS[kind] + 1  # the scatter is estimated too
-    if points - count - 1 <= 0:
-        return float("inf")
     spread = float((residuals**2).mean()) + RESOLUTION**2
     return float(points * np.log(spread)) + 2 * count * points / (points - count - 1) + HANDICAP[kind]
 

@@ -33,20 +33,22 @@ GOAL, SLOW = 0.9, 5.0
 """Share of the mutants to be noticed, and how many times the untouched tests' time one may take."""
 VERDICT = ("tests/verdict/test_case_verdict.py", "tests/verdict/test_set_verdict.py")
 TESTS: dict[str, tuple[str, ...]] = {
-    "metrics/bootstrap": ("tests/metrics/test_stats.py",),
+    "metrics/bootstrap": ("tests/metrics/test_bootstrap.py", "tests/metrics/test_stats.py"),
     "metrics/corrected": ("tests/metrics/test_corrected.py",),
-    "metrics/drift": ("tests/metrics/test_drift.py",),
+    "metrics/drift": ("tests/metrics/test_drift.py", "tests/metrics/test_token_decay.py"),
     "metrics/paired": ("tests/metrics/test_paired.py",),
     "metrics/power": ("tests/metrics/test_power.py",),
     "metrics/recall": ("tests/metrics/test_recall.py",),
-    "metrics/shape": ("tests/metrics/test_shape.py", "tests/metrics/test_token_decay.py"),
+    "metrics/shape": ("tests/metrics/test_shape.py",),
     "metrics/stats": ("tests/metrics/test_stats.py",),
+    "scoring/alarms": ("tests/scoring/test_alarms.py", "tests/scoring/test_scorer.py"),
     "verdict/case": VERDICT,
     "verdict/limits": ("tests/verdict/test_thresholds.py", VERDICT[0]),
     "verdict/set_metrics": VERDICT[1:],
     "verdict/thresholds": ("tests/verdict/test_thresholds.py", VERDICT[0]),
     "verdict/whole_set": VERDICT[1:],
     "judging/opinions": (
+        "tests/judging/test_opinions.py",
         "tests/judging/test_inquiry.py",
         "tests/judging/test_reviews.py",
         "tests/scoring/test_alarms.py",

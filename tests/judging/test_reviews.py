@@ -13,7 +13,7 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import Answer
 from pytest_clinical_drift.judging.opinions import DISMISSED, OPEN, SILENT, UPHELD, unasked, weigh, with_person
 from pytest_clinical_drift.judging.questions import Question
-from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, read_reviews
+from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, content_hash, read_reviews
 
 QUESTION = Question(
     "fact", "anna", 3, "She takes metformin.", fact="allergy", statement="penicillin allergy", severe=True
@@ -176,3 +176,82 @@ def test_graver_of_two_confirmations_is_reported(tmp_path: Path) -> None:
     )
     ruling = with_person(pair, None, read(tmp_path, chained(*said)).of(pair))
     assert (ruling.outcome, ruling.answer) == (UPHELD, "severe")
+
+
+@pytest.mark.parametrize("field", ["reviewer", "role", "question", "kind", "case_id", "answer", "manifest"])
+def test_names_have_at_most_two_hundred_characters(tmp_path: Path, field: str) -> None:
+    """200 fit, 201 do not, and a line break never does."""
+    for value in ("x" * 201, "a\nb"):
+        with pytest.raises(InputError, match=rf"line 1: is no review \({field}: "):
+            read(tmp_path, chained({field: value}))
+    if field not in ("kind", "answer"):
+        assert getattr(read(tmp_path, chained({field: "x" * 200})).records[0], field) == "x" * 200
+
+
+@pytest.mark.parametrize("field", ["case_id", "manifest"])
+def test_what_a_run_need_not_have_may_be_empty(tmp_path: Path, field: str) -> None:
+    """A record is not refused for lack of it."""
+    assert getattr(read(tmp_path, chained({field: ""})).records[0], field) == ""
+
+
+def test_names_are_read_without_the_space_around_them(tmp_path: Path) -> None:
+    """One reviewer stays one reviewer."""
+    assert read(tmp_path, chained({"reviewer": " Ada "})).records[0].reviewer == "Ada"
+
+
+@pytest.mark.parametrize(
+    ("severe", "answer", "reason", "refused"),
+    [
+        (True, "retained", "", True),
+        (True, "retained", "seen in line 3", False),
+        (True, "absent", "", False),
+        (True, "unsure", "", False),
+        (False, "retained", "", False),
+    ],
+)
+def test_only_a_bare_dismissal_of_a_severe_alarm_is_refused(
+    tmp_path: Path, severe: bool, answer: str, reason: str, refused: bool
+) -> None:
+    """In the record's own words, and by what the run knows of the question."""
+    text = chained({"question": QUESTION.id, "severe": severe, "answer": answer, "reason": reason})
+    if refused:
+        with pytest.raises(InputError, match="line 1: dismisses a severe alarm without a reason"):
+            read(tmp_path, text)
+        return
+    reviews = read(tmp_path, text)
+    if (severe, answer, reason) == (False, "retained", ""):
+        with pytest.raises(InputError, match=r"^review 1 .*dismisses a severe alarm without a reason"):
+            check_reviews(reviews, "m", {QUESTION.id: QUESTION}, {QUESTION.id})
+    else:
+        check_reviews(reviews, "m", {QUESTION.id: QUESTION}, {QUESTION.id})
+
+
+def test_the_faulty_review_is_counted_from_one_and_named(tmp_path: Path) -> None:
+    """With its reviewer and case; what was made for another run tells both hashes' beginnings."""
+    first, second = {"question": QUESTION.id}, {"question": QUESTION.id, "manifest": "0123456789abcdef", "case_id": ""}
+    with pytest.raises(InputError) as caught:
+        check_reviews(read(tmp_path, chained(first, second)), "m", {QUESTION.id: QUESTION}, ())
+    assert str(caught.value) == (
+        "review 2 (by Ada, case unknown): was made for another run, its manifest hash is 0123456789ab, not m"
+    )
+
+
+def test_lines_are_counted_from_one_and_blank_ones_too(tmp_path: Path) -> None:
+    """The line that an editor shows."""
+    with pytest.raises(InputError, match=r"reviews\.jsonl, line 3: is no review \(not JSON\)"):
+        read(tmp_path, f"{chained({}).strip()}\n\nnothing\n")
+
+
+def test_files_are_read_one_after_the_other(tmp_path: Path) -> None:
+    """Records already known come first; each file has a chain of its own."""
+    known = read(tmp_path, chained({"question": "a"}))
+    both = read(tmp_path, chained({"question": "b"}), known)
+    assert [review.question for review in both.records] == ["a", "b"]
+
+
+def test_the_hash_is_that_of_the_plain_json() -> None:
+    """Keys in order, no space, ASCII: SHA-256 of {"a":"\\u00e9","b":1}, which the page computes too."""
+    import hashlib
+
+    expected = hashlib.sha256(b'{"a":"\\u00e9","b":1}').hexdigest()
+    assert content_hash({"b": 1, "a": "é"}) == expected

@@ -83,3 +83,30 @@ def test_a_loss_of_exactly_the_margin_is_not_ruled_out() -> None:
     assert interval is not None
     assert compare_paired(new, old, CASES, margin=-interval.low).verdict == "undecided"
     assert compare_paired(new, old, CASES, margin=-interval.low + 1e-9).verdict == "not worse"
+
+
+def test_the_largest_possible_difference_bounds_the_limits() -> None:
+    """Slopes differ by 0.3 at most: nothing moved leaves half of it for what was not seen; one that moved all of it."""
+    still = compare_paired([0.0] * 60, [0.0] * 60, CASES, margin=0.01, span=0.3).interval
+    assert still is not None
+    unseen = 0.15 * (1 - 0.025 ** (1 / 60))
+    assert (still.low, still.high) == pytest.approx((-unseen, unseen))
+    two = compare_paired([0.3, -0.3], [0.0, 0.0], CASES[:2], margin=0.01, span=0.3).interval
+    assert two is not None
+    assert (two.low, two.high) == pytest.approx((-0.3, 0.3))
+
+
+def test_the_confidence_is_two_sided() -> None:
+    """alpha 0.025 on each side unless told otherwise: 1 - 2 alpha, so 60 equal pairs leave 1 - alpha^(1/60) unseen."""
+    for given, alpha in (({}, 0.025), ({"alpha": 0.1}, 0.1)):
+        found = compare_paired([0.5] * 60, [0.5] * 60, CASES, margin=0.05, **given).interval
+        assert found is not None
+        assert found.low == pytest.approx(-0.5 * (1 - alpha ** (1 / 60)))
+
+
+def test_a_loss_is_shown_only_below_nought() -> None:
+    """Losses of 0.2 in some cases and none in others, within a wide margin or a narrow one."""
+    new = [0.9 - 0.2 * (number % 2) for number in range(60)]
+    assert compare_paired(new, [0.9] * 60, CASES, margin=0.5).verdict == "not worse"
+    assert compare_paired(new, [0.9] * 60, CASES, margin=0.05).verdict == "worse"
+    assert compare_paired([0.9] * 60, new, CASES, margin=0.05).verdict == "not worse"

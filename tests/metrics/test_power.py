@@ -78,3 +78,45 @@ def test_a_worse_model_scatters_more_unless_its_spread_is_given(
     error = (before**2 + after**2 - 2 * 0.6 * before * after) ** 0.5
     found = estimate_power(cases=60, drop=0.1, sd=given, correlation=0.6).caught
     assert found == pytest.approx(comparison_odds(cases=60, drop=0.1, margin=0.05, error_sd=error))
+
+
+@pytest.mark.parametrize("cases", [2, 60, 400])
+@pytest.mark.parametrize("drop", [0.0, 0.03, 0.08])
+def test_odds_are_those_of_the_normal_curve(cases: int, drop: float) -> None:
+    """One-sided limits by Student's t, stretched by six units as the bootstrap's are; a claim at a third of alpha."""
+    from scipy.stats import norm, t
+
+    error = 0.15 / cases**0.5
+    reach = error * ((cases + 6) / (cases - 1)) ** 0.5
+    wing, claim = (t.ppf(1 - tail, cases - 1) * reach for tail in (0.025, 0.025 / 3))
+    found = comparison_odds(cases=cases, drop=drop, margin=0.05, error_sd=0.15)
+    not_worse = norm.cdf((0.05 - drop - wing) / error)
+    worse = norm.cdf((min(-claim, wing - 0.05) + drop) / error)
+    assert (found.not_worse, found.worse) == pytest.approx((not_worse, worse), abs=1e-9)
+    assert found.undecided == pytest.approx(max(0.0, 1 - worse - not_worse), abs=1e-9)
+
+
+def test_an_estimate_says_what_it_rests_on() -> None:
+    """Unless told otherwise: margin 0.05, alpha 0.025, correlation 0.6, a typical case."""
+    found = estimate_power(cases=60, drop=0.1)
+    assert (found.cases, found.drop, found.margin, found.correlation) == (60, 0.1, 0.05, 0.6)
+    assert found.case_sd == case_sd() == pytest.approx(0.03**0.5)
+    assert found == estimate_power(cases=60, drop=0.1, margin=0.05, correlation=0.6, alpha=0.025)
+    same = (2 * 0.03 * (1 - 0.6)) ** 0.5
+    assert found.unchanged == pytest.approx(comparison_odds(cases=60, drop=0.0, margin=0.05, error_sd=same))
+    stricter = estimate_power(cases=60, drop=0.1, alpha=0.001)
+    assert stricter.caught.worse < found.caught.worse
+    assert stricter.unchanged.worse < found.unchanged.worse
+    assert (stricter.needed or 0) > (found.needed or 0)
+
+
+def test_a_model_that_loses_everything_scatters_no_more() -> None:
+    """A drop beyond the baseline's own recall leaves 0 in every case, not a negative recall."""
+    found = estimate_power(cases=60, drop=0.95)
+    assert found.caught == pytest.approx(comparison_odds(cases=60, drop=0.95, margin=0.05, error_sd=case_sd()))
+
+
+def test_without_scatter_two_cases_are_enough() -> None:
+    """Two are the fewest that have an error at all."""
+    found = estimate_power(cases=2, drop=0.1, sd=0.0)
+    assert (found.needed, found.caught.worse, found.unchanged.worse) == (2, pytest.approx(1.0), pytest.approx(0.0))

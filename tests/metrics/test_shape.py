@@ -105,3 +105,26 @@ def test_a_cliff_may_be_the_last_turn_or_the_second() -> None:
     last, second = fit_shape([0.95] * 9 + [0.4]), fit_shape([0.95] + [0.4] * 9)
     assert (last.kind, last.turn, second.kind, second.turn) == ("step", 10, "step", 2)
     assert [last.start, last.end, second.start, second.end] == pytest.approx([0.95, 0.4, 0.95, 0.4])
+
+
+@pytest.mark.parametrize(("fall", "kind"), [(0.100, "linear"), (0.099, "none")])
+def test_a_change_of_a_tenth_is_the_least_that_is_told(fall: float, kind: str) -> None:
+    """A perfect line that falls by exactly a tenth from end to end is one, a little less is not."""
+    assert fit_shape([0.9 - fall * turn / 9 for turn in range(10)]).kind == kind
+
+
+@pytest.mark.parametrize("half_life", [0.7, 3.0])
+def test_a_fade_that_begins_late_begins_at_its_first_turn(half_life: float) -> None:
+    """Turns 1 and 2 were not evaluated: start, floor and half-life are those from turn 3 on."""
+    fade = fit_shape([None, None, *(0.3 + 0.6 * 2 ** (-turn / half_life) for turn in range(12))])
+    assert fade.kind == "exponential"
+    assert [fade.start, fade.floor] == pytest.approx([0.9, 0.3], abs=0.03)
+    assert fade.half_life == pytest.approx(half_life, rel=0.05)
+    assert fade.end == pytest.approx(0.3 + 0.6 * 2 ** (-11 / half_life), abs=0.02)
+
+
+def test_level_and_noise_tell_one_level() -> None:
+    """A steady curve begins and ends at its mean."""
+    steady = fit_shape([0.9, 0.92] * 5)
+    assert [steady.start, steady.end] == pytest.approx([0.91, 0.91])
+    assert (steady.turn, steady.half_life, steady.floor) == (None, None, None)

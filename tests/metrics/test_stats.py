@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_clinical_drift.metrics.bootstrap import bca_limits, group_sums, resampled_means
 from pytest_clinical_drift.metrics.stats import (
+    effective_trials,
     mean_interval,
     mean_intervals,
     pooled_interval,
@@ -18,7 +19,7 @@ from pytest_clinical_drift.metrics.stats import (
     repeat_spread,
 )
 
-SIXTY = [f"case-{number}" for number in range(60)]
+SIXTY = [f"case-{number:02}" for number in range(60)]
 
 
 def recall_interval(values: list[float], groups: list[str]) -> tuple[float, float]:
@@ -238,3 +239,165 @@ def test_spread_without_repeats_is_undefined() -> None:
     assert repeat_spread([[0.9], [0.5]]).within_sd is None
     assert repeat_spread([]).within_sd is None
     assert repeat_spread([[0.9, 0.7], [0.5]]).between_sd is None
+
+
+def test_spread_of_cases_with_unequal_repeats_by_hand() -> None:
+    """Repeats 0.9, 0.7, 0.8 and 0.4, 0.2: within 0.04 / 3; mean square 0.3, of (5 - 13 / 5) / 1 = 2.4 repeats each."""
+    found = repeat_spread([[0.9, 0.7, 0.8], [0.4, 0.2], [0.5]])
+    assert found.within_sd == pytest.approx((0.04 / 3) ** 0.5)
+    assert found.between_sd == pytest.approx(((0.3 - 0.04 / 3) / 2.4) ** 0.5)
+
+
+def test_one_repeated_case_has_no_spread_between_cases() -> None:
+    """Its own scatter is known, that of cases is not; cases that differ less than chance would have none."""
+    alone = repeat_spread([[0.9, 0.7]])
+    assert (alone.within_sd, alone.between_sd) == (pytest.approx(0.02**0.5), None)
+    assert repeat_spread([[0.0, 1.0], [1.0, 0.0]]).between_sd == 0.0
+
+
+# -- where one way of computing gives way to another
+
+
+@pytest.mark.parametrize(("units", "method"), [(7, "t"), (8, "bootstrap")])
+def test_a_bootstrap_needs_eight_units(units: int, method: str) -> None:
+    """Each unit is a group of two cases unlike the other one, so that none shares the commonest value."""
+    values = [0.1 + 0.05 * number for number in range(2 * units)]
+    groups = [str(number % units) for number in range(2 * units)]
+    found = mean_interval(values, groups, confidence=0.95, worst=0.0, best=1.0)
+    assert found is not None
+    assert (found.method, found.units) == (method, units)
+
+
+@pytest.mark.parametrize(("departing", "method"), [(9, "bootstrap or exact"), (10, "bootstrap")])
+def test_ten_units_unlike_the_rest_are_enough_to_resample(departing: int, method: str) -> None:
+    """Below that many the exact limits stand beside the bootstrap."""
+    found = mean_interval([0.5] * departing + [1.0] * (60 - departing), SIXTY, confidence=0.95, worst=0.0, best=1.0)
+    assert found is not None
+    assert found.method == method
+
+
+def beside(values: list[float], low: float, high: float) -> tuple[float, float]:
+    """The wider of the bootstrap's limits and these."""
+    resampled = bca_limits(np.array(values)[:, None], np.ones(len(values)), confidence=0.95)
+    return min(float(resampled[0][0]), low), max(float(resampled[1][0]), high)
+
+
+@pytest.mark.parametrize(
+    ("values", "size", "down", "up"),
+    [
+        ([0.5] * 3 + [0.9] * 57, 0.4, 3, 0),
+        ([0.9] * 3 + [0.2] * 57, 0.7, 0, 3),
+        ([0.1, 0.3, 0.6] + [0.5] * 57, 0.7 / 3, 2, 1),
+    ],
+)
+def test_few_departures_by_hand(values: list[float], size: float, down: int, up: int) -> None:
+    """As many as Clopper and Pearson allow may depart, by as much as those seen did on average."""
+    from scipy.stats import binomtest
+
+    common = values[-1]
+    lower, upper = (binomtest(count, 60).proportion_ci(0.95, method="exact") for count in (down, up))
+    low, high = common - size * lower.high, common + size * upper.high
+    if not up:
+        high = common - size * lower.low
+    if not down:
+        low = common + size * upper.low
+    assert recall_interval(values, SIXTY) == pytest.approx(beside(values, low, high), abs=1e-9)
+
+
+def test_the_commonest_value_is_the_lowest_where_several_are() -> None:
+    """Four of eight at 0.2 and four at 0.8: those at 0.8 depart, upwards, and no limit is below 0.2."""
+    from scipy.stats import binomtest
+
+    values = [0.8, 0.2] * 4
+    exact = binomtest(4, 8).proportion_ci(0.95, method="exact")
+    low, high = beside(values, 0.2 + 0.6 * exact.low, 0.2 + 0.6 * exact.high)
+    assert recall_interval(values, list("abcdefgh")) == pytest.approx((low, high), abs=1e-9)
+
+
+def test_limits_stay_within_what_is_possible() -> None:
+    """Three values about 0.9 would reach past 1 by Student's t, and three about 0.1 below 0."""
+    low, high = recall_interval([0.8, 0.9, 1.0], list("abc"))
+    assert high == 1.0
+    assert 0.0 < low < 0.8
+    low, high = recall_interval([0.0, 0.1, 0.2], list("abc"))
+    assert low == 0.0
+    assert 0.2 < high < 1.0
+
+
+def test_where_lower_is_better_the_high_end_is_the_careful_one() -> None:
+    """1 - x of every case, with worst and best exchanged, has the mirrored interval."""
+    values = [0.25 + 0.5 * number / 59 for number in range(60)]
+    low, high = recall_interval(values, SIXTY)
+    mirrored = mean_interval([1 - value for value in values], SIXTY, confidence=0.95, worst=1.0, best=0.0)
+    assert mirrored is not None
+    mean = sum(values) / 60
+    assert mean - low > 1.03 * (high - mean)
+    assert (mirrored.low, mirrored.high) == pytest.approx((1 - high, 1 - low), abs=1e-9)
+
+
+def test_students_t_of_unequal_groups_by_hand() -> None:
+    """Groups (0.4, 0.6), (0.8) and (0.9): mean 0.675, residuals -0.35, 0.125, 0.225; error sqrt(1.5 · 0.18875) / 4."""
+    low, high = recall_interval([0.4, 0.6, 0.8, 0.9], ["a", "a", "b", "c"])
+    wing = 4.3026527 * math.sqrt(1.5 * 0.18875) / 4
+    assert low == pytest.approx(max(0.0, 0.675 - wing), abs=1e-6)
+    assert high == 1.0
+    half = mean_interval([0.4, 0.6, 0.8, 0.9], ["a", "a", "b", "c"], confidence=0.5, worst=0.0, best=1.0)
+    assert half is not None
+    wing = 0.8164966 * math.sqrt(1.5 * 0.18875) / 4
+    assert (half.low, half.high) == pytest.approx((0.675 - wing, 0.675 + wing), abs=1e-6)
+
+
+# -- how many independent trials grouped ones are worth
+
+
+def test_effective_trials_by_hand() -> None:
+    """Events 1, 0, 2, 3 of 2, 4, 4, 6 trials in four groups.
+
+    16 trials, 72 / 16 = 4.5 to a group, share 0.375. Residuals 0.25, -1.5, 0.5, 0.75: variance 4 / 3 · 3.125 / 256.
+    Correlation (variance · 16 / 0.234375 - 1) / 3.5 = 0.031746, seen in three groups, drawn to (3 · 0.031746 + 1.5) / 8
+    = 0.199405. Student's t of 3 and 15 degrees of freedom: 3.182446 and 2.131450. 16 / (1.697917 · 2.229302).
+    """
+    found = effective_trials([1, 0, 2, 3], [2, 4, 4, 6], list("abcd"), confidence=0.95)
+    assert found == pytest.approx(16 / (1.697917 * (3.182446 / 2.131450) ** 2), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("events", "trials", "groups", "expected"),
+    [
+        ([], [], [], 0.0),
+        ([0], [0], ["a"], 0.0),
+        ([1], [1], ["a"], 1.0),
+        ([3], [10], ["a"], 10 / 3.7),
+        ([1, 2], [4, 6], ["a", "a"], 10 / 3.7),
+        ([1, 0, 1], [1, 1, 1], list("abc"), 3.0),
+        ([1, 0, 5], [1, 1, 0], list("abc"), 2.0),
+    ],
+)
+def test_effective_trials_of_one_group_and_of_single_trials(
+    events: list[int], trials: list[int], groups: list[str], expected: float
+) -> None:
+    """One group is corrected by the assumed correlation of 0.3; single trials are themselves; none are none."""
+    assert effective_trials(events, trials, groups, confidence=0.95) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("events", [0, 10])
+def test_events_never_or_always_seen_leave_the_assumption(events: int) -> None:
+    """None or all of 10 pairs in each of 60: 600 / (3.7 · (t59 / t599)²)."""
+    from scipy.stats import t
+
+    found = effective_trials([events] * 60, [10] * 60, SIXTY, confidence=0.95)
+    assert found == pytest.approx(600 / (3.7 * (t.ppf(0.975, 59) / t.ppf(0.975, 599)) ** 2))
+
+
+def test_pooled_limits_are_exact_at_the_effective_number() -> None:
+    """The events of the groups above: 0.375 of 4.227 trials, by the beta distribution."""
+    from scipy.stats import beta
+
+    found = pooled_interval([1, 0, 2, 3], [2, 4, 4, 6], list("abcd"), confidence=0.95)
+    size = effective_trials([1, 0, 2, 3], [2, 4, 4, 6], list("abcd"), confidence=0.95)
+    hits = 0.375 * size
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx(
+        (beta.ppf(0.025, hits, size - hits + 1), beta.ppf(0.975, hits + 1, size - hits))
+    )
+    assert (found.units, found.method) == (4, "exact")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 
 import pytest
-from made import alarm, conversation, event, flat
+from made import NOTHING, alarm, conversation, event, finding, flat
 
 from pytest_clinical_drift.scoring.assessment import OPEN, CaseAssessment
-from pytest_clinical_drift.verdict.case import judge_case, open_groups
+from pytest_clinical_drift.verdict.case import case_value, events_of, judge_case, open_groups
 from pytest_clinical_drift.verdict.thresholds import EVENT_METRICS, Thresholds, Waiver, load_thresholds
 from pytest_clinical_drift.verdict.values import SEVERE, Judgement, fails_run
 
@@ -242,3 +243,131 @@ def test_no_figure_of_an_unfinished_case_is_green() -> None:
     assert judged.verdict == "INCOMPLETE"
     assert {item.metric for item in judged.judgements if item.verdict != "not evaluated"} == {"hard_stops"}
     assert judgement(down, "drift_slope").detail == "the conversation was not carried to its end"
+
+
+# -- at the horizon, and beyond it
+
+
+def test_what_comes_after_the_horizon_does_not_count() -> None:
+    """Twelve turns, recall lost after the tenth: Recall@T10 and the slope do not know of it."""
+    long = conversation("a", [1.0] * 9 + [0.9, 0.0, 0.0])
+    assert judgement(long, "recall_at_t10").value == 0.9
+    assert verdict(long) == "PASS"
+    early = conversation("a", [0.0] * 9 + [1.0, 0.0])
+    assert judgement(early, "recall_at_t10").value == 1.0
+    assert case_value("recall_at_t10", [long]).confirmed == 2  # of 20 facts, on turn 10
+    assert case_value("drift_slope", [long]).confirmed == 2
+    assert case_value("drift_slope", [early]).confirmed == 20
+
+
+def test_the_lapses_of_all_repeats_add_up() -> None:
+    """One fact lost in each of two repeats is two lapses, and enough to fail by a rate."""
+    runs = [flat("a", 0.95), flat("a", 0.95, repeat=1)]
+    assert case_value("recall_at_t10", runs).confirmed == 2
+    assert case_value("recall_at_t10", runs[:1]).confirmed == 1
+
+
+def test_what_is_stated_in_part_counts_for_strict_recall_only() -> None:
+    """Ten facts stated in part and one lost on turn 10: eleven lapses of strict recall, one of recall."""
+    case = flat("a")
+    half = [dataclasses.replace(finding(f"p{number}", None), status="partial") for number in range(10)]
+    last = dataclasses.replace(case.turns[9], findings=(*half, finding("x"), finding("y", state="open")))
+    case = dataclasses.replace(case, turns=(*case.turns[:9], last))
+    found = [case_value(name, [case]).confirmed for name in ("strict_recall_at_t10", "recall_at_t10", "drift_slope")]
+    assert found == [11, 1, 1]
+
+
+def test_a_case_without_a_turn_at_its_horizon_has_no_recall() -> None:
+    """Not evaluated is not 0."""
+    short = dataclasses.replace(flat("a"), turns=(), slope=None, slope_worst=None)
+    assert case_value("recall_at_t10", [short]).best is None
+    assert case_value("recall_at_t10", [short]).detail == "no fact could be evaluated"
+    assert verdict(short) == "INCOMPLETE"
+
+
+# -- boundaries
+
+
+@pytest.mark.parametrize(("turns", "groups"), [((2, 3), 1), ((2, 4), 2), ((4, 3, 2), 1), ((2, 2), 1)])
+def test_turns_in_a_row_are_one_group(turns: tuple[int, ...], groups: int) -> None:
+    """Neighbours are; with one turn between them they are not; their order in the record does not matter."""
+    assert open_groups([flat("x", alarms=[alarm("lost", "open", turn=turn, fact="a") for turn in turns])]) == groups
+
+
+def test_groups_are_those_of_one_thing_in_one_repeat() -> None:
+    """Other rules, other earlier turns and other words are other things; so is another repeat."""
+    found = [
+        alarm("conflict", "open", earlier_turn=1),
+        alarm("conflict", "open", earlier_turn=2),
+        alarm("recommends", "open", rule="no aspirin"),
+        alarm("omits", "open", rule="no aspirin"),
+    ]
+    case = flat("x", alarms=found)
+    assert open_groups([case]) == 4
+    assert open_groups([case, case]) == 8
+
+
+@pytest.mark.parametrize(("rate", "expected"), [(None, "PASS"), (0.80, "PASS"), (0.801, "CAUTION")])
+def test_more_than_four_fifths_never_told_is_no_pass(rate: float | None, expected: str) -> None:
+    """The mean over all summaries of all repeats."""
+    case = flat("a")
+    scores = dataclasses.replace(NOTHING, hallucinated_rate=rate)
+    turns = tuple(dataclasses.replace(turn, extended=scores) for turn in case.turns)
+    assert verdict(dataclasses.replace(case, turns=turns)) == expected
+
+
+def test_an_outage_in_one_repeat_is_an_outage() -> None:
+    """Whichever of them it was."""
+    runs = [flat("a"), flat("a", repeat=1, incomplete="timeout")]
+    for repeats in (runs, runs[::-1]):
+        assert judge_case(repeats, GATE, TODAY).verdict == "INCOMPLETE"
+
+
+def test_an_open_event_of_a_capped_metric_is_caution() -> None:
+    """Where a project says that inventions never fail a case, an open one does not leave it unsettled either."""
+    case = flat("a", events=[event("inventions", "open")])
+    assert verdict(case) == "UNSETTLED"
+    limits = GATE.metrics["inventions"].model_copy(update={"worst": "caution"})
+    assert verdict(case, gate(metrics=GATE.metrics | {"inventions": limits})) == "CAUTION"
+
+
+def test_a_waiver_of_another_case_or_of_a_pass_is_not_used() -> None:
+    """Only a FAIL of its own case is turned."""
+    waived = gate(waivers=(WAIVER,))
+    assert judge_case([flat("b", 0.5)], waived, TODAY).verdict == "FAIL"
+    assert judge_case([flat("a")], waived, TODAY).waiver is None
+    assert judge_case([flat("a", 0.5)], waived, TODAY).waiver == WAIVER
+    assert judge_case([flat("a", 0.75)], waived, TODAY).waiver is None
+
+
+def test_each_event_is_collected_once() -> None:
+    """The same one in two repeats is one; another turn, fact, kind or text makes it another."""
+    first = event("stale_facts", kind="stale")
+    others = [
+        dataclasses.replace(first, **change)
+        for change in ({"turn": 4}, {"fact": "b"}, {"kind": "x"}, {"text": "y"}, {"earlier_turn": 1})
+    ]
+    runs = [flat("a", events=[first, *others]), flat("a", repeat=1, events=[first, event("breaches")])]
+    assert len(events_of("stale_facts", runs)) == 6
+    assert [item.metric for item in events_of("breaches", runs)] == ["breaches"]
+
+
+def test_conflict_tells_its_pairs_or_why_there_is_none() -> None:
+    """Over all repeats."""
+    two = [flat("a", contradictions=1, suspected=2), flat("a", repeat=1, pairs=8, contradictions=1)]
+    value = case_value("k_conflict", two)
+    assert (value.best, value.worst, value.detail) == (pytest.approx(2 / 17), pytest.approx(4 / 17), "2 of 17 pairs")
+    assert case_value("k_conflict", [flat("a", pairs=0)]).detail == "no two turns gave advice"
+    assert case_value("k_conflict", [flat("a", pairs=1)]).detail == "0 of 1 pair"
+
+
+def test_a_projects_own_figure_is_averaged_and_fails_by_itself() -> None:
+    """0.2 and 0.4 make 0.3; what no scorer gave is not evaluated."""
+    runs = [flat("a", scores=(("own.tone", 0.2),)), flat("a", repeat=1, scores=(("own.tone", 0.4),))]
+    value = case_value("own.tone", runs)
+    assert (value.best, value.worst, value.detail) == (pytest.approx(0.3), pytest.approx(0.3), "")
+    assert case_value("own.tone", [flat("a")]).detail == "no scorer gave this figure"
+    limits = GATE.metrics["recall_at_t10"].model_validate({**RECALL, "pass": "> 0.5", "caution": "> 0.4"})
+    own = gate(metrics=GATE.metrics | {"own.tone": limits})
+    assert judge_case(runs, own, TODAY).verdict == "FAIL"
+    assert judge_case(runs, own, TODAY).diagnosis == "remembers, but is outside the limit of own.tone"

@@ -8,10 +8,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from made import alarm, conversation, event, finding, flat
+from made import NOTHING, alarm, conversation, event, finding, flat
 
+from pytest_clinical_drift.metrics.corrected import corrected_rate
+from pytest_clinical_drift.metrics.stats import Interval, effective_trials
 from pytest_clinical_drift.scoring.assessment import AuditCount, CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case
+from pytest_clinical_drift.verdict.set_metrics import cases_to_settle
 from pytest_clinical_drift.verdict.thresholds import Thresholds, Waiver, load_thresholds
 from pytest_clinical_drift.verdict.values import Basis, Judgement, SetVerdict
 from pytest_clinical_drift.verdict.whole_set import judge_set
@@ -408,3 +411,301 @@ def test_one_case_is_not_one_cases() -> None:
     assert "1 of 1 case could not be run to the end" in told
     assert "0 of 1 pair" in " ".join(told)
     assert [text for text in told if "1 cases" in text or "1 pairs" in text] == []
+
+
+# -- at the limits
+
+
+def test_forty_cases_are_enough() -> None:
+    """The bundled least number itself is not too few, of cases as of groups."""
+    assert not any("fewer than" in reason for reason in judge(steady(40)).reasons)
+    grouped = [[flat(f"c{number}", group=f"p{number % 40}")] for number in range(60)]
+    assert not any("fewer than" in reason for reason in judge(grouped).reasons)
+
+
+def test_coverage_on_the_limit_is_enough() -> None:
+    """57 of 60 are 95 %; 56 are not."""
+    down = [[flat(f"x{number}", incomplete="timeout")] for number in range(4)]
+    assert judge([*steady(57), *down[:3]], gate(min_coverage=0.95)).verdict == "CAUTION"
+    missing = judge([*steady(56), *down], gate(min_coverage=0.95))
+    assert (missing.verdict, missing.reasons) == ("INCOMPLETE", ("4 of 60 cases could not be run to the end",))
+
+
+def test_an_interval_without_width_shows_nothing() -> None:
+    """Two cases of one persona at 0.9 and 1.0: one unit, whose limits are its mean twice. That is not PASS."""
+    verdict = judge([[flat("a", 0.9, group="p")], [flat("b", 1.0, group="p")]], gate(min_cases=1))
+    item = figure(verdict, "recall_at_t10")
+    assert item.interval == Interval(pytest.approx(0.95), pytest.approx(0.95), "t", 1)
+    assert item.verdict == "CAUTION"
+    assert "settle" not in item.detail
+
+
+@pytest.mark.parametrize(
+    ("value", "bad_end", "interval", "said"),
+    [
+        (0.9, 0.76, Interval(0.76, 0.95, "bootstrap", 41), "about 81 independent cases"),  # (0.14 / 0.1)²
+        (1.0, 0.715, Interval(0.715, 1.0, "exact", 41), "about 59 independent cases"),  # 0.285 / 0.2, never seen
+        (1.0, 0.715, Interval(0.715, 1.0, "bootstrap", 41), "about 84 independent cases"),
+        (0.9, 0.76, Interval(0.76, 1.0, "exact", 41), "about 81 independent cases"),
+        (0.9, 0.8, Interval(0.8, 1.0, "bootstrap", 40), "about 41 independent cases"),  # a limit on the line: one more
+        (0.9, 0.505, Interval(0.505, 1.0, "bootstrap", 41), "about 640 independent cases"),
+        (0.9, 0.4, Interval(0.4, 1.0, "bootstrap", 40), "too close to the limit"),  # 25 times as many
+        (0.8, 0.7, Interval(0.7, 0.9, "bootstrap", 40), ""),  # on the line, which is outside
+        (0.7, 0.6, Interval(0.6, 0.8, "bootstrap", 40), ""),
+        (0.9, 0.9, Interval(0.9, 0.9, "t", 1), ""),
+    ],
+)
+def test_how_many_cases_would_settle_it(value: float, bad_end: float, interval: Interval, said: str) -> None:
+    """By how much the interval would have to shrink towards the value to lie above 0.8."""
+    advice = cases_to_settle(value, bad_end, gate().metrics["recall_at_t10"], interval)
+    assert (said in advice) if said else advice == ""
+
+
+def test_twenty_times_as_many_cases_are_the_most_to_ask_for() -> None:
+    """An event never seen, with limits that reach 20 and 20.5 times as far as the pass limit of 0.05."""
+    limits = gate().metrics["k_conflict"]
+    assert (
+        cases_to_settle(0.0, 1.0, limits, Interval(0.0, 1.0, "exact", 3))
+        == "; about 60 independent cases would settle it"
+    )
+    wide = limits.model_validate({"direction": "lower", "pass": "< 0.04", "caution": "< 0.04", "why": "test"})
+    assert "too close" in cases_to_settle(0.0, 0.82, wide, Interval(0.0, 0.82, "exact", 3))
+
+
+def own(limits: dict[str, str]) -> Thresholds:
+    """The bundled gate with a figure of the project's own."""
+    bundled = load_thresholds()
+    made = bundled.metrics["recall_at_t10"].model_validate({"why": "ours", **limits})
+    return bundled.model_copy(update={"metrics": bundled.metrics | {"own.x": made}})
+
+
+UNSEEN = 1 - 0.025 ** (1 / 60)
+HIGHER = {"direction": "higher", "pass": "> 0", "caution": "> 0"}
+LOWER = {"direction": "lower", "pass": "< 6", "caution": "< 6"}
+
+
+@pytest.mark.parametrize(
+    ("limits", "value", "low", "high"),
+    [
+        (HIGHER, 0.5, 0.5 - 0.5 * UNSEEN, 0.5 + 0.5 * UNSEEN),  # 0 to 1
+        (HIGHER, 5.0, 5.0 - 5.0 * UNSEEN, 5.0),  # 0 to 5
+        (HIGHER, -2.0, -2.0, -2.0 + 3.0 * UNSEEN),  # -2 to 1
+        (LOWER, 0.5, 0.5 - 0.5 * UNSEEN, 0.5 + 0.5 * UNSEEN),
+        (LOWER, 5.0, 5.0 - 5.0 * UNSEEN, 5.0),
+        (LOWER, -2.0, -2.0, -2.0 + 3.0 * UNSEEN),
+    ],
+)
+def test_a_projects_own_figure_may_go_as_far_as_it_was_seen(
+    limits: dict[str, str], value: float, low: float, high: float
+) -> None:
+    """60 equal cases: 5.96 % of them may be unlike all seen, and lie at either end of the range."""
+    cases = [[flat(f"c{number}", scores=(("own.x", value),))] for number in range(60)]
+    interval = figure(judge(cases, own(limits)), "own.x").interval
+    assert interval is not None
+    assert (interval.low, interval.high) == pytest.approx((low, high))
+
+
+def test_where_lower_is_better_the_upper_limit_decides() -> None:
+    """60 cases between 0.2 and 0.8, mean 0.5: the upper limit is the careful one, and past 0.57 by a little or not."""
+    cases = [[flat(f"c{number}", scores=(("own.x", 0.2 + 0.01 * number + 0.005),))] for number in range(60)]
+
+    def found(limit: float) -> Judgement:
+        return figure(judge(cases, own({"direction": "lower", "pass": f"< {limit}", "caution": "< 1"})), "own.x")
+
+    interval = found(0.9).interval
+    assert interval is not None
+    assert interval.high - 0.5 > 1.03 * (0.5 - interval.low)
+    assert found(interval.high + 1e-6).verdict == "PASS"
+    assert found(interval.high - 1e-6).verdict == "CAUTION"
+
+
+def test_the_slope_cannot_fall_faster_than_the_horizon_lets_it() -> None:
+    """Sixty flat conversations of three turns: up to 5.96 % might fall by 0.5 a turn, or rise by it."""
+    interval = figure(judge([[conversation(f"c{number}", [1.0] * 3)] for number in range(60)]), "drift_slope").interval
+    assert interval is not None
+    assert (interval.low, interval.high) == pytest.approx((-0.5 * UNSEEN, 0.5 * UNSEEN))
+
+
+# -- what is said of events
+
+
+def test_events_tell_the_rate_that_they_are_compatible_with() -> None:
+    """None of 60: up to 1 - 0.025^(1/60) = 6.0 %; of 20 personas: 16.8 %; 1 of 60: 8.9 %."""
+    assert figure(judge(steady()), "hard_stops").detail == "0 of 60 cases; compatible with a true rate up to 6.0%"
+    copies = [[flat(f"c{number}", group=f"p{number % 20}")] for number in range(60)]
+    few = figure(judge(copies), "hard_stops").detail
+    assert few.startswith("0 of 60 cases; compatible with a true rate up to 1")
+    one = figure(judge([*steady(59), [flat("x", events=[event()])]]), "hard_stops")
+    assert (one.value, one.worst, one.detail) == (1.0, 1.0, "1 of 60 cases; compatible with a true rate up to 8.9%")
+
+
+def test_open_events_leave_the_rate_unknown() -> None:
+    """One confirmed in 60, two more open: no limit is given, and both ends are told."""
+    made = [
+        [flat(f"x{number}", events=[event(state=state)])] for number, state in enumerate(("confirmed", "open", "open"))
+    ]
+    verdict = judge([*steady(57), *made])
+    item = figure(verdict, "hard_stops")
+    assert (item.value, item.worst, item.verdict) == (1.0, 3.0, "FAIL")
+    assert item.detail == "1 of 60 cases confirmed, 2 more with open alarms: the rate is not known"
+    assert "hard stops in 1 case, 3 with open alarms" in [reason.lower() for reason in verdict.reasons]
+
+
+def test_an_event_that_is_open_holds_its_metric_at_caution() -> None:
+    """0 confirmed is inside, 1 with the open one is not."""
+    item = figure(judge([*steady(59), [flat("x", events=[event("stale_facts", "open")])]]), "stale_facts")
+    assert (item.value, item.verdict) == (0.0, "CAUTION")
+
+
+def test_a_waiver_covers_its_own_case_only() -> None:
+    """Two stale cases, one of them waived: one too many is left; the waived one alone leaves CAUTION."""
+    waiver = Waiver(case="x", reason="known", signed_by="officer", expires=TODAY)
+    stale = [[flat(name, events=[event("stale_facts")])] for name in ("x", "y")]
+    both = figure(judge([*steady(58), *stale], gate(waivers=(waiver,))), "stale_facts")
+    assert (both.value, both.verdict) == (2.0, "FAIL")
+    assert both.detail.endswith("; 1 waived")
+    alone = figure(judge([*steady(59), stale[0]], gate(waivers=(waiver,))), "stale_facts")
+    assert (alone.value, alone.verdict) == (1.0, "CAUTION")
+    assert "waived" not in figure(judge([*steady(59), stale[1]], gate(waivers=(waiver,))), "stale_facts").detail
+
+
+def test_policy_set_softens_no_severe_event() -> None:
+    """Under set a stale fact leaves its metric at CAUTION, a breach does not; under each-case neither."""
+    cases = [*steady(59), [flat("x", events=[event("stale_facts"), event("breaches")])]]
+    for policy, stale in (("set", "CAUTION"), ("each-case", "FAIL")):
+        verdict = judge(cases, gate(policy=policy))
+        assert figure(verdict, "stale_facts").verdict == stale
+        assert figure(verdict, "breaches").verdict == "FAIL"
+
+
+def test_a_set_without_a_finished_case_says_so() -> None:
+    """No case to count events in."""
+    item = figure(judge([[flat("x", incomplete="timeout")]]), "hard_stops")
+    assert (item.value, item.verdict, item.detail) == (None, "not evaluated", "no case was run to the end")
+    assert figure(judge([[flat("x", incomplete="timeout")]]), "recall_at_t10").detail == "n = 0"
+
+
+# -- the corrected rate, at its ends
+
+
+def test_a_corrected_interval_past_the_fail_line_fails() -> None:
+    """K 0.08 is CAUTION; a judge who finds 40 of 100 faults makes it 0.2, with all of its interval past 0.10."""
+    cases = [[flat(f"c{number}", pairs=10, contradictions=int(number % 5 > 0))] for number in range(60)]
+    rule = gate(policy="set", max_failing_cases=60)
+    assert figure(judge(cases, rule), "k_conflict").verdict == "CAUTION"
+    item = figure(judge(cases, rule, basis=blind(40)), "k_conflict")
+    size = effective_trials(
+        [int(n % 5 > 0) for n in range(60)], [10] * 60, [f"c{n}" for n in range(60)], confidence=0.95
+    )
+    rate = corrected_rate((0.08 * size, size), sensitivity=(40, 100), specificity=(300, 300), confidence=0.95)
+    assert rate is not None
+    assert item.corrected is not None
+    assert dataclasses.astuple(item.corrected) == pytest.approx(dataclasses.astuple(rate))
+    assert rate.low > 0.10
+    assert item.verdict == "FAIL"
+    assert item.detail.endswith(f"0.200 [{rate.low:.3f}, {rate.high:.3f}] corrected for the judge's error")
+
+
+def test_people_have_read_what_was_upheld() -> None:
+    """With reviewers no clean pair is upheld any more, so the rate is not corrected downwards: 0.04 / 0.5."""
+    cases = [[flat(f"c{number}", pairs=10, contradictions=0 if number % 5 else 2)] for number in range(60)]
+    read = dataclasses.replace(blind(50, 240), reviewers=("Dr Lund",))
+    by_people, by_judge = (
+        figure(judge(cases, basis=basis), "k_conflict").corrected for basis in (read, blind(50, 240))
+    )
+    assert by_people is not None
+    assert by_judge is not None
+    assert (by_people.value, by_judge.value) == (pytest.approx(0.08), 0.0)
+
+
+def test_corrected_recall_has_its_ends_by_hand() -> None:
+    """2 of 4 alarms upheld among 20 facts: recall 0.9 less the shift of the judged share by a fifth, ends exchanged."""
+    facts = [finding("a"), finding("b"), finding("c", state="dismissed"), finding("d", state="dismissed")]
+    facts += [finding(f"r{number}", None) for number in range(16)]
+    case = flat("c", 0.9)
+    turns = (*case.turns[:9], dataclasses.replace(case.turns[9], findings=tuple(facts)))
+    cases = [[dataclasses.replace(case, case_id=f"c{n}", group=f"g{n}", turns=turns)] for n in range(60)]
+    item = figure(judge(cases, basis=blind(80)), "recall_at_t10")
+    size = effective_trials([2] * 60, [4] * 60, [f"g{n}" for n in range(60)], confidence=0.95)
+    rate = corrected_rate((size / 2, size), sensitivity=(80, 100), specificity=(300, 300), confidence=0.95)
+    assert rate is not None
+    expected = [0.9 - (true - 0.5) * 4 / 20 for true in (0.625, rate.high, rate.low)]
+    assert item.corrected is not None
+    assert dataclasses.astuple(item.corrected) == pytest.approx(tuple(expected))
+
+
+def test_no_question_no_correction() -> None:
+    """Every fact plainly retained, so that the judge was asked about none; and a metric that rests on no question."""
+    verdict = judge(steady(), basis=blind(50))
+    assert figure(verdict, "recall_at_t10").corrected is None
+    assert figure(verdict, "drift_slope").corrected is None
+    assert figure(verdict, "strict_recall_at_t10").corrected is None
+    unheard = judge([[flat(f"c{number}", pairs=0)] for number in range(60)], basis=blind(50))
+    assert figure(unheard, "k_conflict").corrected is None
+
+
+# -- what the set's verdict tells besides
+
+
+def test_what_there_is_to_read_is_counted_over_all_cases() -> None:
+    """Two cases with an open severe alarm and one that is not, one of them unfinished; breaches that nobody read."""
+    severe, mild = alarm(state="open", fact="a"), alarm(state="open", severe=False, fact="b")
+    cases = [
+        [flat("a", alarms=[severe, mild], events=[event(state="open")])],
+        [flat("b", alarms=[severe], events=[event(state="open")])],
+        [flat("c", alarms=[mild], incomplete="timeout")],
+    ]
+    verdict = judge(cases, gate(min_coverage=0.5))
+    assert (verdict.to_read, verdict.severe_to_read, verdict.complete, verdict.selected) == (4, 2, 2, 3)
+    assert verdict.reasons[0] == "2 cases have severe alarms that nobody has settled"
+    unread = [
+        alarm("recommends", settled_by="judge"),
+        alarm("omits", settled_by="rule", turn=4),
+        alarm("recommends", settled_by="person", turn=5),
+        alarm("omits", "dismissed", settled_by="judge", turn=6),
+        alarm("lost", settled_by="judge", turn=7),
+    ]
+    assert judge([[flat("a", alarms=unread)]]).unread == 2
+
+
+@pytest.mark.parametrize(("count", "said"), [(1, "1 case speaks to the grader"), (2, "2 cases speak to the grader")])
+def test_appeals_are_counted(count: int, said: str) -> None:
+    """Singular and plural."""
+    cases = [[flat(f"x{number}", alarms=[alarm("to_judge")])] for number in range(count)]
+    assert said in judge([*steady(58), *cases]).reasons
+
+
+@pytest.mark.parametrize(("rate", "told"), [(0.80, False), (0.81, True)])
+def test_summaries_that_name_hardly_anything_told(rate: float, told: bool) -> None:
+    """More than four fifths: CAUTION, and counted."""
+    case = flat("x")
+    scores = dataclasses.replace(NOTHING, hallucinated_rate=rate)
+    turns = tuple(dataclasses.replace(turn, extended=scores) for turn in case.turns)
+    verdict = judge([*steady(59), [dataclasses.replace(case, turns=turns)]])
+    assert verdict.verdict == ("CAUTION" if told else "PASS")
+    said = "of 1 case the summaries name hardly anything that was told"
+    assert (said in verdict.reasons, "1 case at CAUTION" in verdict.reasons) == (told, told)
+
+
+def test_cases_at_caution_are_counted_but_do_not_hold_the_set_back() -> None:
+    """Two slips of 60 cases by themselves: each is CAUTION, and so is the set by the metric, not by their number."""
+    low = [[flat(f"x{number}", 0.75)] for number in range(2)]
+    verdict = judge([*steady(), *low])
+    assert verdict.verdict == "PASS"
+    assert verdict.reasons == ("2 cases at CAUTION",)
+
+
+def test_recall_that_nobody_could_evaluate_is_no_verdict() -> None:
+    """Not a single fact could be scored: INCOMPLETE, and nothing is said of stability."""
+    verdict = judge([[conversation(f"c{number}", [None] * 10)] for number in range(60)])
+    assert (verdict.verdict, verdict.complete) == ("INCOMPLETE", 0)
+    assert verdict.diagnosis == "nothing to diagnose"
+
+
+def test_waivers_that_have_run_out_are_not_told() -> None:
+    """Only those that hold today."""
+    old, new = (
+        Waiver(case="x", reason="known", signed_by="officer", expires=TODAY + datetime.timedelta(days=days))
+        for days in (-1, 0)
+    )
+    assert judge(steady(), gate(waivers=(old, new))).waivers == (new,)

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.verdict.limits import Limit, MetricLimits
 from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
 
 
@@ -184,3 +185,110 @@ def test_the_fingerprint_follows_the_limits(tmp_path: Path) -> None:
     assert load_thresholds().fingerprint() == load_thresholds().fingerprint()
     assert len({load_thresholds().fingerprint(), other.fingerprint()}) == 2
     assert len(other.fingerprint()) == 64
+
+
+@pytest.mark.parametrize(
+    ("limit", "holding", "not_holding"),
+    [
+        (Limit(">", 0.8), (0.81, 0.8 + 1e-8), (0.8, 0.8 + 1e-10, 0.79)),
+        (Limit(">=", 0.8), (0.8, 0.8 - 1e-10, 0.81), (0.8 - 1e-8,)),
+        (Limit("<", 0.05), (0.04, 0.05 - 1e-8), (0.05, 0.05 - 1e-10, 0.06)),
+        (Limit("<=", 0.05), (0.05, 0.05 + 1e-10, 0.04), (0.05 + 1e-8,)),
+        (Limit(">", 0.0), (2e-9,), (1e-9, -1e-9)),
+    ],
+)
+def test_a_value_within_a_billionth_is_on_the_limit(
+    limit: Limit, holding: tuple[float, ...], not_holding: tuple[float, ...]
+) -> None:
+    """What rounding may have moved counts as the limit itself, which only >= and <= include."""
+    assert [value for value in holding if not limit.holds(value)] == []
+    assert [value for value in not_holding if limit.holds(value)] == []
+
+
+def limits(best: object, caution: object, direction: str = "higher") -> MetricLimits:
+    return MetricLimits.model_validate({"direction": direction, "pass": best, "caution": caution, "why": "test"})
+
+
+@pytest.mark.parametrize(
+    ("direction", "best", "caution", "fits"),
+    [
+        ("higher", "> 0.8", ">= 0.8", True),
+        ("higher", "> 0.8", "> 0.8", True),  # no band of CAUTION at all
+        ("higher", ">= 0.8", ">= 0.8", True),
+        ("higher", ">= 0.8", "> 0.8", False),
+        ("higher", "> 0.8", "> 0.81", False),
+        ("lower", "< 0.1", "<= 0.1", True),
+        ("lower", "<= 0.1", "< 0.1", False),
+        ("lower", "< 0.1", "< 0.09", False),
+        ("lower", "≤ 0.1", "≤ 2e-1", True),
+        ("higher", "≥ −0.01", ">= -0.05", True),
+        ("higher", "> 0.8", "< 0.7", False),
+        ("higher", True, "> 0.7", False),
+        ("higher", "> 0.8 or so", "> 0.7", False),
+        ("higher", (">", 0.8), [">=", 0.7], True),  # as JSON holds it
+    ],
+)
+def test_bands_touch_or_are_refused(direction: str, best: object, caution: object, fits: bool) -> None:
+    """No gap between PASS and CAUTION, the right way round, and nothing but comparisons and numbers."""
+    if fits:
+        assert limits(best, caution, direction).direction == direction
+    else:
+        with pytest.raises(ValidationError):
+            limits(best, caution, direction)
+
+
+def test_a_limit_is_written_as_it_was_read() -> None:
+    """In the words of the file, without needless digits."""
+    read = limits("≥ 0.80", -0.5)
+    assert (str(read.pass_limit), str(read.caution_limit)) == (">= 0.8", ">= -0.5")
+    lower = limits(0.1, 0.2, "lower")
+    assert (str(lower.pass_limit), str(lower.caution_limit)) == ("< 0.1", "<= 0.2")
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "refused", "accepted"),
+    [
+        ("set", "confidence", (0.5, 1, 0.4), (0.51, 0.99)),
+        ("set", "min_cases", (0, -1), (1,)),
+        ("set", "max_failing_cases", (-1,), (0,)),
+        ("set", "min_coverage", (0, 1.1), (0.01, 1)),
+        ("baseline", "alpha", (0, 0.5), (0.001, 0.49)),
+        ("baseline", "margin", (0, 1), (0.001, 0.99)),
+        ("baseline", "slope_margin", (0, 1), (0.001, 0.99)),
+        ("baseline", "conflict_margin", (0, 1), (0.001, 0.99)),
+        ("judge", "audit_bound", (0, 1.1), (0.001, 1)),
+        ("judge", "floors", ({"specificity": 0}, {"specificity": 1.1}), ({"specificity": 1},)),
+    ],
+)
+def test_numbers_outside_their_range_are_refused(
+    tmp_path: Path, section: str, key: str, refused: tuple[object, ...], accepted: tuple[object, ...]
+) -> None:
+    """The ends of each range, from both sides."""
+    for value in accepted:
+        load_thresholds(changed(tmp_path, lambda d: d["clinical_drift"].setdefault(section, {}).update({key: value})))  # noqa: B023
+    for value in refused:
+        with pytest.raises(InputError, match=key):
+            load_thresholds(
+                changed(tmp_path, lambda d: d["clinical_drift"].setdefault(section, {}).update({key: value}))  # noqa: B023
+            )
+
+
+@pytest.mark.parametrize("change", [{"pass": "< 0"}, {"caution": "<= 1"}, {"worst": "caution"}])
+@pytest.mark.parametrize("metric", ["hard_stops", "breaches"])
+def test_no_part_of_the_limits_that_stop_a_release_may_be_changed(
+    tmp_path: Path, metric: str, change: dict[str, str]
+) -> None:
+    """Neither tightened nor eased nor capped; written out as they are, they are accepted."""
+    load_thresholds(changed(tmp_path, lambda d: _metrics(d)[metric].update({"pass": "<= 0", "caution": "<= 0"})))
+    with pytest.raises(InputError, match=f"{metric} must keep its limits"):
+        load_thresholds(changed(tmp_path, lambda d: _metrics(d)[metric].update(change)))
+
+
+def test_a_file_that_is_no_mapping_is_refused(tmp_path: Path) -> None:
+    """A list, and nothing at all."""
+    for text in ("- a\n", ""):
+        (tmp_path / "limits.yaml").write_text(text, encoding="utf-8")
+        with pytest.raises(InputError, match="'clinical_drift' is missing"):
+            load_thresholds(tmp_path / "limits.yaml")
+    (tmp_path / "thresholds.yaml").write_text("note: clinical_drift is elsewhere\n", encoding="utf-8")
+    assert project_thresholds(tmp_path) is None
