@@ -59,6 +59,7 @@ RESULTS = {
     "waivers": "waivers in force: case, reason, signed_by, expires",
     "limits": "the limits in force per metric: direction, pass, caution, worst, why",
     "not_gated": "metrics of the bundled gate that these thresholds leave out",
+    "gated_anyway": "metrics that the thresholds leave out and that are gated all the same",
     "alarms": "per kind: how many are confirmed, open, dismissed",
     "to_read": "groups of open alarms that a person would have to read",
     "severe_to_read": "the severe ones among them",

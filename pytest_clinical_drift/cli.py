@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from importlib import metadata, resources
@@ -34,7 +35,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
     told = (resources.files("pytest_clinical_drift") / "data" / "commands.yaml").read_text(encoding="utf-8")
     for name, given in yaml.safe_load(told).items():
-        command = commands.add_parser(name, help=given["help"])
+        command = commands.add_parser(name, help=given["help"], description=given["help"])
         for argument, how in given["arguments"].items():
             kind = {"type": _TYPES[how["type"]]} if "type" in how else {}
             command.add_argument(argument, **{**how, **kind})
@@ -74,7 +75,7 @@ def _plans(options: argparse.Namespace) -> int:
     else:
         plans = make_plans(cases)
     if not plans:
-        _say(f"each of {len(cases)} cases has a target plan")
+        _say(f"nothing to write: every case has a target plan ({len(cases)})")
         return 0
     write_plans(plans, options.output, verifier=f"nli:{options.nli}" if options.linked else None)
     counts = ", ".join(f"{sum(plan.source == kind for plan in plans)} {kind}" for kind in ("linked", "rules"))
@@ -86,19 +87,20 @@ def _plans(options: argparse.Namespace) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from pytest_clinical_drift.report.compare import render_html, render_markdown
+    from pytest_clinical_drift.report.compare import render_html, render_markdown, render_text
     from pytest_clinical_drift.verdict.baseline import load_results, paired_differences, told_worse
     from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
 
     records = load_results(options.results)
+    if len(records) < 2:
+        raise InputError(f"compare {options.results[0]}: a comparison needs two runs or more, found one")
     differences = paired_differences(records, load_thresholds(project_thresholds(Path.cwd())).baseline)
     if options.html:
         options.html.write_text(render_html(records, differences), encoding="utf-8")
-    text = render_markdown(records, differences)
     if options.markdown:
-        options.markdown.write_text(text, encoding="utf-8")
+        options.markdown.write_text(render_markdown(records, differences), encoding="utf-8")
     else:
-        _say(text)
+        _say(render_text(records, differences, shutil.get_terminal_size().columns))
     return told_worse(differences) if options.fail_if_worse else 0
 
 

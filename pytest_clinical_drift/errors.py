@@ -4,6 +4,8 @@ from __future__ import annotations
 
 _LONGEST = 1000
 """Characters of a sentence that somebody is meant to read."""
+_MOST = 20
+"""Faults that are told at once."""
 
 
 class DriftError(Exception):
@@ -11,13 +13,15 @@ class DriftError(Exception):
 
 
 class InputError(DriftError):
-    """Something the user gave cannot be used; the message is one sentence that names the place (exit code 4)."""
+    """Something the user gave cannot be used; the message is one sentence that names the place (exit code 4).
+
+    Further arguments are further faults of the same file, each on a line of its own.
+    """
 
     def __str__(self) -> str:
-        """On one line and harmless to a terminal: files, and what they hold, may be anybody's."""
-        flat = " ".join(super().__str__().split())
-        shown = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in flat)
-        return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
+        """Each on one line and harmless to a terminal: files, and what they hold, may be anybody's."""
+        more = [f"and {len(self.args) - _MOST} more"] if len(self.args) > _MOST else []
+        return "\n".join(_harmless(str(told)) for told in (*self.args[:_MOST], *more))
 
 
 class UnknownSetting(InputError):
@@ -30,6 +34,12 @@ class MissingDependency(InputError):
 
 class SubjectError(DriftError):
     """The subject could not be run: the case is INCOMPLETE, which says nothing about the model's memory."""
+
+
+def _harmless(text: str) -> str:
+    flat = " ".join(text.split())
+    shown = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in flat)
+    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
 
 
 def sentence(error: InputError | OSError) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 GROUP = "clinical-drift"
 _ACTIVE = "clinical_drift_active"
 _SLATE = "clinical_drift_slate"
+_NEEDS_MODEL = "needs --model"
 
 
 class DriftHooks:
@@ -154,8 +155,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if (active := metafunc.config.pluginmanager.get_plugin(_ACTIVE)) is not None:
         metafunc.parametrize("drift_case", active.parameters(), scope="session")
     else:
-        skipped = pytest.param(None, id="no-model", marks=pytest.mark.skip(reason="needs --model"))
+        skipped = pytest.param(None, id="no-model", marks=pytest.mark.skip(reason=_NEEDS_MODEL))
         metafunc.parametrize("drift_case", [skipped], scope="session")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    skipped = [report.longrepr[2] for report in terminalreporter.stats.get("skipped", ())]
+    if count := skipped.count(f"Skipped: {_NEEDS_MODEL}"):
+        told = "1 test was skipped: it needs" if count == 1 else f"{count} tests were skipped: they need"
+        terminalreporter.write_line(f"clinical-drift: {told} --model SPEC", yellow=True)
 
 
 @pytest.fixture(scope="session")

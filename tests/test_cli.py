@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,17 @@ def test_compare_tables_models_and_pairs_them_with_the_first(
     new = write(tmp_path, "new", record({"a": 0.5, "b": 0.5, "c": 0.5}, verdict="FAIL"))
     page = tmp_path / "page.html"
     assert main(["compare", str(old), str(new.parent), "--html", str(page)]) == 0
-    printed = capsys.readouterr().out
+    figures = [re.split(r" {2,}", line.strip()) for line in capsys.readouterr().out.splitlines()]
+    for row in (
+        ["Recall@T10", "0.80", "0.50"],
+        ["95 % interval", "0.40 to 0.90", "0.40 to 0.90"],
+        ["K (pairs)", "– (0)", "– (0)"],
+        ["verdict", "PASS", "FAIL"],
+        ["ΔRecall@T10", "-0.300"],
+    ):
+        assert row in figures
+    assert main(["compare", str(old), str(new), "--markdown", str(tmp_path / "table.md")]) == 0
+    printed = (tmp_path / "table.md").read_text(encoding="utf-8")
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in printed.splitlines() if line.startswith("| ")]
     old_row, new_row = (next(row for row in rows if row[0] == name) for name in ("old", "new"))
     assert old_row[2:7] == ["0.80", "0.40 to 0.90", "0.50", "-0.010", "– (0)"]
@@ -70,13 +81,13 @@ def test_compare_does_not_pair_different_cases(tmp_path: Path, capsys: pytest.Ca
     one = write(tmp_path, "one", record({"a": 0.9}))
     two = write(tmp_path, "two", record({"a": 0.5}, cases="c2"))
     assert main(["compare", str(one), str(two)]) == 0
-    assert "not paired: the cases differ" in capsys.readouterr().out
+    assert "not paired: the cases differ" in " ".join(capsys.readouterr().out.split())
 
 
 def test_compare_writes_markdown_to_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With --markdown nothing is printed."""
     one = write(tmp_path, "one", record({"a": 0.9}))
-    assert main(["compare", str(one), "--markdown", str(tmp_path / "out.md")]) == 0
+    assert main(["compare", str(one), str(one), "--markdown", str(tmp_path / "out.md")]) == 0
     assert capsys.readouterr().out == ""
     assert (tmp_path / "out.md").read_text(encoding="utf-8").startswith("# Clinical drift: comparison")
 

@@ -14,7 +14,7 @@ from tabulate import tabulate
 
 from pytest_clinical_drift.authoring import facts, replies, turns
 from pytest_clinical_drift.authoring.remark import Remark, Remarks
-from pytest_clinical_drift.cases.files import CaseFaults, case_files, read_cases
+from pytest_clinical_drift.cases.files import case_files, read_cases
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError
 
@@ -95,8 +95,7 @@ def lint_path(path: Path) -> Checked:
         try:
             found = read_cases(file)
         except InputError as fault:
-            texts = fault.faults if isinstance(fault, CaseFaults) else [str(fault)]
-            broken += [Remark("error", SCHEMA, text, file.stem) for text in texts]
+            broken += [Remark("error", SCHEMA, text, file.stem) for text in str(fault).splitlines()]
             continue
         for case in found:
             if case.id in origin:  # a copy would be called similar to itself as well

@@ -21,14 +21,6 @@ _SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 _TEMPLATE = Path(__file__).parent.parent / "data" / "new_case.yaml"
 
 
-class CaseFaults(InputError):
-    """A case that breaks the schema; the message holds the first fault, `faults` a sentence for each."""
-
-    def __init__(self, faults: Sequence[str]) -> None:
-        super().__init__(f"{faults[0]} (and {len(faults) - 1} more)" if len(faults) > 1 else faults[0])
-        self.faults = faults
-
-
 def bundled_cases() -> Path:
     """The folder of the cases that ship with the package."""
     return bundled("cases", "study_c")
@@ -108,7 +100,7 @@ def _validate(file: Path, text: str, data: Any, base: Location) -> Case:
     try:
         return Case.model_validate(data)
     except ValidationError as error:
-        raise CaseFaults(describe_faults(file, text, error, Case, base)) from None
+        raise InputError(*describe_faults(file, text, error, Case, base)) from None
 
 
 def place_of(path: Path, case_id: str, location: Location) -> str:

@@ -28,7 +28,7 @@ class Unfinished(GateFailure):
     """A project's own test asked for a case whose conversation could not be held: an error, never an empty result."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class DriftResult:
     """What a project's own test gets from the `drift_result` fixture."""
 
@@ -39,6 +39,15 @@ class DriftResult:
     verdict: CaseVerdict
     judge: str = ""
     """The judge and its limits, in a line."""
+
+    def __repr__(self) -> str:
+        """Short: pytest prints it below a failed assertion."""
+        return f"<{self.case.id}: {self.verdict.verdict}>"
+
+    @property
+    def passed(self) -> bool:
+        """Whether the case is a plain PASS."""
+        return self.verdict.verdict == PASS
 
     @property
     def assessment(self) -> CaseAssessment:
@@ -59,7 +68,7 @@ class DriftResult:
     @property
     def text(self) -> str:
         """All that there is to say of a case that is not a plain PASS."""
-        if self.verdict.verdict == PASS:
+        if self.passed:
             return ""
         return "\n".join((case_report(self.verdict, self.assessments, judge=self.judge), *self._tracebacks()))
 

@@ -237,9 +237,10 @@ def _read_outcomes(
     if table is None:
         return pl.DataFrame(schema=columns), []
     table.require("disease_name", "drug_name", "outcome_type", "outcome_date")
+    whole = len(table)
     if "slate_id" in table:
         ids = as_text(table.frame["slate_id"]).fill_null("")
-        whole, table = len(table), table.where((ids == "") | (ids == slate_id))
+        table = table.where((ids == "") | (ids == slate_id))
         if whole and not len(table):
             return pl.DataFrame(schema=columns), [f"none of the {whole} outcome rows names the slate {slate_id}"]
     table.text("outcome_type")
@@ -265,5 +266,6 @@ def _read_outcomes(
         "outcome rows that repeat a pair and type (the earliest date counts)": len(ours) - len(events),
         "outcomes without a date (known at freeze unless they were seen later)": events["day"].null_count(),
         "outcome rows on pairs outside the slate and its candidates": len(rows) - len(ours),
+        "outcome rows that carry another slate's id": whole - len(rows),
     }
     return events.select(*columns), [f"{remark}: {count}" for remark, count in counts.items() if count]

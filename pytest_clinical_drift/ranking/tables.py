@@ -43,7 +43,8 @@ class Table:
         """Refuse a table without these columns."""
         if missing := [name for name in names if name not in self]:
             have = ", ".join(name for name in self.frame.columns[:13] if name != _ROW) or "none"
-            raise InputError(f"{self.file}: the column {' and '.join(missing)} is missing; the file has {have}")
+            lacks = f"column {missing[0]} is" if len(missing) == 1 else f"columns {' and '.join(missing)} are"
+            raise InputError(f"{self.file}: the {lacks} missing; the file has {have}")
 
     def first_of(self, *names: str) -> str | None:
         """Which of several accepted names this table uses."""

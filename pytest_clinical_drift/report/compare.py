@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tabulate import tabulate
+
+from pytest_clinical_drift.report.case_text import fill
+from pytest_clinical_drift.report.clean import one_line
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.report.page import environment, page_source
 from pytest_clinical_drift.report.svg import Level, Line, curve_chart, limit_levels
+from pytest_clinical_drift.report.terminal import sparkline
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, OPEN
 from pytest_clinical_drift.verdict.baseline import Difference, Named
 from pytest_clinical_drift.verdict.results_file import Results
@@ -26,6 +31,8 @@ _HEADERS = (
     "alarms confirmed / open / dismissed",
     "verdict",
 )
+_NARROWEST = 12
+"""Columns of the terminal that a run gets at least."""
 _DIFFERENCES = ("model", "against", "cases", "ΔRecall@T10", "interval", "verdict", "remark")
 
 
@@ -37,6 +44,22 @@ def render_markdown(records: Sequence[Named], differences: Sequence[Difference])
     return (
         environment().get_template("compare.md.j2").render(turns=turns, curves=cells, **_tables(records, differences))
     )
+
+
+def render_text(records: Sequence[Named], differences: Sequence[Difference], width: int) -> str:
+    """The comparison for a terminal: a column for each run, so that it fits."""
+    labels = (*_HEADERS[1:], "recall by turn", "", "cases compared with the first", *_DIFFERENCES[3:])
+    others = ["", *(_difference(item)[2:] for item in differences)]
+    columns = [
+        (*_row(name, record)[1:], sparkline(record.average_recall_curve_critical), "", *(other or [""] * 5))
+        for (name, record), other in zip(records, others, strict=True)
+    ]
+    rows = [tuple(map(one_line, row)) for row in zip(labels, *columns, strict=True)]
+    room = max(_NARROWEST, (width - 1) // (len(records) + 1) - 2)
+    names = ["", *(one_line(name) for name, _ in records)]
+    table = tabulate(rows, names, tablefmt="plain", disable_numparse=True, maxcolwidths=room, maxheadercolwidths=room)
+    judges = [fill(f"{one_line(name)}: {one_line(line, 400)}", width - 1) for name, line in _judges(records)]
+    return "\n".join((table, "", *judges))
 
 
 def render_html(records: Sequence[Named], differences: Sequence[Difference]) -> str:
@@ -54,10 +77,14 @@ def _tables(records: Sequence[Named], differences: Sequence[Difference]) -> dict
     return {
         "headers": _HEADERS,
         "rows": [(_row(name, record), record.verdict) for name, record in records],
-        "judges": [(name, judge_line((record.manifest.model_extra or {}).get("judged"))) for name, record in records],
+        "judges": _judges(records),
         "difference_headers": _DIFFERENCES,
         "differences": [_difference(item) for item in differences],
     }
+
+
+def _judges(records: Sequence[Named]) -> list[tuple[str, str]]:
+    return [(name, judge_line((record.manifest.model_extra or {}).get("judged"))) for name, record in records]
 
 
 def _levels(records: Sequence[Named]) -> list[Level]:

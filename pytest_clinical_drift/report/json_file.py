@@ -66,6 +66,7 @@ def results(
         "waivers": to_jsonable_python(verdict.waivers),
         "limits": {name: _limits(limits) for name, limits in thresholds.metrics.items()},
         "not_gated": list(ungated(thresholds)),
+        "gated_anyway": thresholds.stand_anyway,
         "alarms": _alarm_counts(runs),
         "to_read": verdict.to_read,
         "severe_to_read": verdict.severe_to_read,

@@ -89,7 +89,7 @@ def _flipping(now: _Moment) -> str:
     return f"{_careful(now)} {order}"
 
 
-_CONTROLS: Mapping[str, tuple[Speak, Speak]] = {
+CONTROLS: Mapping[str, tuple[Speak, Speak]] = {
     "steady": (_careful, _remembering),
     "forgetful": (_careful, _fading),
     "cliff": (_careful, lambda now: _remembering(now) if now.turn <= _CLIFF else _NOTHING),
@@ -108,9 +108,9 @@ class ControlSubject:
 
     def __init__(self, target: str, settings: Mapping[str, str]) -> None:
         self.spec = f"control:{target}"
-        if target not in _CONTROLS:
-            raise InputError(f"--model {self.spec}: no such control; valid ones: {', '.join(_CONTROLS)}")
-        self._reply, self._summary = _CONTROLS[target]
+        if target not in CONTROLS:
+            raise InputError(f"--model {self.spec}: no such control; valid ones: {', '.join(CONTROLS)}")
+        self._reply, self._summary = CONTROLS[target]
         self._settings = read_settings(self.spec, settings, {})
         self._cases: dict[str, Case] = {}
         self._neighbours: dict[str, Case] = {}

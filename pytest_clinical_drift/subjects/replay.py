@@ -47,9 +47,9 @@ class ReplaySubject:
             self._check_turns(known[case_id], replies)
         remarks = []
         if unknown := sorted(recorded - known.keys()):
-            remarks.append(f"{len(unknown)} recorded cases are not among the cases and were left out: {_some(unknown)}")
+            remarks.append(f"recorded, but not among the cases: {len(unknown)} ({_some(unknown)}), left out")
         if missing := sorted(known.keys() - recorded):
-            remarks.append(f"{len(missing)} cases have no recording and will be INCOMPLETE: {_some(missing)}")
+            remarks.append(f"cases without a recording, to be INCOMPLETE: {len(missing)} ({_some(missing)})")
         return remarks
 
     def identity(self) -> Identity:

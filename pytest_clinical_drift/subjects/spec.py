@@ -47,6 +47,10 @@ def parse_spec(text: str) -> Spec:
     if colon and not _is_path(text):
         kinds = ", ".join(f"{kind}:" for kind in _SUBJECTS)
         raise InputError(f"--model {text}: unknown prefix {prefix + ':'!r}; known ones: {kinds}")
+    from pytest_clinical_drift.subjects.control import CONTROLS
+
+    if text in CONTROLS and not _is_path(text):
+        raise InputError(f"--model {text}: did you mean control:{text}? A model of that name is hf:{text}")
     return Spec("hf", text)
 
 

@@ -26,6 +26,7 @@ from pytest_clinical_drift.verdict.values import (
     PASS,
     CaseVerdict,
     SetVerdict,
+    counted,
     label,
 )
 
@@ -186,7 +187,9 @@ def _overall(
         return WORSE, []
     independent = len({repeats[0].group for repeats in paired})
     if independent < thresholds.set.min_cases:
-        return UNDECIDED, [f"{independent} independent pairs are fewer than the {thresholds.set.min_cases} needed"]
+        return UNDECIDED, [
+            f"{counted(independent, 'independent pair')}, fewer than the {thresholds.set.min_cases} needed"
+        ]
     open_questions = [result for result in metrics.values() if result.verdict != NOT_WORSE and result.pairs]
     missing = [name for name in ("recall_at_t10", "drift_slope") if metrics[name].pairs == 0]
     return (UNDECIDED if open_questions or missing else NOT_WORSE), []
@@ -254,8 +257,6 @@ def load_results(paths: Sequence[Path]) -> list[Named]:
 
 def paired_differences(records: Sequence[Named], rules: BaselineRules) -> list[Difference]:
     """Every run against the first, on the cases both have; runs on other cases or prompts are not paired."""
-    if len(records) < 2:
-        return []
     (first, reference), *others = records
     return [_difference(name, record, first, reference, rules) for name, record in others]
 

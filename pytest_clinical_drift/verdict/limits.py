@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
@@ -31,6 +33,19 @@ class Limit(NamedTuple):
         return f"{self.comparison} {self.value:g}"
 
 
+class Range(NamedTuple):
+    """What a metric can be at all."""
+
+    low: float
+    high: float
+    told: str
+
+
+RATE = Range(0.0, 1.0, "a rate lies between 0 and 1")
+SLOPE = Range(-1.0, 1.0, "a slope lies between -1 and 1 per turn")
+NOT_NEGATIVE = Range(0.0, math.inf, "it is 0 or more")
+
+
 class Table(BaseModel):
     """A mapping of the file: unknown keys are faults."""
 
@@ -41,7 +56,7 @@ def _read_limit(value: Any, info: ValidationInfo) -> Any:
     """A comparison, or a bare number: PASS is strictly better than it, CAUTION reaches down to and includes it."""
     direction = info.data.get("direction")
     sign = "<" if direction == "lower" else ">"
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf:
         return Limit(sign if info.field_name == "pass_" else f"{sign}=", value)
     text = " ".join(map(str, value)) if isinstance(value, list | tuple) else value  # a limit that was written to JSON
     match = _COMPARISON.match(text) if isinstance(text, str) else None
@@ -89,3 +104,19 @@ class MetricLimits(Table):
         if self.pass_.holds(value):
             return "PASS"
         return "CAUTION" if self.caution.holds(value) or self.worst == "caution" else "FAIL"
+
+
+def idle_limits(limits: MetricLimits, possible: Range) -> Iterator[tuple[str, str]]:
+    """Limits that every possible value keeps, or none: the key, and what is wrong with it."""
+    best, worst = possible[:2] if limits.direction == "lower" else (possible.high, possible.low)
+    for key, limit in (("pass", limits.pass_), ("caution", limits.caution)):
+        if not limit.holds(best):
+            fault = "no value can keep"
+        elif limit.holds(worst) and (key == "pass" or limits.worst == "fail"):
+            fault = "every value keeps"
+        else:
+            continue
+        percent = possible.high == 1 < abs(limit.value) < 100
+        meant = f"; did you mean {limit.value / 100:g}?" if percent else ""
+        never = "; a metric that never fails a case has worst: caution" if key == "caution" and not percent else ""
+        yield key, f"{fault} '{limit}': {possible.told}{meant}{never}"

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
-from pytest_clinical_drift.verdict.limits import MetricLimits, Table
+from pytest_clinical_drift.verdict.limits import NOT_NEGATIVE, RATE, MetricLimits, Range, Table
 
 TIERS = ("high", "moderate", "exploratory")
 """Confidence tiers of a slate, best first."""
@@ -27,6 +27,16 @@ TIERED = (
 RANKER_METRICS = ("hit_at_50", "hit_at_50_lift", "ndcg_at_50", "ndcg_at_50_lift", "auc", "temporal_auc")
 SLATE_METRICS = (*(f"{name}_{tier}" for name in TIERED for tier in TIERS), *TIERED, *RANKER_METRICS)
 """Every metric that a thresholds file may gate; a tier's name at the end means that tier, none the whole slate."""
+
+_RATES = ("hit_rate", "precision_proxy", "share_positive", "hit_at_50", "ndcg_at_50", "auc", "temporal_auc")
+
+
+def slate_range(metric: str) -> Range | None:
+    """What a figure can be at all; None where that hangs on the ranker's scores or on the calendar."""
+    name = next((metric.removesuffix(f"_{tier}") for tier in TIERS if metric.endswith(f"_{tier}")), metric)
+    if name in _RATES:
+        return RATE
+    return NOT_NEGATIVE if name.startswith("enrichment") or name.endswith("lift") else None
 
 
 class SlateRules(Table):

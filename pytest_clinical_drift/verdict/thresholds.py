@@ -5,17 +5,18 @@ from __future__ import annotations
 import datetime
 import hashlib
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, ValidationError, field_validator
 
-from pytest_clinical_drift.cases.faults import describe_faults, did_you_mean
+from pytest_clinical_drift.cases.faults import describe_faults, did_you_mean, placed
 from pytest_clinical_drift.cases.files import parse_data, read_text
 from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.verdict.limits import Limit, MetricLimits, Table
-from pytest_clinical_drift.verdict.slate_limits import SlateRules
+from pytest_clinical_drift.verdict.limits import NOT_NEGATIVE, RATE, SLOPE, Limit, MetricLimits, Table, idle_limits
+from pytest_clinical_drift.verdict.slate_limits import SlateRules, slate_range
 
 ALWAYS_GATED = {
     "hard_stops": "A deadly fact denied or lost.",
@@ -32,6 +33,11 @@ JUDGE_ONLY = {"inventions": ("invented", "harm"), "harms": ("harm",)}
 CASE_METRICS = ("recall_at_t10", "strict_recall_at_t10", "drift_slope", "k_conflict", *EVENT_METRICS)
 """Metrics that the conversation gate knows, in the order in which reports show them."""
 
+_HIGHER = ("recall_at_t10", "strict_recall_at_t10", "drift_slope")
+"""Metrics of which more is better."""
+_RANGES = {**dict.fromkeys((*_HIGHER, "k_conflict"), RATE), "drift_slope": SLOPE}
+"""What can be at all; the other metrics are counts."""
+
 OWN_METRIC = re.compile(r"own\.\w+")
 """A figure of the project's own scorers."""
 
@@ -39,6 +45,8 @@ TOP_KEY = "clinical_drift"
 _NEVER_EASED = ("hard_stops", "breaches")
 """A file may not change their limits; the others it may cap at caution, in its own words."""
 _NONE = Limit("<=", 0.0)
+_STANDS = "Stands although the file leaves it out:"
+"""Begins the reason of such a limit."""
 
 
 def _known_metric(name: str) -> str:
@@ -123,14 +131,25 @@ class Thresholds(Table):
             for name in ("recall_at_t10", "drift_slope")
             if name not in metrics
         ]
+        for name in CASE_METRICS:
+            better = "higher" if name in _HIGHER else "lower"
+            if name in metrics and metrics[name].direction != better:
+                faults.append(f"of {name} {better} is better: write direction: {better}")
         for name, why in ALWAYS_GATED.items():
             given = metrics.get(name) if name in _NEVER_EASED else None
             if given and (given.pass_limit, given.caution_limit, given.worst) != (_NONE, _NONE, "fail"):
                 faults.append(f"{name} must keep its limits '<= 0': they stop a release whatever else passes")
-            metrics.setdefault(name, MetricLimits(direction="lower", pass_=_NONE, caution=_NONE, why=why))
+            metrics.setdefault(
+                name, MetricLimits(direction="lower", pass_=_NONE, caution=_NONE, why=f"{_STANDS} {why}")
+            )
         if faults:
             raise ValueError("; ".join(faults))
         return metrics
+
+    @property
+    def stand_anyway(self) -> list[str]:
+        """Metrics that the file leaves out and that are gated all the same."""
+        return [name for name, limits in self.metrics.items() if limits.why.startswith(_STANDS)]
 
     def fingerprint(self) -> str:
         """Hash of the limits' content, for the manifest."""
@@ -147,10 +166,27 @@ def load_thresholds(path: Path | None = None) -> Thresholds:
     if extra := [key for key in data if key != TOP_KEY]:
         raise InputError(f"{file}: unknown top-level key {extra[0]!r}; only '{TOP_KEY}' belongs here")
     try:
-        return Thresholds.model_validate(data[TOP_KEY])
+        found = Thresholds.model_validate(data[TOP_KEY])
+        faults = [f"{placed(file, text, at)}: {'.'.join(at)}: {fault}" for at, fault in _idle(found)]
     except ValidationError as error:
-        first, *others = describe_faults(file, text, error, Thresholds, (TOP_KEY,))
-        raise InputError("; ".join((first, *(fault.removeprefix(f"{file}, ") for fault in others)))) from None
+        faults = describe_faults(file, text, error, Thresholds, (TOP_KEY,))
+    if faults:
+        raise InputError(faults[0], *(fault.removeprefix(f"{file}, ") for fault in faults[1:]))
+    return found
+
+
+def _idle(thresholds: Thresholds) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Limits that decide nothing: where they stand, and what is wrong."""
+    known = {name: _RANGES.get(name, NOT_NEGATIVE) for name in CASE_METRICS}
+    slates = thresholds.slate.metrics if thresholds.slate else {}
+    for table, metrics, range_of in (
+        ("metrics", thresholds.metrics, known.get),
+        ("slate.metrics", slates, slate_range),
+    ):
+        for name, limits in metrics.items():
+            if possible := range_of(name):
+                place = (TOP_KEY, *table.split("."), name)
+                yield from (((*place, key), fault) for key, fault in idle_limits(limits, possible))
 
 
 def project_thresholds(root: Path) -> Path | None:

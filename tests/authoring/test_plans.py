@@ -232,7 +232,7 @@ def test_command_writes_and_adds_plans(tmp_path: Path, capsys: pytest.CaptureFix
     (loaded,) = load_cases(cases)
     assert loaded.target_plan == json.loads(output.read_text(encoding="utf-8"))["plans"]["beekeeper"]["plan"]
     assert main(["plans", str(cases), "--output", str(output)]) == 0
-    assert capsys.readouterr().out == "each of 1 cases has a target plan\n"
+    assert capsys.readouterr().out == "nothing to write: every case has a target plan (1)\n"
 
 
 def test_command_does_not_put_the_file_among_the_cases(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -170,7 +170,7 @@ def test_recorded_failure_is_incomplete(project: Project) -> None:
     result = pytester.runpytest("--model", recording(pytester, rows), "--drift-cases", "mycases")
     assert result.ret == 1  # what anna's recording says has nothing to do with her facts
     result.stdout.fnmatch_lines(
-        ["*1 recorded cases are not among the cases*stranger*", "*turn 1, summary: CUDA out of memory*"]
+        ["*recorded, but not among the cases: 1 (stranger), left out*", "*turn 1, summary: CUDA out of memory*"]
     )
 
 

@@ -24,11 +24,17 @@ def releases(project: Project) -> tuple[Path, Path]:
     return pytester.path / "before" / "python-model-make", pytester.path / "after" / "python-model-make"
 
 
-def test_a_worse_release_fails_the_comparison(releases: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    """Twelve of twelve cases lose all: 1 with the option, 0 without it or the other way round; one run alone: 7."""
+def test_a_worse_release_fails_the_comparison(
+    releases: tuple[Path, Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twelve of twelve cases lose all: 1 with the option, 0 without it or the other way round; one run alone: 4."""
     before, after = map(str, releases)
+    monkeypatch.setenv("COLUMNS", "80")
     assert main(["compare", before, after, "--fail-if-worse"]) == 1
     assert main(["compare", before, after]) == 0
     assert main(["compare", after, before, "--fail-if-worse"]) == 0
-    assert main(["compare", before, "--fail-if-worse"]) == 7
-    assert "worse" in capsys.readouterr().out
+    printed = capsys.readouterr()
+    assert "worse" in printed.out
+    assert max(map(len, printed.out.splitlines())) < 80
+    assert main(["compare", before, "--fail-if-worse"]) == 4
+    assert "a comparison needs two runs or more, found one" in capsys.readouterr().err

@@ -118,8 +118,10 @@ def test_cases_of_another_project_bring_nothing_else_along(
 
 
 def limits(*names: str) -> dict[str, object]:
+    """Limits on recall and slope that the small project keeps."""
+    line = {"recall_at_t10": "> 0.01", "drift_slope": "> -0.3"}
     return {
-        name: {"direction": "higher", "pass": "> -9", "caution": "> -9", "why": "nothing fails here"} for name in names
+        name: {"direction": "higher", "pass": line[name], "caution": line[name], "why": "lenient"} for name in names
     }
 
 
@@ -163,6 +165,117 @@ def test_header_tells_what_is_not_gated(project: Project) -> None:
     text = yaml.safe_dump({"clinical_drift": {"metrics": limits("recall_at_t10", "drift_slope")}})
     (pytester.path / "thresholds.yaml").write_text(text, encoding="utf-8")
     pytester.runpytest(*ARGUMENTS).stdout.fnmatch_lines(["clinical-drift: not gated: *k_conflict*"])
+
+
+def test_a_hard_stop_limit_that_is_left_out_stands_and_is_told(project: Project) -> None:
+    """The model that loses the allergy fails; header, end and dossier say that the file leaves the limit out."""
+    pytester = project("anna", forget_from=2)
+    text = yaml.safe_dump({"clinical_drift": {"metrics": limits("recall_at_t10", "drift_slope")}})
+    (pytester.path / "thresholds.yaml").write_text(text, encoding="utf-8")
+    result = pytester.runpytest(*ARGUMENTS)
+    assert result.ret == 1
+    line = "left out of the thresholds, gated all the same: hard_stops, *"
+    result.stdout.fnmatch_lines([f"clinical-drift: {line}", "FAIL: *hard stop*", f"  {line}"])
+    page = (pytester.path / "results" / "python-model-make" / "report.html").read_text(encoding="utf-8")
+    assert "Stands although the file leaves it out: A deadly fact denied or lost." in page
+    assert "No metric of the bundled gate was left out" not in page
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (
+            "< 0.05,<= 0.10",
+            "< 5,<= 10",
+            "k_conflict.pass: every value keeps '< 5': a rate lies between 0 and 1; did you mean 0.05?",
+        ),
+        ("> 0.80", "> 80", "recall_at_t10.pass: no value can keep '> 80': *between 0 and 1; did you mean 0.8?"),
+        (">= 0.70", ">= 0", "recall_at_t10.caution: every value keeps '>= 0': *has worst: caution"),
+        (
+            ">= -0.05",
+            ">= -5",
+            "drift_slope.caution: every value keeps '>= -5': *-1 and 1 per turn; did you mean -0.05?",
+        ),
+        (">= 1.0", ">= 0", "slate.metrics.enrichment_vs_popularity_high.caution: every value keeps *it is 0 or more*"),
+    ],
+)
+def test_a_limit_that_decides_nothing_is_refused(project: Project, old: str, new: str, told: str) -> None:
+    """Whatever the model does, such a gate would stay green (or red): told with line, range and what was meant."""
+    pytester = project("anna")
+    text = bundled("thresholds.yaml").read_text(encoding="utf-8")
+    for before, after in zip(old.split(","), new.split(","), strict=True):
+        assert f'"{before}"' in text
+        text = text.replace(f'"{before}"', f'"{after}"', 1)
+    (pytester.path / "thresholds.yaml").write_text(text, encoding="utf-8")
+    result = pytester.runpytest(*ARGUMENTS)
+    refused(result)
+    result.stderr.fnmatch_lines([f"ERROR: *thresholds.yaml, line *: clinical_drift.*{told}"])
+
+
+def test_a_gate_the_wrong_way_round_is_refused(project: Project) -> None:
+    """More contradictions are not better."""
+    pytester = project("anna")
+    wrong = {"direction": "higher", "pass": "> 0.05", "caution": "> 0.01", "why": "a slip"}
+    data = {"clinical_drift": {"metrics": {**limits("recall_at_t10", "drift_slope"), "k_conflict": wrong}}}
+    (pytester.path / "thresholds.yaml").write_text(yaml.safe_dump(data), encoding="utf-8")
+    assert "of k_conflict lower is better: write direction: lower" in refused(pytester.runpytest(*ARGUMENTS))
+
+
+def test_each_fault_of_the_thresholds_has_a_line_of_its_own(project: Project) -> None:
+    """One error, the file named once, then a line for each further fault."""
+    pytester = project("anna")
+    gate = {"clinical_drift": {"policy": "strict", "set": {"min_cases": "many"}}}
+    (pytester.path / "thresholds.yaml").write_text(yaml.safe_dump(gate), encoding="utf-8")
+    result = pytester.runpytest(*ARGUMENTS)
+    refused(result)
+    result.stderr.fnmatch_lines(
+        [
+            "ERROR: *thresholds.yaml, line 2: clinical_drift.policy: expected 'each-case' or 'set', found 'strict'",
+            "line *: clinical_drift.metrics: is missing; write it",
+            "line 4: clinical_drift.set.min_cases: expected a whole number, found 'many'",
+        ]
+    )
+
+
+def test_skipped_own_tests_are_told_without_a_model(project: Project) -> None:
+    """One line at the end, also without -rs; none where no test asked for a case."""
+    pytester = project("anna")
+    pytester.makepyfile(test_own=OWN_TEST)
+    result = pytester.runpytest("test_own.py")
+    result.assert_outcomes(skipped=2)
+    result.stdout.fnmatch_lines(["clinical-drift: 2 tests were skipped: they need --model SPEC"])
+    one = pytester.runpytest("test_own.py", "-k", "remembers")
+    one.stdout.fnmatch_lines(["clinical-drift: 1 test was skipped: it needs --model SPEC"])
+    pytester.makepyfile(test_own="import pytest\ndef test_one(): pytest.skip('no')")
+    pytester.runpytest("test_own.py").stdout.no_fnmatch_line("clinical-drift:*")
+
+
+def test_a_failed_own_test_reads_as_a_sentence(project: Project) -> None:
+    """README's example: the headline, and nothing of the inside of our objects."""
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    (own,) = [part for part in readme.split("```") if part.startswith("python\ndef test_")]
+    pytester = project("anna", forget_from=2)
+    pytester.makepyfile(test_own=own.removeprefix("python\n"))
+    result = pytester.runpytest(*ARGUMENTS, "test_own.py")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(['E * turn 2: lost "penicillin allergy with anaphylaxis" (hard stop)*'])
+    printed = [line for line in result.stdout.lines if line.startswith("E ")]
+    assert len(printed) <= 6
+    assert max(map(len, printed)) < 320
+    assert "CaseAssessment(" not in result.stdout.str()
+
+
+def test_the_bare_name_of_a_control_is_asked_about(project: Project) -> None:
+    """Not looked for on a hub; a folder of that name is still a model's."""
+    pytester = project("anna")
+    error = refused(pytester.runpytest("--model", "steady", "--drift-cases", "mycases"))
+    assert error == "ERROR: --model steady: did you mean control:steady? A model of that name is hf:steady"
+
+
+def test_an_unknown_recogniser_names_option_and_choices(project: Project) -> None:
+    """Which option was wrong, and what it takes."""
+    error = refused(project("anna").runpytest(*ARGUMENTS, "--drift-ner", "spicy"))
+    assert error == "ERROR: --drift-ner spicy: unknown entity extractor; valid ones: lexicon, scispacy[:MODEL]"
 
 
 def test_tags_are_marks_of_own_tests_too(project: Project) -> None:

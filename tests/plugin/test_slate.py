@@ -128,6 +128,17 @@ def test_no_candidates_is_not_evaluated(slate: Path, pytester: pytest.Pytester) 
     assert results(pytester, "q1")["all_outcomes"]["tiers"]["high"]["enrichment_vs_random"]["value"] > 1  # type: ignore[index]
 
 
+def test_outcomes_of_another_slate_are_counted(slate: Path, pytester: pytest.Pytester) -> None:
+    """A row that carries another slate's id takes no part, and says so."""
+    with (slate / "outcomes.csv").open("a", encoding="utf-8") as file:
+        file.write(
+            "elsewhere" + (slate / "outcomes.csv").read_text(encoding="utf-8").splitlines()[1].removeprefix("example")
+        )
+    result = pytester.runpytest("--slate", "mine")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["*outcome rows that carry another slate's id: 1"])
+
+
 def test_changed_slate_fails(slate: Path, pytester: pytest.Pytester) -> None:
     """A prediction altered after freezing: exit code 1, the file is named, and no figure is judged."""
     file = slate / "predictions.csv"

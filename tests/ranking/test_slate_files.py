@@ -91,7 +91,7 @@ def test_missing_columns_and_files(write_folder: WriteFolder, tmp_path: Path) ->
     folder = write_folder([("X", "a", 1)], header=("disease_name", "drug_name", "repurposing_score"))
     assert "created_at is missing" in fault(folder)
     folder = write_folder(ROWS, [("X", "a")], outcome_header=("disease_name", "drug_name"))
-    assert "outcome_type and outcome_date is missing" in fault(folder)
+    assert "the columns outcome_type and outcome_date are missing" in fault(folder)
     write_csv(folder / "registry.csv", PREDICTION, ROWS)
     assert "both predictions.csv and registry.csv" in fault(folder)
 
@@ -354,6 +354,8 @@ def test_outcomes_of_another_slate_are_told(write_slate: WriteSlate) -> None:
     slate = write_slate(ROWS, [("s9", *row[1:]) for row in OUTCOMES])
     assert len(slate.outcomes) == 0
     assert "none of the 4 outcome rows names the slate s1" in slate.notes
+    some = write_slate(ROWS, [("s9", *OUTCOMES[0][1:]), *OUTCOMES])
+    assert "outcome rows that carry another slate's id: 1" in some.notes
 
 
 @pytest.mark.parametrize(

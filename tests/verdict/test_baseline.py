@@ -148,7 +148,7 @@ def test_pairs_by_case_and_tells_the_unpaired(tmp_path: Path) -> None:
     few, verdict = compare(write(tmp_path, levels(1.0, count=10)), levels(1.0))
     assert few.verdict == "undecided"
     assert verdict.verdict == "CAUTION"
-    assert "10 independent pairs are fewer than the 40 needed" in few.notes
+    assert "10 independent pairs, fewer than the 40 needed" in few.notes
 
 
 def test_subset_stays_partial(tmp_path: Path) -> None:

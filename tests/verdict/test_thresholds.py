@@ -67,7 +67,7 @@ def _metrics(data: dict[str, dict[str, dict[str, dict[str, object]]]]) -> dict[s
         (lambda d: d["clinical_drift"].update(policy="never"), "policy"),
         (lambda d: d.update(other=1), "unknown top-level key 'other'"),
         (lambda d: d.pop("clinical_drift"), "'clinical_drift' is missing"),
-        (lambda d: d["clinical_drift"].update(waivers=[{"case": "a"}]), "is missing"),
+        (lambda d: d["clinical_drift"].update(waivers=[{"case": "a", "reason": "r", "signed_by": "s"}]), "is missing"),
         (lambda d: d["clinical_drift"].update(open="never mind"), "open"),
         (lambda d: d["clinical_drift"]["judge"].update(floors={"accuracy": 0.9}), "floors"),
         (lambda d: d["clinical_drift"]["judge"].update(floors={"sensitivity": 1.5}), "floors"),

@@ -57,7 +57,7 @@ def load_extractor(spec: str = "lexicon") -> Extractor:
         return LexiconExtractor()
     if name == "scispacy":
         return SpacyExtractor(model or _DEFAULT_MODEL)
-    raise InputError(f"unknown entity extractor {spec!r}: use 'lexicon' or 'scispacy[:MODEL]'")
+    raise InputError(f"--drift-ner {spec}: unknown entity extractor; valid ones: lexicon, scispacy[:MODEL]")
 
 
 class LexiconExtractor:
