@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pytest_clinical_drift.evidence.advice.breach import Breach
 from pytest_clinical_drift.evidence.entities.scores import ScoredEntities
 from pytest_clinical_drift.evidence.facts.fact import RETAINED
 
@@ -45,21 +46,11 @@ class FactFinding:
         return self.status == RETAINED and self.certain
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyFinding:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyFinding(Breach):
     """A reply that seems to recommend what is forbidden, or to leave out what is demanded."""
 
     turn: int
-    kind: str
-    """recommends or omits."""
-    rule: str
-    """The fact or demand that was broken, in its own words."""
-    why: str
-    quote: str
-    what: str
-    """What was recommended."""
-    finder: str
-    """The rule that found it."""
     by_fact: bool
     """Forbidden by a fact of the patient, not by a demand of the turn."""
 

@@ -70,7 +70,7 @@ def _against_wishes(reply: str, expect: Expect | None) -> Iterator[Breach]:
             yield from _recommended(reply, target_of(text), wish.text, wish.why, asked=True)
     for wish in expect.must:
         permitted = wish.text.startswith(_PERMITTING) and agreement(document_of(reply)) is not None
-        if not permitted and not states(document_of(reply), tuple(wish.any_of) or (wish.text,)):
+        if not permitted and not any(states(document_of(reply), text) for text in wish.any_of or (wish.text,)):
             yield Breach("omits", wish.text, wish.why, "", finder="no-wording")
 
 
@@ -144,9 +144,7 @@ def _same_dose(document: Document, term: Term, target: Target) -> bool:
     return not compare(target.regimen, read_regimen(document, term), missing) and not missing
 
 
-_CLINICIANS = frozenset(
-    ("doctor", "doctors", "gp", "pharmacist", "specialist", "clinic", "team", "prescriber", "nurse", "dentist")
-)
+_CLINICIANS = word_set("advice", "clinicians")
 
 
 def _left_to_clinician(order: Advice) -> bool:

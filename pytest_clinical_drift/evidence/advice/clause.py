@@ -19,16 +19,16 @@ class Words:
 
     verbs: dict[str, tuple[tuple[tuple[str, ...], str], ...]]
     """First word -> (phrase, kind), longest first."""
-    modals: frozenset[tuple[str, ...]]
+    participles: dict[str, str]
     openers: frozenset[str]
-    advising: frozenset[tuple[str, ...]]
+    ingest: frozenset[str]
+    """Verbs whose "it" is something taken."""
+    modals: tuple[tuple[str, ...], ...]
+    advising: tuple[tuple[str, ...], ...]
     praise: tuple[tuple[str, ...], ...]
     blame: tuple[tuple[str, ...], ...]
     conditions: tuple[tuple[str, ...], ...]
     concessions: tuple[tuple[str, ...], ...]
-    participles: dict[str, str]
-    ingest: frozenset[str]
-    """Verbs whose "it" is something taken."""
 
 
 @lru_cache(maxsize=1)
@@ -42,26 +42,19 @@ def words() -> Words:
             for form in (phrase, (_gerund(phrase[0]), *phrase[1:])):
                 verbs.setdefault(form[0], []).append((form, kind))
     phrases = {
-        name: tuple(tokenise(str(t)) for t in data[name])
+        name: tuple(sorted((tokenise(str(text)) for text in data[name]), key=len, reverse=True))
         for name in ("modals", "advising", "praise", "blame", "conditions", "concessions")
     }
     return Words(
         {word: tuple(sorted(forms, key=lambda f: -len(f[0]))) for word, forms in verbs.items()},
-        frozenset(phrases["modals"]),
-        frozenset(map(str, data["openers"])),
-        frozenset(phrases["advising"]),
-        tuple(sorted(phrases["praise"], key=len, reverse=True)),
-        tuple(sorted(phrases["blame"], key=len, reverse=True)),
-        phrases["conditions"],
-        phrases["concessions"],
         {str(word): str(kind) for word, kind in data["participles"].items()},
+        frozenset(map(str, data["openers"])),
         frozenset(map(str, data["ingest"])),
+        **phrases,
     )
 
 
-_DOUBLED = frozenset(
-    ["stop", "skip", "drop", "put", "cut", "run", "swim", "get", "sit", "let", "set", "plan", "wrap", "rub", "fit"]
-)
+_DOUBLED = word_set("advice", "doubled")
 
 
 def _gerund(verb: str) -> str:
@@ -91,16 +84,12 @@ _RATES = [["once", word] for word in ("daily", "a", "per", "every", "weekly", "n
 
 
 _OBJECTS = frozenset(("the", "your", "it", "them", "any", "him", "her", "this", "that", "a", "an", "some", "all"))
-_BEFORE_GERUNDS = frozenset(
-    ("avoid", "stop", "keep", "recommend", "suggest", "consider", "on", "without", "from", "against", "no", "with")
-)
+_BEFORE_GERUNDS = word_set("advice", "before_gerunds")
 _SPEAKERS = frozenset(("we", "i", "her", "him", "also", "who"))
 _CALLS = frozenset(("ring", "call", "phone", "contact", "telephone"))
 _NO_GERUNDS = frozenset(("ring", "bring"))
 _ADDRESSED = frozenset(("", "you", "he", "she"))
-_ADVERBS = frozenset(
-    ("always", "probably", "safely", "still", "only", "generally", "certainly", "usually", "really", "now")
-)
+_ADVERBS = word_set("advice", "adverbs")
 _OTHERS = word_set("advice", "others")
 
 

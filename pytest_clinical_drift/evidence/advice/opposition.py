@@ -7,11 +7,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from pytest_clinical_drift.evidence.advice.clause import AWAY, CARE, TOWARD, generic_words, words
-from pytest_clinical_drift.evidence.advice.orders import Advice, advice_of, document_of
-from pytest_clinical_drift.evidence.advice.stance import OTHER_ONE, offered, spoken_against
+from pytest_clinical_drift.evidence.advice.orders import (
+    OTHER_ONE,
+    Advice,
+    advice_of,
+    document_of,
+    offered,
+    spoken_against,
+)
 from pytest_clinical_drift.evidence.facts.fact import words_of
+from pytest_clinical_drift.evidence.mentions.context import reading
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen, compare, read_regimen
-from pytest_clinical_drift.evidence.mentions.state import reading
 from pytest_clinical_drift.evidence.reading.text import Document, tokenise
 from pytest_clinical_drift.evidence.terms.index import ids_above, term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term
@@ -48,7 +54,7 @@ def oppositions(earlier: str, later: str, news: str = "") -> Iterator[Conflict]:
             if (old.conditional or new.conditional) and not _ruled_out(old, new):
                 continue
             found = _oppose(old, new) or _unfinished(old, new)
-            if found is not None and not _excused(new, found, told):
+            if found is not None and not _explains(new.document, new.first) and not _brought(found, told):
                 yield found
     yield from _allowed_after_all(earlier, later, told)
     yield from _other_dose(earlier, later, told)
@@ -65,7 +71,7 @@ def _allowed_after_all(earlier: str, later: str, told: Document | None) -> Itera
         if not new.wanted or new.kind != TOWARD or not having or deferred:
             continue
         above = {t.concept.id: (t.concept.id, *ids_above(t.concept)) for t in _medicines(new) if t.first >= new.first}
-        if not _explains(new.document, *new.document.sentence_span(new.first)):
+        if not _explains(new.document, new.first):
             for medicine, ids in above.items():
                 yield from _reversal(against, medicine, ids, new.quote, told)
 
@@ -231,17 +237,15 @@ def _things(order: Advice) -> set[str]:
     return {*kept[:3], *own}
 
 
-def _excused(new: Advice, found: Conflict, told: Document | None) -> bool:
-    """The later reply says what has changed, or the patient's message brought news of the very thing."""
-    return _explains(new.document, *new.document.sentence_span(new.first)) or _brought(found, told)
-
-
-def _explains(document: Document, first: int, stop: int) -> bool:
+def _explains(document: Document, index: int) -> bool:
+    """Whether the sentence of a later order says what has changed."""
+    first, stop = document.sentence_span(index)
     said = f" {' '.join(document.words[first:stop])} "
     return any(f" {phrase} " in said for phrase in load_data("orders")["news"])
 
 
 def _brought(found: Conflict, told: Document | None) -> bool:
+    """Whether the patient's message brought news of the very thing."""
     if told is None:
         return False
     named = any(t.concept.id == found.object for t in term_index(told).medicines)
@@ -257,10 +261,9 @@ def _other_dose(earlier: str, later: str, told: Document | None) -> Iterator[Con
                 continue
             missing: list[str] = []
             clash = compare(regimen, other, missing)
-            quotes = _sentence(document_of(earlier), old), _sentence(document_of(later), new)
+            quotes = document_of(earlier).sentence(old.first), document_of(later).sentence(new.first)
             found = Conflict(True, f"{old.concept.name}: {clash}", quotes, True, "dose", old.concept.id)
-            reasoned = _explains(document_of(later), *document_of(later).sentence_span(new.first))
-            if clash and not reasoned and not _brought(found, told):
+            if clash and not _explains(document_of(later), new.first) and not _brought(found, told):
                 yield found
 
 
@@ -274,16 +277,11 @@ def _dosed(document: Document) -> Iterator[tuple[Term, Regimen]]:
         regimen = read_regimen(document, term)
         if len(regimen.strengths) != 1 or not regimen.times or regimen.earlier or regimen.planned:
             continue
-        words = _sentence(document, term).lower().split()
+        words = document.sentence(term.first).lower().split()
         context = reading(document, term.first, term.last)
         stated = not (context.negated or context.hypothetical or context.other_person)
         if stated and not _SPEAKING.isdisjoint(words) and _CHANGING.isdisjoint(words):
             yield term, regimen
-
-
-def _sentence(document: Document, term: Term) -> str:
-    first, stop = document.sentence_span(term.first)
-    return document.quote(first, stop - 1)
 
 
 def rules_conflict(earlier: str, later: str, news: str = "") -> Conflict:

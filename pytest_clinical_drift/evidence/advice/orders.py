@@ -14,10 +14,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from pytest_clinical_drift.evidence.advice.clause import AWAY, DENIERS, TOWARD, WAIT, Clause, broken
-from pytest_clinical_drift.evidence.reading.text import Document, read
+from pytest_clinical_drift.evidence.facts.taken import is_modifier
+from pytest_clinical_drift.evidence.mentions.regimen import read_regimen
+from pytest_clinical_drift.evidence.reading.text import LABEL, Document, read
 from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term
-from pytest_clinical_drift.evidence.terms.vocabulary import load_data, word_set
+from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, load_data, word_set
 
 Found = tuple[int, int, str, str, bool, int, int]
 """First and last token of the cue, the verb or judgement, its kind, whether it is wanted, and what it governs."""
@@ -82,7 +84,7 @@ class Sentence(Clause):
     def _medicines(self, begin: int, last: int, *, ingested: bool) -> tuple[Term, ...]:
         """Medicines among the governed words; "it" stands for the one named last, here or in the sentence before."""
         document, index = self._document, term_index(self._document)
-        named = [t for t in index.medicines_between(begin, last + 1) if not _is_modifier(document, t)]
+        named = [t for t in index.medicines_between(begin, last + 1) if not is_modifier(document, t.last, _MODIFIED)]
         if named or not ingested or self._words[begin : begin + 1] not in (["it"], ["them"], ["those"], ["these"]):
             return tuple(named)
         before = index.medicines_between(max(0, begin - 40), begin)
@@ -187,21 +189,18 @@ _REPORTING = frozenset(("say", "said", "think", "mean", "sure"))
 _JUDGED = frozenset(("you", "it", "that", "they", "all"))
 _JOINING = frozenset(("so", "but", "and", "it", "that", "which", "because"))
 _MODIFIED = word_set("advice", "modified")
-_DONE = frozenset(
-    ("written", "noted", "recorded", "documented", "listed", "checked", "looked", "marked", "tested", "removed")
-)
+_DONE = word_set("advice", "done")
 
 
-def _is_modifier(document: Document, term: Term) -> bool:
-    """ "your lithium box": the medicine only says which."""
-    after = term.last + 1
-    return after < len(document) and document.gaps[after] in ("", "-") and document.words[after] in _MODIFIED
+def _line_before(document: Document, index: int) -> str:
+    """What stands before a token in its line."""
+    start = document.starts[index]
+    return document.raw[document.raw.rfind("\n", 0, start) + 1 : start]
 
 
 def _in_quotes(document: Document, index: int) -> bool:
     """Inside quotation marks of its line: words for somebody else."""
-    line = document.raw.rfind("\n", 0, document.starts[index]) + 1
-    before = document.raw[line : document.starts[index]]
+    before = _line_before(document, index)
     return before.count('"') % 2 == 1 or before.count("“") > before.count("”")
 
 
@@ -210,33 +209,80 @@ def find_advice(text: str) -> list[Advice]:
     return list(advice_of(text))
 
 
-@lru_cache(maxsize=512)
-def document_of(text: str) -> Document:
-    """The text, read once."""
-    return read(text)
+document_of = lru_cache(maxsize=512)(read)
 
 
 @lru_cache(maxsize=1024)
 def advice_of(text: str) -> tuple[Advice, ...]:
     """`find_advice`, remembered: comparing the turns of a conversation reads each reply once."""
-    return tuple(_read(document_of(text)))
-
-
-def _read(document: Document) -> Iterator[Advice]:
-    starts = document.sentence_starts
-    for number, first in enumerate(starts):
-        stop = starts[number + 1] if number + 1 < len(starts) else len(document)
-        if _is_quoted(document, first) or is_question(document, stop):
-            continue
-        yield from Sentence(document, first, stop).orders()
+    document = document_of(text)
+    spans = [document.sentence_span(first) for first in document.sentence_starts]
+    return tuple(
+        order
+        for first, stop in spans
+        # a blockquote is to be said to somebody else
+        if not (_line_before(document, first).lstrip().startswith(">") or is_question(document, stop))
+        for order in Sentence(document, first, stop).orders()
+    )
 
 
 def is_question(document: Document, stop: int) -> bool:
+    """Whether the sentence that ends before a token asks."""
     tail = document.raw[document.ends[stop - 1] : document.ends[stop - 1] + 4]
     return "?" in tail.split("\n")[0]
 
 
-def _is_quoted(document: Document, first: int) -> bool:
-    """A blockquote: words to be said to somebody."""
-    line = document.raw.rfind("\n", 0, document.starts[first]) + 1
-    return document.raw[line : document.starts[first]].lstrip().startswith(">")
+# ---- stands that are no orders
+
+
+_NEAR = 6
+"""Tokens before a name in which a denial speaks against it."""
+_OPENING = 4
+"""Sentences at the start of a reply that answer what the patient asked about."""
+_REFUSING_LABELS = word_set("advice", "refusing_labels")
+OTHER_ONE = frozenset(("second", "another", "other", "extra", "more", "additional"))
+"""What is refused of "no second antihistamine", "no extra apixaban" is not the medicine."""
+_NOT_REFUSED = OTHER_ONE | {"need", "needs"}
+_REFUSALS = frozenset(("no", "not", "never", "neither", "avoid"))
+
+
+@lru_cache(maxsize=512)
+def spoken_against(text: str) -> dict[str, str]:
+    """Medicines that a reply speaks against and nowhere wants, each with the sentence."""
+    document = document_of(text)
+    orders = [o for o in advice_of(text) if o.kind in (TOWARD, AWAY)]
+    wanted = {t.concept.id for o in orders if o.wanted for t in o.medicines}
+    flat = [o for o in orders if not o.wanted and not o.conditional and not o.action.startswith("hold")]
+    ruled_out = {t.first for o in flat for t in o.medicines if OTHER_ONE.isdisjoint(o.quote.lower().split())}
+    refused = any(not o.medicines and document.sentences[o.first] < _OPENING for o in flat)
+    found: dict[str, str] = {}
+    for term in term_index(document).medicines:
+        answered = refused and document.sentences[term.first] < _OPENING and term.concept.kind == DRUG
+        if term.concept.id not in wanted and (answered or term.first in ruled_out or _is_refused(document, term.first)):
+            found.setdefault(term.concept.id, document.sentence(term.first))
+    return found
+
+
+def _is_refused(document: Document, index: int) -> bool:
+    """Whether a denial stands closely before a name, or in the label of its list."""
+    if any(not _REFUSING_LABELS.isdisjoint(label.split()) for label in document.labels_of(index)):
+        return True
+    for place in range(index - 1, max(-1, index - 1 - _NEAR), -1):
+        if broken(document, place + 1) or "," in document.gaps[place + 1]:
+            return False
+        if document.words[place] in _REFUSALS:
+            return _NOT_REFUSED.isdisjoint(document.words[place:index])
+    return False
+
+
+def offered(text: str) -> Iterator[tuple[Term, str]]:
+    """ "Pain: naproxen 500 mg with food": a medicine with its strength that opens what a label introduces."""
+    document = document_of(text)
+    for term in term_index(document).medicines:
+        before = term.first - 1
+        labelled = before >= 0 and document.segment_kinds[document.segments[before]] == LABEL
+        labelled = labelled and document.segments[before] != document.segments[term.first]
+        first, stop = document.sentence_span(term.first)
+        dosed = [t for t in term_index(document).medicines_between(first, stop) if read_regimen(document, t).strengths]
+        if labelled and dosed == [term] and not _is_refused(document, term.first):
+            yield term, document.sentence(term.first)

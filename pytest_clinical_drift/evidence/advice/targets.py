@@ -11,8 +11,8 @@ from pytest_clinical_drift.evidence.advice.orders import advice_of, is_question
 from pytest_clinical_drift.evidence.facts.fact import REACTS, content_of, words_of
 from pytest_clinical_drift.evidence.facts.places import Span
 from pytest_clinical_drift.evidence.facts.slots import named_medicines, parse_fact
+from pytest_clinical_drift.evidence.mentions.context import reading
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen, read_regimen
-from pytest_clinical_drift.evidence.mentions.state import reading
 from pytest_clinical_drift.evidence.reading.text import Document, read, tokenise
 from pytest_clinical_drift.evidence.terms.index import ids_above, places_in, term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term, lexicon
@@ -92,9 +92,7 @@ OPENING = 3
 _DENIALS = frozenset(("no", "not", "never", "neither", "don", "stop", "wait"))
 
 
-@lru_cache(maxsize=1)
-def _warnings() -> frozenset[str]:
-    return frozenset(map(str, load_data("orders")["warned"]))
+_WARNED = frozenset(map(str, load_data("orders")["warned"]))
 
 
 @lru_cache(maxsize=1)
@@ -138,7 +136,7 @@ def _refuses(document: Document, target: Target, named: Sequence[Span]) -> bool:
         asked = opening and document.words[order.first] in ("it", "them", "that")
         if order.wanted != target.wanted and (asked or any(first <= order.first < stop for first, stop in named)):
             return True
-    return target.kind != AWAY and any(not _warnings().isdisjoint(document.words[first:stop]) for first, stop in named)
+    return target.kind != AWAY and any(not _WARNED.isdisjoint(document.words[first:stop]) for first, stop in named)
 
 
 def agreement(document: Document) -> Span | None:
@@ -169,11 +167,6 @@ _SKIPPED = 2
 """Little words that may stand between the words of a wanted phrase."""
 
 
-def states(document: Document, wordings: tuple[str, ...]) -> bool:
-    """Whether the document says one of the wordings."""
-    return any(_stated(document, wording) for wording in wordings)
-
-
 @lru_cache(maxsize=8192)
 def _phrase(text: str) -> tuple[tuple[str, ...], bool]:
     """Stems of a wanted phrase, and whether it is a denial itself."""
@@ -187,7 +180,8 @@ def _folded(word: str) -> str:
     return "not" if word == "never" else stem(word)
 
 
-def _stated(document: Document, wording: str) -> bool:
+def states(document: Document, wording: str) -> bool:
+    """Whether the document says it in these words, and does not deny it."""
     wanted, denying = _phrase(wording)
     starts = places_in(stems_of(document), wanted[0]) if wanted else []
     starts += places_in(document.words, "never") if wanted[:1] == ("not",) else []

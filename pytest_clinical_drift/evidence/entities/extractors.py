@@ -41,12 +41,12 @@ class Entity:
 
 
 class Extractor(Protocol):
-    """Finds entities in texts."""
+    """Finds entities in a text."""
 
     name: str
 
-    def extract(self, texts: Sequence[str]) -> list[list[Entity]]:
-        """The entities of each text, without generic ones, in order of their place."""
+    def extract(self, document: Document) -> list[Entity]:
+        """The entities of a text, without generic ones, in order of their place."""
         ...
 
 
@@ -65,12 +65,8 @@ class LexiconExtractor:
 
     name = "lexicon"
 
-    def extract(self, texts: Sequence[str]) -> list[list[Entity]]:
-        """The entities of each text; of overlapping terms the longest."""
-        return [self.of(read(text)) for text in texts]
-
-    def of(self, document: Document) -> list[Entity]:
-        """The entities of a text that has been read already."""
+    def extract(self, document: Document) -> list[Entity]:
+        """The entities of a text; of overlapping terms the longest."""
         terms = [
             term
             for kind in sorted(CLINICAL_KINDS)
@@ -94,15 +90,8 @@ def _outermost(terms: Iterable[Term]) -> list[Term]:
 
 
 def _entity(document: Document, term: Term) -> Entity:
-    start, end = term.span(document)
+    start, end = document.starts[term.first], document.ends[term.last]
     return Entity(document.raw[start:end], start, end, term.concept.kind, term.concept.id)
-
-
-def entities_of(extractor: Extractor, document: Document) -> list[Entity]:
-    """What an extractor finds in a text that has been read already; one of ours need not read it again."""
-    if isinstance(extractor, LexiconExtractor):
-        return extractor.of(document)
-    return extractor.extract([document.raw])[0]
 
 
 class SpacyExtractor:
@@ -113,30 +102,19 @@ class SpacyExtractor:
         self._model = model
         self._pipeline: Any = None
 
-    def extract(self, texts: Sequence[str]) -> list[list[Entity]]:
-        """The entities of each text, recognised in one batch."""
-        pipeline = self._load()
-        found: list[list[Entity]] = []
-        visible = [blank_hidden(text) for text in texts]
-        for text, parsed in zip(texts, pipeline.pipe(visible), strict=True):
-            spans = [(e.start_char, e.end_char, str(e.label_)) for e in parsed.ents]
-            found.append(
-                [
-                    Entity(text[a:b], a, b, label, _concept_of(text[a:b]))
-                    for a, b, label in spans
-                    if not is_generic(text[a:b])
-                ]
-            )
-        return found
+    def extract(self, document: Document) -> list[Entity]:
+        """The entities that the recogniser finds."""
+        self.prepare()
+        parsed, text = self._pipeline(blank_hidden(document.raw)), document.raw
+        spans = [(e.start_char, e.end_char, str(e.label_)) for e in parsed.ents]
+        return [
+            Entity(text[a:b], a, b, label, _concept_of(text[a:b])) for a, b, label in spans if not is_generic(text[a:b])
+        ]
 
     def prepare(self) -> None:
         """Load the pipeline now."""
-        self._load()
-
-    def _load(self) -> Any:
         if self._pipeline is None:
             self._pipeline = _load_pipeline(self._model)
-        return self._pipeline
 
 
 def _load_pipeline(model: str) -> Any:
@@ -183,19 +161,17 @@ def _concept_of(text: str) -> str:
     return ""
 
 
-@lru_cache(maxsize=1)
-def _generic() -> frozenset[str]:
-    return frozenset(str(word) for word in (load_data("generic_spans") or {}).get("words", ()))
+_GENERIC = frozenset(map(str, load_data("generic_spans")["words"]))
 
 
 @lru_cache(maxsize=8192)
 def is_generic(text: str) -> bool:
     """Whether a span says nothing about a patient: generic words, bare numbers, single letters."""
     words = tokenise(text)
-    if " ".join(words) in _generic():
+    if " ".join(words) in _GENERIC:
         return True
     return all(
-        word in _generic() or word in words_of("filler") or not any(c.isalpha() for c in word) or len(word) < 2
+        word in _GENERIC or word in words_of("filler") or not any(c.isalpha() for c in word) or len(word) < 2
         for word in words
     )
 
@@ -211,17 +187,10 @@ def _matches(concept: str, named_as: str, text: str) -> bool:
     named = [slot.concept for slot in (fact.core, *fact.details) if slot.concept is not None]
     if concept:
         index = term_index(read(named_as))
-        if any(c.id == concept or concept in c.ancestors for c in named):
+        if any(c.id == concept or concept in c.ancestors or index.within(c.id) for c in named):
             return True
-        if any(index.within.get(c.id) for c in named):
-            return True
-    return _words_in(named_as, fact.document)
-
-
-def _words_in(text: str, document: Document) -> bool:
-    """Whether every content word of a span stands in a document."""
-    stems = content_stems(text)
-    return bool(stems) and stems.issubset(stems_of(document))
+    stems = content_stems(named_as)
+    return bool(stems) and stems.issubset(stems_of(fact.document))
 
 
 @lru_cache(maxsize=8192)

@@ -14,10 +14,10 @@ from pytest_clinical_drift.evidence.entities.extractors import Entity, content_s
 from pytest_clinical_drift.evidence.facts.measured import values_of
 from pytest_clinical_drift.evidence.facts.reacts import none_known
 from pytest_clinical_drift.evidence.facts.taken import ALLERGEN, NOW, intake, mentions_of
+from pytest_clinical_drift.evidence.mentions.context import reading
 from pytest_clinical_drift.evidence.mentions.regimen import read_regimen, same_amount
-from pytest_clinical_drift.evidence.mentions.state import reading
 from pytest_clinical_drift.evidence.quantities.amounts import Amount
-from pytest_clinical_drift.evidence.reading.text import Document, read
+from pytest_clinical_drift.evidence.reading.text import Document
 from pytest_clinical_drift.evidence.terms.index import named_ids, term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term, lexicon
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, MEASURE, Concept, word_set
@@ -75,18 +75,12 @@ class Fabrication:
     reason: str
 
 
-def find_fabrications(summary: str, sources: Sequence[str]) -> list[Fabrication]:
-    """Candidates in the order of the summary; each concept once per kind."""
-    documents = [read(source) for source in sources]
-    return fabrications_of(read(summary), Sources(documents), len(documents))
-
-
 _MOST = 50
 """Of one summary. Each becomes a question that holds the whole text; a list of every drug would make thousands."""
 
 
-def fabrications_of(document: Document, told: Sources, count: int) -> list[Fabrication]:
-    """As `find_fabrications`, on texts that have been read already, by the first `count` of the sources."""
+def find_fabrications(document: Document, told: Sources, count: int) -> list[Fabrication]:
+    """Candidates in the order of a summary, by the first `count` of the sources; each concept once per kind."""
     found: dict[tuple[str, str], Fabrication] = {}
     items = (*_medicines(document, told, count), *_results(document, told, count), *_denials(document, told, count))
     for kind, term, reason in items:

@@ -10,11 +10,10 @@ from pytest_clinical_drift.evidence.entities.extractors import (
     Entity,
     Extractor,
     content_stems,
-    entities_of,
     load_extractor,
     matches_any_fact,
 )
-from pytest_clinical_drift.evidence.entities.fabrication import Fabrication, Sources, fabrications_of
+from pytest_clinical_drift.evidence.entities.fabrication import Fabrication, Sources, find_fabrications
 from pytest_clinical_drift.evidence.reading.text import Document, read
 from pytest_clinical_drift.evidence.terms.index import named_ids
 from pytest_clinical_drift.evidence.terms.words import stems_of
@@ -51,7 +50,7 @@ class EntityScorer:
     def __init__(self, case: Case, extractor: Extractor | None = None) -> None:
         self._case = case
         self._extractor = extractor if extractor is not None else load_extractor()
-        intake = self._extractor.extract([case.patient_summary])[0]
+        intake = self._extractor.extract(read(case.patient_summary))
         facts = [fact.text for fact in case.critical_entities]
         self._background = {_key(e): e for e in _distinct(intake) if not matches_any_fact(e, facts)}
         # read once: every turn's summary is compared with all that was said before it
@@ -60,7 +59,7 @@ class EntityScorer:
     def score(self, summary: str | Document, turn: int) -> ScoredEntities:
         """The figures of the summary that was asked for after a turn; one that has been read is not read again."""
         document = read(summary) if isinstance(summary, str) else summary
-        entities = _distinct(entities_of(self._extractor, document))
+        entities = _distinct(self._extractor.extract(document))
         facts = self._facts(turn)
         critical = [matches_any_fact(e, facts) for e in entities]
         extended = [known or _key(e) in self._background for e, known in zip(entities, critical, strict=True)]
@@ -71,7 +70,7 @@ class EntityScorer:
             len(self._background),
             self._stated_background(document),
             tuple(e.text for e in entities if not self._sources.supports(e, turn + 1)),
-            tuple(fabrications_of(document, self._sources, turn + 1)),
+            tuple(find_fabrications(document, self._sources, turn + 1)),
         )
 
     def _stated_background(self, document: Document) -> int:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Statement, stated_with
 from pytest_clinical_drift.evidence.facts.places import Scope, stated
-from pytest_clinical_drift.evidence.mentions.state import reading
+from pytest_clinical_drift.evidence.mentions.context import reading
 from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts, same
 from pytest_clinical_drift.evidence.reading.text import DATE, HEADING, Document, tokenise
-from pytest_clinical_drift.evidence.terms.index import term_index
+from pytest_clinical_drift.evidence.terms.index import places_in, term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term, lexicon
 from pytest_clinical_drift.evidence.terms.vocabulary import MEASURE, Concept, word_set
 
@@ -23,9 +23,7 @@ _EARLIER_BEHIND = frozenset(("previously", "before", "earlier", "initially", "â†
 _FORMER = frozenset(("earlier", "previous", "prior", "former", "old", "initial"))
 _LATEST = frozenset(("latest", "last", "recent", "newest"))
 _COMPARED = frozenset(("more", "above", "over", "higher", "less", "below", "lower", "under"))
-_AIMED = frozenset(
-    ("target", "goal", "aim", "aiming", "range", "limit", "if", "above", "below", "over", "under", "more", "least")
-)
+_AIMED = word_set("measurement", "aimed")
 
 
 def statements(fact: Fact, document: Document) -> list[Statement]:
@@ -81,7 +79,7 @@ def mentions_of(document: Document, measure: Concept) -> list[Term]:
         ]
     medicine, _, level = measure.name.rpartition(" ")
     if level == "level":
-        for place in (*index.places("level"), *index.places("levels")):
+        for place in (*places_in(document.words, "level"), *places_in(document.words, "levels")):
             line = document.lines[place]
             before = [m for m in index.medicines if m.last < place and document.lines[m.first] == line]
             if before and before[-1].concept.name == medicine and not any(t.first == place for t in found):
@@ -181,7 +179,7 @@ def _by_finding(document: Document, measure: Concept) -> list[Statement]:
     found = []
     for finding in measure.data.get("finding", ()):
         words = list(tokenise(str(finding)))
-        for first in term_index(document).places(words[0]):
+        for first in places_in(document.words, words[0]):
             span = (first, first + len(words) - 1)
             if document.words[first : first + len(words)] == words and reading(document, *span).affirmed:
                 found.append(Statement(Said.VAGUE, (span,), "without the figure", "general-name"))
@@ -226,18 +224,15 @@ def fits(document: Document, measure: Concept, amount: Amount) -> bool:
         return True
     if unit == "none" and amount.unit.data["kind"] == "result" and amount.dimension not in _BODILY:
         return True
-    return amount.dimension == _dimension(unit) or (measure.name == "temperature" and amount.dimension == "temperature")
+    usual = lexicon().concepts.get(f"unit:{unit}")
+    alike = usual is not None and amount.dimension == usual.group
+    return alike or (measure.name == "temperature" and amount.dimension == "temperature")
 
 
 def _is_score(measure: Concept, amount: Amount) -> bool:
     """ "17/27" on a scale: 17 of the 27 points."""
     _, _, most = amount.ratio.partition("/")
     return measure.data.get("unit") == "none" and most.isdigit() and amount.value <= int(most[:4]) <= 150
-
-
-def _dimension(unit: str) -> str:
-    concept = lexicon().concepts.get(f"unit:{unit}")
-    return concept.group if concept else ""
 
 
 def _equal(measure: Concept, wanted: Amount, stated: Amount) -> bool:

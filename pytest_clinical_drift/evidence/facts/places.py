@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Slot, content_of
-from pytest_clinical_drift.evidence.mentions.state import reading
+from pytest_clinical_drift.evidence.mentions.context import reading
 from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts, same
 from pytest_clinical_drift.evidence.quantities.dates import Date, dates
 from pytest_clinical_drift.evidence.quantities.frequencies import Frequency, frequencies_between
-from pytest_clinical_drift.evidence.reading.text import CELL, Document, tokenise
+from pytest_clinical_drift.evidence.reading.text import Document, once, tokenise
 from pytest_clinical_drift.evidence.terms.index import places_in, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, MEASURE, QUALIFIER, Concept, word_set
 from pytest_clinical_drift.evidence.terms.words import loose_stem, loose_stems
@@ -22,21 +21,14 @@ _MOST = 60
 """Places of one slot that are looked at, so that a text of repetitions stays linear."""
 
 
+@once
 def places_of(document: Document, slot: Slot) -> list[Span]:
     """First and last tokens wherever a slot is named, itself or by something narrower, in order."""
-    known: dict[Slot, list[Span]] = document.cache.setdefault("places", {})
-    found = known.get(slot)
-    if found is None:
-        found = known[slot] = _find(document, slot)
-    return found
-
-
-def _find(document: Document, slot: Slot) -> list[Span]:
     index = term_index(document)
     spans = {
         (term.first, term.last)
         for concept_id in slot.ids
-        for term in (*index.exact.get(concept_id, ()), *index.within.get(concept_id, ()))
+        for term in (*index.exact.get(concept_id, ()), *index.within(concept_id))
     }
     if not spans and slot.concept is not None and slot.concept.kind == CONDITION:
         spans.update(scattered(document, slot))
@@ -60,13 +52,15 @@ def wordings(concept: Concept) -> tuple[frozenset[str], ...]:
     return tuple(dict.fromkeys(k for k in keys if len(k) > 1))
 
 
+@once
+def _all_stems(document: Document) -> frozenset[str]:
+    return frozenset(loose_stems(document))
+
+
 def together(document: Document, wanted: frozenset[str]) -> list[Span]:
     """Places where all of some stems stand close together in one clause."""
     stems = loose_stems(document)
-    present: frozenset[str] | None = document.cache.get("stem set")
-    if present is None:
-        present = document.cache["stem set"] = frozenset(stems)
-    if not wanted or not wanted <= present:
+    if not wanted or not wanted <= _all_stems(document):
         return []
     rarest, *rest = sorted(wanted, key=lambda key: (stems.count(key), key))
     found = []
@@ -124,17 +118,13 @@ def denied_outright(document: Document, span: Span) -> bool:
 class Scope:
     """The surroundings of a mention: its sentence or table row, its line, the sentences beside it."""
 
-    __slots__ = ("_document", "_line", "_sentence", "first", "row", "stop")
+    __slots__ = ("_document", "_line", "_sentence", "first", "stop")
 
     def __init__(self, document: Document, first: int) -> None:
         self._document = document
         self._sentence = document.sentences[first]
         self._line = document.lines[first]
-        self.row = document.segment_kinds[document.segments[first]] == CELL
-        self.first, self.stop = document.sentence_span(first)
-        if self.row:
-            self.first = bisect_left(document.lines, self._line)
-            self.stop = bisect_left(document.lines, self._line + 1)
+        self.first, self.stop = document.row_span(first)
 
     def holds(self, token: int) -> bool:
         """Near: in the line, or a sentence beside the mention's."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Slot, Statement, content_of, stated_with
 from pytest_clinical_drift.evidence.facts.places import Scope, Span, places_of, stated, together
-from pytest_clinical_drift.evidence.mentions.state import reading
+from pytest_clinical_drift.evidence.mentions.context import reading
 from pytest_clinical_drift.evidence.reading.text import Document, tokenise
 from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, word_set

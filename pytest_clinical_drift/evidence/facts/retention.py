@@ -147,43 +147,29 @@ def assess_document(document: Document, entities: Sequence[str | CriticalEntity]
     daily" and "hydrocortisone 100 mg as an emergency injection".
     """
     outcomes = [_assess(document, entity) for entity in entities]
-    plain = {
-        span
-        for outcome in outcomes
-        if outcome.status == RETAINED
-        for span in outcome.spans
-        if span not in outcome.rival
-    }
-    return [
-        _retention(
-            document,
-            entity,
-            Outcome(RETAINED, outcome.spans, "", "plain")
-            if plain.issuperset(outcome.rival) and outcome.rival
-            else outcome,
-        )
-        for entity, outcome in zip(entities, outcomes, strict=True)
-    ]
+    stated = [outcome for outcome in outcomes if outcome.status == RETAINED]
+    plain = {span for outcome in stated for span in outcome.spans if span not in outcome.rival}
+    found = []
+    for entity, outcome in zip(entities, outcomes, strict=True):
+        if outcome.rival and plain.issuperset(outcome.rival):
+            outcome = Outcome(RETAINED, outcome.spans, "", "plain")
+        text = entity if isinstance(entity, str) else entity.text
+        places = [(document.starts[first], document.ends[last]) for first, last in sorted(set(outcome.spans))]
+        evidence = tuple(Span(document.raw[start:end], start, end) for start, end in places)
+        found.append(Retention(text, outcome.status, evidence, outcome.reason, outcome.certain, outcome.rule))
+    return found
 
 
 def _assess(document: Document, entity: str | CriticalEntity) -> Outcome:
     """The outcome of a fact by its text, or by one of its aliases where that says more."""
-    text = entity if isinstance(entity, str) else entity.text
-    kind = None if isinstance(entity, str) else entity.kind
-    outcome = _outcome(parse_fact(text, kind), document)
-    for alias in () if isinstance(entity, str) else entity.aliases:
-        if outcome.status == RETAINED:
-            break
-        other = _outcome(parse_fact(alias, kind), document)
-        if outcome.status == ABSENT or other.status == RETAINED:
-            outcome = other
+    wordings, kind = ([entity], None) if isinstance(entity, str) else ([entity.text, *entity.aliases], entity.kind)
+    outcome = Outcome(ABSENT)
+    for wording in wordings:
+        if outcome.status != RETAINED:
+            other = _outcome(parse_fact(wording, kind), document)
+            if outcome.status == ABSENT or other.status == RETAINED:
+                outcome = other
     return outcome
-
-
-def _retention(document: Document, entity: str | CriticalEntity, outcome: Outcome) -> Retention:
-    text = entity if isinstance(entity, str) else entity.text
-    evidence = tuple(_span(document, first, last) for first, last in sorted(set(outcome.spans)))
-    return Retention(text, outcome.status, evidence, outcome.reason, outcome.certain, outcome.rule)
 
 
 _STATING = frozenset((Said.PLAIN, Said.PART))
@@ -201,13 +187,6 @@ def _outcome(fact: Fact, document: Document) -> Outcome:
 
 def _asked(document: Document, statement: Statement) -> bool:
     """Whether all of it stands in questions: "Does she have a penicillin allergy?" tells nobody that she has one."""
-    ends = [document.sentence_span(first)[1] for first, _ in statement.spans]
-    following = [document.starts[stop] if stop < len(document) else len(document.raw) for stop in ends]
-    return bool(ends) and all(
-        "?" in document.raw[document.ends[stop - 1] : start] for stop, start in zip(ends, following, strict=True)
-    )
-
-
-def _span(document: Document, first: int, last: int) -> Span:
-    start, end = document.starts[first], document.ends[last]
-    return Span(document.raw[start:end], start, end)
+    stops = [document.sentence_span(first)[1] for first, _ in statement.spans]
+    starts = [*document.starts, len(document.raw)]
+    return bool(stops) and all("?" in document.raw[document.ends[stop - 1] : starts[stop]] for stop in stops)

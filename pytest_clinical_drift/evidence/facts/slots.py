@@ -17,8 +17,8 @@ from pytest_clinical_drift.evidence.facts.fact import (
     content_of,
     words_of,
 )
+from pytest_clinical_drift.evidence.mentions.context import reading
 from pytest_clinical_drift.evidence.mentions.regimen import read_regimen
-from pytest_clinical_drift.evidence.mentions.state import reading
 from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts
 from pytest_clinical_drift.evidence.quantities.dates import Date, dates
 from pytest_clinical_drift.evidence.quantities.frequencies import Frequency, frequencies
@@ -80,7 +80,7 @@ def _dosed(document: Document) -> bool:
 
 
 def core_of(
-    document: Document, frame: str, medicines: list[Term], conditions: list[Term], measures: list[Term], *, ended: bool
+    frame: str, medicines: list[Term], conditions: list[Term], measures: list[Term], *, ended: bool
 ) -> Term | None:
     if frame == TAKEN or (medicines and (frame == REACTS or ended)):
         return medicines[0]
@@ -145,14 +145,14 @@ def parse_fact(text: str, kind: str | None = None) -> Fact:
     ]
     frame = frame_of(document, kind, medicines, conditions, bool(measures))
     ended = not words_of("stopped").isdisjoint(document.words)
-    core = core_of(document, frame, medicines, conditions, [t for t, _ in measures], ended=ended)
+    core = core_of(frame, medicines, conditions, [t for t, _ in measures], ended=ended)
     regimen = read_regimen(document, core) if core is not None and frame == TAKEN else None
     clinical = [*medicines, *conditions, *(t for t, _ in measures)]
     used = {token for term in clinical for token in range(term.first, term.last + 1)}
     found_dates = tuple(dates(document))
     rates = tuple(frequencies(document))
     taken_up: list[Frequency | Date | Term] = [*rates, *found_dates, *clinical]
-    numbers = [a for a in amounts(document) if not any(_inside_span(a, other) for other in taken_up)]
+    numbers = [a for a in amounts(document) if not any(o.first <= a.first <= o.last for o in taken_up)]
     used.update(i for one in (*taken_up, *numbers) for i in range(one.first, one.last + 1))
     qualifiers = [t for t in index.by_kind.get(QUALIFIER, ()) if not t.weak and t.first not in used]
     used.update(token for term in qualifiers for token in range(term.first, term.last + 1))
@@ -272,7 +272,3 @@ def _word_slots(document: Document, index: TermIndex, used: set[int]) -> list[Sl
         )
         position = last + 1
     return slots
-
-
-def _inside_span(amount: Amount, other: Frequency | Date | Term) -> bool:
-    return other.first <= amount.first <= other.last

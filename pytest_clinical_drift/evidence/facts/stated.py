@@ -17,7 +17,7 @@ from pytest_clinical_drift.evidence.facts.places import (
     scattered,
 )
 from pytest_clinical_drift.evidence.facts.taken import ended
-from pytest_clinical_drift.evidence.mentions.state import Reading, reading
+from pytest_clinical_drift.evidence.mentions.context import Reading, reading
 from pytest_clinical_drift.evidence.reading.text import Document
 from pytest_clinical_drift.evidence.terms.index import places_in, term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term, lexicon
@@ -39,9 +39,7 @@ def worded(fact: Fact, document: Document) -> list[Statement]:
     return [s for s in found if len(s.spans) == best or s.said in (Said.PLAIN, Said.DENIED, Said.CLASH)]
 
 
-def _other_quality(
-    fact: Fact, document: Document, slots: list[Slot], found: set[Slot], scope: Scope
-) -> tuple[Slot, Term] | None:
+def _other_quality(document: Document, slots: list[Slot], found: set[Slot], scope: Scope) -> tuple[Slot, Term] | None:
     """A side or a test result that the sentence gives otherwise: "right fistula", "HIV is positive"."""
     stated_ones = term_index(document).between(QUALIFIER, scope.first, scope.stop)
     for slot in slots:
@@ -82,7 +80,7 @@ def _sentence(fact: Fact, document: Document, slots: list[Slot], start: int) -> 
         c.negated != s.denied and not fact.result and not (refusing or (s.denied and refused(document, span[0])))
         for (s, c), (_, span) in zip(contexts, hits, strict=True)
     ]
-    other = _other_quality(fact, document, slots, found, scope)
+    other = _other_quality(document, slots, found, scope)
     if other is not None:
         wanted, term = other
         reason = f"{term.concept.name} instead of {wanted.text}"
@@ -183,7 +181,7 @@ def _denies_less(fact: Fact, document: Document, span: Span) -> bool:
         return True
     index = term_index(document)
     exact = any(t.first <= span[1] and span[0] <= t.last for i in fact.core.ids for t in index.exact.get(i, ()))
-    return not exact and any(span[0] <= t.first <= span[1] for i in fact.core.ids for t in index.within.get(i))
+    return not exact and any(span[0] <= t.first <= span[1] for i in fact.core.ids for t in index.within(i))
 
 
 def from_details(details: Details) -> Statement:
@@ -206,7 +204,7 @@ def _excluded(fact: Fact, document: Document) -> Iterator[Statement]:
         return
     index = term_index(document)
     for other_id in sorted(fact.core.against):
-        for term in (*index.exact.get(other_id, ()), *index.within.get(other_id, ())):
+        for term in (*index.exact.get(other_id, ()), *index.within(other_id)):
             context = reading(document, term.first, term.last)
             if context.affirmed and not context.historical and not term.weak:
                 yield Statement(Said.CLASH, ((term.first, term.last),), f"{term.concept.name} is stated", "excluded")

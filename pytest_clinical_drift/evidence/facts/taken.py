@@ -6,13 +6,11 @@ from collections.abc import Iterator
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Statement, stated_with
 from pytest_clinical_drift.evidence.facts.places import Scope, Span, denied_outright, stated
-from pytest_clinical_drift.evidence.mentions.doses import STATUS_FILE
+from pytest_clinical_drift.evidence.mentions.context import reading
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen, compare, read_regimen
-from pytest_clinical_drift.evidence.mentions.state import reading
 from pytest_clinical_drift.evidence.reading.text import HEADING, LABEL, Document
-from pytest_clinical_drift.evidence.terms.index import term_index
+from pytest_clinical_drift.evidence.terms.index import cues_between, term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term
-from pytest_clinical_drift.evidence.terms.phrases import cues_of
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, Concept, word_set
 
 NOW, STOPPED, PAST, DENIED_NOW = "now", "stopped", "past", "not taken"
@@ -67,10 +65,10 @@ def _is_allergen(document: Document, mention: Term) -> bool:
     return False
 
 
-def is_modifier(document: Document, last: int) -> bool:
+def is_modifier(document: Document, last: int, nouns: frozenset[str] = _MODIFIED) -> bool:
     """ "clozapine clinic", "clozapine-related neutropenia": the medicine only says which."""
     after = last + 1
-    return after < len(document) and document.gaps[after] in ("", "-") and document.words[after] in _MODIFIED
+    return after < len(document) and document.gaps[after] in ("", "-") and document.words[after] in nouns
 
 
 def ended(document: Document, span: Span) -> bool:
@@ -78,7 +76,7 @@ def ended(document: Document, span: Span) -> bool:
     begin, end = span
     first, stop = document.clause_span(begin)
     index = term_index(document)
-    for cue in cues_of(document, STATUS_FILE).between("stopped", max(first, begin - 12), min(stop, end + 16)):
+    for cue in cues_between(document, "stopped", max(first, begin - 12), min(stop, end + 16)):
         before = document.words[max(0, cue.first - 2) : cue.first]
         linked = document.words[cue.last] in ("to", "for", "with", "by")
         void = not _VOID.isdisjoint(before[-1:]) or "now" in before or document.words[cue.last] == "on"
@@ -110,7 +108,7 @@ def _replaced(document: Document, mention: Term) -> bool:
     return any(
         _is_light(document, cue.last, mention.first)
         and {"no", "not", "never"}.isdisjoint(document.words[max(0, cue.first - 3) : cue.first])
-        for cue in cues_of(document, STATUS_FILE).between("switch_from", first, mention.first)
+        for cue in cues_between(document, "switch_from", first, mention.first)
     )
 
 
@@ -128,7 +126,7 @@ def statements(fact: Fact, document: Document) -> list[Statement]:
 def mentions_of(document: Document, medicine: Concept) -> list[Term]:
     """Where a medicine is named: itself, a brand, a member of the class, a combination, or a clipped name."""
     index = term_index(document)
-    found = [*index.exact.get(medicine.id, ()), *index.within.get(medicine.id, ())]
+    found = [*index.exact.get(medicine.id, ()), *index.within(medicine.id)]
     found = found or (list(_clipped(document, medicine)) if medicine.kind == DRUG else [])
     return found or [t for part in medicine.contains for t in index.exact.get(part, ())]
 
@@ -208,7 +206,7 @@ def _of_class(document: Document, medicine: Concept) -> Iterator[Statement]:
         for mention in index.exact.get(class_id, ()):
             state = intake(document, mention) if not mention.weak else ""
             span = (mention.first, mention.last)
-            if state == NOW and not index.within.get(class_id) and not _is_title(document, mention):
+            if state == NOW and not index.within(class_id) and not _is_title(document, mention):
                 yield Statement(Said.VAGUE, (span,), "only the class is named", "general-name")
             elif state == DENIED_NOW:
                 yield Statement(Said.DENIED, (span,), "no such medicine is taken", "not-taken")
@@ -225,5 +223,5 @@ def _of_absence(document: Document, medicine: Concept) -> Iterator[Statement]:
         elif state == NOW and not _is_title(document, mention):
             dosed = bool(read_regimen(document, mention).strengths)
             yield Statement(Said.CLASH, span, f"{mention.concept.name} is taken", "taken", sure=dosed)
-    for cue in cues_of(document, STATUS_FILE).between("unmedicated", 0, len(document)):
+    for cue in cues_between(document, "unmedicated", 0, len(document)):
         yield Statement(Said.PLAIN, ((cue.first, cue.last),), "", "plain")

@@ -14,31 +14,24 @@ from pytest_clinical_drift.evidence.mentions.cues import (
     OPENS,
     OTHER_PERSON,
     PSEUDO,
-    CueTable,
     Found,
     Rule,
 )
 from pytest_clinical_drift.evidence.mentions.people import PersonFinder
-from pytest_clinical_drift.evidence.mentions.scopes import LIMIT, Scope, ScopeFinder, answered_by
+from pytest_clinical_drift.evidence.mentions.scopes import LIMIT, Scope, answered_by
 from pytest_clinical_drift.evidence.reading.text import NUMBER, Document
 
 
-class ScopeBuilder:
+class ScopeBuilder(PersonFinder):
     """Works out every scope of a document once."""
 
-    __slots__ = ("_document", "_finder", "_people", "_scopes", "_table")
-
-    def __init__(self, document: Document, table: CueTable) -> None:
-        self._document = document
-        self._table = table
-        self._finder = ScopeFinder(document, table)
-        self._people = PersonFinder(document, table, self._finder)
+    def __init__(self, document: Document) -> None:
+        super().__init__(document)
         self._scopes: list[Scope] = []
 
     def of_document(self) -> list[Scope]:
         """All scopes, in no particular order."""
-        document, table = self._document, self._table
-        words, gaps = document.words, document.gaps
+        document, table, words, gaps = self._document, self._table, self._words, self._gaps
         marks = list(map(table.marks.__getitem__, words))
         places = list(compress(enumerate(marks), marks))
         for found in table.find(document, [index for index, mark in places if mark & OPENS]):
@@ -46,7 +39,7 @@ class ScopeBuilder:
                 if rule.roles[0] != PSEUDO:
                     self._apply(found, rule)
         for person in [index for index, mark in places if mark & NAMES]:
-            self._add(self._people.scope(person), person, person, (OTHER_PERSON,))
+            self._add(self.person(person), person, person, (OTHER_PERSON,))
         if "?" in document.raw:
             asked: Iterable[int] = range(len(document))
         else:
@@ -81,15 +74,15 @@ class ScopeBuilder:
 
     def _apply(self, found: Found, rule: Rule) -> None:
         first, last = found.first, found.last
-        ahead = not self._table.not_yet.isdisjoint(self._document.words[max(0, first - 2) : first])
+        ahead = not self._table.not_yet.isdisjoint(self._words[max(0, first - 2) : first])
         if ahead and HISTORICAL in rule.roles and NEGATED not in rule.roles:
             return  # "will be stopped": nothing has ended
         direction = rule.direction
         if direction in ("auto", "object", "subject"):
             has_object = self._has_object(first, last)
             if direction == "object" and not has_object:
-                if first and self._document.words[first - 1] in self._table.offers:  # "X offered, declined"
-                    self._add(self._finder.backward(first - 2, "phrase"), first, last, rule.roles)
+                if first and self._words[first - 1] in self._table.offers:  # "X offered, declined"
+                    self._add(self.backward(first - 2, "phrase"), first, last, rule.roles)
                 return
             if direction == "subject" and has_object:
                 return
@@ -98,14 +91,14 @@ class ScopeBuilder:
             after = last + 1
             if rule.verb:
                 span = self._verb_scope(after)
-            elif self._document.words[last] == "without" and self._is_cancelled(first, after):
+            elif self._words[last] == "without" and self._is_cancelled(first, after):
                 return
             else:
-                span = self._finder.forward(after, rule.reach)
+                span = self.forward(after, rule.reach)
             self._add(span, first, last, rule.roles)
         if direction in ("backward", "both"):
-            span = self._finder.backward(first - 1, rule.reach)
-            if span and span[0] > 0 and self._document.words[span[0] - 1] in self._table.not_yet:
+            span = self.backward(first - 1, rule.reach)
+            if span and span[0] > 0 and self._words[span[0] - 1] in self._table.not_yet:
                 return  # "once the rash has resolved"
             self._add(span, first, last, rule.roles)
 
@@ -132,19 +125,18 @@ class ScopeBuilder:
 
     def _is_cancelled(self, first: int, after: int) -> bool:
         """ "without her inhaler" presupposes it, "never goes out without" affirms it."""
-        words, table = self._document.words, self._table
-        if after < len(words) and words[after] in table.possessives:
+        words = self._words
+        if after < len(words) and words[after] in self._table.possessives:
             return True
         before = words[max(self._document.clause_span(first)[0], first - 5) : first]
         return "never" in before or "not" in before
 
     def _verb_scope(self, after: int) -> tuple[int, int] | None:
         """What "not" and "never" deny: it depends on the verb."""
-        document, table = self._document, self._table
-        words, gaps = document.words, document.gaps
+        words, gaps, table = self._words, self._gaps, self._table
         if after >= len(words):
             return None
-        stop = document.sentence_span(after - 1)[1]
+        stop = self._document.sentence_span(after - 1)[1]
         verb = after
         while verb + 1 < stop and words[verb] in table.adverbs and gaps[verb + 1] == "":
             if words[verb + 1] in table.definite or words[verb + 1] == "any":
@@ -157,7 +149,7 @@ class ScopeBuilder:
             return None
         if word not in table.denying and verb + 1 < stop and words[verb + 1] in table.definite:
             return verb, verb
-        span = self._finder.forward(verb, "list")
+        span = self.forward(verb, "list")
         if span is None:
             return None
         # "does not drive (hypo unawareness)": what stands in brackets after a denied act explains it
@@ -168,7 +160,7 @@ class ScopeBuilder:
         """Cues that are punctuation or stand right after it: "?PE", "Fever: no", "Fever | none"."""
         document, table = self._document, self._table
         if "?" in document.raw[document.starts[index] - 1 : document.starts[index]]:
-            phrase = self._finder.forward(index + 1, "phrase")
+            phrase = self.forward(index + 1, "phrase")
             self._scopes.append(Scope(index, phrase[1] if phrase else index, -1, -1, HYPOTHETICAL))
         if index and "?" in gap and document.sentences[index] != document.sentences[index - 1]:
             self._question(index - 1)
@@ -192,8 +184,8 @@ class ScopeBuilder:
             return
         first, stop = document.sentence_span(index)
         if index == first:
-            span = self._finder.forward(index + 2, "sentence") if index + 2 < stop else None
+            span = self.forward(index + 2, "sentence") if index + 2 < stop else None
         else:
-            span = self._finder.backward(index - 1, "list")
+            span = self.backward(index - 1, "list")
         if span:
             self._add(span, index, index + 1, (HISTORICAL,))

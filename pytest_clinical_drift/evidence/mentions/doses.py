@@ -7,11 +7,10 @@ from itertools import pairwise
 from pytest_clinical_drift.evidence.quantities.amounts import Amount
 from pytest_clinical_drift.evidence.quantities.frequencies import Frequency, frequencies_between
 from pytest_clinical_drift.evidence.reading.text import RATIO, Document
+from pytest_clinical_drift.evidence.terms.index import cues_between
 from pytest_clinical_drift.evidence.terms.lexicon import Term
-from pytest_clinical_drift.evidence.terms.phrases import Cues, cues_of
 from pytest_clinical_drift.evidence.terms.vocabulary import word_set
 
-STATUS_FILE = "medication_status"
 _REACH = 60  # tokens on either side of an amount that are looked at, so that a text without full stops stays linear
 
 CURRENT, PREVIOUS, PLANNED = "current", "previous", "planned"
@@ -26,16 +25,15 @@ _ASKED = frozenset(("whether", "asked", "asks", "asking", "wondered", "wonders",
 
 def amount_roles(document: Document, mention: Term, own: list[Amount], end: int) -> list[str]:
     """For each amount beside a mention whether it is current, previous or planned."""
-    cues = cues_of(document, STATUS_FILE)
     roles: list[str] = []
     boundary = mention.last + 1
     for number, amount in enumerate(own):
         following = own[number + 1].first if number + 1 < len(own) else end
-        roles.append(_role(document, mention, amount, boundary, following, cues))
+        roles.append(_role(document, mention, amount, boundary, following))
         boundary = amount.last + 1
     current = [n for n, role in enumerate(roles) if role == CURRENT and is_dose(document, mention, own[n])]
     if len(current) > 1:
-        new = [n for n in current if _is_new(document, own[n], cues)]
+        new = [n for n in current if _is_new(document, own[n])]
         for n in current:
             before = document.words[max(0, own[n].first - 2) : own[n].first]
             if not _PERHAPS_EARLIER.isdisjoint(before) or (new and n < new[0]):
@@ -43,14 +41,14 @@ def amount_roles(document: Document, mention: Term, own: list[Amount], end: int)
     return roles
 
 
-def _is_new(document: Document, amount: Amount, cues: Cues) -> bool:
+def _is_new(document: Document, amount: Amount) -> bool:
     """Whether an amount is what a change arrived at: "converted to 40 mg", "now 20 mg"."""
     before = document.words[amount.first - 1] if amount.first else ""
-    changed = before == "to" and bool(cues.between("change", max(0, amount.first - 12), amount.first))
+    changed = before == "to" and bool(cues_between(document, "change", max(0, amount.first - 12), amount.first))
     return changed or before in ("now", "currently", "→", "⇒", "➡")
 
 
-def _role(document: Document, mention: Term, amount: Amount, boundary: int, following: int, cues: Cues) -> str:
+def _role(document: Document, mention: Term, amount: Amount, boundary: int, following: int) -> str:
     words, gaps = document.words, document.gaps
     clause_first, clause_stop = document.clause_span(amount.first)
     clause_first, clause_stop = max(clause_first, amount.first - _REACH), min(clause_stop, amount.last + _REACH)
@@ -67,22 +65,24 @@ def _role(document: Document, mention: Term, amount: Amount, boundary: int, foll
         if words[position] in _EARLIER_AFTER:
             return PREVIOUS
     lead_from = max(clause_first, boundary if amount.first > mention.last else amount.first - 12)
-    plans = [c for c in cues.between("planned", lead_from, amount.first) if words[c.first - 1] not in ("no", "not")]
+    plans = [
+        c for c in cues_between(document, "planned", lead_from, amount.first) if words[c.first - 1] not in ("no", "not")
+    ]
     # "may go up to 100 mg", "suggested going up to 100 mg"
     straight = any(c.last == amount.first - 1 or words[c.last + 1].endswith("ing") for c in plans)
-    if plans and (straight or not cues.between("now", amount.first - 1, amount.first)):
+    if plans and (straight or not cues_between(document, "now", amount.first - 1, amount.first)):
         return PLANNED
-    if _planned_after(document, amount, following, clause_stop, cues):
+    if _planned_after(document, amount, following, clause_stop):
         return PLANNED
     unsure = before == "to" and not _UNSURE.isdisjoint(words[clause_first : amount.first])
     return PLANNED if unsure or not _ASKED.isdisjoint(words[lead_from : amount.first]) else CURRENT
 
 
-def _planned_after(document: Document, amount: Amount, following: int, clause_stop: int, cues: Cues) -> bool:
+def _planned_after(document: Document, amount: Amount, following: int, clause_stop: int) -> bool:
     stop = min(clause_stop, following, amount.last + 9)
     return any(
         document.words[cue.first] not in ("may", "might", "on")
-        for cue in cues.between("planned", amount.last + 1, stop)
+        for cue in cues_between(document, "planned", amount.last + 1, stop)
         if not {";", ",", "("} & set(document.gaps[cue.first])
         and "as" not in document.words[cue.first - 4 : cue.first]  # "as was recommended", "as her doctor advised"
         and following - cue.last > 4  # "50 mg with a target dose of 100 mg": the cue goes with the next amount

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from pytest_clinical_drift.evidence.mentions.cues import CueTable
 from pytest_clinical_drift.evidence.mentions.scopes import LIMIT, ScopeFinder
-from pytest_clinical_drift.evidence.reading.text import NUMBER, Document
+from pytest_clinical_drift.evidence.reading.text import NUMBER
 
 _SHE, _HE = frozenset(("she", "her", "hers", "herself")), frozenset(("he", "him", "his", "himself"))
 _OUTSIDERS = frozenset(("friend", "friends", "colleague", "boss"))
 _NAMING = 8  # words a person may be named with
 
 
-class PersonFinder:
+class PersonFinder(ScopeFinder):
     """Finds what a document says about relatives."""
 
-    __slots__ = ("_document", "_finder", "_table")
-
-    def __init__(self, document: Document, table: CueTable, finder: ScopeFinder) -> None:
-        self._document = document
-        self._table = table
-        self._finder = finder
-
-    def scope(self, person: int) -> tuple[int, int] | None:
+    def person(self, person: int) -> tuple[int, int] | None:
         """The stretch that is about the person named at a token."""
-        document, table = self._document, self._table
-        words, gaps = document.words, document.gaps
+        document, table, words, gaps = self._document, self._table, self._words, self._gaps
         start, stop = document.sentence_span(person)
         stop = min(stop, person + LIMIT)
         opening = self._opening(person, start)
@@ -36,7 +27,7 @@ class PersonFinder:
         if words[person] in table.offspring and not (owned or outsider):
             return None  # "the child" may well be the patient
         if before in table.located_in:
-            return self._finder.backward(opening - 2, "list")  # "asthma in her mother"
+            return self.backward(opening - 2, "list")  # "asthma in her mother"
         following = person + 3 if words[person + 1 : person + 3] == ["in", "law"] else person + 1
         if following >= stop or (before == "to" and words[opening - 2] == "according"):
             return None  # "according to her father, …": who tells it, not whom it is about
@@ -60,7 +51,7 @@ class PersonFinder:
 
     def _pronouns(self, person: int) -> frozenset[str]:
         """Pronouns that must mean the person: "she" after "his mother", nothing after "her mother"."""
-        table, words = self._table, self._document.words
+        table, words = self._table, self._words
         owners = set(words[self._opening(person, self._document.sentence_span(person)[0]) : person])
         if words[person] in table.women and "his" in owners:
             return _SHE
@@ -68,7 +59,7 @@ class PersonFinder:
 
     def _opening(self, person: int, start: int) -> int:
         """First token of the phrase that names the person: "her late mother", "mother and older sister"."""
-        words, gaps, table = self._document.words, self._document.gaps, self._table
+        words, gaps, table = self._words, self._gaps, self._table
         index = person
         start = max(start, person - _NAMING)
         while index > start and not _parted(gaps[index]):
@@ -83,7 +74,7 @@ class PersonFinder:
 
     def _predicate(self, verb: int, stop: int, person: int) -> tuple[int, int] | None:
         """What is said of the person, unless it is only that he or she reports, helps or comes along."""
-        words, table = self._document.words, self._table
+        words, table = self._words, self._table
         for place in range(verb, min(stop, verb + 3)):
             if words[place] in table.reporting:
                 return None
@@ -93,8 +84,7 @@ class PersonFinder:
 
     def _statement_end(self, first: int, stop: int, person: int) -> int:
         """Last token of a statement that begins at `first`: to ";", an adversative or the patient's return."""
-        document, table = self._document, self._table
-        words, gaps = document.words, document.gaps
+        words, gaps, table = self._words, self._gaps, self._table
         still = self._pronouns(person)
         depth = 0
         for index in range(first, stop):
@@ -112,7 +102,7 @@ class PersonFinder:
 
     def _owned_end(self, first: int, stop: int) -> int:
         """ "her brother's alcohol dependence | led to her …": a short noun phrase."""
-        words, gaps, table = self._document.words, self._document.gaps, self._table
+        words, gaps, table = self._words, self._gaps, self._table
         ends = table.possessives | table.finite | table.prepositions | table.conjunctions
         for index in range(first + 1, min(stop, first + 4)):
             if gaps[index] not in ("", "-") or words[index] in ends:
@@ -121,7 +111,7 @@ class PersonFinder:
 
     def _end(self, first: int, stop: int, marks: str) -> int:
         """Last token before one of some marks, an adversative or the end of the sentence."""
-        words, gaps = self._document.words, self._document.gaps
+        words, gaps = self._words, self._gaps
         for index in range(first + 1, stop):
             if any(mark in gaps[index] for mark in marks) or words[index] in self._table.returns:
                 return index - 1

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass
-from operator import attrgetter
 
 from pytest_clinical_drift.evidence.mentions.doses import (
     CURRENT,
@@ -17,8 +15,8 @@ from pytest_clinical_drift.evidence.mentions.doses import (
 )
 from pytest_clinical_drift.evidence.quantities.amounts import SPOKEN, Amount, amounts, same
 from pytest_clinical_drift.evidence.quantities.frequencies import MOST_DAYS, Frequency, frequencies_between
-from pytest_clinical_drift.evidence.reading.text import CELL, Document
-from pytest_clinical_drift.evidence.terms.index import TermIndex, term_index
+from pytest_clinical_drift.evidence.reading.text import Document, once
+from pytest_clinical_drift.evidence.terms.index import TermIndex, between, term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term
 from pytest_clinical_drift.evidence.terms.vocabulary import word_set
 
@@ -66,40 +64,20 @@ class Regimen:
         return frozenset("night" if f.time == "evening" else f.time for f in self.times if f.time)
 
 
-def scope_of(document: Document, mention: Term) -> tuple[int, int]:
-    """Tokens in which a mention's regimen may stand: its sentence, or its whole row in a table."""
-    first, stop = document.sentence_span(mention.first)
-    if document.segment_kinds[document.segments[mention.first]] == CELL:
-        line = document.lines[mention.first]
-        first = bisect_left(document.lines, line)
-        stop = bisect_left(document.lines, line + 1)
-    return max(first, mention.first - _REACH), min(stop, mention.last + 1 + _REACH)
-
-
-def read_regimen(document: Document, mention: Term, *, stop: int | None = None) -> Regimen:
+@once
+def read_regimen(document: Document, mention: Term, stop: int | None = None) -> Regimen:
     """The regimen that stands with a mention of a medicine; `stop` moves the end of what is looked at."""
-    known: dict[tuple[Term, int | None], Regimen] = document.cache.setdefault("regimens", {})
-    found = known.get((mention, stop))
-    if found is None:
-        found = known[(mention, stop)] = _read(document, mention, stop)
-    return found
-
-
-def _read(document: Document, mention: Term, stop: int | None) -> Regimen:
     index = term_index(document)
-    first, end = scope_of(document, mention)
-    end = stop if stop is not None else end
-    begin = _own_start(document, index, mention, first)
-    end = _own_end(document, index, mention, end)
-    own = _amounts_between(document, begin, end)
-    own = [a for a in own if not (mention.first <= a.first <= mention.last)]
+    first, end = document.row_span(mention.first)
+    begin = _own_start(document, index, mention, max(first, mention.first - _REACH))
+    end = _own_end(document, index, mention, stop or min(end, mention.last + 1 + _REACH))
+    own = [a for a in between(amounts(document), begin, end) if not (mention.first <= a.first <= mention.last)]
     rates = _chain(document, mention, own, frequencies_between(document, begin, end))
     roles = amount_roles(document, mention, own, end)
     return _assemble(document, mention, own, roles, rates, begin, end)
 
 
 _JOINED = word_set("regimen", "joined")
-_FIRST = attrgetter("first")
 
 
 def _chain(document: Document, mention: Term, own: list[Amount], rates: list[Frequency]) -> list[Frequency]:
@@ -126,12 +104,6 @@ def _joins(document: Document, last: Frequency, rate: Frequency) -> bool:
     return rate.first - last.last <= 4 and _JOINED.issuperset(between)
 
 
-def _amounts_between(document: Document, first: int, stop: int) -> list[Amount]:
-    numbers = amounts(document)
-    low = bisect_left(numbers, first, key=_FIRST)
-    return numbers[low : bisect_left(numbers, stop, low, key=_FIRST)]
-
-
 def _own_start(document: Document, index: TermIndex, mention: Term, first: int) -> int:
     """Where an amount before the mention still belongs to it: "50 mg of sertraline", "a 10 mg donepezil tablet"."""
     position = mention.first
@@ -147,7 +119,7 @@ def _own_start(document: Document, index: TermIndex, mention: Term, first: int) 
 
 
 def _part_of_amount(document: Document, token: int) -> bool:
-    ends = [a.last for a in _amounts_between(document, token - 4, token + 1)]
+    ends = [a.last for a in between(amounts(document), token - 4, token + 1)]
     ends += [f.last for f in frequencies_between(document, token - 7, token + 1)]
     return any(token <= end for end in ends)
 

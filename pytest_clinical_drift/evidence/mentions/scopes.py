@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pytest_clinical_drift.evidence.mentions.cues import CueTable
+from pytest_clinical_drift.evidence.mentions.cues import CueTable, cue_table
 from pytest_clinical_drift.evidence.reading.text import CELL, HEADING, Document
 
 #: Gaps across which a cue acts on what follows it.
@@ -31,22 +31,16 @@ class Scope(NamedTuple):
 class ScopeFinder:
     """Scopes of cues in one document."""
 
-    __slots__ = ("_document", "_table")
-
-    def __init__(self, document: Document, table: CueTable) -> None:
-        self._document = document
-        self._table = table
+    def __init__(self, document: Document) -> None:
+        self._document, self._table = document, cue_table()
+        self._words, self._gaps = document.words, document.gaps
 
     def forward(self, after: int, reach: str) -> tuple[int, int] | None:
         """Tokens from `after` on that a cue ending before it affects, or None."""
-        document, table = self._document, self._table
-        words, gaps = document.words, document.gaps
-        total = len(words)
-        if after >= total:
+        document, table, words = self._document, self._table, self._words
+        if after >= len(words) or document.sentences[after] != document.sentences[after - 1]:
             return None
-        gap = gaps[after]
-        if document.sentences[after] != document.sentences[after - 1]:
-            return None
+        gap = self._gaps[after]
         if gap.strip('"') not in _OPEN_GAPS and not (reach == "sentence" and gap == ","):
             return None
         stop = min(document.sentence_span(after)[1], after + LIMIT)
@@ -63,7 +57,7 @@ class ScopeFinder:
 
     def _into_clause(self, after: int, stop: int) -> int:
         """ "does not think (that) he has X": what is denied is said by the verb of the inner clause."""
-        words, table = self._document.words, self._table
+        words, table = self._words, self._table
         subject = after + 1 if words[after] in table.believing else after
         opens = table.clause_subjects if subject > after else _SUBJECTS
         if words[after - 1] == "that" and words[after] in table.definite:
@@ -76,7 +70,7 @@ class ScopeFinder:
 
     def _clause_stop(self, after: int, stop: int) -> int:
         """One past the last token before ";", "because" or the like, or a bracket that closes around the cue."""
-        words, gaps, ends = self._document.words, self._document.gaps, self._table.clause_words
+        words, gaps, ends = self._words, self._gaps, self._table.clause_words
         depth = 0
         for index in range(after + 1, stop):
             gap = gaps[index]
@@ -90,8 +84,7 @@ class ScopeFinder:
 
     def _list_stop(self, after: int, stop: int, reach: str) -> int:
         """One past the last token of the noun phrases that a cue before `after` affects."""
-        document, table = self._document, self._table
-        words, gaps = document.words, document.gaps
+        words, gaps, table = self._words, self._gaps, self._table
         depth = 0
         joint = -1  # where the current member of the list began: its comma or conjunction
         joint_word = ""
@@ -125,38 +118,28 @@ class ScopeFinder:
 
     def _opens_statement(self, index: int, stop: int) -> bool:
         """Whether what follows a comma or conjunction is a new statement and not one more member of the list."""
-        words, table = self._document.words, self._table
+        words, table = self._words, self._table
         if index < stop and words[index] in table.conjunctions and words[index] != "as":
             index += 1
         if index >= stop:
             return False
-        word = words[index]
-        if word in table.clause_starters:
-            return True
-        if word in table.quality_starters:
-            # "no fever, severe headache, or rash" is one list all the same.
-            before = words[index - 1]
-            return before not in ("or", "nor")
-        return False
+        # "no fever, severe headache, or rash" is one list all the same
+        goes_on = words[index] not in table.quality_starters or words[index - 1] in ("or", "nor")
+        return words[index] in table.clause_starters or not goes_on
 
     def _absorbs(self, index: int, stop: int) -> bool:
         """ "no change to X", "denies missing any X": the negation ends with this word."""
-        document, table = self._document, self._table
-        word = document.words[index]
-        if word not in table.absorbing and word not in table.absorbing_verbs:
+        words, table, following = self._words, self._table, index + 1
+        if following >= stop or self._gaps[following] != "":
             return False
-        following = index + 1
-        if following >= stop or document.gaps[following] != "":
-            return False
-        next_word = document.words[following]
-        if word in table.absorbing_verbs:
-            return next_word not in table.conjunctions
-        own_finding = following + 1 < stop and document.words[following + 1] in table.functions
-        return next_word in table.absorbing_links and not own_finding
+        if words[index] in table.absorbing_verbs:
+            return words[following] not in table.conjunctions
+        own_finding = following + 1 < stop and words[following + 1] in table.functions
+        return words[index] in table.absorbing and words[following] in table.absorbing_links and not own_finding
 
     def _leads_away(self, index: int, stop: int, reach: str) -> bool:
         """Whether a preposition leads to something that is there: "no tablets for depression", "on her warfarin"."""
-        words, table = self._document.words, self._table
+        words, table = self._words, self._table
         if reach in ("object", "source"):
             return words[index - 1] not in table.transparent
         if words[index] == "for" and words[index - 1] in table.treatments:
@@ -167,36 +150,28 @@ class ScopeFinder:
 
     def backward(self, before: int, reach: str) -> tuple[int, int] | None:
         """Tokens up to `before` that a cue beginning right after it affects, or None."""
-        document, table = self._document, self._table
-        words, gaps = document.words, document.gaps
+        document, table, words, gaps = self._document, self._table, self._words, self._gaps
         if before < 0 or document.sentences[before] != document.sentences[before + 1]:
             return None
         start = max(document.sentence_span(before)[0], before + 1 - (2 if reach == "near" else LIMIT))
-        # A cue that opens a fragment ("X – stopped", "X (ruled out)", "X, none since") looks across its mark.
-        fragment = gaps[before + 1] != ""
         if ";" in gaps[before + 1] or (reach == "near" and "," in gaps[before + 1]):
             return None
-        many = fragment
         index = before
         singular = False
         while index >= start and words[index] in table.be:
-            many = many or words[index] in table.plural_be
             singular = singular or words[index] in ("is", "was", "has")
-            if gaps[index] and index > start:
-                fragment = True
             index -= 1
         if index < start:
             return None
         if words[index] in table.prepositions or words[index] in ("a", "an", "the"):
             return None  # attributive: "of unknown cause"
         last = index
-        first = self._backward_start(start, last, reach, crosses_and=not singular, many=many)
+        first = self._backward_start(start, last, reach, crosses_and=not singular)
         return (first, last) if first <= last else None
 
-    def _backward_start(self, start: int, last: int, reach: str, *, crosses_and: bool, many: bool) -> int:
+    def _backward_start(self, start: int, last: int, reach: str, *, crosses_and: bool) -> int:
         """First token of the noun phrases that end at `last`."""
-        document, table = self._document, self._table
-        words, gaps = document.words, document.gaps
+        words, gaps, table = self._words, self._gaps, self._table
         joined = False  # an "and" or "or" was met: commas before it belong to the same list
         index = last
         while index >= start:
@@ -213,19 +188,12 @@ class ScopeFinder:
                     return index
                 if "," in gap and (reach == "phrase" or not joined):
                     return index
-                if ")" in gap:
-                    index = self._opening_bracket(index, start)  # over "(rash)" in "penicillin (rash) was denied"
-                    continue
+                if ")" in gap:  # over "(rash)" in "penicillin (rash) was denied"
+                    index -= 1
+                    while index > start and "(" not in gaps[index]:
+                        index -= 1
             index -= 1
         return start
-
-    def _opening_bracket(self, index: int, start: int) -> int:
-        """The token before the bracket that closes in the gap before `index`."""
-        gaps = self._document.gaps
-        position = index - 1
-        while position > start and "(" not in gaps[position]:
-            position -= 1
-        return position - 1
 
 
 def _is_year(word: str) -> bool:

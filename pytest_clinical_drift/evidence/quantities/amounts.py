@@ -1,16 +1,15 @@
 """Amounts, units and durations in a text: "fifty milligrams", "0.05 g", "2 puffs", "7/7".
 
-amounts(document)      every number with its unit: 0.05 g and 50 mg have the same `base` and `dimension`
-frequencies(document)  every statement of how often, as doses per day, with the part of the day where it is fixed
+Of 0.05 g and 50 mg `base` and `dimension` are the same.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from operator import or_
 
-from pytest_clinical_drift.evidence.reading.text import NUMBER, RATIO, Document
+from pytest_clinical_drift.evidence.reading.text import NUMBER, RATIO, Document, once
 from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term, lexicon
 from pytest_clinical_drift.evidence.terms.vocabulary import Concept, load_data, word_set
@@ -34,8 +33,6 @@ class Amount:
     first: int
     last: int
     """Last token, the unit included."""
-    high: float
-    """Upper end of a range, else the value."""
     ratio: str = ""
     """Two-part strengths as written: "100/6"."""
 
@@ -56,27 +53,13 @@ def _in_base(value: float, unit: Concept | None) -> float:
     return (value + float(unit.data.get("offset", 0))) * float(unit.data["factor"])
 
 
-def number_at(document: Document, index: int) -> tuple[float, int] | None:
-    """The number that starts at a token, in figures or words, and its last token."""
-    kind = document.kinds[index]
-    word = document.words[index]
-    if kind == NUMBER:
-        try:
-            value = float(word[:40])
-        except ValueError:
-            return None
-        following = index + 1
-        if following < len(document) and document.words[following] in _SCALES and not document.gaps[following]:
-            return value * _SCALES[document.words[following]], following
-        return value, index
-    if word in _NUMBER_WORDS or word in _SCALES:
-        return _spoken(document, index)
-    return None
-
-
-def _spoken(document: Document, index: int) -> tuple[float, int]:
-    """A number in words: "four hundred and twenty", "twenty-eight"."""
+def _number_at(document: Document, index: int) -> tuple[float, int]:
+    """The number that starts at a token, in figures or words ("four hundred and twenty"), and its last token."""
     words, gaps = document.words, document.gaps
+    if document.kinds[index] == NUMBER:
+        scaled = index + 1 < len(words) and words[index + 1] in _SCALES and not gaps[index + 1]
+        figure = float(words[index][:40])
+        return (figure * _SCALES[words[index + 1]], index + 1) if scaled else (figure, index)
     value, last, position = 0.0, index, index
     open_to_more = True
     while position < len(words) and (position == index or gaps[position] in ("", "-")):
@@ -92,11 +75,9 @@ def _spoken(document: Document, index: int) -> tuple[float, int]:
     return value, last
 
 
+@once
 def amounts(document: Document) -> list[Amount]:
     """Every number of a document, by position."""
-    known: list[Amount] | None = document.cache.get("amounts")
-    if known is not None:
-        return known
     found: list[Amount] = []
     units = term_index(document).units
     kinds, words, gaps = document.kinds, document.words, document.gaps
@@ -108,24 +89,16 @@ def amounts(document: Document) -> list[Amount]:
         kind = kinds[index]
         if kind == NUMBER or words[index] in SPOKEN:
             amount = _amount(document, index, units)
-            if amount is not None:
-                if found and _is_multiple(document, found[-1], amount):
-                    amount = _multiplied(found.pop(), amount)
-                found.append(amount)
-                done = amount.last + 1
+            if found and _is_multiple(document, found[-1], amount):
+                count = found.pop()
+                amount = replace(amount, value=count.value * amount.value, first=count.first)
+            found.append(amount)
+            done = amount.last + 1
         elif kind == RATIO:
             unit = units.get(index + 1) if index + 1 < total and not gaps[index + 1] else None
-            found.append(
-                Amount(
-                    _leading(words[index]),
-                    unit.concept if unit else None,
-                    index,
-                    unit.last if unit else index,
-                    _leading(words[index]),
-                    words[index],
-                )
-            )
-    document.cache["amounts"] = found
+            value = float(words[index].replace(":", "/").partition("/")[0][:40])
+            concept, last = (unit.concept, unit.last) if unit else (None, index)
+            found.append(Amount(value, concept, index, last, words[index]))
     return found
 
 
@@ -139,40 +112,25 @@ def _is_multiple(document: Document, count: Amount, each: Amount) -> bool:
     return joined and whole and each.dimension == "mass" and pieces
 
 
-def _multiplied(count: Amount, each: Amount) -> Amount:
-    return Amount(count.value * each.value, each.unit, count.first, each.last, count.value * each.high)
-
-
-def _leading(ratio: str) -> float:
-    try:
-        return float(ratio.replace(":", "/").partition("/")[0][:40])
-    except ValueError:
-        return 0.0
-
-
-def _amount(document: Document, index: int, units: dict[int, Term]) -> Amount | None:
-    number = number_at(document, index)
-    if number is None:
-        return None
-    value, last = number
-    high = value
+def _amount(document: Document, index: int, units: dict[int, Term]) -> Amount:
+    value, last = _number_at(document, index)
     kinds, gaps, sentences = document.kinds, document.gaps, document.sentences
     after, total = last + 1, len(document)
     # A range "10-15 mg"; "from 50 to 100 mg" is a change and is left to the reader of regimens.
     if after < total and gaps[after] in ("-", "–") and kinds[after] == kinds[last] == NUMBER:
-        upper = number_at(document, after)
+        upper = _number_at(document, after)
         goes_on = sentences[after] == sentences[last] and document.words[max(0, index - 1) : index] != ["from"]
-        if upper and upper[0] > value and goes_on:
-            high, last = upper
+        if upper[0] > value and goes_on:
+            last = upper[1]
     following = last + 1
     beside = following < total and sentences[following] == sentences[index] and gaps[following] in ("", "-")
     unit = units.get(following) if beside else None
     if unit is None:
         key = _unit_of_key(document, index, units)
-        return Amount(value, key.concept if key else None, index, last, high)
+        return Amount(value, key.concept if key else None, index, last)
     if unit.concept.name == "unit" and _of_alcohol(document, index):
-        return Amount(value, lexicon().concepts["unit:alcohol unit"], index, unit.last, high)
-    return Amount(value, unit.concept, index, unit.last, high)
+        return Amount(value, lexicon().concepts["unit:alcohol unit"], index, unit.last)
+    return Amount(value, unit.concept, index, unit.last)
 
 
 def _unit_of_key(document: Document, index: int, units: dict[int, Term]) -> Term | None:

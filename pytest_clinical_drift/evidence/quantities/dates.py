@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pytest_clinical_drift.evidence.reading.text import DATE, NUMBER, RATIO, Document
+from pytest_clinical_drift.evidence.reading.text import DATE, NUMBER, RATIO, Document, once
 
 _NAMES = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november")
 _MONTHS = {key: n for n, name in enumerate((*_NAMES, "december"), 1) for key in (name, name[:3])} | {"sept": 9}
@@ -25,19 +25,14 @@ class Date:
     def agrees(self, other: Date) -> bool:
         """Whether everything this date says is said by `other` too."""
         readings = _readings(other) if other.loose else [other]
-        return any(
-            (self.year is None or self.year == reading.year)
-            and (self.month is None or self.month == reading.month)
-            and (self.day is None or self.day == reading.day)
-            for reading in readings
-        )
+        return any(all(own in (None, said) for own, said in self._beside(reading)) for reading in readings)
 
     def clashes(self, other: Date) -> bool:
         """Whether the two name different years, months or days."""
-        if other.loose:
-            return False
-        pairs = ((self.year, other.year), (self.month, other.month), (self.day, other.day))
-        return any(left is not None and right is not None and left != right for left, right in pairs)
+        return not other.loose and any(None not in (own, said) and own != said for own, said in self._beside(other))
+
+    def _beside(self, other: Date) -> tuple[tuple[int | None, int | None], ...]:
+        return (self.year, other.year), (self.month, other.month), (self.day, other.day)
 
 
 def _readings(date: Date) -> list[Date]:
@@ -50,16 +45,9 @@ def _readings(date: Date) -> list[Date]:
     ]
 
 
+@once
 def dates(document: Document) -> list[Date]:
     """Every date of a document, by position."""
-    known: list[Date] | None = document.cache.get("dates")
-    if known is None:
-        known = _find(document)
-        document.cache["dates"] = known
-    return known
-
-
-def _find(document: Document) -> list[Date]:
     found: list[Date] = []
     words, kinds = document.words, document.kinds
     index, total = 0, len(words)

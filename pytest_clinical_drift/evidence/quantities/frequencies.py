@@ -1,17 +1,14 @@
-"""How often something is taken: "b.d.", "every 28 days", "morning and evening", "in three divided doses".
-
-frequencies(document)  every statement of how often, as doses per day, with the part of the day where it is fixed
-"""
+"""How often something is taken: "b.d.", "every 28 days", "morning and evening", "in three divided doses"."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from pytest_clinical_drift.evidence.quantities.amounts import SPOKEN, Amount, amounts
-from pytest_clinical_drift.evidence.reading.text import Document
-from pytest_clinical_drift.evidence.terms.index import term_index
+from pytest_clinical_drift.evidence.reading.text import Document, once
+from pytest_clinical_drift.evidence.terms.index import between, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import FREQUENCY, word_set
 
 _PERIODS = {
@@ -21,6 +18,7 @@ _PERIODS = {
 }  # fmt: skip
 # "for a week", "within a day" are stretches of time, not frequencies.
 _LASTING = word_set("quantities", "lasting")
+_FIRST = attrgetter("first")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +33,9 @@ class Frequency:
     last: int
 
 
+@once
 def frequencies(document: Document) -> list[Frequency]:
     """Every statement of how often, by position."""
-    known: list[Frequency] | None = document.cache.get("frequencies")
-    if known is not None:
-        return known
     numbers = amounts(document)
     after_amount = {amount.last + 1 for amount in numbers}
     found: dict[int, Frequency] = {}
@@ -64,23 +60,17 @@ def frequencies(document: Document) -> list[Frequency]:
             for first in covered:
                 del found[first]
             found[frequency.first] = frequency
-    ordered = sorted(found.values(), key=lambda frequency: frequency.first)
-    document.cache["frequencies"] = ordered
-    return ordered
+    return sorted(found.values(), key=_FIRST)
 
 
 def frequencies_between(document: Document, first: int, stop: int) -> list[Frequency]:
     """Statements of how often that begin from token `first` up to before `stop`."""
-    known: list[Frequency] | None = document.cache.get("frequencies with weekdays")
-    if known is None:
-        known = frequencies(document)
-        weekdays = _weekdays(document)
-        if weekdays:
-            known = sorted([*known, *weekdays], key=lambda frequency: frequency.first)
-        document.cache["frequencies with weekdays"] = known
-        document.cache["frequency starts"] = [frequency.first for frequency in known]
-    starts: list[int] = document.cache["frequency starts"]
-    return known[bisect_left(starts, first) : bisect_left(starts, stop)]
+    return between(_with_weekdays(document), first, stop)
+
+
+@once
+def _with_weekdays(document: Document) -> list[Frequency]:
+    return sorted([*frequencies(document), *_weekdays(document)], key=_FIRST)
 
 
 def _weekdays(document: Document) -> list[Frequency]:

@@ -3,53 +3,37 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import wraps
 from itertools import chain, repeat
 from operator import sub
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from pytest_clinical_drift.evidence.reading.layout import HEADING, LABEL, Segment
+from pytest_clinical_drift.evidence.reading.layout import CELL, HEADING, LABEL, Segment
 from pytest_clinical_drift.evidence.reading.tokens import CLAUSE, COLON, DOT, NUMBER, STOP, TIGHT_DOT, WIDE
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Document:
-    """A text that has been read; see the module's opening for every field."""
+    """A text that has been read."""
 
-    __slots__ = (
-        "cache",
-        "clause_starts",
-        "clauses",
-        "ends",
-        "gaps",
-        "kinds",
-        "lines",
-        "raw",
-        "segment_kinds",
-        "segment_labels",
-        "segments",
-        "sentence_starts",
-        "sentences",
-        "starts",
-        "words",
-    )
-
-    def __init__(self, raw: str) -> None:
-        self.raw = raw
-        self.words: list[str] = []
-        self.starts: list[int] = []
-        self.ends: list[int] = []
-        self.kinds: list[int] = []
-        self.gaps: list[str] = []
-        self.sentences: list[int] = []
-        self.clauses: list[int] = []
-        self.segments: list[int] = []
-        self.lines: list[int] = []
-        self.sentence_starts: list[int] = []
-        self.clause_starts: list[int] = []
-        self.segment_kinds: list[int] = []
-        self.segment_labels: list[tuple[str, ...]] = []
-        #: Whatever later stages find once per document (cues, terms), under their own key.
-        self.cache: dict[str, Any] = {}
+    raw: str
+    words: list[str] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    kinds: list[int] = field(default_factory=list)
+    gaps: list[str] = field(default_factory=list)
+    sentences: list[int] = field(default_factory=list)
+    clauses: list[int] = field(default_factory=list)
+    segments: list[int] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    sentence_starts: list[int] = field(default_factory=list)
+    clause_starts: list[int] = field(default_factory=list)
+    segment_kinds: list[int] = field(default_factory=list)
+    segment_labels: list[tuple[str, ...]] = field(default_factory=list)
+    cache: dict[Any, Any] = field(default_factory=dict)
+    """Whatever later stages find once per document, see `once`."""
 
     def __len__(self) -> int:
         return len(self.words)
@@ -68,15 +52,25 @@ class Document:
 
     def sentence_span(self, index: int) -> tuple[int, int]:
         """First token and one past the last token of the sentence a token stands in."""
-        starts = self.sentence_starts
-        number = self.sentences[index]
+        starts, number = self.sentence_starts, self.sentences[index]
         return starts[number], starts[number + 1] if number + 1 < len(starts) else len(self.words)
 
     def clause_span(self, index: int) -> tuple[int, int]:
-        """First token and one past the last token of the clause a token stands in."""
-        starts = self.clause_starts
-        number = self.clauses[index]
+        """The same of the clause."""
+        starts, number = self.clause_starts, self.clauses[index]
         return starts[number], starts[number + 1] if number + 1 < len(starts) else len(self.words)
+
+    def row_span(self, index: int) -> tuple[int, int]:
+        """The same of the sentence, in a table of the whole row."""
+        if self.segment_kinds[self.segments[index]] != CELL:
+            return self.sentence_span(index)
+        line = self.lines[index]
+        return bisect_left(self.lines, line), bisect_left(self.lines, line + 1)
+
+    def sentence(self, index: int) -> str:
+        """The raw text of the sentence a token stands in."""
+        first, stop = self.sentence_span(index)
+        return self.quote(first, stop - 1)
 
     def labels_of(self, index: int) -> tuple[str, ...]:
         """Labels and headings above a token, innermost first."""
@@ -84,8 +78,25 @@ class Document:
 
     def label_of(self, index: int) -> str:
         """The innermost label above a token, or an empty string."""
-        labels = self.segment_labels[self.segments[index]]
-        return labels[0] if labels else ""
+        return next(iter(self.labels_of(index)), "")
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def once(find: Callable[Concatenate[Document, P], T]) -> Callable[Concatenate[Document, P], T]:
+    """Let a document remember what was found in it: the same question is answered once."""
+
+    @wraps(find)
+    def remembered(document: Document, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        key = (find, *args, *kwargs.values())
+        if key not in document.cache:
+            document.cache[key] = find(document, *args, **kwargs)
+        found: T = document.cache[key]
+        return found
+
+    return remembered
 
 
 # A full stop after these never ends a sentence …

@@ -75,7 +75,8 @@ class LayoutReader:
         lines = self._text.splitlines(keepends=True)
         for number, raw_line in enumerate(lines):
             line = raw_line.rstrip()
-            if line and self._is_plain(line):
+            if line and _is_prose(line) and not (self._section or self._json_depth or self._last_row):
+                # the common case: nothing is in force that a line of prose would end
                 yield Segment(start, start + len(line), PROSE, self._outer(), number)
             elif line:
                 self._next_line = lines[number + 1] if number + 1 < len(lines) else ""
@@ -85,17 +86,10 @@ class LayoutReader:
                 self._section_blank = True
             start += len(raw_line)
 
-    def _is_plain(self, line: str) -> bool:
-        """The common case: a line of prose, with nothing in force that it would end."""
-        return _is_prose(line) and not (self._section or self._json_depth or self._last_row)
-
     def _outer(self) -> tuple[str, ...]:
         """The headings in force, innermost first."""
-        if not self._headings:
-            return (self._section,) if self._section else ()
-        labels = [self._section] if self._section else []
-        labels += [title for _, title in reversed(self._headings)]
-        return tuple(labels)
+        section = (self._section,) if self._section else ()
+        return (*section, *(title for _, title in reversed(self._headings)))
 
     def _line(self, start: int, line: str, number: int) -> Iterator[Segment]:
         marker = _MARKER.match(line)

@@ -33,7 +33,7 @@ from bisect import bisect_right
 from functools import lru_cache
 
 from pytest_clinical_drift.conversation.hygiene import hidden_spans
-from pytest_clinical_drift.evidence.reading.document import Document, Structure, place_segments
+from pytest_clinical_drift.evidence.reading.document import Document, Structure, once, place_segments
 from pytest_clinical_drift.evidence.reading.layout import CELL, HEADING, LABEL, PROSE, segments_of
 from pytest_clinical_drift.evidence.reading.tokens import (
     DATE,
@@ -48,7 +48,7 @@ from pytest_clinical_drift.evidence.reading.tokens import (
 )
 
 __all__ = ["CELL", "DATE", "DEID", "HEADING", "LABEL", "NUMBER", "PROSE", "RATIO", "SYMBOL", "TIME", "WORD", "Document"]
-__all__ += ["blank_hidden", "read", "tokenise"]
+__all__ += ["blank_hidden", "once", "read", "tokenise"]
 
 _REMOVED = re.compile("[\u00ad\u0300-\u036f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
 _COMPATIBILITY = Compatibility({code: code for code in range(128)})

@@ -1,76 +1,67 @@
-"""The terms of one document, arranged for looking up; of "MS" or "PET" the reading that the text supports."""
+"""The terms of one document, arranged for looking up, and the phrases that say how it stands with them.
+
+Of "MS" or "PET" the reading that the text supports.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import compress
 from operator import attrgetter
+from typing import NamedTuple, TypeVar
 
-from pytest_clinical_drift.evidence.reading.text import Document, tokenise
-from pytest_clinical_drift.evidence.terms.lexicon import Term, find_terms
+from pytest_clinical_drift.evidence.reading.text import Document, once, tokenise
+from pytest_clinical_drift.evidence.terms.lexicon import Term, lexicon
 from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG, DRUG_CLASS, UNIT, Concept, load_data
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    means: str
-    near: tuple[tuple[str, ...], ...]
-
-
 @lru_cache(maxsize=1)
-def _readings() -> dict[str, tuple[str, tuple[_Reading, ...]]]:
-    table = {}
-    for entry in load_data("ambiguous_terms") or []:
-        readings = tuple(
-            _Reading(str(r["means"]), tuple(tokenise(str(word)) for word in r.get("near", ())))
-            for r in entry["readings"]
+def _ambiguous() -> dict[str, tuple[str, list[tuple[str, list[tuple[str, ...]]]]]]:
+    """Ambiguous term -> its usual meaning, if it has one, and every meaning with the phrases that speak for it."""
+    return {
+        str(entry["term"]): (
+            str(entry.get("usual", "")),
+            [(str(r["means"]), [tokenise(str(text)) for text in r.get("near", ())]) for r in entry["readings"]],
         )
-        table[str(entry["term"])] = (str(entry.get("usual", "")), readings)
-    return table
+        for entry in load_data("ambiguous_terms")
+    }
 
 
 def resolve_ambiguous(document: Document, terms: Iterable[Term]) -> Iterator[Term]:
     """Terms with supported readings made firm and refuted ones left out; undecided ones stay weak."""
-    words: frozenset[str] | None = None
     for term in terms:
-        if not term.weak or term.concept.kind != CONDITION:
-            yield term
-            continue
-        spelled = document.quote(term.first, term.last)
-        entry = _readings().get(spelled) or _readings().get(spelled.lower())
-        if entry is None:
-            yield term
-            continue
-        first, stop = document.sentence_span(term.first)
-        chosen = _choose(
-            "", entry[1], frozenset(document.words[max(first, term.first - 30) : min(stop, term.last + 30)])
-        )
-        if chosen is None:
-            if words is None:
-                words = frozenset(document.words)
-            chosen = _choose(entry[0], entry[1], words)
-        if chosen is None:
+        chosen = _meaning(document, term) if term.weak and term.concept.kind == CONDITION else ""
+        if not chosen:
             yield term
         elif chosen == term.concept.name:
             yield term._replace(weak=False)
 
 
-def _choose(usual: str, readings: tuple[_Reading, ...], words: frozenset[str]) -> str | None:
-    """The reading with most support, the usual one without any, None when the text does not decide."""
-    support = [(sum(all(w in words for w in near) for near in r.near if near), r.means) for r in readings]
-    best = max(count for count, _ in support)
-    leaders = [means for count, means in support if count == best]
-    if best and len(leaders) == 1:
-        return leaders[0]
-    return usual or None
+def _meaning(document: Document, term: Term) -> str:
+    """The one meaning with most support in the sentence, else in the text, else the usual one; "" if there is none."""
+    spelled = document.quote(term.first, term.last)
+    usual, meanings = _ambiguous().get(spelled) or _ambiguous().get(spelled.lower()) or ("", [])
+    first, stop = document.sentence_span(term.first)
+    for said in (document.words[max(first, term.first - 30) : min(stop, term.last + 30)], document.words):
+        words = frozenset(said)
+        support = [sum(words.issuperset(phrase) for phrase in near if phrase) for _, near in meanings]
+        best = max(support, default=0)
+        if best and support.count(best) == 1:
+            return meanings[support.index(best)][0]
+    return usual
 
 
-_WEAK = attrgetter("weak")
-_PLACE = attrgetter("first", "last")
+_WEAK, _FIRST, _PLACE = attrgetter("weak"), attrgetter("first"), attrgetter("first", "last")
+_T = TypeVar("_T")
+
+
+def between(found: list[_T], first: int, stop: int) -> list[_T]:
+    """Of things that stand in order those that start from token `first` up to before `stop`."""
+    low = bisect_left(found, first, key=_FIRST)
+    return found[low : bisect_left(found, stop, low, key=_FIRST)]
 
 
 def places_in(keys: list[str], key: str) -> list[int]:
@@ -92,43 +83,26 @@ def ids_above(concept: Concept) -> frozenset[str]:
     return concept.ancestors | concept.implies | frozenset(concept.contains)
 
 
-class _Within(dict[str, list[Term]]):
-    """Terms that name something narrower than a concept (a drug of a class), found when asked for."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        #: Each term with the ids of all that it is a kind of.
-        self.terms: list[tuple[frozenset[str], Term]] = []
-
-    def get(self, concept_id: str, default: object = None) -> list[Term]:
-        """Terms within a concept."""
-        known = super().get(concept_id)
-        if known is None:
-            known = self[concept_id] = [term for above, term in self.terms if concept_id in above]
-        return known
-
-
 class TermIndex:
     """Terms by concept, by what they are a kind of, and by position."""
 
-    __slots__ = ("_starts", "by_kind", "document", "exact", "medicine_starts", "medicines", "units", "within")
+    __slots__ = ("_within", "by_kind", "exact", "medicines", "nested", "units")
 
     def __init__(self, document: Document) -> None:
-        self.document = document
         #: Terms that name a concept itself.
         self.exact: dict[str, list[Term]] = (exact := defaultdict[str, list[Term]](list))
-        self.within = _Within()
         self.by_kind: dict[str, list[Term]] = (by_kind := defaultdict[str, list[Term]](list))
         self.units: dict[int, Term] = {}
-        self._starts: dict[str, list[int]] = {}
-        nested = self.within.terms
-        terms = find_terms(document, weak=True)
+        #: Each term with the ids of all that it is a kind of.
+        self.nested: list[tuple[frozenset[str], Term]] = (nested := [])
+        self._within: dict[str, list[Term]] = {}
+        terms = lexicon().find(document)
         if any(term.concept.kind == CONDITION for term in compress(terms, map(_WEAK, terms))):
             terms = list(resolve_ambiguous(document, terms))
         if "(" in document.raw:
             terms = list(_merged(document, terms))
         for term in terms:
-            concept, first, last, weak, _ = term
+            concept, first, last, weak = term
             kind = concept.kind
             by_kind[kind].append(term)
             if kind == UNIT:
@@ -143,24 +117,20 @@ class TermIndex:
                     nested.append((above, term))
         medicines = [t for kind in (DRUG, DRUG_CLASS) if kind in by_kind for t in by_kind[kind] if not t.weak]
         self.medicines = sorted(medicines, key=_PLACE)
-        self.medicine_starts = [term.first for term in self.medicines]
+
+    def within(self, concept_id: str) -> list[Term]:
+        """Terms that name something narrower than a concept: a drug of a class."""
+        if concept_id not in self._within:
+            self._within[concept_id] = [term for above, term in self.nested if concept_id in above]
+        return self._within[concept_id]
 
     def between(self, kind: str, first: int, stop: int) -> list[Term]:
         """Terms of a kind that start from token `first` up to before `stop`."""
-        terms = self.by_kind.get(kind, [])
-        starts = self._starts.get(kind)
-        if starts is None:
-            starts = self._starts[kind] = [term.first for term in terms]
-        return terms[bisect_left(starts, first) : bisect_left(starts, stop)]
+        return between(self.by_kind.get(kind, []), first, stop)
 
     def medicines_between(self, first: int, stop: int) -> list[Term]:
         """Drugs and classes named from token `first` up to before `stop`."""
-        starts = self.medicine_starts
-        return self.medicines[bisect_left(starts, first) : bisect_left(starts, stop)]
-
-    def places(self, word: str) -> list[int]:
-        """Tokens at which a normalised word stands."""
-        return places_in(self.document.words, word)
+        return between(self.medicines, first, stop)
 
 
 def _merged(document: Document, terms: Iterable[Term]) -> Iterator[Term]:
@@ -185,13 +155,47 @@ def named_ids(document: Document) -> set[str]:
     """Ids of every concept that a text names itself or by something narrower."""
     index = term_index(document)
     named = {concept_id for concept_id, terms in index.exact.items() if terms}
-    return named.union(*(above for above, _ in index.within.terms))
+    return named.union(*(above for above, _ in index.nested))
 
 
+@once
 def term_index(document: Document) -> TermIndex:
     """The index of a document."""
-    index: TermIndex | None = document.cache.get("index")
-    if index is None:
-        index = TermIndex(document)
-        document.cache["index"] = index
-    return index
+    return TermIndex(document)
+
+
+class Cue(NamedTuple):
+    """A phrase that stands in the text."""
+
+    first: int
+    last: int
+
+
+def cues_between(document: Document, label: str, first: int, stop: int) -> list[Cue]:
+    """Phrases of a label in `medication_status.yaml` that start from token `first` up to before `stop`."""
+    return between(_cues(document, label), first, stop)
+
+
+@once
+def _cues(document: Document, label: str) -> list[Cue]:
+    """Every phrase of a label, the longest at each token; none crosses a sentence."""
+    words, sentences = document.words, document.sentences
+    phrases = _phrases(label)
+    found = []
+    for place in compress(range(len(words)), map(phrases.__contains__, words)):
+        for phrase in phrases[words[place]]:
+            last = place + len(phrase) - 1
+            if words[place : last + 1] == phrase and sentences[last] == sentences[place]:
+                found.append(Cue(place, last))
+                break
+    return found
+
+
+@lru_cache(maxsize=16)
+def _phrases(label: str) -> dict[str, list[list[str]]]:
+    """First word -> phrases, longest first."""
+    phrases: dict[str, list[list[str]]] = {}
+    listed = (list(tokenise(str(text))) for text in load_data("medication_status")[label])
+    for words in sorted(filter(None, listed), key=len, reverse=True):
+        phrases.setdefault(words[0], []).append(words)
+    return phrases

@@ -1,29 +1,27 @@
 """Finding the vocabulary's terms in a text: a trie over its tokens, tolerant of spelling and light typing errors.
 
-    document = read("On Zoloft 50 mg for MDD.")
-    [(t.concept.id, t.quote) for t in find_terms(document)]
-    [('drug:sertraline', 'Zoloft'), …, ('condition:major depressive disorder', 'MDD')]
-
-`lexicon()` answers questions about concepts: `drug("zoloft")`, `lookup("ssri")`, `is_a(concept, "class:ssri")`.
+[t.concept.id for t in find_terms("On Zoloft 50 mg for MDD.")]
+['drug:sertraline', …, 'condition:major depressive disorder']
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import compress
 from operator import contains, or_
-from typing import Any
+from typing import NamedTuple
 
 from pytest_clinical_drift.evidence.reading.text import Document, read, tokenise
 from pytest_clinical_drift.evidence.reading.tokens import Memory
-from pytest_clinical_drift.evidence.terms.trie import Match, Node, Term, keep_longest, new_term
 from pytest_clinical_drift.evidence.terms.vocabulary import (
     CONDITION,
     DRUG,
     DRUG_CLASS,
     MEASURE,
+    QUALIFIER,
     UNIT,
+    WORD,
     Concept,
     Form,
     all_forms,
@@ -34,12 +32,73 @@ from pytest_clinical_drift.evidence.terms.words import TypoIndex, fold
 
 __all__ = ["CLINICAL_KINDS", "Concept", "Lexicon", "Term", "find_terms", "fold", "lexicon"]
 
+# Abbreviations of four letters and more count in any case, unless they are also everyday words.
+_EVERYDAY = word_set("lexicon", "everyday")
 # What may stand between the words of one term.
 _JOINING_GAPS = word_set("lexicon", "joining_gaps")
 # Kinds that name what a patient has, takes or had measured, in contrast to words that only describe.
 CLINICAL_KINDS = frozenset({DRUG, DRUG_CLASS, CONDITION, MEASURE})
 
-_Opening = tuple[Node, bool, tuple[tuple[str, Concept], ...]]
+
+class Term(NamedTuple):
+    """A concept named in a document (a tuple, because a summary has dozens of them)."""
+
+    concept: Concept
+    first: int
+    """First token."""
+    last: int
+    """Last token, included."""
+    weak: bool = False
+    """Names the concept only if the context supports it."""
+
+
+#: Makes a term of all its fields; a named tuple's own constructor costs several times as much.
+_new_term = tuple.__new__
+
+_Match = tuple[str, Form, int]
+"""Slot, form, last token."""
+
+
+class Node:
+    """What the words so far may be and how they may go on."""
+
+    __slots__ = ("forms", "free", "next")
+
+    def __init__(self) -> None:
+        self.next: dict[str, Node] = {}
+        self.forms: tuple[tuple[str, Form], ...] = ()
+        #: Whether every form may stand in any capitals.
+        self.free = True
+
+    def add(self, form: Form) -> None:
+        """Let the words up to here be a form."""
+        self.forms = (*self.forms, (_slot_of(form), form))
+        self.free = self.free and not form.exact
+
+    def firm(self) -> tuple[tuple[str, Concept], ...]:
+        """Slot and concept of every reading, last first; nothing where one depends on the context or on capitals."""
+        if not self.free or any(form.weak for _, form in self.forms):
+            return ()
+        return tuple(dict.fromkeys((slot, form.concept) for slot, form in reversed(self.forms)))
+
+    def matches(self, document: Document, first: int, last: int) -> list[_Match]:
+        """Forms that the tokens from `first` to `last` are, spelled as they have to be."""
+        if self.free:
+            return [(slot, form, last) for slot, form in self.forms]
+        return [
+            (slot, form, last)
+            for slot, form in self.forms
+            if not form.exact or _spelled_alike(form, document, first, last)
+        ]
+
+
+def _slot_of(form: Form) -> str:
+    """Terms of one slot compete: only the longest from a token is kept, and none inside another."""
+    kind = form.concept.kind
+    if kind == WORD or form.weak:
+        return form.concept.id
+    return kind + form.concept.group if kind == QUALIFIER else kind
+
 
 _NOTHING = Node()
 
@@ -60,13 +119,11 @@ class Lexicon:
             if key not in seen:
                 seen.add(key)
                 self._add(form, correctable)
-        spelling = load_data("spelling") or {}
-        self._typos = TypoIndex(correctable, never=frozenset(map(fold, spelling.get("never_typos", ()))))
-        self._corrections = Memory(self._corrected)
-        self._openings: Memory[Any] = Memory(self._open)  # a word that opens nothing is never asked for what it opens
-        self._keys = Memory(lambda word: self.correct(fold(word)))
-        self._nexts = Memory(lambda word: (self._node(word) or _NOTHING).next)
-        self._named = Memory(lambda word: bool((self._node(word) or _NOTHING).forms))
+        self._typos = TypoIndex(correctable, never=frozenset(map(fold, load_data("spelling").get("never_typos", ()))))
+        self._keys = Memory(self._key)
+        self._openings = Memory(self._open)
+        self._nexts = Memory(lambda word: self._openings[word][0].next)
+        self._named = Memory(lambda word: bool(self._openings[word][0].forms))
 
     def _add(self, form: Form, correctable: set[str]) -> None:
         # A unit is only read after a number, where "g/l" is two words.
@@ -89,31 +146,18 @@ class Lexicon:
         """Whether a folded word stands in any vocabulary entry."""
         return word in self._words
 
-    def correct(self, word: str) -> str:
-        """The vocabulary word that a mistyped one must be, or the word itself."""
-        if word in self._words or len(word) < 7 or not word.isalpha():
-            return word
-        return self._corrections[word]
-
-    def _corrected(self, word: str) -> str:
-        return self._latin(word) or self._typos.nearest(word) or word
+    def _key(self, word: str) -> str:
+        """The folded word, or the vocabulary word that a mistyped one must be."""
+        key = fold(word)
+        if key in self._words or len(key) < 7 or not key.isalpha():
+            return key
+        return self._latin(key) or self._typos.nearest(key) or key
 
     def _latin(self, word: str) -> str | None:
         """Romance forms of drug names: "metformina", "sertralina", "fluoxetina"."""
         if word[-1] not in "aoe":
             return None
         return next((name for name in (word[:-1], word[:-1] + "e") if name in self._drug_words), None)
-
-    def lookup(self, text: str) -> list[Concept]:
-        """Concepts that a wording names, in any capitals."""
-        node: Node | None = self._root
-        for word in tokenise(text):
-            node = node.next.get(fold(word)) if node else None
-        return [form.concept for _, form in node.forms] if node else []
-
-    def drug(self, name: str) -> Concept | None:
-        """The drug that a generic name, brand or abbreviation names."""
-        return next((concept for concept in self.lookup(name) if concept.kind == DRUG), None)
 
     def find(self, document: Document) -> list[Term]:
         """Terms of a document, by position; of one kind the longest from each token, none inside another."""
@@ -122,55 +166,81 @@ class Lexicon:
         # `map` over the tables leaves out, at little cost, words that neither name nor open anything here.
         goes_on = [*map(contains, map(self._nexts.__getitem__, words), keys[1:]), False]
         covered: dict[str, int] = {}
-        passed: set[int] = set()
         found: list[Term] = []
         for first in compress(range(len(words)), map(or_, goes_on, map(self._named.__getitem__, words))):
-            node, typo, firm = self._openings[words[first]]
-            if typo and first in passed:
-                # A longer term took the word for the one it must be; from here on it counts as spelled like that.
-                typo = False
+            node, firm = self._openings[words[first]]
             if firm and not goes_on[first]:
                 # The common case: a word that names something by itself.
                 for slot, concept in firm:
                     if covered.get(slot, -1) < first:
-                        found.append(new_term(Term, (concept, first, first, False, typo)))
+                        found.append(_new_term(Term, (concept, first, first, False)))
                 for slot, _ in firm:
                     if covered.get(slot, -1) < first:
                         covered[slot] = first
                 continue
-            matches = self._walk(document, keys, node, first, typo, passed)
+            matches = self._walk(document, keys, node, first)
             if matches:
-                keep_longest(matches, first, covered, typo, found)
+                _keep_longest(matches, first, covered, found)
         return found
 
-    def _open(self, word: str) -> _Opening | None:
-        """Where a word leads from the root, whether only as a mistyped one, and what it is by itself."""
-        key = fold(word)
-        meant = self._root.next.get(self.correct(key))
-        return (meant, key not in self._root.next, meant.firm()) if meant is not None else None
+    def _open(self, word: str) -> tuple[Node, tuple[tuple[str, Concept], ...]]:
+        """Where a word leads from the root, and what it is by itself."""
+        node = self._root.next.get(self._keys[word], _NOTHING)
+        return node, node.firm()
 
-    def _node(self, word: str) -> Node | None:
-        opening = self._openings[word]
-        return opening[0] if opening else None
-
-    def _walk(
-        self, document: Document, keys: list[str], node: Node, first: int, typo: bool, passed: set[int]
-    ) -> list[Match]:
+    def _walk(self, document: Document, keys: list[str], node: Node, first: int) -> list[_Match]:
         """Every form that begins at a token, shortest first."""
-        matches: list[Match] = []
+        matches: list[_Match] = []
         sentences, gaps = document.sentences, document.gaps
         last, total = first, len(keys)
         while True:
             if node.forms:
-                matches += node.matches(document, first, last, typo)
+                matches += node.matches(document, first, last)
             last += 1
             if last >= total:
                 return matches
             following = node.next.get(keys[last])
             if following is None or gaps[last] not in _JOINING_GAPS or sentences[last] != sentences[first]:
                 return matches
-            passed.add(last)
             node = following
+
+
+def _keep_longest(matches: Sequence[_Match], first: int, covered: dict[str, int], found: list[Term]) -> None:
+    """Add the longest match of every slot that no earlier term covers; at equal length every reading is kept."""
+    if len(matches) == 1:
+        [(slot, form, last)] = matches
+        if covered.get(slot, -1) < first and not (form.weak and covered.get(form.concept.kind, -1) >= last):
+            covered[slot] = last
+            found.append(_new_term(Term, (form.concept, first, last, form.weak)))
+        return
+    ends: dict[str, int] = {}
+    for slot, _, last in matches:
+        ends[slot] = last  # the matches come shortest first
+    seen: set[str] = set()
+    for slot, form, last in reversed(matches):
+        concept = form.concept
+        if last < ends[slot] or covered.get(slot, -1) >= first or concept.id in seen:
+            continue
+        if form.weak and covered.get(concept.kind, -1) >= last:
+            continue
+        seen.add(concept.id)
+        found.append(_new_term(Term, (concept, first, last, form.weak)))
+    for slot, last in ends.items():
+        if covered.get(slot, -1) < last:
+            covered[slot] = last
+
+
+def _spelled_alike(form: Form, document: Document, first: int, last: int) -> bool:
+    """Whether an abbreviation stands in the text with its own capitals (a plural s aside)."""
+    spelled = document.raw[document.starts[first] : document.ends[last]]
+    if spelled == form.text or spelled in (form.text + "s", form.text + "'s"):
+        return True
+    letters = "".join(char for char in spelled if char.isalnum())
+    wanted = "".join(char for char in form.text if char.isalnum())
+    if letters == wanted or letters == wanted + "s":
+        return True
+    folded = letters.lower()
+    return len(wanted) >= 4 and folded == wanted.lower() and folded not in _EVERYDAY
 
 
 def _is_technical(word: str) -> bool:
@@ -191,12 +261,6 @@ def lexicon() -> Lexicon:
     return Lexicon(all_forms())
 
 
-def find_terms(document: Document | str, *, weak: bool = False) -> list[Term]:
-    """The vocabulary's terms in a text, by position; `weak` adds readings that need support from the context."""
-    if isinstance(document, str):
-        document = read(document)
-    terms: list[Term] | None = document.cache.get("terms")
-    if terms is None:
-        terms = lexicon().find(document)
-        document.cache["terms"] = terms
-    return terms if weak else [term for term in terms if not term.weak]
+def find_terms(text: str) -> list[Term]:
+    """The vocabulary's terms in a text, by position, without readings that need support from the context."""
+    return [term for term in lexicon().find(read(text)) if not term.weak]

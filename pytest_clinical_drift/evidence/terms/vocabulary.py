@@ -28,18 +28,18 @@ class Concept:
     """drug, class, condition, measure, word, qualifier, frequency or unit."""
     name: str
     """Preferred name."""
-    group: str
-    """Group of a condition, dimension of a qualifier or unit, else empty."""
-    ancestors: frozenset[str]
-    """Ids that say the same with less detail, transitive: classes of a drug, broader conditions."""
-    implies: frozenset[str]
-    """Ids that are also stated by naming this one (transitive, ancestors not included)."""
-    excludes: frozenset[str]
-    """Ids that cannot hold of the same patient at the same time."""
-    contains: tuple[str, ...]
-    """Ids of the ingredients of a combination."""
     data: dict[str, Any]
     """The entry as the file gives it."""
+    group: str = ""
+    """Group of a condition, dimension of a qualifier or unit."""
+    ancestors: frozenset[str] = frozenset()
+    """Ids that say the same with less detail, transitive: classes of a drug, broader conditions."""
+    implies: frozenset[str] = frozenset()
+    """Ids that are also stated by naming this one (transitive, ancestors not included)."""
+    excludes: frozenset[str] = frozenset()
+    """Ids that cannot hold of the same patient at the same time."""
+    contains: tuple[str, ...] = ()
+    """Ids of the ingredients of a combination."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,8 @@ class Form:
 
 @lru_cache(maxsize=32)
 def load_data(name: str) -> Any:
-    """The content of a bundled YAML file, None when the file is not there."""
+    """The content of a bundled YAML file."""
     path = resources.files("pytest_clinical_drift") / "data" / f"{name}.yaml"
-    if not path.is_file():
-        return None
     return yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
 
 
@@ -85,10 +83,6 @@ def _ids(kind: str, names: Iterable[str]) -> frozenset[str]:
     return frozenset(f"{kind}:{name}" for name in names)
 
 
-def _capital(text: str) -> bool:
-    return any(char.isupper() for char in text)
-
-
 # A wording with "her" or "herself" holds for every person that a summary may speak of.
 _OWNERS = ("her", "his", "their", "my", "your")
 _SELVES = ("herself", "himself", "themselves", "myself", "yourself")
@@ -107,74 +101,44 @@ def _voices(text: str) -> Iterator[str]:
                 yield " ".join(other if i in places else word for i, word in enumerate(words))
 
 
-def _forms(concept: Concept, texts: Iterable[Any], *, weak: bool = False, lay: bool = False) -> Iterator[Form]:
-    for text in texts:
-        for voice in _voices(str(text)):
-            yield Form(voice, concept, exact=_capital(voice), weak=weak, lay=lay)
+# The fields of an entry that list its wordings …
+_FIELDS = ("words", "synonyms", "terms", "brands", "abbreviations", "lay", "ambiguous", "also", "after_amount")
+# … of which these name it only where the context says so, …
+_WEAK = ("ambiguous", "also", "after_amount")
+# … and these may hold abbreviations among other names, which their capitals tell.
+_MIXED = ("synonyms", "terms", "lay", "ambiguous")
 
 
-def _drug_classes() -> Iterator[Form]:
-    entries: list[dict[str, Any]] = load_data("drug_classes") or []
-    parents = {entry["name"]: tuple(entry.get("parents", ())) for entry in entries}
-    for entry in entries:
-        name = entry["name"]
-        above = _ids(DRUG_CLASS, _closure(parents[name], parents) - {name})
-        concept = Concept(f"{DRUG_CLASS}:{name}", DRUG_CLASS, name, "", above, frozenset(), frozenset(), (), entry)
-        yield from _forms(concept, [name, *entry.get("terms", ())])
-        yield from _forms(concept, entry.get("lay", ()), lay=True)
-        yield from _forms(concept, entry.get("ambiguous", ()), weak=True)
+def _forms(concept: Concept) -> Iterator[Form]:
+    """Every wording of an entry; its name is one where it lists no words."""
+    entry = concept.data
+    if "words" not in entry:
+        yield Form(concept.name, concept)
+    for field in _FIELDS:
+        for voice in (voice for text in entry.get(field, ()) for voice in _voices(str(text))):
+            exact = field == "abbreviations" or (field in _MIXED and any(map(str.isupper, voice)))
+            yield Form(voice, concept, exact, field in _WEAK, field == "lay")
+    if concept.kind == CONDITION and concept.name.endswith(" cancer"):
+        yield Form(concept.name.removesuffix("cancer") + "ca", concept)  # "breast Ca"
+        yield Form("ca " + concept.name.removesuffix(" cancer"), concept)  # "Ca breast"
 
 
 def _drugs() -> Iterator[Form]:
-    entries: list[dict[str, Any]] = load_data("drugs") or []
-    parents = {entry["name"]: tuple(entry.get("parents", ())) for entry in load_data("drug_classes") or []}
-    of_drug = {entry["name"]: tuple(entry.get("classes", ())) for entry in entries}
+    entries: list[dict[str, Any]] = load_data("drugs")
+    parents = {entry["name"]: tuple(entry.get("parents", ())) for entry in load_data("drug_classes")}
+    classes = {entry["name"]: tuple(entry.get("classes", ())) for entry in entries}
     for entry in entries:
-        name = entry["name"]
-        ingredients = tuple(str(part) for part in entry.get("contains", ()))
-        classes = list(of_drug[name])
-        for part in ingredients:
-            classes.extend(of_drug.get(part, ()))
-        above = _ids(DRUG_CLASS, _closure(classes, parents))
-        concept = Concept(
-            f"{DRUG}:{name}", DRUG, name, "", above, frozenset(), frozenset(),
-            tuple(f"{DRUG}:{part}" for part in ingredients), entry,
-        )  # fmt: skip
-        yield Form(name, concept)
-        yield from (Form(str(text), concept) for text in entry.get("brands", ()))
-        yield from _forms(concept, entry.get("synonyms", ()))
-        yield from (Form(str(text), concept, exact=True) for text in entry.get("abbreviations", ()))
-        yield from _forms(concept, entry.get("ambiguous", ()), weak=True)
-
-
-def _conditions() -> Iterator[Form]:
-    entries: list[dict[str, Any]] = [*(load_data("conditions") or []), *(load_data("findings") or [])]
-    broader = {entry["name"]: tuple(entry.get("broader", ())) for entry in entries}
-    implied = {entry["name"]: (*entry.get("broader", ()), *entry.get("implies", ())) for entry in entries}
-    excluded = _both_ways(entries)
-    for entry in entries:
-        name = entry["name"]
-        above = _closure(broader[name], broader) - {name}
-        stated = _closure(implied[name], implied) - {name} - above
-        concept = Concept(
-            f"{CONDITION}:{name}", CONDITION, name, str(entry.get("group", "")), _ids(CONDITION, above),
-            _ids(CONDITION, stated), _ids(CONDITION, excluded.get(name, ())), (), entry,
-        )  # fmt: skip
-        yield Form(name, concept)
-        yield from _forms(concept, entry.get("synonyms", ()))
-        if name.endswith(" cancer"):
-            yield Form(name.removesuffix("cancer") + "ca", concept)  # "breast Ca"
-            yield Form("ca " + name.removesuffix(" cancer"), concept)  # "Ca breast"
-        yield from (Form(str(text), concept, exact=True) for text in entry.get("abbreviations", ()))
-        yield from _forms(concept, entry.get("lay", ()), lay=True)
-        yield from _forms(concept, entry.get("ambiguous", ()), weak=True)
+        name, parts = entry["name"], [str(part) for part in entry.get("contains", ())]
+        above = _ids(DRUG_CLASS, _closure([c for one in (name, *parts) for c in classes.get(one, ())], parents))
+        contains = tuple(f"{DRUG}:{part}" for part in parts)
+        yield from _forms(Concept(f"{DRUG}:{name}", DRUG, name, entry, ancestors=above, contains=contains))
 
 
 def _joined(files: Iterable[str]) -> list[dict[str, Any]]:
     """The entries of several files; one that bears the name of an earlier one adds its words to it."""
     known: dict[str, dict[str, Any]] = {}
     for file in files:
-        for entry in load_data(file) or []:
+        for entry in load_data(file):
             earlier = known.get(str(entry["name"]))
             if earlier is None:
                 known[str(entry["name"])] = dict(entry)
@@ -196,34 +160,27 @@ def _both_ways(entries: Iterable[dict[str, Any]]) -> dict[str, set[str]]:
     return excluded
 
 
-def _plain(kind: str, *files: str, group_field: str = "") -> Iterator[Form]:
-    """Files whose entries are a name and its words."""
+def _entries(kind: str, *files: str, broader: str = "broader", group: str = "group") -> Iterator[Form]:
+    """Files whose entries are a name, its words, and what it is a kind of, implies or excludes."""
     entries = _joined(files)
     excluded = _both_ways(entries)
-    broader = {str(entry["name"]): tuple(entry.get("broader", ())) for entry in entries}
+    above = {str(entry["name"]): tuple(entry.get(broader, ())) for entry in entries}
+    implied = {str(entry["name"]): (*entry.get(broader, ()), *entry.get("implies", ())) for entry in entries}
     for entry in entries:
         name = str(entry["name"])
-        above = _ids(kind, _closure(broader[name], broader) - {name})
-        concept = Concept(
-            f"{kind}:{name}", kind, name, str(entry.get(group_field, "")), above, frozenset(),
-            _ids(kind, excluded.get(name, ())), (), entry,
-        )  # fmt: skip
-        yield from (Form(voice, concept) for text in entry["words"] for voice in _voices(str(text)))
-        yield from (Form(str(text), concept, exact=True) for text in entry.get("abbreviations", ()))
-        yield from (Form(str(text), concept, weak=True) for text in entry.get("after_amount", ()))
-        yield from (Form(voice, concept, weak=True) for text in entry.get("also", ()) for voice in _voices(str(text)))
+        wider = _closure(above[name], above) - {name}
+        stated = _closure(implied[name], implied) - {name} - wider
+        ids = _ids(kind, wider), _ids(kind, stated), _ids(kind, excluded.get(name, ()))
+        yield from _forms(Concept(f"{kind}:{name}", kind, name, entry, str(entry.get(group, "")), *ids))
 
 
 def _qualifiers() -> Iterator[Form]:
-    for entry in load_data("qualifiers") or []:
+    for entry in load_data("qualifiers"):
         dimension = str(entry["dimension"])
         values = {**entry["values"], **entry.get("words_of_spans", {})}
         weak = entry.get("weak", {})
         for value, words in values.items():
-            concept = Concept(
-                f"{QUALIFIER}:{dimension}={value}", QUALIFIER, str(value), dimension,
-                frozenset(), frozenset(), frozenset(), (), entry,
-            )  # fmt: skip
+            concept = Concept(f"{QUALIFIER}:{dimension}={value}", QUALIFIER, str(value), entry, dimension)
             yield from (Form(str(text), concept) for text in words)
             yield from (Form(str(text), concept, weak=True) for text in weak.get(value, ()))
 
@@ -231,10 +188,10 @@ def _qualifiers() -> Iterator[Form]:
 def all_forms() -> Iterator[Form]:
     """Every wording of every concept."""
     yield from _drugs()
-    yield from _drug_classes()
-    yield from _conditions()
-    yield from _plain(MEASURE, "measurements")
-    yield from _plain(WORD, "social", "life", "mind")
-    yield from _plain(FREQUENCY, "frequencies")
-    yield from _plain(UNIT, "units", group_field="dimension")
+    yield from _entries(DRUG_CLASS, "drug_classes", broader="parents")
+    yield from _entries(CONDITION, "conditions", "findings")
+    yield from _entries(MEASURE, "measurements")
+    yield from _entries(WORD, "social", "life", "mind")
+    yield from _entries(FREQUENCY, "frequencies")
+    yield from _entries(UNIT, "units", group="dimension")
     yield from _qualifiers()

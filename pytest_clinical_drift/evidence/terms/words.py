@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
-from pytest_clinical_drift.evidence.reading.document import Document
+from pytest_clinical_drift.evidence.reading.document import Document, once
 from pytest_clinical_drift.evidence.reading.tokens import Memory
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data, word_set
 
@@ -38,14 +38,14 @@ def _is_ache(word: str) -> bool:
     return word.endswith("aches") and word[-6:-5] not in ("a", "e", "i", "o", "u")
 
 
-_FOLDS = Memory(_fold)
+fold = Memory(_fold).__getitem__
+"""A key under which singular and plural, British and American spelling of a word meet."""
 
 
-def fold(word: str) -> str:
-    """A key under which singular and plural, British and American spelling of a word meet."""
-    return _FOLDS[word]
-
-
+_REGULAR = {str(form): str(words[0]) for words in load_data("irregular") for form in words[1:]}
+"""Irregular forms and the word they belong to."""
+_WHOLE = word_set("stems", "whole")
+"""Words that end like a form of a verb and are none."""
 _ENDINGS = ("ations", "ation", "ions", "ion", "edly", "ment", "ness", "ly", "ers", "er", "al", "ity")
 _VOWELS = frozenset("aeiouy")
 
@@ -53,7 +53,7 @@ _VOWELS = frozenset("aeiouy")
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
     """A key that the forms of one word share: sells, selling, sold; "caring" never meets "car"."""
-    word = _regular().get(word, word)
+    word = _REGULAR.get(word, word)
     ended = _without_ending(word)
     word = fold(word) if ended is None else fold(ended)
     for ending in _ENDINGS:
@@ -69,24 +69,12 @@ def stem(word: str) -> str:
     return word
 
 
-@lru_cache(maxsize=1)
-def _regular() -> dict[str, str]:
-    """Irregular forms and the word they belong to."""
-    return {str(form): str(words[0]) for words in load_data("irregular") for form in words[1:]}
-
-
-@lru_cache(maxsize=1)
-def _whole() -> frozenset[str]:
-    """Words that end like a form of a verb and are none."""
-    return word_set("stems", "whole")
-
-
 def _without_ending(word: str) -> str | None:
     """The word before "-ing", "-ed" or "-ied", spelled as it was; None where it has no such ending."""
     if word.endswith("ied") and len(word) > 4:
         return word[:-3] + "y"
     root = word[:-3] if word.endswith("ing") else word[:-2] if word.endswith("ed") else ""
-    if len(root) < 2 or _VOWELS.isdisjoint(root) or root.endswith("e") or word in _whole():
+    if len(root) < 2 or _VOWELS.isdisjoint(root) or root.endswith("e") or word in _WHOLE:
         return None
     if len(root) > 3 and root[-1] == root[-2]:
         return root  # doubled letters are made single for every word
@@ -95,36 +83,26 @@ def _without_ending(word: str) -> str | None:
     return root + "e" if short or root.endswith("s") else root
 
 
-@lru_cache(maxsize=1)
-def _alike() -> dict[str, str]:
-    groups = load_data("spelling")["alike"]
-    return {stem(str(word)): f"~{number}" for number, words in enumerate(groups) for word in words}
+_ALIKE = {stem(str(word)): f"~{n}" for n, words in enumerate(load_data("spelling")["alike"]) for word in words}
 
 
+@lru_cache(maxsize=65536)
 def loose_stem(word: str) -> str:
     """The stem, or a common key for words that say the same beside another one."""
     key = stem(word)
-    return _alike().get(key, key)
+    return _ALIKE.get(key, key)
 
 
-_STEMS = Memory(stem)
-_LOOSE_STEMS = Memory(loose_stem)
-
-
+@once
 def stems_of(document: Document) -> list[str]:
     """The stem of every token."""
-    stems: list[str] | None = document.cache.get("stems")
-    if stems is None:
-        stems = document.cache["stems"] = list(map(_STEMS.__getitem__, document.words))
-    return stems
+    return list(map(stem, document.words))
 
 
+@once
 def loose_stems(document: Document) -> list[str]:
     """The loose stem of every token."""
-    stems: list[str] | None = document.cache.get("loose stems")
-    if stems is None:
-        stems = document.cache["loose stems"] = list(map(_LOOSE_STEMS.__getitem__, document.words))
-    return stems
+    return list(map(loose_stem, document.words))
 
 
 def _deletions(word: str) -> set[str]:
@@ -154,9 +132,9 @@ class TypoIndex:
     def __init__(self, words: Iterable[str], *, never: frozenset[str] = frozenset()) -> None:
         self._words = frozenset(words)
         self._never = never
-        self._index: dict[str, tuple[str, ...]] | None = None
 
-    def _build(self) -> dict[str, tuple[str, ...]]:
+    @cached_property
+    def _index(self) -> dict[str, tuple[str, ...]]:
         # Tuples of strings: the garbage collector leaves them out, where as many lists would slow every full pass.
         index: dict[str, tuple[str, ...]] = {}
         for word in self._words:
@@ -168,11 +146,7 @@ class TypoIndex:
         """The one vocabulary word this can be a mistyping of, or None."""
         if word in self._never or len(word) > 30:
             return None
-        if self._index is None:
-            self._index = self._build()
-        candidates: set[str] = set()
-        for key in _deletions(word):
-            candidates.update(self._index.get(key, ()))
+        candidates = {candidate for key in _deletions(word) for candidate in self._index.get(key, ())}
         best: list[str] = []
         nearest = 3
         for candidate in candidates:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +12,7 @@ import pytest
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError, MissingDependency
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor, matches_any_fact
-from pytest_clinical_drift.evidence.entities.fabrication import Sources, find_fabrications
+from pytest_clinical_drift.evidence.entities.fabrication import Fabrication, Sources, find_fabrications
 from pytest_clinical_drift.evidence.entities.scores import EntityScorer
 from pytest_clinical_drift.evidence.facts.retention import assess_document
 from pytest_clinical_drift.evidence.reading.text import read
@@ -22,7 +21,11 @@ SOURCES = ["I have panic disorder and take sertraline 50 mg.", "My sleep is bad.
 
 
 def names(text: str) -> list[str]:
-    return [entity.text for entity in load_extractor().extract([text])[0]]
+    return [entity.text for entity in load_extractor().extract(read(text))]
+
+
+def fabricated(summary: str, sources: list[str]) -> list[Fabrication]:
+    return find_fabrications(read(summary), Sources([read(source) for source in sources]), len(sources))
 
 
 def test_lexicon_finds_clinical_terms_and_drops_generic_ones() -> None:
@@ -38,20 +41,20 @@ def test_overlapping_terms_count_once() -> None:
 def test_offsets_point_into_the_raw_text() -> None:
     """Also behind hidden reasoning."""
     text = "<think>asthma</think> She has **gout**."
-    [entity] = load_extractor().extract([text])[0]
+    [entity] = load_extractor().extract(read(text))
     assert text[entity.start : entity.end] == entity.text == "gout"
 
 
 def test_invented_entities() -> None:
     """What neither the intake nor the patient named; a class word for a named drug is no invention."""
-    entities = load_extractor().extract(["Panic disorder and gout, on an SSRI and lithium."])[0]
+    entities = load_extractor().extract(read("Panic disorder and gout, on an SSRI and lithium."))
     told = Sources([read(source) for source in SOURCES])
     assert [entity.text for entity in entities if not told.supports(entity, 2)] == ["gout", "lithium"]
 
 
 def test_entities_that_match_facts() -> None:
     """An entity is a fact, part of one, or something else."""
-    entities = {e.text: e for e in load_extractor().extract(["Zoloft, gout, panic disorder"])[0]}
+    entities = {e.text: e for e in load_extractor().extract(read("Zoloft, gout, panic disorder"))}
     facts = ["sertraline 50mg", "panic disorder"]
     assert [name for name, entity in entities.items() if matches_any_fact(entity, facts)] == [
         "Zoloft",
@@ -62,7 +65,7 @@ def test_entities_that_match_facts() -> None:
 def test_fabricated_statements() -> None:
     """Invented drugs, doses, allergies and results, each with its quotation in the raw text."""
     summary = "Takes sertraline 100 mg and lithium 400 mg. Allergies: codeine. HbA1c 58 mmol/mol."
-    found = find_fabrications(summary, SOURCES)
+    found = fabricated(summary, SOURCES)
     assert {(item.kind, item.quote) for item in found} == {
         ("dose", "sertraline 100 mg"),
         ("drug", "lithium"),
@@ -86,18 +89,18 @@ def test_fabricated_statements() -> None:
 )
 def test_advice_plans_and_other_people_are_no_inventions(summary: str) -> None:
     """Only what the patient is said to have or take can be invented."""
-    assert find_fabrications(summary, SOURCES) == []
+    assert fabricated(summary, SOURCES) == []
 
 
 def test_denial_of_allergies_that_were_never_asked_about() -> None:
     """ "No known allergies" is invented when nobody spoke of allergies."""
-    assert [f.kind for f in find_fabrications("No known allergies.", ["I have gout."])] == ["negative"]
-    assert find_fabrications("No known allergies.", ["I have no allergies."]) == []
+    assert [f.kind for f in fabricated("No known allergies.", ["I have gout."])] == ["negative"]
+    assert fabricated("No known allergies.", ["I have no allergies."]) == []
 
 
 def test_nothing_invented() -> None:
     """A faithful summary has no fabrications."""
-    assert find_fabrications("She has panic disorder and takes sertraline 50 mg.", SOURCES) == []
+    assert fabricated("She has panic disorder and takes sertraline 50 mg.", SOURCES) == []
 
 
 def case() -> Case:
@@ -164,7 +167,7 @@ def test_missing_spacy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without spaCy the message says what to install."""
     monkeypatch.setitem(sys.modules, "spacy", None)
     with pytest.raises(MissingDependency, match=r"pip install .pytest-clinical-drift\[scispacy\]"):
-        load_extractor("scispacy").extract(["gout"])
+        load_extractor("scispacy").extract(read("gout"))
 
 
 @dataclass
@@ -185,10 +188,9 @@ class _Pipeline:
     def __init__(self, pipe_names: list[str]) -> None:
         self.pipe_names = pipe_names
 
-    def pipe(self, texts: Iterable[str]) -> Iterator[_Parsed]:
-        for text in texts:
-            places = [(text.find(word), len(word)) for word in ("gout", "patient")]
-            yield _Parsed([_Span(at, at + size) for at, size in places if at >= 0])
+    def __call__(self, text: str) -> _Parsed:
+        places = [(text.find(word), len(word)) for word in ("gout", "patient")]
+        return _Parsed([_Span(at, at + size) for at, size in places if at >= 0])
 
 
 def _fake_spacy(monkeypatch: pytest.MonkeyPatch, load: Any) -> None:
@@ -197,11 +199,14 @@ def _fake_spacy(monkeypatch: pytest.MonkeyPatch, load: Any) -> None:
     monkeypatch.setitem(sys.modules, "spacy", module)
 
 
-def test_spacy_pipeline_is_used_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spacy_pipeline_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spans of the recogniser, generic and hidden ones dropped, known ones with their concept."""
     _fake_spacy(monkeypatch, lambda name: _Pipeline(["ner"]))
-    found = load_extractor("scispacy:some_model").extract(["the patient has gout", "<think>gout</think>"])
-    assert [[(e.text, e.concept) for e in entities] for entities in found] == [[("gout", "condition:gout")], []]
+    extractor = load_extractor("scispacy:some_model")
+    assert [(e.text, e.concept) for e in extractor.extract(read("the patient has gout"))] == [
+        ("gout", "condition:gout")
+    ]
+    assert extractor.extract(read("<think>gout</think>")) == []
 
 
 def test_missing_pipeline_names_the_archive(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,11 +217,11 @@ def test_missing_pipeline_names_the_archive(monkeypatch: pytest.MonkeyPatch) -> 
 
     _fake_spacy(monkeypatch, load)
     with pytest.raises(MissingDependency, match=r"en_core_sci_sm-0\.5\.4\.tar\.gz.*look-alike"):
-        load_extractor("scispacy").extract(["gout"])
+        load_extractor("scispacy").extract(read("gout"))
 
 
 def test_pipeline_without_recogniser(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pipeline that finds no entities is refused."""
     _fake_spacy(monkeypatch, lambda name: _Pipeline(["tagger"]))
     with pytest.raises(InputError, match="no entity recogniser"):
-        load_extractor("scispacy").extract(["gout"])
+        load_extractor("scispacy").extract(read("gout"))

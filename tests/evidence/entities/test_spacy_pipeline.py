@@ -11,6 +11,7 @@ from engine_cases import make_case
 from pytest_clinical_drift.errors import InputError, MissingDependency
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
 from pytest_clinical_drift.evidence.entities.scores import EntityScorer
+from pytest_clinical_drift.evidence.reading.text import read
 
 spacy = pytest.importorskip("spacy", reason="the scispacy extractor needs spaCy")
 
@@ -55,7 +56,8 @@ def test_trained_recogniser_is_loaded_from_disk(pipeline_folder: Path) -> None:
         "<think>The patient has psoriatic arthritis now.</think>Nothing is known.",
         "The patient has psoriatic arthritis now.",
     ]
-    first, hidden, third = load_extractor(f"scispacy:{pipeline_folder}").extract(texts)
+    extractor = load_extractor(f"scispacy:{pipeline_folder}")
+    first, hidden, third = (extractor.extract(read(text)) for text in texts)
     assert [(e.text, texts[0][e.start : e.end], e.kind) for e in first] == [("zostrine fever",) * 2 + ("DISEASE",)]
     assert hidden == []
     assert [(e.text, e.concept) for e in third] == [("psoriatic arthritis", "condition:psoriatic arthritis")]
@@ -72,13 +74,13 @@ def test_folder_without_recogniser_is_refused(tmp_path: Path) -> None:
     """A pipeline without ner has nothing to offer."""
     spacy.blank("en").to_disk(tmp_path / "blank")
     with pytest.raises(InputError, match="no entity recogniser"):
-        load_extractor(f"scispacy:{tmp_path / 'blank'}").extract(["gout"])
+        load_extractor(f"scispacy:{tmp_path / 'blank'}").extract(read("gout"))
 
 
 def test_folder_that_is_no_pipeline(tmp_path: Path) -> None:
     """One sentence instead of spaCy's own."""
     with pytest.raises(MissingDependency, match="could not be loaded"):
-        load_extractor(f"scispacy:{tmp_path}").extract(["gout"])
+        load_extractor(f"scispacy:{tmp_path}").extract(read("gout"))
 
 
 def test_look_alike_package_is_never_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,4 +88,4 @@ def test_look_alike_package_is_never_loaded(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("pytest_clinical_drift.evidence.entities.extractors.version", lambda name: "999.9.9")
     monkeypatch.setattr(spacy, "load", lambda name: pytest.fail("its code ran"))
     with pytest.raises(InputError, match="look-alike"):
-        load_extractor("scispacy:en_core_sci_md").extract(["gout"])
+        load_extractor("scispacy:en_core_sci_md").extract(read("gout"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_clinical_drift.evidence.mentions.state import reading
+from pytest_clinical_drift.evidence.mentions.context import reading
 from pytest_clinical_drift.evidence.reading.text import read
 
 

@@ -50,9 +50,9 @@ def test_fahrenheit_is_shifted_before_it_is_scaled() -> None:
 
 
 def test_range_and_ratio() -> None:
-    """A range keeps both ends, a two-part strength its text."""
+    """A range goes on to its other end and its unit, a two-part strength keeps its text."""
     ranged, ratio = amounts(read("10-15 mg"))[0], amounts(read("100/6"))[0]
-    assert (ranged.value, ranged.high) == (10, 15)
+    assert (ranged.value, ranged.last - ranged.first) == (10, 2)
     assert ratio.ratio == "100/6"
 
 
