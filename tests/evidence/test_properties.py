@@ -126,6 +126,8 @@ HOSTILE = [
     "﷽" * 100,
     "0" * 5_000 + " mg sertraline",
     "9" * 400 + " mg",
+    "Seen on ² May 2020, ①/② and ²/²/².",
+    "thousand " * 120 + "5 mg tablets",
 ]
 FACTS = [made.fact for made in MADE] + ["weight 60 kg", "two falls in the past month", "no fever", "lives alone"]
 

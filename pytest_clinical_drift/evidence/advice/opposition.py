@@ -21,7 +21,7 @@ from pytest_clinical_drift.evidence.mentions.regimen import Regimen, compare, re
 from pytest_clinical_drift.evidence.reading.text import Document, tokenise
 from pytest_clinical_drift.evidence.terms.index import ids_above, term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term
-from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, load_data, word_set
+from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, Concept, load_data, word_set
 from pytest_clinical_drift.evidence.terms.words import loose_stem, loose_stems
 
 
@@ -64,24 +64,24 @@ def _allowed_after_all(earlier: str, later: str, told: Document | None) -> Itera
     """A medicine that the earlier reply only spoke against, and that the later one orders or allows."""
     against = spoken_against(earlier)
     for term, quote in offered(later):
-        yield from _reversal(against, term.concept.id, (term.concept.id, *ids_above(term.concept)), quote, told)
+        yield from _reversal(against, term.concept, quote, told)
     for new in advice_of(later):
         having = new.action in _HAVING or tokenise(new.action) in words().praise
         deferred = not _CLINICIANS.isdisjoint(new.quote.lower().split())
         if not new.wanted or new.kind != TOWARD or not having or deferred:
             continue
-        above = {t.concept.id: (t.concept.id, *ids_above(t.concept)) for t in _medicines(new) if t.first >= new.first}
+        ordered = dict.fromkeys(t.concept for t in _medicines(new) if t.first >= new.first)
         if not _explains(new.document, new.first):
-            for medicine, ids in above.items():
-                yield from _reversal(against, medicine, ids, new.quote, told)
+            for medicine in ordered:
+                yield from _reversal(against, medicine, new.quote, told)
 
 
-def _reversal(
-    against: Mapping[str, str], medicine: str, ids: tuple[str, ...], quote: str, told: Document | None
-) -> Iterator[Conflict]:
-    before = next((against[i] for i in ids if i in against), "")
-    reason = f"{medicine.partition(':')[2]}: first spoken against, then to have"
-    found = Conflict(True, reason, (before, quote), True, "medicine", medicine)
+def _reversal(against: Mapping[str, str], medicine: Concept, quote: str, told: Document | None) -> Iterator[Conflict]:
+    """Against what was said of the medicine itself, else of the first thing that it is or contains."""
+    wider = (said for concept_id, said in against.items() if concept_id in ids_above(medicine))
+    before = against.get(medicine.id) or next(wider, "")
+    reason = f"{medicine.name}: first spoken against, then to have"
+    found = Conflict(True, reason, (before, quote), True, "medicine", medicine.id)
     if before and not _brought(found, told):
         yield found
 

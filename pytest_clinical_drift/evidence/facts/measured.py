@@ -232,7 +232,7 @@ def fits(document: Document, measure: Concept, amount: Amount) -> bool:
 def _is_score(measure: Concept, amount: Amount) -> bool:
     """ "17/27" on a scale: 17 of the 27 points."""
     _, _, most = amount.ratio.partition("/")
-    return measure.data.get("unit") == "none" and most.isdigit() and amount.value <= int(most[:4]) <= 150
+    return measure.data.get("unit") == "none" and most.isdecimal() and amount.value <= int(most[:4]) <= 150
 
 
 def _equal(measure: Concept, wanted: Amount, stated: Amount) -> bool:

@@ -53,12 +53,22 @@ def _in_base(value: float, unit: Concept | None) -> float:
     return (value + float(unit.data.get("offset", 0))) * float(unit.data["factor"])
 
 
-def _number_at(document: Document, index: int) -> tuple[float, int]:
+def _figure(text: str) -> float | None:
+    """What a text in figures is; None for a sign such as "²"."""
+    try:
+        return float(text[:40])
+    except ValueError:
+        return None
+
+
+def _number_at(document: Document, index: int) -> tuple[float, int] | None:
     """The number that starts at a token, in figures or words ("four hundred and twenty"), and its last token."""
     words, gaps = document.words, document.gaps
     if document.kinds[index] == NUMBER:
+        figure = _figure(words[index])
         scaled = index + 1 < len(words) and words[index + 1] in _SCALES and not gaps[index + 1]
-        figure = float(words[index][:40])
+        if figure is None:
+            return None
         return (figure * _SCALES[words[index + 1]], index + 1) if scaled else (figure, index)
     value, last, position = 0.0, index, index
     open_to_more = True
@@ -89,6 +99,8 @@ def amounts(document: Document) -> list[Amount]:
         kind = kinds[index]
         if kind == NUMBER or words[index] in SPOKEN:
             amount = _amount(document, index, units)
+            if amount is None:
+                continue
             if found and _is_multiple(document, found[-1], amount):
                 count = found.pop()
                 amount = replace(amount, value=count.value * amount.value, first=count.first)
@@ -96,7 +108,7 @@ def amounts(document: Document) -> list[Amount]:
             done = amount.last + 1
         elif kind == RATIO:
             unit = units.get(index + 1) if index + 1 < total and not gaps[index + 1] else None
-            value = float(words[index].replace(":", "/").partition("/")[0][:40])
+            value = _figure(words[index].replace(":", "/").partition("/")[0]) or 0.0
             concept, last = (unit.concept, unit.last) if unit else (None, index)
             found.append(Amount(value, concept, index, last, words[index]))
     return found
@@ -106,21 +118,24 @@ def _is_multiple(document: Document, count: Amount, each: Amount) -> bool:
     """ "three 20 mg capsules", "2 x 500 mg tablets": so many pieces of that strength make the dose."""
     between = document.words[count.last + 1 : each.first]
     joined = between in ([], ["x"], ["×"]) and not document.gaps[each.first]
-    whole = count.unit is None and not count.ratio and count.value == int(count.value) and 2 <= count.value <= 12
+    whole = count.unit is None and not count.ratio and count.value.is_integer() and 2 <= count.value <= 12
     following = document.words[each.last + 1 : each.last + 2]
     pieces = bool(following) and following[0] in _PIECES
     return joined and whole and each.dimension == "mass" and pieces
 
 
-def _amount(document: Document, index: int, units: dict[int, Term]) -> Amount:
-    value, last = _number_at(document, index)
+def _amount(document: Document, index: int, units: dict[int, Term]) -> Amount | None:
+    number = _number_at(document, index)
+    if number is None:
+        return None
+    value, last = number
     kinds, gaps, sentences = document.kinds, document.gaps, document.sentences
     after, total = last + 1, len(document)
     # A range "10-15 mg"; "from 50 to 100 mg" is a change and is left to the reader of regimens.
     if after < total and gaps[after] in ("-", "–") and kinds[after] == kinds[last] == NUMBER:
         upper = _number_at(document, after)
         goes_on = sentences[after] == sentences[last] and document.words[max(0, index - 1) : index] != ["from"]
-        if upper[0] > value and goes_on:
+        if upper and upper[0] > value and goes_on:
             last = upper[1]
     following = last + 1
     beside = following < total and sentences[following] == sentences[index] and gaps[following] in ("", "-")

@@ -58,11 +58,13 @@ def dates(document: Document) -> list[Date]:
             date = _written(words[index], index)
         elif kind == RATIO and words[index].count("/") == 1:
             left, _, right = words[index].partition("/")
-            if left.isdigit() and right.isdigit() and len(left) <= 2 and len(right) in (1, 2, 4):
+            if left.isdecimal() and right.isdecimal() and len(left) <= 2 and len(right) in (1, 2, 4):
                 date = _short(int(left), int(right), index)
         elif words[index] in _MONTHS and (words[index] not in ("may", "mar", "march") or _dated(document, index)):
             date = _around_month(document, index)
-        elif kind == NUMBER and len(words[index]) == 4 and words[index].isdigit() and 1900 <= int(words[index]) <= 2100:
+        elif (
+            kind == NUMBER and len(words[index]) == 4 and words[index].isdecimal() and 1900 <= int(words[index]) <= 2100
+        ):
             date = Date(int(words[index]), None, None, index, index)
         if date is not None:
             if found and found[-1].last >= date.first:
@@ -74,7 +76,7 @@ def dates(document: Document) -> list[Date]:
 
 
 def _written(text: str, index: int) -> Date | None:
-    parts = [int(part) for part in text.replace(".", "/").replace("-", "/").split("/") if part.isdigit()]
+    parts = [int(part) for part in text.replace(".", "/").replace("-", "/").split("/") if part.isdecimal()]
     if len(parts) != 3:
         return None
     if parts[0] > 1000:
@@ -105,7 +107,7 @@ def _dated(document: Document, index: int) -> bool:
 
 def _ordinal(word: str) -> int | None:
     digits = word.rstrip("stndrh")
-    return int(digits) if digits.isdigit() and len(digits) <= 2 and 1 <= int(digits) <= 31 else None
+    return int(digits) if digits.isdecimal() and len(digits) <= 2 and 1 <= int(digits) <= 31 else None
 
 
 def _around_month(document: Document, index: int) -> Date:
@@ -124,7 +126,7 @@ def _around_month(document: Document, index: int) -> Date:
         if day is not None:
             last = after
             after += 1
-    if after < len(words) and gaps[after] in ("", ",", "-", "'") and words[after].isdigit():
+    if after < len(words) and gaps[after] in ("", ",", "-", "'") and words[after].isdecimal():
         value = int(words[after][:6])
         if len(words[after]) == 4 and 1900 <= value <= 2100:
             year, last = value, after

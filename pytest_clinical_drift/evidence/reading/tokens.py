@@ -137,7 +137,7 @@ def _read_number(token: str) -> tuple[str, int]:
 def _is_date(token: str) -> bool:
     """ "14/02/2022", but not the strength "300/300/50"."""
     parts = token.split("/")
-    if len(parts) != 3 or len(token) > 10 or not all(part.isdigit() for part in parts):
+    if len(parts) != 3 or len(token) > 10 or not all(part.isdecimal() for part in parts):
         return False
     first, second, third = map(int, parts)
     return (max(second, min(first, third)) <= 31 and min(first, second) <= 12) or (first > 1000 and second <= 12)
