@@ -15,7 +15,6 @@ from pytest_clinical_drift.cases.files import bundled_cases
 from pytest_clinical_drift.conversation.progress import Progress, terminal_progress
 from pytest_clinical_drift.conversation.runner import BackgroundRunner
 from pytest_clinical_drift.errors import InputError, SubjectError, sentence
-from pytest_clinical_drift.gate.ending import report_set, write_summary
 from pytest_clinical_drift.gate.inside_pytest import name_suite
 from pytest_clinical_drift.gate.items import (
     STUDY,
@@ -27,23 +26,25 @@ from pytest_clinical_drift.gate.items import (
     cases_of,
     mark_name,
     names_case,
+    report_set,
     take_selection,
+    write_run,
+    write_summary,
 )
-from pytest_clinical_drift.gate.ledger import record_run
 from pytest_clinical_drift.gate.options import RunSettings
 from pytest_clinical_drift.gate.outcome import Outcome
 from pytest_clinical_drift.gate.own_scores import own_scores
-from pytest_clinical_drift.gate.record import write_run_record
-from pytest_clinical_drift.gate.reporting import GroupsPlugin, shown, status_of, write_figures
-from pytest_clinical_drift.gate.reviewing import told_in_run
-from pytest_clinical_drift.gate.run import GateRun, manifest_of
+from pytest_clinical_drift.gate.reporting import GroupsPlugin, finishing, shown, status_of, write_figures
+from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.gate.shared import leave, wait_for
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.scoring.lapses import cannot_happen
 from pytest_clinical_drift.subjects.base import RunStopped
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.grounds import ungated
-from pytest_clinical_drift.verdict.values import PARTIAL, SetVerdict
+from pytest_clinical_drift.verdict.thresholds import EVENT_METRICS
+from pytest_clinical_drift.verdict.values import PARTIAL, counted
 
 
 class ActivePlugin(GroupsPlugin):
@@ -61,6 +62,8 @@ class ActivePlugin(GroupsPlugin):
         self._shared: tempfile.TemporaryDirectory[str] | None = None
         self._server: threading.Thread | None = None
         self._written: list[Path] = []
+        self._remarks: list[str] = []
+        """What to say at the end besides the verdict."""
         self._problem = ""
         """Why the results could not be written."""
         self._failed = 0
@@ -120,14 +123,15 @@ class ActivePlugin(GroupsPlugin):
         node.workerinput["drift_folder"] = self._shared.name if self._shared else ""
 
     def pytest_report_header(self) -> list[str]:
-        cases, limits = self.run.cases_path, self.run.thresholds_file
+        cases, limits, gate = self.run.cases_path, self.run.thresholds_file, self.run.gate
         told = text_lines(
             "gate.txt.j2",
             "header",
             run=self.run,
             source="the bundled set" if cases == bundled_cases() else shown(cases),
             gate=limits.resolve() if limits else "the bundled thresholds",
-            missing=ungated(self.run.gate.thresholds),
+            missing=ungated(gate.thresholds),
+            cannot=[m for m in EVENT_METRICS if all(m in cannot_happen(case) for case in gate.cases)],
             selection=self.selection,
             study=STUDY,
         )
@@ -245,44 +249,47 @@ class ActivePlugin(GroupsPlugin):
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self.is_worker:
             return
-        if self.run.runner is not None:
-            self.run.runner.stop(interrupted=session.exitstatus == pytest.ExitCode.INTERRUPTED)
-            self.run.bench.stop()
+        try:
+            if self.run.runner is not None:
+                self.run.runner.stop(interrupted=session.exitstatus == pytest.ExitCode.INTERRUPTED)
+                self.run.bench.stop()
+            with finishing() as pressed:
+                self._finish(session)
+            if pressed:
+                session.exitstatus = pytest.ExitCode.INTERRUPTED
+                self._remarks.append("Ctrl-C while the results were written: they were written to the end")
+        except KeyboardInterrupt:
+            session.exitstatus = pytest.ExitCode.INTERRUPTED
+            self._problem = "Ctrl-C before the results were written to the end: they are not whole, run again"
+
+    def _finish(self, session: pytest.Session) -> None:
+        """Judge the set, write what is known of it, and say so to pytest."""
         verdict = None
         if self.outcome.cases:
             verdict = self.outcome.judge(self.run.bench.basis(sum(run.unanswered for run in self.outcome.runs)))
         try:
-            folder = self.run.settle(whole=verdict is not None and verdict.verdict != PARTIAL)
+            folder, self._remarks = self.run.settle(whole=verdict is not None and verdict.verdict != PARTIAL)
             if verdict is not None:
-                self._written = self._write(folder, verdict)
-        except OSError as error:
+                transcripts = {
+                    judged.case_id: self._results[judged.case_id].transcripts for _, judged in self.outcome.cases
+                }
+                self._written = write_run(self.run, self.outcome, verdict, folder, transcripts)
+        except (InputError, OSError) as error:
             self._problem = f"the results could not be written: {sentence(error)}"
         if verdict is not None:
             report_set(session, self.outcome, verdict)
+        elif used := len(self._results):
+            of = f"on {used} of {counted(len(self.run.cases), 'case')}"
+            self._remarks.append(f"clinical-drift: your own tests {of}: no release verdict (add {STUDY} for the gate)")
         if self._shared is not None:
             self._shared.cleanup()
         if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             code = self.outcome.exit_code()
             session.exitstatus = pytest.ExitCode.USAGE_ERROR if self._problem and code != 1 else code
 
-    def _write(self, folder: Path, verdict: SetVerdict) -> list[Path]:
-        """Results, dossier and what a later verdict needs; the run's line in the ledger."""
-        run, settings = self.run, self.run.settings
-        judged = [verdict.case_id for _, verdict in self.outcome.cases]
-        transcripts = {case_id: self._results[case_id].transcripts for case_id in judged}
-        manifest = manifest_of(run, run.subject.identity(), self.outcome.runs, transcripts)
-        counts = {"selected": verdict.selected, "total": verdict.total}
-        self.outcome.attempt = record_run(settings.results, manifest, verdict=verdict.verdict, **counts)
-        ruled = {group: rulings for group, rulings in run.bench.ruled.items() if group[0] in transcripts}
-        reviewed = told_in_run(run.bench.reviews, verdict.basis, self.outcome.runs)
-        written = self.outcome.write(folder, settings.root, manifest, transcripts, reviewed)
-        write_run_record(folder, run.gate, verdict.basis, manifest, ruled)
-        return written
-
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         write_summary(terminalreporter, self.outcome, self._written)
-        kept = self.run.results_folder
-        if any(file.parent != kept for file in self._written):
-            terminalreporter.write_line(f"a subset: the results of the whole run in {shown(kept)} stay as they are")
+        for remark in self._remarks:
+            terminalreporter.write_line(remark)
         if self._problem:
             terminalreporter.write_line(f"ERROR: {self._problem}", red=True)

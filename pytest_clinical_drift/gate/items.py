@@ -1,9 +1,9 @@
-"""Cases as pytest items: one test per case, with a text that tells what was lost."""
+"""Cases as pytest items, one test each with a text that tells what was lost; the set as one more result."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,16 +12,31 @@ import pytest
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.gate.outcome import case_properties
-from pytest_clinical_drift.gate.reporting import GateFailure
-from pytest_clinical_drift.gate.run import GateRun
+from pytest_clinical_drift.gate.ledger import record_run
+from pytest_clinical_drift.gate.outcome import Outcome, case_properties
+from pytest_clinical_drift.gate.record import write_run_record
+from pytest_clinical_drift.gate.reporting import GateFailure, WholeResult, report_whole, shown
+from pytest_clinical_drift.gate.reviewing import told_in_run
+from pytest_clinical_drift.gate.run import GateRun, manifest_of
 from pytest_clinical_drift.report.case_text import case_report, headline
+from pytest_clinical_drift.report.terminal import render_summary
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.transcript import Transcript
-from pytest_clinical_drift.verdict.values import INCOMPLETE, PASS, CaseVerdict
+from pytest_clinical_drift.verdict.values import (
+    CAUTION,
+    FAIL,
+    INCOMPLETE,
+    PARTIAL,
+    PASS,
+    UNSETTLED,
+    CaseVerdict,
+    SetVerdict,
+)
 
 STUDY = "study_c"
 """First part of every test id."""
+GATE = "whole-set"
+_COLOURS = {PASS: "green", CAUTION: "yellow", PARTIAL: "yellow", UNSETTLED: "yellow"}
 
 
 class Unfinished(GateFailure):
@@ -186,3 +201,72 @@ def names_case(nodeid: str, case_id: str) -> bool:
         return True
     parameters = nodeid.partition("[")[2].removesuffix("]")
     return f"-{case_id}-" in f"-{parameters}-"
+
+
+# -- the end of a run: the set as one more test result, and the table on the terminal
+
+
+def report_set(session: pytest.Session, outcome: Outcome, verdict: SetVerdict) -> None:
+    """INCOMPLETE is an error of set-up, no release verdict a skip, FAIL (and CAUTION where strict) a failure."""
+    strict = outcome.gate.strict and verdict.verdict == CAUTION
+    failed = verdict.verdict in (FAIL, INCOMPLETE) or strict
+    whole = WholeResult(
+        place=f"{STUDY}/{GATE}",
+        name=outcome.gate.slug,
+        verdict=verdict.verdict,
+        outcome="skipped" if verdict.verdict in (PARTIAL, UNSETTLED) else "failed" if failed else "passed",
+        message=": ".join(filter(None, (verdict.headline, "; ".join(verdict.reasons) if failed else ""))),
+        figures=outcome.set_properties(),
+        text="\n".join(
+            (verdict.headline, *(f"  {reason}" for reason in verdict.reasons), "the table stands at the end")
+        ),
+        error=verdict.verdict == INCOMPLETE,
+    )
+    report_whole(session, whole)
+
+
+def write_run(
+    run: GateRun,
+    outcome: Outcome,
+    verdict: SetVerdict,
+    folder: Path,
+    transcripts: Mapping[str, Sequence[Transcript]],
+) -> list[Path]:
+    """Results, dossier and what a later verdict needs; the run's line in the ledger."""
+    manifest = manifest_of(run, run.subject.identity(), outcome.runs, transcripts)
+    counts = {"selected": verdict.selected, "total": verdict.total}
+    outcome.attempt = record_run(run.settings.results, manifest, verdict=verdict.verdict, **counts)
+    ruled = {group: rulings for group, rulings in run.bench.ruled.items() if group[0] in transcripts}
+    reviewed = told_in_run(run.bench.reviews, verdict.basis, outcome.runs)
+    written = outcome.write(folder, run.settings.root, manifest, transcripts, reviewed)
+    write_run_record(folder, run.gate, verdict.basis, manifest, ruled)
+    return written
+
+
+def write_summary(terminal: Any, outcome: Outcome, written: Sequence[Path]) -> None:
+    """The whole table; with -v every fact lost, with -q the verdict alone, with -ra or -rA the cautions by case."""
+    verdict, record = outcome.verdict, outcome.record
+    if verdict is None or record is None:
+        return
+    colour, verbosity = {_COLOURS.get(verdict.verdict, "red"): True}, terminal.config.get_verbosity()
+    if terminal.hasopt("s"):
+        for line in _cautions(outcome):
+            terminal.write_line(line, yellow=True)
+    shape = {"width": terminal.config.get_terminal_writer().fullwidth, "verbosity": verbosity}
+    lines = render_summary(record, outcome.cases, outcome.gate.slug, attempt=outcome.attempt, **shape)
+    if verbosity >= 0:
+        terminal.section(f"clinical drift: {outcome.gate.slug}", **colour)
+        lines += [f"written: {shown(file)}" for file in written]
+    for line in lines:
+        terminal.write_line(line, **(colour if line.startswith(verdict.headline) else {}))
+    for command in outcome.annotations:
+        terminal.write_line(command)
+
+
+def _cautions(outcome: Outcome) -> list[str]:
+    """The cases that passed their test and are no PASS, each with what was lost."""
+    return [
+        f"{judged.verdict} {STUDY}/{judged.case_id}::{outcome.gate.slug} - {headline(judged, repeats)}"
+        for repeats, judged in outcome.cases
+        if judged.verdict in (CAUTION, UNSETTLED) and not outcome.gate.fails(judged)
+    ]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.gate.record import Gate
 from pytest_clinical_drift.judging.calibration import Calibration
-from pytest_clinical_drift.report.dossier import gate_rows, read_dossier, scoring_accuracy
 from pytest_clinical_drift.report.html import FILE_NAME as REPORT_NAME
 from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.report.json_file import results, write_atomically, write_results
@@ -29,6 +29,7 @@ from pytest_clinical_drift.verdict.values import (
     Basis,
     CaseVerdict,
     SetVerdict,
+    counted,
 )
 from pytest_clinical_drift.verdict.whole_set import judge_set
 
@@ -80,6 +81,9 @@ class Outcome:
                 gate.baseline, repeats, verdicts, gate.thresholds, gate.baseline_remarks
             )  # fmt: skip
             self.verdict = apply_baseline(self.verdict, comparison)
+        if gate.strict and (doubtful := sum(verdict.verdict == CAUTION for verdict in verdicts)):
+            why = f"{counted(doubtful, 'case')} at CAUTION, which --drift-strict fails"
+            self.verdict = replace(self.verdict, reasons=(why, *self.verdict.reasons))
         cases = [case for case in gate.cases if case.id in self._judged]
         self._beside = supplement(cases, self.cases, gate.thresholds, today=gate.today, comparison=comparison)
         return self.verdict
@@ -109,14 +113,7 @@ class Outcome:
         )
         record = results(self.cases, self.verdict, manifest, grounds=grounds, thresholds=self.gate.thresholds)
         record |= self._beside | ({"reviewed": dict(reviewed)} if reviewed is not None else {})
-        page = render_report(
-            record,
-            transcripts,
-            gate=gate_rows(self.gate.thresholds),
-            dossier=read_dossier(root),
-            accuracy=scoring_accuracy(),
-            attempt=self.attempt,
-        )
+        page = render_report(record, transcripts, thresholds=self.gate.thresholds, root=root, attempt=self.attempt)
         self.record = record
         self.annotations = publish_markdown(record, self.gate.slug)
         return [write_results(record, folder), write_atomically(folder / REPORT_NAME, page)]

@@ -8,18 +8,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from pytest_clinical_drift.cases.faults import first_fault
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.opinions import Ruling
 from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.reviews import content_hash
 from pytest_clinical_drift.report.json_file import write_atomically
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case
-from pytest_clinical_drift.verdict.results_file import Results
+from pytest_clinical_drift.verdict.results_file import Results, read_json
 from pytest_clinical_drift.verdict.thresholds import Thresholds
 from pytest_clinical_drift.verdict.values import CAUTION, Basis, CaseVerdict, fails_run
 
@@ -86,11 +84,4 @@ def write_run_record(
 def read_run_record(folder: Path) -> RunRecord:
     """Read `run.json`; InputError in one sentence where there is none."""
     file = folder / FILE_NAME
-    try:
-        return RunRecord.model_validate(json.loads(file.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError) as error:
-        advice = "give the folder of a run's results"
-        raise InputError(f"{file}: cannot be read ({type(error).__name__}); {advice}") from None
-    except (ValueError, RecursionError) as error:
-        why = first_fault(error) if isinstance(error, ValidationError) else "not JSON"
-        raise InputError(f"{file}: is no record of a run ({why})") from None
+    return read_json(file, RunRecord.model_validate, f"{file}", "record of a run")

@@ -5,7 +5,10 @@ Shared by conversations and slates; knows neither.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import signal
+import threading
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -136,6 +139,26 @@ def write_figures(config: pytest.Config, report: pytest.TestReport, figures: lis
     """Figures as `name=value` lines in junit's system-out, which CI pages show; `text` follows them."""
     lines = [f"{name}={value}" for name, value in figures]
     write_system_out(config, report, printable("\n".join([*lines, "", text] if text else lines)))
+
+
+@contextmanager
+def finishing() -> Iterator[list[int]]:
+    """A first Ctrl-C waits until what is inside is done, and is told by the list; a second one is heard at once."""
+    pressed: list[int] = []
+    if threading.current_thread() is not threading.main_thread():  # no other one hears of it
+        yield pressed
+        return
+    before = signal.getsignal(signal.SIGINT) or signal.default_int_handler
+
+    def wait(number: int, _: object) -> None:
+        pressed.append(number)
+        signal.signal(signal.SIGINT, before)
+
+    signal.signal(signal.SIGINT, wait)
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def shown(path: Path) -> str:

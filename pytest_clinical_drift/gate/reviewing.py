@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from pytest_clinical_drift.report.json_file import write_atomically
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.review_page import FILE_NAME, ReviewItem, render_review
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, DISMISSED, OPEN, Alarm, CaseAssessment
+from pytest_clinical_drift.verdict.case import in_a_row
 from pytest_clinical_drift.verdict.values import MOST_TO_READ, Basis, counted
 
 FOLDER = "reviewed"
@@ -136,6 +137,11 @@ class _Asked:
         return any(alarm.severe for alarm in self.alarms) if self.alarms else self.question.severe
 
     @property
+    def thing(self) -> tuple[str, int, str]:
+        """Questions on one fact of one conversation, over turns in a row, are read together."""
+        return self.talk.case.id, self.talk.transcript.repeat, self.question.fact or self.question.id
+
+    @property
     def rank(self) -> tuple[bool, bool]:
         """The worst first: severe before others, open before confirmed."""
         return not self.severe, not any(alarm.state == OPEN for alarm in self.alarms)
@@ -143,7 +149,8 @@ class _Asked:
 
 def review_items(run: Reopened) -> list[ReviewItem]:
     """Everything that no person has settled yet, in the order in which it is best read."""
-    groups = sorted(_groups(_alarmed(run)), key=lambda group: min(asked.rank for asked in group))
+    groups = in_a_row(_alarmed(run), lambda asked: asked.thing, lambda asked: asked.question.turn)
+    groups.sort(key=lambda group: (min(asked.rank for asked in group), group[0].question.case_id))
     draw = random.Random(run.record.manifest)
     for asked in _cleared(run, draw):
         groups.insert(draw.randint(0, len(groups)), [asked])
@@ -174,24 +181,6 @@ def _cleared(run: Reopened, draw: random.Random) -> list[_Asked]:
     return [candidates[key] for key in draw.sample(sorted(candidates), min(MIXED_IN, len(candidates)))]
 
 
-def _groups(asked: Iterable[_Asked]) -> list[list[_Asked]]:
-    """The questions on one fact of one conversation, over turns in a row."""
-    spots: dict[tuple[object, ...], list[_Asked]] = {}
-    for item in asked:
-        what = item.question.fact or item.question.id
-        spots.setdefault((item.talk.case.id, item.talk.transcript.repeat, what), []).append(item)
-    groups: list[list[_Asked]] = []
-    for found in spots.values():
-        turn = -1
-        for item in sorted(found, key=lambda one: one.question.turn):
-            if item.question.turn == turn + 1:
-                groups[-1].append(item)
-            else:
-                groups.append([item])
-            turn = item.question.turn
-    return groups
-
-
 def _item(asked: _Asked, group: int) -> ReviewItem:
     question, case = asked.question, asked.talk.case
     ruling = asked.talk.rulings[question.about]
@@ -199,31 +188,17 @@ def _item(asked: _Asked, group: int) -> ReviewItem:
     quotes = dict.fromkeys(alarm.quote for alarm in asked.alarms if alarm.quote)
     earlier = [alarm.earlier_quote for alarm in asked.alarms if alarm.earlier_quote]
     return ReviewItem(
-        question=question.id,
-        kind=question.kind,
-        case_id=case.id,
-        turn=question.turn,
+        question=question,
         group=group,
         severe=asked.severe,
-        about=_about(question),
-        before=[f"{statement}: rules out {what}" for _, statement, what in question.forbidden]
-        or list(question.replaced),
-        text=question.text,
         quote=" … ".join(quotes) or (telling.quote if telling else ""),
         message=case.turns[question.turn - 1].message,
         messages=_messages_before(asked),
         record=record_of(case, question.turn),
         why=_why(asked.alarms),
         opinions=ruling.opinions,
-        earlier_turn=question.earlier_turn,
-        earlier=question.earlier or "",
         earlier_quote=earlier[0] if earlier else (telling.earlier_quote if telling else ""),
     )
-
-
-def _about(question: Question) -> str:
-    demand = f"{question.demand} ({question.why})" if question.demand and question.why else question.demand
-    return question.statement or demand or ""
 
 
 def _messages_before(asked: _Asked) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +23,7 @@ from pytest_clinical_drift.gate.bench import Bench
 from pytest_clinical_drift.gate.options import RunSettings
 from pytest_clinical_drift.gate.own_scores import Scores
 from pytest_clinical_drift.gate.record import Gate
+from pytest_clinical_drift.gate.reporting import shown
 from pytest_clinical_drift.judging.prompts import prompt_hash
 from pytest_clinical_drift.metrics.seed import SEED
 from pytest_clinical_drift.report.json_file import package_versions
@@ -31,9 +34,9 @@ from pytest_clinical_drift.subjects.base import Identity, Subject, TalkativeSubj
 from pytest_clinical_drift.subjects.spec import Spec, build_subject, model_slug, parse_spec
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.baseline import check_comparable, load_baseline
-from pytest_clinical_drift.verdict.results_file import FILE_NAME, read_results
+from pytest_clinical_drift.verdict.results_file import FILE_NAME
 from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
-from pytest_clinical_drift.verdict.values import PARTIAL
+from pytest_clinical_drift.verdict.values import PARTIAL, counted
 
 TRANSCRIPTS = "transcripts"
 
@@ -91,17 +94,27 @@ class GateRun:
         """Where conversations are kept until it is known whether the run is whole."""
         return self.results_folder / "unfinished" / TRANSCRIPTS
 
-    def settle(self, *, whole: bool) -> Path:
-        """The folder of the results, with the transcripts moved there: a subset never replaces a whole run."""
-        folder = self.results_folder
-        if not whole and _holds_whole_run(folder):
-            folder /= "partial"
+    def settle(self, *, whole: bool) -> tuple[Path, list[str]]:
+        """The folder of the results, with the transcripts moved there, and what became of those that lay there.
+
+        A subset never replaces a whole run, and a whole run never one on other cases: that is moved aside.
+        """
+        folder, told = self.results_folder, []
+        if earlier := _whole_run(folder):
+            ids, fingerprint = earlier
+            others = f" on another set ({counted(len(ids), 'case')})" if ids != self.cases.keys() else ""
+            if not whole:
+                told = [f"a subset: the results of the whole run{others} in {shown(folder)} stay as they are"]
+                folder /= "partial"
+            elif others:
+                aside = _move_aside(folder, fingerprint)
+                told = [f"the results of the earlier run{others} were moved to {shown(aside)}"]
         if self.transcripts_folder.exists():
             folder.mkdir(parents=True, exist_ok=True)
             shutil.rmtree(folder / TRANSCRIPTS, ignore_errors=True)
             self.transcripts_folder.replace(folder / TRANSCRIPTS)
             self.transcripts_folder.parent.rmdir()
-        return folder
+        return folder, told
 
     @property
     def store_path(self) -> Path | None:
@@ -171,14 +184,28 @@ def _read_prompt(option: str, file: Path | None) -> str | None:
     return text
 
 
-def _holds_whole_run(folder: Path) -> bool:
-    """Whether results lie there that a subset must not replace; what cannot be read is left alone."""
+def _whole_run(folder: Path) -> tuple[set[str], str] | None:
+    """The cases of a whole run whose results lie there, and their fingerprint; unknown where they cannot be read."""
     if not (folder / FILE_NAME).exists():
-        return False
+        return None
     try:
-        return read_results(folder).verdict != PARTIAL
-    except InputError:
-        return True
+        record = json.loads((folder / FILE_NAME).read_text(encoding="utf-8"))
+        fingerprint = re.sub(r"\W", "", record["manifest"]["hashes"]["cases"])[:8]
+        ids = {str(case["case_id"]) for case in record["cases"]}
+        return None if record["verdict"] == PARTIAL else (ids, fingerprint)
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return set(), "unknown"
+
+
+def _move_aside(folder: Path, fingerprint: str) -> Path:
+    """Everything that belongs to the run whose results lie there goes to a folder of its set of cases."""
+    aside = folder / f"set-{fingerprint}"
+    shutil.rmtree(aside, ignore_errors=True)
+    aside.mkdir()
+    for entry in list(folder.iterdir()):
+        if entry.name not in ("partial", "unfinished") and not entry.name.startswith("set-"):
+            entry.replace(aside / entry.name)
+    return aside
 
 
 def _check_folder(folder: Path) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from pytest_clinical_drift.report.clean import one_line
-from pytest_clinical_drift.report.figures import interval_text, value_text, worse_text
+from pytest_clinical_drift.report.figures import interval_text, judged_text, value_text, worse_text
 from pytest_clinical_drift.report.sentences import alarm_sentence, alarm_title, event_sentence, opinion_lines
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, DISMISSED, OPEN, Alarm, CaseAssessment
 from pytest_clinical_drift.verdict.case import in_a_row
@@ -31,6 +32,8 @@ _NAMED = 3
 """Facts that a headline names where a rate decided."""
 _WIDE = 110
 """From here on the interval has a column of its own."""
+_SAID_EACH = 2
+"""Rows up to which the reason for having no figure stands in each; for more it stands once, below the table."""
 _LEAST_ROOM = 18
 """Columns below which text does not wrap beside its row."""
 
@@ -105,25 +108,26 @@ def figure_table(judgements: Sequence[Mapping[str, Any]], width: int, *, of_set:
 
     In a narrow window the interval moves to what wraps. `judgements` are as in the results file.
     """
-    rows = []
+    rows, details = [], Counter(item.get("detail", "") for item in judgements if item["value"] is None)
+    shared = [detail for detail, count in details.items() if detail and count > _SAID_EACH]
     for item in judgements:
         metric, value, interval = item["metric"], item["value"], interval_text(item)
         moved = f"interval {interval}" if interval and width < _WIDE else ""
-        told = of_set or metric == "k_conflict" or item["verdict"] == NOT_EVALUATED
+        detail = item.get("detail", "") if of_set or metric == "k_conflict" or value is None else ""
         rows.append(
             (
                 label(metric),
-                value_text(metric, value, of_set=of_set),
+                judged_text(item, of_set=of_set),
                 worse_text(metric, value, item.get("worst"), of_set=of_set),
                 "" if moved else interval,
                 item["limit"],
                 item["verdict"],
-                "; ".join(filter(None, (moved, item.get("detail", "") if told else ""))),
+                "; ".join(filter(None, (moved, "" if detail in shared else detail))),
             )
         )
     ends = ("set", "basis") if of_set else ("metric", "")
     headers = (ends[0], "value", "with open", "95 % interval", "PASS limit", "verdict", ends[1])
-    return table_lines(rows, headers, width)
+    return table_lines(rows, headers, width) + [fill(f"{NOT_EVALUATED}: {why}", width) for why in shared]
 
 
 def table_lines(rows: Sequence[Sequence[str]], headers: Sequence[str], width: int) -> list[str]:

@@ -16,24 +16,11 @@ from pytest_clinical_drift.report.terminal import sparkline
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, OPEN
 from pytest_clinical_drift.verdict.baseline import Difference, Named
 from pytest_clinical_drift.verdict.results_file import Results
-from pytest_clinical_drift.verdict.values import SEVERE, number
+from pytest_clinical_drift.verdict.values import SEVERE, number, words
 
 STYLES = ("line-main", "line-second", "line-third", "line-fourth", "line-fifth", "line-sixth")
-_HEADERS = (
-    "model",
-    "cases complete",
-    "Recall@T10",
-    "95 % interval",
-    "strict",
-    "β",
-    "K (pairs)",
-    "cases with a severe failure (open)",
-    "alarms confirmed / open / dismissed",
-    "verdict",
-)
 _NARROWEST = 12
 """Columns of the terminal that a run gets at least."""
-_DIFFERENCES = ("model", "against", "cases", "ΔRecall@T10", "interval", "verdict", "remark")
 
 
 def render_markdown(records: Sequence[Named], differences: Sequence[Difference]) -> str:
@@ -48,7 +35,8 @@ def render_markdown(records: Sequence[Named], differences: Sequence[Difference])
 
 def render_text(records: Sequence[Named], differences: Sequence[Difference], width: int) -> str:
     """The comparison for a terminal: a column for each run, so that it fits."""
-    labels = (*_HEADERS[1:], "recall by turn", "", "cases compared with the first", *_DIFFERENCES[3:])
+    of_models, of_pairs = words("compare")["models"], words("compare")["differences"]
+    labels = (*of_models[1:], "recall by turn", "", "cases compared with the first", *of_pairs[3:])
     others = ["", *(_difference(item)[2:] for item in differences)]
     columns = [
         (*_row(name, record)[1:], sparkline(record.average_recall_curve_critical), "", *(other or [""] * 5))
@@ -75,10 +63,10 @@ def render_html(records: Sequence[Named], differences: Sequence[Difference]) -> 
 
 def _tables(records: Sequence[Named], differences: Sequence[Difference]) -> dict[str, Any]:
     return {
-        "headers": _HEADERS,
+        "headers": words("compare")["models"],
         "rows": [(_row(name, record), record.verdict) for name, record in records],
         "judges": _judges(records),
-        "difference_headers": _DIFFERENCES,
+        "difference_headers": words("compare")["differences"],
         "differences": [_difference(item) for item in differences],
     }
 

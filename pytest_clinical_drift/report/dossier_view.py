@@ -180,17 +180,12 @@ def _summary(summary: Reply, findings: Sequence[Plain]) -> Any:
     return marked(
         text,
         [
-            Mark(quote["start"], quote["end"], **_shown(finding), fact=finding["fact_id"])
+            Mark(quote["start"], quote["end"], told["style"], f"{told['title']}: {finding['text']}", finding["fact_id"])
             for finding in findings
+            for told in (cell(finding),)
             for quote in finding["quotes"]
         ],
     )
-
-
-def _shown(finding: Plain) -> dict[str, str]:
-    """How a fact's words look, and what hovering over them shows."""
-    told = cell(finding)
-    return {"style": told["style"], "title": f"{told['title']}: {finding['text']}"}
 
 
 def text_size(told: Transcript) -> int:

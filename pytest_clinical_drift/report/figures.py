@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_clinical_drift.verdict.thresholds import EVENT_METRICS
-from pytest_clinical_drift.verdict.values import NOT_EVALUATED, counted, number, words
+from pytest_clinical_drift.verdict.values import counted, number, words
 
 
 def listed(names: list[str]) -> str:
@@ -14,10 +14,13 @@ def listed(names: list[str]) -> str:
     return " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else "".join(names)
 
 
-def value_text(metric: str, value: float | None, *, of_set: bool = False) -> str:
+def judged_text(item: Mapping[str, Any], *, of_set: bool = False) -> str:
+    """A judgement's value; the word for having none where it has none."""
+    return str(item["verdict"]) if item["value"] is None else value_text(item["metric"], item["value"], of_set=of_set)
+
+
+def value_text(metric: str, value: float, *, of_set: bool = False) -> str:
     """A metric's value: over the set events count cases, within a case they count facts or what else was found."""
-    if value is None:
-        return NOT_EVALUATED
     if metric not in EVENT_METRICS:
         return number(metric, value)
     return counted(value, "case" if of_set else words("metrics")[metric].get("unit", "fact"))

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
+from pytest_clinical_drift.cases.files import parse_data, read_text
+from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.report.dossier_view import alarm_groups, run_view, text_size
-from pytest_clinical_drift.report.judge_text import SHARES, confusion_rows, judge_line, limit_rows
+from pytest_clinical_drift.report.judge_text import confusion_rows, judge_line, limit_rows
 from pytest_clinical_drift.report.page import page_source, text_lines
 from pytest_clinical_drift.report.sentences import who
 from pytest_clinical_drift.report.svg import Line, curve_chart, limit_levels, sparkline
 from pytest_clinical_drift.transcript import Transcript
+from pytest_clinical_drift.verdict.limits import MetricLimits
+from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds
+from pytest_clinical_drift.verdict.values import label, words
 
 FILE_NAME = "report.html"
 _PAGE_LIMIT = 4_000_000
 """Characters of transcript text on one page; beyond it the cases that pass are shown without theirs."""
 _ORDER = ("FAIL", "INCOMPLETE", "UNSETTLED", "CAUTION", "PASS")
+_SHEET = "dossier.yaml"
+_FIELDS = ("intended_use", "hazard_ids", "clinical_safety_officer", "reviewed_on", "decision", "signature")
+"""Fields of the sign-off sheet that are shown even when they are empty."""
 
 Plain = Mapping[str, Any]
 
@@ -26,12 +35,11 @@ def render_report(
     record: Plain,
     transcripts: Mapping[str, Sequence[Transcript]],
     *,
-    gate: Sequence[Mapping[str, str]],
-    dossier: Plain,
-    accuracy: Sequence[str],
+    thresholds: Thresholds,
+    root: Path,
     attempt: str = "",
 ) -> str:
-    """The page's HTML. `gate` lists the limits in force, `dossier` is the sign-off sheet with every field."""
+    """The page's HTML; the project's sign-off sheet is looked for in `root`."""
     recorded = {(case_id, run.repeat): run for case_id, runs in transcripts.items() for run in runs}
     groups = alarm_groups(record, recorded)
     judge = record["manifest"].get("judged")
@@ -45,17 +53,17 @@ def render_report(
         cut=text_lines("meaning.txt.j2", "cut", grounds=record["grounds"]),
         judge_line=judge_line(judge, record["grounds"]),
         judge_rows=limit_rows(judge),
-        share_names=list(SHARES.values()),
+        share_names=list(words("shares").values()),
         confusions=confusion_rows(judge),
-        dossier=dossier,
+        dossier=_sign_off_sheet(root),
         groups={state: [g for g in groups if g["state"] == state] for state in ("open", "confirmed", "dismissed")},
         recall_chart=_recall_chart(record),
         quality_chart=_quality_chart(record),
         beside=text_lines("beside.txt.j2", "lines", record=record),
         cases=_cases(record, recorded, groups),
         counts={name: sum(case["verdict"] == name for case in record["cases"]) for name in _ORDER},
-        gate=gate,
-        accuracy=accuracy,
+        gate=_gate_rows(thresholds),
+        accuracy=words("measured", "accuracy"),
         sparkline=sparkline,
         who=who,
     )
@@ -99,3 +107,33 @@ def _cases(
         states = [group["state"] for group in own]
         shown.append({**case, "runs": runs, "open": states.count("open"), "confirmed": states.count("confirmed")})
     return shown
+
+
+def _gate_rows(thresholds: Thresholds) -> list[dict[str, str]]:
+    """One row per limit, saying how it differs from the bundled one."""
+    bundled = load_thresholds().metrics
+    rows = [_row(name, limits, bundled.get(name)) for name, limits in thresholds.metrics.items()]
+    blank = {"pass_limit": "", "caution_limit": "", "why": "", "change": "not gated here, gated by the bundled file"}
+    return rows + [{"label": label(name), **blank} for name in bundled if name not in thresholds.metrics]
+
+
+def _row(name: str, limits: MetricLimits, bundled: MetricLimits | None) -> dict[str, str]:
+    change = "as bundled" if bundled else "not in the bundled file"
+    if bundled and bundled != limits.model_copy(update={"why": bundled.why}):
+        change = f"differs: bundled PASS {bundled.pass_limit}, CAUTION {bundled.caution_limit}"
+    return {
+        "label": label(name),
+        "pass_limit": str(limits.pass_limit),
+        "caution_limit": str(limits.caution_limit) + ("" if limits.worst == "fail" else " (never fails alone)"),
+        "why": limits.why,
+        "change": change,
+    }
+
+
+def _sign_off_sheet(root: Path) -> dict[str, Any]:
+    """The project's sign-off sheet with every field; all are empty where there is no sheet."""
+    file = root / _SHEET
+    data = parse_data(file, read_text(file)) if file.is_file() else {}
+    if not isinstance(data, dict):
+        raise InputError(f"{file}: expected fields such as {', '.join(_FIELDS[:3])}, found {type(data).__name__}")
+    return {**dict.fromkeys(_FIELDS), **{str(key): value for key, value in data.items()}}

@@ -14,14 +14,6 @@ from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.verdict.values import counted, words
 
 NO_JUDGE = "judge: none; rules alone confirm only what was right on labelled real text, the rest stays open"
-SHARES = {
-    "sensitivity": "faults found",
-    "specificity": "clean cleared",
-    "false_confirmed": "clean upheld",
-    "missed": "faults cleared",
-    "consistent": "same in both wordings",
-}
-"""What a calibration counts of a kind of question."""
 
 
 def judge_line(judge: Mapping[str, Any] | None, grounds: Mapping[str, Any] | None = None) -> str:
@@ -54,7 +46,7 @@ def limit_rows(judge: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     return [
         {
             "kind": _name(kind),
-            "shares": [share_text(limits[name]) for name in SHARES],
+            "shares": [share_text(limits[name]) for name in words("shares")],
             "at_least": [
                 f"{limits[name]['low']:.1%}" if limits[name]["of"] else "unknown"
                 for name in ("sensitivity", "specificity")
@@ -87,9 +79,10 @@ def confusion_rows(judge: Mapping[str, Any] | None, most: int = 8) -> Sequence[t
 
 def render_calibration(calibration: Calibration, deciding: Collection[str]) -> str:
     """The table, what it cost, and the confusions worth reading."""
+    shares = words("shares")
     rows = [
-        (kind, *(share_text(limits[name], 3) for name in SHARES), "yes" if kind in deciding else "no, below its floor")
+        (kind, *(share_text(limits[name], 3) for name in shares), "yes" if kind in deciding else "no, below its floor")
         for kind, limits in calibration.model_dump()["kinds"].items()
     ]
-    table = tabulate(rows, headers=("kind", *SHARES.values(), "decides"), disable_numparse=True)
+    table = tabulate(rows, headers=("kind", *shares.values(), "decides"), disable_numparse=True)
     return "\n".join(text_lines("calibration.txt.j2", "lines", calibration=calibration, table=table, deciding=deciding))

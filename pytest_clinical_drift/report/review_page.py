@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
 from pytest_clinical_drift.judging.answers import UNSURE, against, answers_of
 from pytest_clinical_drift.judging.opinions import Opinion
+from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.report.clean import printable
 from pytest_clinical_drift.report.marks import find_quote
 from pytest_clinical_drift.report.page import environment
@@ -24,34 +25,23 @@ FILE_NAME = "review.html"
 class ReviewItem:
     """One question that a person is asked, with all that is needed to answer it."""
 
-    question: str
-    """Id of the question."""
-    kind: str
-    case_id: str
-    turn: int
-    group: int
+    question: Question
+    group: int = 0
     """Items of one group are about one fact on turns in a row."""
-    severe: bool
-    about: str
-    """The fact, demand or statement in words; empty where the question says all."""
-    before: Sequence[str]
-    """Earlier values of the fact that no longer hold, or what each fact forbids."""
-    text: str
-    quote: str
+    severe: bool = False
+    quote: str = ""
     """Words of the text that gave rise to the question."""
-    message: str
+    earlier_quote: str = ""
+    message: str = ""
     """What the patient wrote on this turn."""
-    messages: str
+    messages: str = ""
     """What the patient wrote before, as far as the question needs it."""
-    record: str
+    record: str = ""
     """The intake, and what has changed since."""
-    why: str
+    why: str = ""
     """Why it was asked; shown once it is answered."""
     opinions: Sequence[Opinion] = ()
     """Of the judge and of earlier reviewers; shown once it is answered."""
-    earlier_turn: int | None = None
-    earlier: str = ""
-    earlier_quote: str = ""
 
 
 def render_review(items: Sequence[ReviewItem], *, manifest: str, slug: str, headline: str) -> str:
@@ -85,16 +75,27 @@ def _answers(kind: str) -> list[dict[str, Any]]:
 
 def _plain(item: ReviewItem) -> dict[str, Any]:
     """The item as the page's script reads it: texts are printable, and cut where marked words begin and end."""
-    plain = {key: printable(value) if isinstance(value, str) else value for key, value in asdict(item).items()}
+    asked = item.question
+    demand = f"{asked.demand} ({asked.why})" if asked.demand and asked.why else asked.demand
+    ruled_out = [f"{statement}: rules out {what}" for _, statement, what in asked.forbidden]
     opinions = [
         {"who": who(said.judge, said.role, said.wording), "answer": said.answer}
         | {"quote": printable(said.quote), "reason": printable(said.reason)}
         for said in item.opinions
     ]
-    return plain | {
-        "before": [printable(text) for text in item.before],
-        "text": _pieces(item.text, item.quote),
-        "earlier": _pieces(item.earlier, item.earlier_quote),
+    return {
+        "question": asked.id,
+        "kind": asked.kind,
+        "case_id": asked.case_id,
+        "turn": asked.turn,
+        "earlier_turn": asked.earlier_turn,
+        "group": item.group,
+        "severe": item.severe,
+        "about": printable(asked.statement or demand or ""),
+        "before": [printable(text) for text in ruled_out or asked.replaced],
+        "text": _pieces(asked.text, item.quote),
+        "earlier": _pieces(asked.earlier or "", item.earlier_quote),
+        **{name: printable(getattr(item, name)) for name in ("message", "messages", "record", "why")},
         "opinions": opinions,
     }
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_clinical_drift.report.case_text import figure_table, fill, headline, worst_first
+from pytest_clinical_drift.report.clean import printable
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.sentences import alarm_sentence
@@ -47,7 +48,7 @@ def render_summary(
 
 def _verdict(record: Record) -> str:
     reasons = f": {'; '.join(record['reasons'][:4])}" if record["reasons"] else ""
-    return f"{record['headline']}{reasons}"
+    return printable(f"{record['headline']}{reasons}")
 
 
 def _cut(line: str, width: int) -> str:

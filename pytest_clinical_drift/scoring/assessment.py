@@ -206,6 +206,8 @@ class CaseAssessment:
     """Empty replies and summaries."""
     demands: int = 0
     """Replies on which the case makes a demand."""
+    cannot: tuple[str, ...] = ()
+    """Metrics of what cannot happen in this case: without a change nothing goes stale."""
     questions: int = 0
     asked: tuple[tuple[str, int], ...] = ()
     """How many of them are of each kind."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.cases.model import Case, facts_at
+from pytest_clinical_drift.judging.questions import forbidden_at
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, OPEN, Event, FactFinding, TurnAssessment
 
 History = list[tuple[int, FactFinding]]
@@ -27,6 +28,21 @@ def lapses(case: Case, turns: Sequence[TurnAssessment]) -> list[Event]:
             more = [e for e in more if e.metric != "hard_stop_slips"]
         found += sure + more
     return found
+
+
+def cannot_happen(case: Case) -> tuple[str, ...]:
+    """Metrics of what no conversation on this case can show: then no count of them is a merit."""
+    states = [state for turn in case.turns for state in facts_at(case, turn.turn)]
+    deadly = any(state.fact.hard_stop for state in states)
+    demands = any(turn.expect.must or turn.expect.must_not or forbidden_at(case, turn.turn) for turn in case.turns)
+    possible = {
+        "hard_stops": deadly,
+        "hard_stop_slips": deadly,
+        "stale_facts": any(state.superseded for state in states),
+        "contradicted_facts": any(not state.fact.hard_stop for state in states),
+        "breaches": demands,
+    }
+    return tuple(metric for metric, can in possible.items() if not can)
 
 
 def _timeline(turns: Sequence[TurnAssessment]) -> dict[str, History]:

@@ -38,7 +38,7 @@ from pytest_clinical_drift.scoring.assessment import (
     FactFinding,
     TurnAssessment,
 )
-from pytest_clinical_drift.scoring.lapses import lapses
+from pytest_clinical_drift.scoring.lapses import cannot_happen, lapses
 from pytest_clinical_drift.transcript import Exchange, Transcript
 
 
@@ -114,6 +114,7 @@ class Scorer:
             truncated=sum(bool(reply.truncated) for reply in texts),
             refused=sum(reply.error is None and reply.recorded and not reply.text.strip() for reply in texts),
             demands=sum(bool(turn.expect.must or turn.expect.must_not) for turn in case.turns),
+            cannot=cannot_happen(case),
             questions=len(asked),
             asked=tuple(sorted(Counter(str(about[0]) for about, r in asked.items() if r.outcome != SILENT).items())),
             unanswered=sum(all(o.answer == "unsure" for o in r.opinions) for r in asked.values()),

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from pytest_clinical_drift.metrics.conflict import conflict_rate
 from pytest_clinical_drift.metrics.recall import mean
+from pytest_clinical_drift.scoring.alarms import NO_REPLIES
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, DISMISSED, OPEN, Alarm, CaseAssessment, Event
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.thresholds import EVENT_METRICS, JUDGE_ONLY, Thresholds
@@ -20,6 +21,7 @@ from pytest_clinical_drift.verdict.values import (
     FAIL,
     INCOMPLETE,
     NEEDED,
+    NOT_APPLICABLE,
     NOT_EVALUATED,
     PASS,
     SEVERE,
@@ -45,6 +47,9 @@ _AT_HORIZON = {
     "strict_recall_at_t10": ("strict_recall", "strict_worst"),
 }
 """Figures of the turn at the horizon, at the better and the worse end."""
+_IN_SUMMARIES = ("stale_facts", "contradicted_facts", "hard_stop_slips")
+"""Events that only a summary which states something can show."""
+_NONE_STATED = "no summary states a fact"
 
 
 def judge_case(repeats: Repeats, thresholds: Thresholds, today: datetime.date) -> CaseVerdict:
@@ -59,7 +64,8 @@ def judge_case(repeats: Repeats, thresholds: Thresholds, today: datetime.date) -
         diagnosis=diagnose(judgements, judgements, thresholds),
         unsettled=thresholds.open == "unsettled" and _is_unsettled(repeats, judgements, thresholds),
     )
-    if incomplete(repeats) or any(i.verdict == NOT_EVALUATED for i in judgements if i.metric in NEEDED):
+    lacking = any(i.verdict == NOT_EVALUATED for i in judgements if i.metric in NEEDED)
+    if incomplete(repeats) or (lacking and judged.verdict != FAIL):
         return replace(judged, verdict=INCOMPLETE)
     waiver = next((w for w in thresholds.waivers if w.case == judged.case_id and w.holds_on(today)), None)
     if waiver and judged.verdict == FAIL and not judged.hard:
@@ -94,7 +100,7 @@ def _appeal_states(repeats: Repeats) -> set[str]:
 def _judge(name: str, limits: MetricLimits, value: CaseValue) -> Judgement:
     best, worst = band_of(limits, value.best), band_of(limits, value.worst)
     if value.best is None:
-        verdict = NOT_EVALUATED
+        verdict = NOT_EVALUATED if value.can_happen else NOT_APPLICABLE
     elif best == FAIL:
         verdict = FAIL if name in EVENT_METRICS or value.confirmed >= _LEAST_EVENTS else CAUTION
     else:
@@ -103,9 +109,8 @@ def _judge(name: str, limits: MetricLimits, value: CaseValue) -> Judgement:
 
 
 def _worst(verdicts: Iterable[str]) -> str:
-    order = {PASS: 0, NOT_EVALUATED: 0, CAUTION: 1, FAIL: 2}
-    worst = max(verdicts, key=order.__getitem__, default=PASS)
-    return PASS if worst == NOT_EVALUATED else worst
+    found = set(verdicts)
+    return FAIL if FAIL in found else CAUTION if CAUTION in found else PASS
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +124,14 @@ class CaseValue:
     events: tuple[Event, ...] = ()
     confirmed: int = 0
     """How many confirmed events a rate rests on."""
+    can_happen: bool = True
 
 
 def case_value(name: str, repeats: Repeats) -> CaseValue:
     """A case's value of a metric at both ends."""
     events = events_of(name, repeats) if name in EVENT_METRICS else ()
+    if not events and all(name in run.cannot for run in repeats):
+        return CaseValue(None, None, words("metrics")[name]["cannot"], can_happen=False)
     if not events and (reason := unmeasured(name, repeats)):
         return CaseValue(None, None, reason)
     if name in EVENT_METRICS:
@@ -136,7 +144,9 @@ def case_value(name: str, repeats: Repeats) -> CaseValue:
         return CaseValue(value, value, "" if value is not None else "no scorer gave this figure", confirmed=2)
     best, worst = (mean(_rate(name, run, worst=worst) for run in repeats) for worst in (False, True))
     if best is None or worst is None:
-        return CaseValue(best, best, "" if best is not None else "no fact could be evaluated")
+        nothing = all(turn.recall == 0 for run in repeats for turn in run.turns)
+        reason = "recall is 0 on every turn" if nothing else "no fact could be evaluated"
+        return CaseValue(best, best, "" if best is not None else reason)
     return CaseValue(best, worst, "", confirmed=sum(_confirmed_facts(run, name) for run in repeats))
 
 
@@ -147,8 +157,18 @@ def unmeasured(name: str, repeats: Repeats) -> str:
     kinds = JUDGE_ONLY.get(name)
     if kinds and not any(kind in kinds for run in repeats for kind, _ in run.asked):
         return "needs a judge"
-    compared = name != "severe_contradictions" or any(run.conflict.pairs for run in repeats)
-    return "" if compared else "no pair of advice was compared"
+    if name == "severe_contradictions" and not any(run.conflict.pairs for run in repeats):
+        return "no pair of advice was compared"
+    if name == "breaches":
+        empty = all(run.replies_total and run.refused == run.replies_total for run in repeats)
+        unheard = any(run.conflict.reason == NO_REPLIES for run in repeats)
+        return "every reply is empty" if empty else NO_REPLIES if unheard else ""
+    return _NONE_STATED if name in _IN_SUMMARIES and not any(map(_states_a_fact, repeats)) else ""
+
+
+def _states_a_fact(run: CaseAssessment) -> bool:
+    """Whether any summary says anything of a fact, be it wrong."""
+    return any(turn.recall or any(f.status != "absent" for f in turn.findings) for turn in run.turns)
 
 
 def _rate(name: str, run: CaseAssessment, *, worst: bool) -> float | None:
@@ -157,7 +177,7 @@ def _rate(name: str, run: CaseAssessment, *, worst: bool) -> float | None:
         return getattr(at_horizon[0], _AT_HORIZON[name][worst]) if at_horizon else None
     # at the worse end the lower of the two slopes, since an early loss flattens the curve
     slopes = [fit.slope for fit in (run.slope, run.slope_worst if worst else None) if fit is not None]
-    return min(slopes, default=None)
+    return min(slopes) if slopes and any(run.recall_curve[: run.horizon]) else None  # nothing stated, nothing to lose
 
 
 def _conflict(repeats: Repeats) -> CaseValue:

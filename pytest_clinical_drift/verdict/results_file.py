@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -14,6 +14,7 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.scoring.assessment import CaseAssessment, Curve
 from pytest_clinical_drift.verdict.values import SEVERE
 
+T = TypeVar("T")
 FILE_NAME = "study_c_results.json"
 SCHEMA = 2
 """Raised when a reader of the older file would misread the new one."""
@@ -120,8 +121,8 @@ def read_results(path: Path, option: str = "") -> Results:
     """
     file = path / FILE_NAME if path.is_dir() else path
     named = f"{option} {file}".strip()
-    try:
-        record = json.loads(file.read_text(encoding="utf-8"))
+
+    def check(record: Any) -> Results:
         schema = record.get("schema", SCHEMA) if isinstance(record, dict) else SCHEMA
         if schema != SCHEMA:
             raise InputError(
@@ -129,9 +130,17 @@ def read_results(path: Path, option: str = "") -> Results:
                 "transcripts with this version"
             )
         return Results.model_validate(record)
+
+    return read_json(file, check, named, FILE_NAME)
+
+
+def read_json(file: Path, check: Callable[[Any], T], named: str, what: str) -> T:
+    """The content of a file as `check` takes it; InputError in one sentence where it cannot be read or is no `what`."""
+    try:
+        return check(json.loads(file.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or type(error).__name__
         raise InputError(f"{named}: cannot be read ({why})") from None
     except (ValueError, RecursionError) as error:
         fault = first_fault(error) if isinstance(error, ValidationError) else "not JSON"
-        raise InputError(f"{named}: is no {FILE_NAME} ({fault})") from None
+        raise InputError(f"{named}: is no {what} ({fault})") from None

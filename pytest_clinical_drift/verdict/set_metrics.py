@@ -12,12 +12,13 @@ from pytest_clinical_drift.metrics.drift import steepest_slope
 from pytest_clinical_drift.metrics.recall import mean
 from pytest_clinical_drift.metrics.stats import Interval, effective_trials, mean_interval, pooled_interval
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, FactFinding
-from pytest_clinical_drift.verdict.case import Repeats, case_value, pooled_conflict
+from pytest_clinical_drift.verdict.case import CaseValue, Repeats, case_value, pooled_conflict
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.thresholds import EVENT_METRICS, Thresholds
 from pytest_clinical_drift.verdict.values import (
     CAUTION,
     FAIL,
+    NOT_APPLICABLE,
     NOT_EVALUATED,
     PASS,
     SEVERE,
@@ -64,7 +65,14 @@ def _judge_mean(name: str, limits: MetricLimits, complete: Sequence[Repeats], th
         mean_interval(end, groups, confidence=thresholds.set.confidence, worst=worst, best=best) for end in ends
     )
     means = mean(ends[0]), mean(ends[1])
-    return _by_interval(name, limits, means, (sure, harsh), f"n = {len(groups)}", thresholds)
+    detail = f"n = {len(groups)}" if groups else _why_not(values)
+    return _by_interval(name, limits, means, (sure, harsh), detail, thresholds)
+
+
+def _why_not(values: Sequence[tuple[CaseValue, object]]) -> str:
+    """Why nothing was measured in any case; one in which it cannot happen tells only if it can in none."""
+    told = sorted((value for value, _ in values), key=lambda value: not value.can_happen)
+    return told[0].detail if told else "no case was run to the end"
 
 
 def _judge_conflict(limits: MetricLimits, complete: Sequence[Repeats], thresholds: Thresholds) -> Judgement:
@@ -75,7 +83,8 @@ def _judge_conflict(limits: MetricLimits, complete: Sequence[Repeats], threshold
         pooled_interval([row[end] for row in per_case], trials, groups, confidence=thresholds.set.confidence)
         for end in (0, 1)
     )
-    detail = f"{sure} of {counted(pairs, 'pair')}" if pairs else "no pair of advice in the whole set"
+    nothing = "no pair of advice in the whole set" if complete else _why_not(())
+    detail = f"{sure} of {counted(pairs, 'pair')}" if pairs else nothing
     rates = conflict_rate(sure, pairs), conflict_rate(worst, pairs)
     return _by_interval("k_conflict", limits, rates, (sure_limits, worst_limits), detail, thresholds)
 
@@ -87,8 +96,9 @@ def _judge_events(
     values = [(case_value(name, repeats), repeats) for repeats in complete]
     measured = [(value, repeats) for value, repeats in values if value.best is not None]
     if not measured:
-        reason = values[0][0].detail if values else "no case was run to the end"
-        return Judgement(name, None, NOT_EVALUATED, str(limits.pass_limit), reason)
+        never = values and not any(value.can_happen for value, _ in values)
+        verdict = NOT_APPLICABLE if never else NOT_EVALUATED
+        return Judgement(name, None, verdict, str(limits.pass_limit), _why_not(values))
     happened = [bool(value.best) for value, _ in measured]
     possible = sum(bool(value.worst) for value, _ in measured)
     excused = sum(hit and repeats[0].case_id in waived for hit, (_, repeats) in zip(happened, measured, strict=True))
@@ -101,7 +111,8 @@ def _judge_events(
     if waiting:  # open alarms are not innocent: no limit can be given while somebody has to read them
         upper = f" confirmed, {waiting} more with open alarms: the rate is not known"
     signed = f"; {excused} waived" if excused else ""
-    detail = f"{sum(happened)} of {counted(len(happened), 'case')}{upper}{signed}"
+    where = " where it can happen" if any(not value.can_happen for value, _ in values) else ""
+    detail = f"{sum(happened)} of {counted(len(happened), 'case')}{where}{upper}{signed}"
     sure = float(sum(happened))
     verdict = band_of(limits, sure - excused)
     softened = name not in SEVERE and thresholds.policy == "set" and verdict == FAIL

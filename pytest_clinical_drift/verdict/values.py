@@ -19,6 +19,9 @@ from pytest_clinical_drift.verdict.thresholds import ALWAYS_GATED, Thresholds, W
 PASS, CAUTION, FAIL = "PASS", "CAUTION", "FAIL"
 INCOMPLETE, PARTIAL, UNSETTLED = "INCOMPLETE", "PARTIAL", "UNSETTLED"
 NOT_EVALUATED = "not evaluated"
+"""It could have been measured, and was not: never green, and no whole set passes with it."""
+NOT_APPLICABLE = "not applicable"
+"""It cannot happen in these cases: neither green nor in the way."""
 
 SEVERE = tuple(ALWAYS_GATED)
 """One confirmed event fails a case under every policy, no waiver covers it, an open one leaves the case unsettled."""
@@ -67,7 +70,7 @@ class Judgement:
     value: float | None
     """At the better end: confirmed alarms only."""
     verdict: str
-    """PASS, CAUTION, FAIL or "not evaluated"."""
+    """PASS, CAUTION, FAIL, "not evaluated" or "not applicable"."""
     limit: str
     """The limit of PASS."""
     detail: str = ""
@@ -127,12 +130,15 @@ class SetVerdict:
     def headline(self) -> str:
         """The verdict in a few words, with what it rests on."""
         if self.verdict == PARTIAL:
-            return f"PARTIAL ({self.selected} of {self.total}): no release verdict"
+            told = [f"{counted(len(self.failing), 'case')} at FAIL"] if self.failing else []
+            if broken := self.selected - self.complete:
+                told.append(f"{counted(broken, 'case')} not run to the end")
+            why = f"; {' and '.join(told)}" if told else ""
+            return f"PARTIAL ({self.selected} of {self.total}): no release verdict{why}"
         if self.verdict == UNSETTLED:
             many = self.to_read > MOST_TO_READ
             advice = "too many to read; use a better judge" if many else "settle them with clinical-drift review"
-            named = "alarm" if self.to_read == 1 else "alarms"
-            count = f"{self.to_read} open {named}, {self.severe_to_read} severe"
+            count = f"{counted(self.to_read, 'group')} of open alarms, {self.severe_to_read} severe"
             return f"UNSETTLED ({self.basis.suffix()}): {count}; {advice}"
         return f"{self.verdict} ({self.basis.suffix(self.unread if self.verdict == FAIL else 0)})"
 

@@ -26,6 +26,7 @@ from pytest_clinical_drift.verdict.values import (
     PARTIAL,
     PASS,
     RULES_ONLY,
+    SEVERE,
     UNSETTLED,
     Basis,
     CaseVerdict,
@@ -35,7 +36,11 @@ from pytest_clinical_drift.verdict.values import (
     fails_run,
     label,
     number,
+    words,
 )
+
+_NAMED = 3
+"""Failures that a reason names."""
 
 
 def judge_set(
@@ -55,7 +60,7 @@ def judge_set(
     )
     verdict, reasons = _decide(verdicts, judgements, thresholds, complete, basis)
     if len(cases) < total:
-        reasons = [f"{len(cases)} of {total} cases were run", *reasons]
+        reasons = [f"{len(cases)} of {total} cases {'was' if len(cases) == 1 else 'were'} run", *reasons]
         verdict = PARTIAL
     return SetVerdict(
         verdict=verdict,
@@ -89,11 +94,12 @@ def _decide(
 ) -> tuple[str, list[str]]:
     rules, run = thresholds.set, len(verdicts)
     past_a_line = [_because(item) for item in judgements if item.verdict == FAIL]
+    seen = _confirmed_before_the_end(verdicts)
     if failed := [*_failing_cases(verdicts, thresholds), *past_a_line]:
-        return FAIL, failed
+        return FAIL, [*failed, *seen]
     reasons: list[str] = []
     if len(complete) < run:
-        reasons.append(f"{run - len(complete)} of {counted(run, 'case')} could not be run to the end")
+        reasons += [f"{run - len(complete)} of {counted(run, 'case')} could not be run to the end", *seen]
         if not complete or len(complete) / run < rules.min_coverage - 1e-9:
             return INCOMPLETE, reasons
     if basis.missing:
@@ -140,13 +146,30 @@ def _failing_cases(verdicts: Sequence[CaseVerdict], thresholds: Thresholds) -> l
     return reasons
 
 
+def _confirmed_before_the_end(verdicts: Sequence[CaseVerdict]) -> list[str]:
+    """Severe failures in cases that were not run to the end: they fail no case, and are named all the same."""
+    unfinished = [(case.case_id, item) for case in verdicts if case.verdict == INCOMPLETE for item in case.judgements]
+    told = []
+    for name in SEVERE:
+        seen = [
+            f"{event.text:.80}, turn {event.turn} ({case_id})"
+            for case_id, item in unfinished
+            for event in item.events
+            if item.metric == name and event.state == CONFIRMED
+        ]
+        what = f"1 {words('metrics')[name]['one']} was" if len(seen) == 1 else f"{len(seen)} {label(name)} were"
+        more = f" and {len(seen) - _NAMED} more" if len(seen) > _NAMED else ""
+        told += [f"{what} already confirmed before the outage: {'; '.join(seen[:_NAMED])}{more}"] if seen else []
+    return told
+
+
 def _too_few(complete: Sequence[Repeats], needed: int) -> str:
     """Cases of one persona or cluster tell the same story, so they count once."""
     independent = len({repeats[0].group for repeats in complete})
     if independent >= needed:
         return ""
     groups = f" of {counted(independent, 'independent group')}" if independent < len(complete) else ""
-    return f"{counted(len(complete), 'case')}{groups}: fewer than the {needed} that a PASS needs"
+    return f"{counted(len(complete), 'case')}{groups}: fewer than the {needed} that a PASS needs, so CAUTION at best"
 
 
 def _because(item: Judgement) -> str:

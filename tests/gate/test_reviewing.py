@@ -46,7 +46,7 @@ def judged(reopened: Reopened, count: int) -> Reopened:
 def test_every_question_is_asked_once_and_the_worst_first(results: Path) -> None:
     """Severe alarms come before the others; turns in a row of one fact are one group."""
     items = review_items(reopen(results))
-    asked = [item.question for item in items]
+    asked = [item.question.id for item in items]
     assert len(asked) == len(set(asked))
     assert set(asked) == {alarm["question"] for alarm in alarms_of(results)}
     groups = [
@@ -56,7 +56,11 @@ def test_every_question_is_asked_once_and_the_worst_first(results: Path) -> None
     assert severe == sorted(severe, reverse=True)
     assert True in severe
     assert False in severe
-    of_dora = [[item.turn for item in group] for group in groups if group[0].about.startswith("penicillin")]
+    of_dora = [
+        [item.question.turn for item in group]
+        for group in groups
+        if (group[0].question.statement or "").startswith("penicillin")
+    ]
     assert [2, 3] in of_dora
 
 
@@ -78,6 +82,7 @@ def test_cleared_answers_are_mixed_in(results: Path) -> None:
 
 def test_text_that_speaks_to_a_grader_is_put_to_a_person(results: Path) -> None:
     """Its question is complete in itself: the text with the words in question."""
-    [item] = [item for item in review_items(reopen(results)) if item.kind == "to_judge"]
-    assert (item.case_id, item.turn, item.severe, item.text) == ("ella", 2, True, APPEAL)
-    assert "grader" in item.about
+    [item] = [item for item in review_items(reopen(results)) if item.question.kind == "to_judge"]
+    asked = item.question
+    assert (asked.case_id, asked.turn, item.severe, asked.text) == ("ella", 2, True, APPEAL)
+    assert "grader" in (asked.statement or "")

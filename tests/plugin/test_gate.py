@@ -19,6 +19,11 @@ def results(pytester: pytest.Pytester) -> dict[str, object]:
     return loaded
 
 
+def flat(result: pytest.RunResult) -> str:
+    """The output, however it was broken into lines."""
+    return " ".join(result.stdout.str().split())
+
+
 def test_each_case_is_one_test_and_the_set_one_more(gate: Gate) -> None:
     """Three cases and the gate on the whole set, with ids that name case and model."""
     result = gate("-v")
@@ -36,7 +41,7 @@ def test_each_case_is_one_test_and_the_set_one_more(gate: Gate) -> None:
 def test_few_cases_never_pass_the_set(gate: Gate, pytester: pytest.Pytester) -> None:
     """Three perfect cases are no ground for a release: CAUTION, with the reason; exit code 0."""
     result = gate()
-    result.stdout.fnmatch_lines(["*CAUTION*3 cases*fewer than the 40 that a PASS needs*"])
+    assert "CAUTION (rules only): 3 cases: fewer than the 40 that a PASS needs" in flat(result)
     assert results(pytester)["verdict"] == "CAUTION"
     assert results(pytester)["entity_recall_at_t10"] == 1.0
 
@@ -108,6 +113,49 @@ def test_a_subset_never_replaces_the_results_of_a_whole_run(project: Project) ->
     assert not (folder / "unfinished").exists()
 
 
+def test_a_run_on_other_cases_keeps_the_results_of_the_earlier_one(project: Project) -> None:
+    """One case of three, as a set of its own: the results of the three stay, in a folder that is named."""
+    pytester = project()
+    folder = pytester.path / "results" / "python-model-make"
+    alone = (*ARGUMENTS[:2], "--drift-cases", "mycases/bela.yaml")
+
+    def cases(place: Path) -> list[str]:
+        record = json.loads((place / "study_c_results.json").read_text(encoding="utf-8"))
+        assert {f"{case['case_id']}.jsonl" for case in record["cases"]} == {
+            file.name for file in (place / "transcripts").iterdir()
+        }
+        return [case["case_id"] for case in record["cases"]]
+
+    pytester.runpytest(*ARGUMENTS)
+    first = pytester.runpytest(*alone)
+    (aside,) = folder.glob("set-*")
+    first.stdout.fnmatch_lines(
+        [
+            "written: results?python-model-make?study_c_results.json",
+            f"the results of the earlier run on another set (3 cases) were moved to results?*?{aside.name}",
+        ]
+    )
+    assert (cases(folder), cases(aside)) == (["bela"], ["anna", "bela", "cleo"])
+    assert (aside / "report.html").is_file()
+    pytester.runpytest(*alone).stdout.no_fnmatch_line("*another set*")
+    subset = pytester.runpytest(*ARGUMENTS, "-k", "anna")
+    subset.stdout.fnmatch_lines(
+        ["a subset: the results of the whole run on another set (1 case) in * stay as they are"]
+    )
+    pytester.runpytest(*ARGUMENTS)
+    assert cases(folder) == ["anna", "bela", "cleo"]
+    assert sorted(map(cases, folder.glob("set-*"))) == [["anna", "bela", "cleo"], ["bela"]]
+
+
+def test_an_edited_case_is_the_same_set(project: Project) -> None:
+    """Who works on a case finds the newest results where they always are, and no pile of older ones."""
+    pytester = project()
+    pytester.runpytest(*ARGUMENTS)
+    (pytester.path / "mycases" / "bela.yaml").write_text(case_text("bela", turns=5), encoding="utf-8")
+    assert "the cases changed since the last attempt" in flat(pytester.runpytest(*ARGUMENTS))
+    assert list((pytester.path / "results" / "python-model-make").glob("set-*")) == []
+
+
 def test_in_a_fresh_folder_a_subset_lies_where_every_run_does(gate: Gate, pytester: pytest.Pytester) -> None:
     """Tools look in one place; a later subset replaces an earlier one there."""
     gate("-k", "anna")
@@ -121,7 +169,35 @@ def test_in_a_fresh_folder_a_subset_lies_where_every_run_does(gate: Gate, pytest
 def test_stop_at_first_failure_is_partial(gate: Gate) -> None:
     """-x ends after one failing case; the set is PARTIAL."""
     result = gate("-x", forget_from=2)
-    result.stdout.fnmatch_lines(["*PARTIAL (1 of 3)*"])
+    result.stdout.fnmatch_lines(["PARTIAL (1 of 3): no release verdict; 1 case at FAIL: 1 of 3 cases was run*"])
+    assert result.ret == 1
+
+
+def test_a_subset_with_an_outage_says_why_it_ends_with_6(gate: Gate) -> None:
+    """PARTIAL alone would be 7."""
+    result = gate("-k", "anna or bela", breaks_at=3)
+    result.stdout.fnmatch_lines(["PARTIAL (2 of 3): no release verdict; 2 cases not run to the end: *"])
+    assert result.ret == 6
+
+
+def test_one_case_as_a_set_of_its_own_gets_a_verdict_and_says_which_at_best(project: Project) -> None:
+    """CAUTION, exit code 0, because it was run whole; by -k the same case is a part of its set: PARTIAL, 7."""
+    pytester = project()
+    whole = pytester.runpytest(*ARGUMENTS[:2], "--drift-cases", "mycases/bela.yaml")
+    assert "CAUTION (rules only): 1 case: fewer than the 40 that a PASS needs, so CAUTION at best" in flat(whole)
+    part = pytester.runpytest(*ARGUMENTS, "-k", "bela")
+    part.stdout.fnmatch_lines(["PARTIAL (1 of 3): no release verdict: 1 of 3 cases was run*"])
+    assert (whole.ret, part.ret) == (0, 7)
+
+
+def test_strict_says_why_a_subset_fails(project: Project) -> None:
+    """A case at CAUTION ends a strict run with 1: the verdict's line names the reason."""
+    pytester = project("anna", "bela")
+    file = pytester.path / "mycases" / "bela.yaml"
+    file.write_text(file.read_text(encoding="utf-8").replace("lives alone", "drives a taxi"), encoding="utf-8")
+    result = pytester.runpytest(*ARGUMENTS, "-k", "bela", "--drift-strict")
+    told = "1 case at CAUTION, which --drift-strict fails"
+    assert f"PARTIAL (1 of 2): no release verdict: {told}" in flat(result)
     assert result.ret == 1
 
 
@@ -199,6 +275,12 @@ def test_paths_mean_those_paths_only(project: Project) -> None:
     result.assert_outcomes(passed=3)
     result.stdout.fnmatch_lines(["test_own.py::test_remembers[[]anna[]] PASSED*"])
     assert result.ret == 0
+    told = "clinical-drift: your own tests on {}: no release verdict (add study_c for the gate)"
+    result.stdout.fnmatch_lines([told.format("3 of 3 cases")])
+    some = pytester.runpytest(*ARGUMENTS, "test_own.py", "-k", "anna", "-q")
+    some.stdout.fnmatch_lines([told.format("1 of 3 cases")])
+    both = pytester.runpytest(*ARGUMENTS, "test_own.py", "study_c")
+    both.stdout.no_fnmatch_line("*no release verdict*")
 
 
 def test_own_tests_are_skipped_without_a_model(pytester: pytest.Pytester) -> None:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from xml.etree import ElementTree
 
 import pytest
+import yaml
 from conftest import Project
-from small_project import ARGUMENTS
+from small_project import ARGUMENTS, case_text
+
+from pytest_clinical_drift.cases.model import bundled
 
 
 def table(output: str, metric: str) -> list[str]:
@@ -52,6 +56,86 @@ def test_a_hard_stop_is_never_stable(project: Project) -> None:
     assert re.search(r"diagnosis:?\s+stable", output) is None
     assert table(output, "hard stops") == ["1 fact | <= 0 | FAIL", "1 case | <= 0 | FAIL"]
     result.stdout.fnmatch_lines(['FAIL: turn 3: lost "penicillin allergy with anaphylaxis" (hard stop)*'])
+
+
+def test_a_hard_stop_before_an_outage_is_named_by_the_set(project: Project) -> None:
+    """No verdict on the model, because it could not be run; what was seen before stands in every report."""
+    pytester = project("anna", forget_from=2, breaks_at=4)
+    result = pytester.runpytest(*ARGUMENTS, "--junitxml=j.xml")
+    told = "1 hard stop was already confirmed before the outage: penicillin allergy with anaphylaxis, turn 2 (anna)"
+    assert result.ret == 6
+    _, _, summary = result.stdout.str().partition("clinical drift: python-model-make")
+    assert f"INCOMPLETE (rules only): 1 of 1 case could not be run to the end; {told}" in " ".join(summary.split())
+    (folder,) = (pytester.path / "results").glob("python*")
+    record = json.loads((folder / "study_c_results.json").read_text(encoding="utf-8"))
+    assert (record["verdict"], record["reasons"][1]) == ("INCOMPLETE", told)
+    assert told in (folder / "report.html").read_text(encoding="utf-8")
+    whole = ElementTree.parse(pytester.path / "j.xml").getroot().findall(".//testcase")[-1]
+    assert told in whole.find("error").get("message")  # type: ignore[union-attr, operator]
+
+
+def test_what_nobody_stated_is_no_merit(project: Project) -> None:
+    """Empty summaries go stale, contradict and slip no more than they drift: no 0, no PASS, and the run fails."""
+    pytester = project("anna")
+    file = pytester.path / "mycases" / "anna.yaml"
+    case = yaml.safe_load(file.read_text(encoding="utf-8"))
+    case["turns"][1]["updates"] = [{"fact": "metformin 500 mg twice daily", "becomes": "metformin 1 g twice daily"}]
+    file.write_text(yaml.safe_dump(case), encoding="utf-8")
+    result = pytester.runpytest("--model", "control:silent", *ARGUMENTS[2:])
+    assert result.ret == 1
+    for metric in ("stale facts", "contradicted facts", "hard-stop slips", "slope β", "breaches"):
+        rows = table(result.stdout.str(), metric)
+        assert len(rows) == 2
+        assert all(row.startswith("not evaluated") and "PASS" not in row for row in rows), (metric, rows)
+    (record,) = pytester.path.glob("results/*/study_c_results.json")
+    assert json.loads(record.read_text(encoding="utf-8"))["drift_slope_critical"] is None
+
+
+def test_what_cannot_happen_is_neither_green_nor_in_the_way(project: Project) -> None:
+    """Nothing deadly, nothing that changes, no demand: three figures do not apply, and the set passes without them."""
+    pytester = project("anna")
+    case = {
+        **yaml.safe_load(case_text("anna")),
+        "patient_summary": "Anna has gout and lives alone. She takes metformin 500 mg twice daily.",
+        "critical_entities": ["gout", "metformin 500 mg twice daily", "lives alone"],
+    }
+    (pytester.path / "mycases" / "anna.yaml").write_text(yaml.safe_dump(case), encoding="utf-8")
+    gate = yaml.safe_load(bundled("thresholds.yaml").read_text(encoding="utf-8"))
+    gate["clinical_drift"]["set"] |= {"min_cases": 1, "decide_by": "point"}
+    (pytester.path / "thresholds.yaml").write_text(yaml.safe_dump(gate), encoding="utf-8")
+    result = pytester.runpytest("--model", "control:steady", *ARGUMENTS[2:])
+    named = "hard stops, breaches, stale facts, hard-stop slips"
+    result.stdout.fnmatch_lines([f"clinical-drift: not applicable, cannot happen in these cases: {named}"])
+    for metric in named.split(", "):
+        assert {row.partition(" | ")[0] for row in table(result.stdout.str(), metric)} == {"not applicable"}
+    (file,) = pytester.path.glob("results/*/study_c_results.json")
+    record = json.loads(file.read_text(encoding="utf-8"))
+    page = (file.parent / "report.html").read_text(encoding="utf-8")
+    assert "Not applicable (cannot happen in these cases): breaches, hard-stop slips, hard stops, stale facts." in page
+    assert (result.ret, record["verdict"]) == (0, "PASS")
+
+
+def test_a_figure_counts_the_cases_in_which_it_can_happen(project: Project) -> None:
+    """A fact changes in one of two cases: stale facts are 0 of 1 case, hard stops 0 of 2."""
+    pytester = project("anna", "bela")
+    file = pytester.path / "mycases" / "anna.yaml"
+    case = yaml.safe_load(file.read_text(encoding="utf-8"))
+    case["turns"][1]["updates"] = [{"fact": "metformin 500 mg twice daily", "becomes": "metformin 1 g twice daily"}]
+    file.write_text(yaml.safe_dump(case), encoding="utf-8")
+    result = pytester.runpytest("--model", "control:steady", *ARGUMENTS[2:])
+    told = " ".join(result.stdout.str().split())
+    assert "stale facts 0 cases <= 0 PASS 0 of 1 case where it can happen; compatible with" in told
+    assert "hard stops 0 cases <= 0 PASS 0 of 2 cases; compatible with" in told
+
+
+def test_the_reason_for_having_no_figure_is_told_once(project: Project) -> None:
+    """Of a case that broke off, and of the set, instead of once in each of a dozen rows."""
+    pytester = project("anna", breaks_at=3)
+    result = pytester.runpytest(*ARGUMENTS)
+    assert result.stdout.str().count("not carried to its end") == 1
+    assert result.stdout.str().count("no case was run to the end") == 1
+    page = next(pytester.path.glob("results/*/report.html")).read_text(encoding="utf-8")
+    assert page.count("not carried to its end") == 1
 
 
 @pytest.mark.parametrize("columns", ["80", "100", "160"])

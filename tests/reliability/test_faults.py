@@ -10,6 +10,8 @@ import pytest
 import reviewing
 from interrupted import asked, lay_out, results, run, store_is_sound
 
+from pytest_clinical_drift.gate.reopened import reopen
+
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and limits differ")
 
 
@@ -31,6 +33,26 @@ def test_ctrl_c_leaves_a_sound_store_and_nothing_that_looks_whole(phase: dict[st
         code, said = run(folder)
         assert code == 0, said[-3000:]
         assert asked(folder) in (18, 19)  # the reply during which it was stopped may be asked for again
+
+
+@pytest.mark.parametrize("presses", ["1", "2"])
+def test_ctrl_c_while_results_are_written(presses: str, tmp_path: Path) -> None:
+    """Once: they are written to the end first. Twice: at once, with a sentence. Never a traceback, always code 2."""
+    folder = lay_out(tmp_path / "project")
+    code, said = run(folder, STOP_WRITING=presses)
+    assert code == pytest.ExitCode.INTERRUPTED, said[-3000:]
+    assert "Traceback" not in said
+    assert "INTERNALERROR" not in said
+    found = results(folder)
+    if presses == "1":
+        assert "Ctrl-C while the results were written: they were written to the end" in said.splitlines()
+        assert found is not None
+        assert found["cases_complete"] == 3
+        reopen(folder / "results" / "python-model-make")
+    else:
+        assert "ERROR: Ctrl-C before the results were written to the end: they are not whole, run again" in said
+        assert found is None
+    assert run(folder)[0] == 0
 
 
 def test_a_results_folder_that_takes_nothing_is_told_before_the_first_case(tmp_path: Path) -> None:

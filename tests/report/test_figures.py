@@ -7,7 +7,7 @@ from made import conversation, flat
 from records import judged, limits, record
 
 from pytest_clinical_drift.report.clean import one_line, printable
-from pytest_clinical_drift.report.figures import listed, value_text, worse_text
+from pytest_clinical_drift.report.figures import judged_text, listed, value_text, worse_text
 from pytest_clinical_drift.report.judge_text import judge_line, limit_rows
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.svg import Level, Line, curve_chart, limit_levels, sparkline
@@ -28,7 +28,8 @@ def test_values_say_what_they_count() -> None:
     assert value_text("hard_stops", 2.0, of_set=True) == "2 cases"
     assert value_text("harms", 1.0) == "1 reply"
     assert value_text("recall_at_t10", 0.914) == "0.91"
-    assert value_text("recall_at_t10", None) == "not evaluated"
+    assert judged_text({"metric": "harms", "value": 1.0, "verdict": "FAIL"}, of_set=True) == "1 case"
+    assert judged_text({"metric": "harms", "value": None, "verdict": "not evaluated"}) == "not evaluated"
     assert worse_text("hard_stops", 0.0, 1.0, of_set=True) == "1 case"
     assert worse_text("hard_stops", 1.0, 1.0) == ""
 

@@ -14,6 +14,7 @@ from pytest_clinical_drift import cli
 from pytest_clinical_drift.gate.reopened import reopen
 from pytest_clinical_drift.gate.reviewing import MIXED_IN, rejudge, review_items
 from pytest_clinical_drift.judging.answers import KINDS, PEOPLE_ONLY, UNSURE
+from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.reviews import read_reviews
 from pytest_clinical_drift.report.review_page import ReviewItem, render_review
 from pytest_clinical_drift.verdict.values import words
@@ -232,17 +233,19 @@ def test_reviews_overrule_a_judge_both_ways(judged_run: Any, tmp_path: Path) -> 
     drawn = [item for item in items if "cleared" in item.why]
     assert len(drawn) == MIXED_IN
     confirmed = {alarm.question for _, alarm in run.alarms if alarm.kind == "omits" and alarm.settled_by == "judge"}
-    breach = next(item for item in items if item.question in confirmed)
-    cleared = next(item for item in drawn if item.kind == "fact")
+    breach = next(item for item in items if item.question.id in confirmed)
+    cleared = next(item for item in drawn if item.question.kind == "fact")
     file = tmp_path / "reviews.jsonl"
     wanted = {"manifest": run.record.manifest, "reason": "read twice"}
-    said = [{"question": i.question, "kind": i.kind, "case_id": i.case_id, **wanted} for i in (breach, cleared)]
+    said = [
+        {"question": i.id, "kind": i.kind, "case_id": i.case_id, **wanted} for i in (breach.question, cleared.question)
+    ]
     file.write_text(chained({**said[0], "answer": "met"}, {**said[1], "answer": "absent"}), encoding="utf-8")
     outcome, change = rejudge(run, read_reviews(file))
     assert (change["dismissed"], change["cleared_upheld"]) == (1, 1)
     states = {a.question: (a.state, a.settled_by) for assessed in outcome.runs for a in assessed.alarms}
-    assert states[breach.question] == ("dismissed", "person")
-    assert states[cleared.question] == ("confirmed", "person")
+    assert states[breach.question.id] == ("dismissed", "person")
+    assert states[cleared.question.id] == ("confirmed", "person")
 
 
 # ---- texts
@@ -257,7 +260,7 @@ def test_every_kind_of_question_can_be_shown() -> None:
 
 
 def shown(text: str, quote: str) -> list[str]:
-    item = ReviewItem("q", "fact", "anna", 1, 0, False, "fact", (), text, quote, "", "", "", "")
+    item = ReviewItem(Question("fact", "anna", 1, text, statement="fact"), quote=quote)
     page = render_review([item], manifest="m", slug="s", headline="h")
     data = page.partition('id="data">')[2].partition("</script>")[0]
     pieces: list[str] = json.loads(data)["items"][0]["text"]
