@@ -114,7 +114,7 @@ def _wing(residuals: Table, units: int, confidence: float, corrected: bool) -> T
     heavy = (residuals**4).mean(axis=0) / np.where(variance > 0, variance, 1.0) ** 2 - 3
     # the variance of a variance grows with the kurtosis: Satterthwaite's degrees of freedom
     freedom = 2 / (np.maximum(heavy, 0) / units + 2 / (units - 1))
-    freedom = np.clip(freedom, min(_FEWEST_FREEDOM, units - 1), units - 1)
+    freedom = np.clip(freedom, _FEWEST_FREEDOM, units - 1)  # the upper bound wins
     wing: Table = -stdtrit(freedom, tail)
     return wing
 

@@ -136,3 +136,4 @@ def test_only_wording_nought_is_a_person() -> None:
     assert [Opinion("x", wording, "", "", "").by_person for wording in (0, 1, 2)] == [True, False, False]
     ruling = Ruling("id", UPHELD, "absent", (Opinion("judge", 1, "absent", "", ""),))
     assert with_person(question("fact"), ruling, ()).outcome == UPHELD
+    assert (ruling.by_person, ruling.audit) == (False, False)

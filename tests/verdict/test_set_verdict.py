@@ -622,19 +622,29 @@ def test_people_have_read_what_was_upheld() -> None:
 
 
 def test_corrected_recall_has_its_ends_by_hand() -> None:
-    """2 of 4 alarms upheld among 20 facts: recall 0.9 less the shift of the judged share by a fifth, ends exchanged."""
-    facts = [finding("a"), finding("b"), finding("c", state="dismissed"), finding("d", state="dismissed")]
+    """1 of 4 alarms upheld among 20 facts: recall 0.95 less a fifth of the judged share's shift, ends exchanged."""
+    facts = [finding("a"), *(finding(name, state="dismissed") for name in "bcd")]
     facts += [finding(f"r{number}", None) for number in range(16)]
-    case = flat("c", 0.9)
+    case = flat("c", 0.95)
     turns = (*case.turns[:9], dataclasses.replace(case.turns[9], findings=tuple(facts)))
     cases = [[dataclasses.replace(case, case_id=f"c{n}", group=f"g{n}", turns=turns)] for n in range(60)]
     item = figure(judge(cases, basis=blind(80)), "recall_at_t10")
-    size = effective_trials([2] * 60, [4] * 60, [f"g{n}" for n in range(60)], confidence=0.95)
-    rate = corrected_rate((size / 2, size), sensitivity=(80, 100), specificity=(300, 300), confidence=0.95)
+    size = effective_trials([1] * 60, [4] * 60, [f"g{n}" for n in range(60)], confidence=0.95)
+    rate = corrected_rate((size / 4, size), sensitivity=(80, 100), specificity=(300, 300), confidence=0.95)
     assert rate is not None
-    expected = [0.9 - (true - 0.5) * 4 / 20 for true in (0.625, rate.high, rate.low)]
+    expected = [0.95 - (true - 0.25) * 4 / 20 for true in (0.3125, rate.high, rate.low)]
     assert item.corrected is not None
     assert dataclasses.astuple(item.corrected) == pytest.approx(tuple(expected))
+
+
+def test_a_correction_within_the_limits_changes_no_verdict() -> None:
+    """A flawless set stays PASS beside a good judge; K 0.12 stays FAIL though 0.078 would be CAUTION."""
+    assert figure(judge(steady(), basis=blind(100)), "k_conflict").verdict == "PASS"
+    cases = [[flat(f"c{number}", pairs=10, contradictions=1 + int(number % 5 == 0))] for number in range(60)]
+    item = figure(judge(cases, basis=blind(95, 285)), "k_conflict")
+    assert item.corrected is not None
+    assert item.corrected.value == pytest.approx(0.07 / 0.9)
+    assert (item.value, item.verdict) == (pytest.approx(0.12), "FAIL")
 
 
 def test_no_question_no_correction() -> None:
