@@ -105,7 +105,7 @@ def _compare(options: argparse.Namespace) -> int:
 
 
 def _power(options: argparse.Namespace) -> int:
-    from pytest_clinical_drift.metrics.power import estimate_power
+    from pytest_clinical_drift.metrics.paired import estimate_power
     from pytest_clinical_drift.report.page import text_lines
     from pytest_clinical_drift.verdict.baseline import load_baseline, recall_sd
     from pytest_clinical_drift.verdict.thresholds import load_thresholds

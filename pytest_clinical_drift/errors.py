@@ -42,7 +42,7 @@ def _harmless(text: str) -> str:
     return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
 
 
-def sentence(error: InputError | OSError) -> str:
+def sentence(error: DriftError | OSError) -> str:
     """What to tell the user; of a file or folder that the system refuses (a full disk, a name too long) its place."""
     if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename is not None else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -71,8 +71,7 @@ class Exchange:
 
     turn: int
     message: str
-    reply: Reply | None
-    """None when the source recorded no dialogue reply."""
+    reply: Reply
     summary: Reply
     cleaned: bool = False
     """Repetition was cut from the reply before it went into the history."""
@@ -87,7 +86,6 @@ class Transcript:
     repeat: int = 0
     incomplete: str | None = None
     """Why the conversation could not be carried to its end; None when it was."""
-    notes: tuple[str, ...] = field(default=())
 
 
 def write_transcript(transcript: Transcript, folder: Path) -> Path:
@@ -97,7 +95,7 @@ def write_transcript(transcript: Transcript, folder: Path) -> Path:
     path = folder / f"{transcript.case_id}{suffix}.jsonl"
     lines = []
     for exchange in transcript.exchanges:
-        if exchange.reply is not None and exchange.reply.recorded:
+        if exchange.reply.recorded:
             lines.append(_line(transcript, exchange, "dialogue", exchange.reply))
         lines.append(_line(transcript, exchange, "summary", exchange.summary))
     path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
@@ -127,7 +125,7 @@ def first_error(exchanges: Iterable[Exchange]) -> str | None:
     """Why the first failed reply failed, in a line with its turn; None when all were had."""
     for exchange in exchanges:
         for what, reply in (("reply", exchange.reply), ("summary", exchange.summary)):
-            if reply is not None and reply.error is not None:
+            if reply.error is not None:
                 cause, _, _ = reply.error.partition("\n")  # a traceback may follow
                 return f"turn {exchange.turn}, {what}: {cause}"
     return None

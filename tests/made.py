@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from pytest_clinical_drift.metrics.conflict import conflict_rate
 from pytest_clinical_drift.metrics.drift import fit_slope
+from pytest_clinical_drift.metrics.recall import ratio
 from pytest_clinical_drift.scoring.assessment import (
     CONFIRMED,
     Alarm,
@@ -50,7 +50,7 @@ def conversation(
         )
         for number, value in enumerate(curve, start=1)
     )
-    rate = conflict_rate(contradictions, pairs)
+    rate = ratio(contradictions, pairs)
     reason = "" if pairs else "no two turns gave advice"
     return CaseAssessment(
         case_id=case_id,

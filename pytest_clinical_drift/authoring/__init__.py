@@ -1,1 +1,21 @@
 """For those who write cases: checks of their quality, and target plans for those that lack one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+
+class Remark(NamedTuple):
+    """One thing to mend."""
+
+    level: Literal["error", "warning"]
+    """error: the case is unfit as a test; warning: it deserves a second look and may be right."""
+    place: str
+    """Field, fact id or turn."""
+    text: str
+    """What is wrong, in one sentence without a full stop."""
+    case_id: str = ""
+
+
+Remarks = Iterator[Remark]

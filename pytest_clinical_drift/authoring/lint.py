@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from tabulate import tabulate
 
-from pytest_clinical_drift.authoring import facts, replies, turns
-from pytest_clinical_drift.authoring.remark import Remark, Remarks
+from pytest_clinical_drift.authoring import Remark, Remarks, facts, replies, turns
 from pytest_clinical_drift.cases.files import case_files, read_cases
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError

@@ -47,8 +47,6 @@ class Component(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A target plan of one case."""
-
     case_id: str
     text: str
     components: tuple[Component, ...]
@@ -182,7 +180,10 @@ def synthesise(case: Case) -> Plan:
     sentences, components = [], []
     for rule in plan_words()["rules"]:
         chosen = [fact for fact in facts if _belongs(rule, fact)]
-        texts = dict.fromkeys(_avoided(fact) if rule.id == "avoid" else fact.text for fact in chosen)
+        texts = dict.fromkeys(
+            f"{', '.join(fact.forbids)} (because of {fact.text})" if fact.forbids and rule.id == "avoid" else fact.text
+            for fact in chosen
+        )
         if texts:
             sentences.append(rule.sentence.format(facts="; ".join(texts)))
             components.append(Component(rule.id, tuple(fact.text for fact in chosen)))
@@ -194,10 +195,6 @@ def _belongs(rule: _Word, fact: CriticalEntity) -> bool:
     if fact.forbids and rule.id in ("avoid", "background"):
         return rule.id == "avoid"
     return _kind(fact) in rule.kinds
-
-
-def _avoided(fact: CriticalEntity) -> str:
-    return f"{', '.join(fact.forbids)} (because of {fact.text})" if fact.forbids else fact.text
 
 
 _FRAME_KINDS = {"taken": "medication", "measured": "measurement", "reacts": "allergy", "stated": "diagnosis"}
@@ -234,9 +231,6 @@ def write_plans(plans: Sequence[Plan], file: Path, *, verifier: str | None = Non
         for plan in sorted(plans, key=lambda plan: plan.case_id)
     }
     meta = {"generator": "pytest-clinical-drift", "verifier": verifier, "plans": len(plans), **counts}
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps({"meta": meta, "plans": entries}, indent=2, ensure_ascii=False)
-        file.write_text(f"{text}\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{file}: cannot be written ({error.strerror or error})") from None
+    file.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({"meta": meta, "plans": entries}, indent=2, ensure_ascii=False)
+    file.write_text(f"{text}\n", encoding="utf-8")

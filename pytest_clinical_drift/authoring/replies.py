@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from pytest_clinical_drift.authoring.remark import Remark, Remarks
+from pytest_clinical_drift.authoring import Remark, Remarks
 from pytest_clinical_drift.cases.faults import Location, did_you_mean
 from pytest_clinical_drift.cases.files import place_of
-from pytest_clinical_drift.cases.model import Case, CriticalEntity, Expect, Expectation
+from pytest_clinical_drift.cases.model import Case, CriticalEntity, Expect
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.advice.breach import find_breaches
 from pytest_clinical_drift.evidence.advice.clause import OTHER
@@ -37,7 +37,9 @@ def demands(case: Case) -> Remarks:
     for turn in case.turns:
         place = f"turn {turn.turn}"
         for wish in turn.expect.must:
-            if wish.any_of and len(wish.any_of) < _FEWEST_WORDINGS and not _is_figure_or_name(wish):
+            # a number or a name of the vocabulary has one wording
+            named = any(any(map(str.isdigit, wording)) or find_terms(wording) for wording in wish.any_of)
+            if wish.any_of and len(wish.any_of) < _FEWEST_WORDINGS and not named:
                 count = "1 wording" if len(wish.any_of) == 1 else f"{len(wish.any_of)} wordings"
                 text = f"must {wish.text!r}: {count}; a careful reply may well use another"
                 yield Remark("warning", place, text)
@@ -51,11 +53,6 @@ def demands(case: Case) -> Remarks:
                 yield Remark("warning", place, text)
             elif find_breaches(f"Do not {wish.text}.", (), rule):
                 yield Remark("error", place, f"must_not {wish.text!r} is broken even by a warning against it")
-
-
-def _is_figure_or_name(wish: Expectation) -> bool:
-    """Whether a number or a name of the vocabulary is what is wanted: those have one wording."""
-    return any(any(map(str.isdigit, wording)) or find_terms(wording) for wording in wish.any_of)
 
 
 def plan_and_provenance(case: Case) -> Remarks:
@@ -119,13 +116,10 @@ def _unknown_word(name: str, case: Case) -> str | None:
     target = target_of(name)
     if target.ids or find_terms(name):
         return None
-    words = [word for word in read(name).words if loose_stem(word) in target.stems]
-    return next((word for word in words if not lexicon().knows(fold(word)) and not _said(word, case)), None)
-
-
-def _said(word: str, case: Case) -> bool:
+    words = [word for word in read(name).words if loose_stem(word) in target.stems and not lexicon().knows(fold(word))]
     texts = (case.patient_summary, *(fact.text for fact, _ in _facts(case)), *(turn.message for turn in case.turns))
-    return any(loose_stem(word) == loose_stem(said) for text in texts for said in read(text).words)
+    said = {loose_stem(word) for text in texts for word in read(text).words} if words else ()
+    return next((word for word in words if loose_stem(word) not in said), None)
 
 
 def _meant(name: str, word: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_clinical_drift.authoring.remark import Remark, Remarks
+from pytest_clinical_drift.authoring import Remark, Remarks
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, FactState, Turn, facts_at
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
 from pytest_clinical_drift.evidence.facts.slots import named_medicines

@@ -123,6 +123,15 @@ def read_text(file: Path) -> str:
         raise InputError(f"{file}: cannot be read ({error.strerror or error})") from None
 
 
+def file_hash(file: Path) -> str:
+    """SHA-256 of the file's bytes."""
+    try:
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read ({error.strerror or error})") from None
+
+
 def parse_data(file: Path, text: str) -> Any:
     """Parse YAML or JSON by the file's ending."""
     try:
@@ -148,11 +157,8 @@ def write_new_case(case_id: str, folder: Path) -> Path:
     file = folder / f"{case_id}.yaml"
     if file.exists():
         raise InputError(f"{file}: is there already and stays as it is")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        file.write_text(_TEMPLATE.read_text(encoding="utf-8").replace("CASE_ID", case_id), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{file}: cannot be written ({error.strerror})") from None
+    folder.mkdir(parents=True, exist_ok=True)
+    file.write_text(_TEMPLATE.read_text(encoding="utf-8").replace("CASE_ID", case_id), encoding="utf-8")
     return file
 
 

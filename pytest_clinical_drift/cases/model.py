@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import BaseModel, Field, StringConstraints, field_validator, model_validator
 
 from pytest_clinical_drift.cases.faults import Location, ReferenceFault, did_you_mean
 
@@ -18,8 +18,8 @@ FactKind = Literal[
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+class _Record(BaseModel, frozen=True, extra="forbid"):
+    """What stands in a case file."""
 
 
 class CriticalEntity(_Record):

@@ -41,7 +41,8 @@ class Dialogue:
         done = len(self.replies)
         if self.failed or not done or done in self.summaries:
             return None
-        return Request(self.case.id, self.repeat, done, "summary", prompts.with_probe(self.history, self.probe))
+        asked = Message("user", self.probe or prompts.PROBE)
+        return Request(self.case.id, self.repeat, done, "summary", (*self.history, asked))
 
     def take(self, request: Request, reply: Reply) -> None:
         """Record an answer; a failed one ends the conversation."""
@@ -55,7 +56,6 @@ class Dialogue:
         self.history.append(Message("assistant", visible))
 
     def transcript(self) -> Transcript:
-        """What was said."""
         never_asked = Reply("", error="not asked for")
         exchanges = tuple(
             Exchange(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation.dialogue import Dialogue, without_lost_answer
-from pytest_clinical_drift.conversation.progress import Progress, no_progress
+from pytest_clinical_drift.conversation.progress import Progress
 from pytest_clinical_drift.conversation.store import StoredRun
 from pytest_clinical_drift.subjects.base import (
     BatchedSubject,
@@ -30,8 +30,6 @@ Question = tuple[int, tuple[Message, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How conversations are run."""
-
     system_prompt: str | None = None
     """The deployed system prompt, part of the tested item."""
     repeats: int = 1
@@ -65,7 +63,12 @@ def run_conversations(
             while (requests := frontier.admit()) and not stop():
                 subject.answer(requests, frontier.deliver)
     elif isinstance(subject, SequentialSubject):
-        _ask_one_by_one(frontier, subject)
+        # case after case, since nothing is gained by interleaving: the first test has its result early
+        frontier.most_at_once = lambda: 1
+        pending = deque(frontier.admit())
+        while pending and not stop():
+            request = pending.popleft()
+            pending.extend(frontier.deliver(request, subject.respond(request)))
 
 
 class _Frontier:
@@ -96,7 +99,7 @@ class _Frontier:
         self._store = store
         self._had: dict[Question, Reply] = {}
         """Replies of this very run: they are not reused ones."""
-        self._progress = progress or no_progress()
+        self._progress = progress or Progress()
 
     def admit(self) -> list[Request]:
         """Requests of conversations that begin, as many as there is place for."""
@@ -171,43 +174,26 @@ def _question(request: Request) -> Question:
 
 async def _ask_all_at_once(frontier: _Frontier, subject: ConcurrentSubject) -> None:
     """Everything that can be asked is in flight; the subject finds its own pace."""
-    tasks: set[asyncio.Task[None]] = set()
-    failures: list[BaseException] = []
-    over = asyncio.Event()
 
-    def send(requests: Sequence[Request]) -> None:
+    async def ask(request: Request, group: asyncio.TaskGroup) -> None:
+        send(frontier.deliver(request, await subject.ask(request)), group)
+
+    def send(requests: Sequence[Request], group: asyncio.TaskGroup) -> None:
         for request in requests:
-            tasks.add(task := asyncio.create_task(ask(request)))
-            task.add_done_callback(ended)
+            group.create_task(ask(request, group))
 
-    async def ask(request: Request) -> None:
-        send(frontier.deliver(request, await subject.ask(request)))
+    async def converse() -> None:
+        async with asyncio.TaskGroup() as group:
+            send(frontier.admit(), group)
 
-    def ended(task: asyncio.Task[None]) -> None:
-        tasks.discard(task)
-        if not task.cancelled() and (failure := task.exception()) is not None:
-            failures.append(failure)
-        if failures or not tasks:
-            over.set()
-
+    conversations = asyncio.create_task(converse())
     try:
-        send(frontier.admit())
-        while tasks and not failures and not frontier.stop():
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(over.wait(), _STOP_POLL_SECONDS)
+        while not conversations.done() and not frontier.stop():
+            await asyncio.wait([conversations], timeout=_STOP_POLL_SECONDS)
+        conversations.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await conversations
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[0] from None
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
         await subject.disconnect()
-    for failure in failures:
-        raise failure
-
-
-def _ask_one_by_one(frontier: _Frontier, subject: SequentialSubject) -> None:
-    """Case after case, since nothing is gained by interleaving: the first test has its result early."""
-    frontier.most_at_once = lambda: 1
-    pending = deque(frontier.admit())
-    while pending and not frontier.stop():
-        request = pending.popleft()
-        pending.extend(frontier.deliver(request, subject.respond([request])[0]))

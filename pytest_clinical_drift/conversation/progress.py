@@ -20,9 +20,9 @@ class Progress:
 
     def __init__(
         self,
-        write: Callable[[str], Any],
+        write: Callable[[str], Any] = lambda text: None,
         *,
-        live: bool,
+        live: bool = False,
         width: int = 80,
         current_line: Callable[[], str] = lambda: "",
         uncaptured: Callable[[], AbstractContextManager[Any]] = contextlib.nullcontext,
@@ -40,7 +40,6 @@ class Progress:
     # -- counting
 
     def begin(self, *, cases: int, replies: int) -> None:
-        """The run starts; so much is to do."""
         self._total_cases, self._total_replies = cases, replies
         self._started = time.monotonic()
 
@@ -102,11 +101,6 @@ class Progress:
             with self._uncaptured():
                 self._write("\r\x1b[K\x1b[A" + (f"\x1b[{column}C" if column else ""))
             self._drawn = False
-
-
-def no_progress() -> Progress:
-    """For runs that nobody watches."""
-    return Progress(lambda text: None, live=False)
 
 
 def terminal_progress(reporter: Any, capture: Any, verbosity: int, *, workers: bool = False) -> Progress | None:

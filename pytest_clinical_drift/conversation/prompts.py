@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-
-from pytest_clinical_drift.transcript import Message
 
 VERSION = "1"
 
@@ -22,11 +19,6 @@ PROBE = (
 def opening(patient_summary: str, message: str) -> str:
     """The first user message: the intake, given once, and the patient's first words."""
     return f"{INTAKE}\n\n{patient_summary}\n\n{PATIENT}\n\n{message}"
-
-
-def with_probe(history: Sequence[Message], probe: str | None = None) -> tuple[Message, ...]:
-    """The history with the summary probe branching off; it never enters the history itself."""
-    return (*history, Message("user", probe or PROBE))
 
 
 def prompt_hash(probe: str | None = None) -> str:

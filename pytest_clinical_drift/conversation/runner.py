@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
-from pytest_clinical_drift.conversation.progress import Progress, no_progress
+from pytest_clinical_drift.conversation.progress import Progress
 from pytest_clinical_drift.conversation.store import Store, StoredRun
 from pytest_clinical_drift.errors import DriftError, SubjectError, sentence
 from pytest_clinical_drift.subjects.base import BatchedSubject, RunStopped, Subject
@@ -36,19 +36,16 @@ class BackgroundRunner:
         self._plan = plan
         self._store = Store(store) if store is not None else None
         self._transcripts = transcripts
-        self._progress = progress or no_progress()
+        self._progress = progress or Progress()
         self._on_finished = on_finished
-        self._cases: Sequence[Case] = ()
+        self.cases: Sequence[Case] = ()
+        """The conversations that will be asked for."""
         self._finished: dict[tuple[str, int], Transcript] = {}
         self._news = threading.Condition()
         self._stopping = threading.Event()
         self._interrupted = False
         self._thread: threading.Thread | None = None
-        self._failure: BaseException | None = None
-
-    def select(self, cases: Sequence[Case]) -> None:
-        """Say which conversations will be asked for."""
-        self._cases = cases
+        self._failure: str | None = None
 
     def start(self) -> None:
         """Begin, if nobody has yet and it is not over."""
@@ -62,7 +59,7 @@ class BackgroundRunner:
             try:
                 while (case_id, repeat) not in self._finished:
                     if self._failure is not None:
-                        raise _as_subject_error(self._failure)
+                        raise SubjectError(self._failure)
                     if self._thread is None or not self._thread.is_alive():
                         raise RunStopped(_STOPPED) if self._stopping.is_set() else SubjectError(_STOPPED)
                     self._news.wait(0.2)  # a timeout, so that Ctrl-C is heard on every platform
@@ -93,8 +90,10 @@ class BackgroundRunner:
             finally:
                 if stored is not None:
                     stored.end(finished=self._is_over())
+        except (DriftError, OSError) as error:
+            self._failure = sentence(error)
         except BaseException as error:  # the waiting tests must hear of whatever ended this thread
-            self._failure = error
+            self._failure = f"{type(error).__name__}: {error}"
         with self._news:
             self._news.notify_all()
 
@@ -104,10 +103,10 @@ class BackgroundRunner:
             for file in self._transcripts.glob("*.jsonl"):
                 file.unlink(missing_ok=True)
         repeats = self._plan.repeats
-        replies = sum(2 * len(case.turns) * repeats for case in self._cases)
-        self._progress.begin(cases=len(self._cases) * repeats, replies=replies)
+        replies = sum(2 * len(case.turns) * repeats for case in self.cases)
+        self._progress.begin(cases=len(self.cases) * repeats, replies=replies)
         run_conversations(
-            self._cases,
+            self.cases,
             self._subject,
             self._plan,
             on_finished=self._keep,
@@ -119,7 +118,7 @@ class BackgroundRunner:
     def _is_over(self) -> bool:
         """Whether the run reached an end that the next run should not go on from: all had, or stopped by a verdict."""
         outage = any(transcript.incomplete is not None for transcript in self._finished.values())
-        complete = len(self._finished) == len(self._cases) * self._plan.repeats
+        complete = len(self._finished) == len(self.cases) * self._plan.repeats
         return not outage and (complete or (self._stopping.is_set() and not self._interrupted))
 
     def _keep(self, transcript: Transcript) -> None:
@@ -130,11 +129,3 @@ class BackgroundRunner:
         with self._news:
             self._finished[transcript.case_id, transcript.repeat] = transcript
             self._news.notify_all()
-
-
-def _as_subject_error(failure: BaseException) -> SubjectError:
-    if isinstance(failure, OSError):
-        return SubjectError(sentence(failure))
-    if isinstance(failure, DriftError):
-        return SubjectError(str(failure))
-    return SubjectError(f"{type(failure).__name__}: {failure}")

@@ -17,7 +17,6 @@ import sqlite3
 import sys
 import uuid
 from pathlib import Path
-from typing import Any
 
 from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.errors import InputError
@@ -73,7 +72,7 @@ class StoredRun:
 
     def __init__(self, connection: sqlite3.Connection, identity: Identity, lock: int | None) -> None:
         self._connection = connection
-        self._subject = subject_hash(identity)
+        self._subject = identity.fingerprint(prompts.prompt_hash())
         self._proven = identity.proven
         self._lock = lock
         """The open lock file; None while another process is at work in this store."""
@@ -91,7 +90,6 @@ class StoredRun:
             return None  # what cannot be read was not stored: it is asked for again
 
     def put(self, request: Request, reply: Reply) -> None:
-        """Keep a reply; errors are none."""
         if reply.error is not None or self.problem is not None:
             return
         row = (self._key(request), self._run, _now(), json.dumps(dataclasses.asdict(reply), ensure_ascii=True))
@@ -127,16 +125,7 @@ class StoredRun:
 
     def _key(self, request: Request) -> str:
         said = [[message.role, message.content] for message in request.messages]
-        return _digest([self._subject, request.repeat, said])
-
-
-def subject_hash(identity: Identity) -> str:
-    """Everything a reply depends on besides the messages: subject, revision, decoding settings, our prompts."""
-    return _digest([identity.spec, identity.revision, dict(identity.settings), prompts.prompt_hash()])
-
-
-def _digest(value: Any) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=True, default=str).encode()).hexdigest()
+        return hashlib.sha256(json.dumps([self._subject, request.repeat, said]).encode()).hexdigest()
 
 
 def _read(text: str, created: str) -> Reply:

@@ -15,7 +15,6 @@ from pytest_clinical_drift.errors import InputError, SubjectError
 from pytest_clinical_drift.evidence.found import Findings
 from pytest_clinical_drift.gate.calibrating import Say, calibration_of, make_judge
 from pytest_clinical_drift.gate.options import RunSettings
-from pytest_clinical_drift.judging.archive import Archive
 from pytest_clinical_drift.judging.calibration import Calibration
 from pytest_clinical_drift.judging.inquiry import Inquiry
 from pytest_clinical_drift.judging.opinions import Ruling, unasked, with_person
@@ -115,7 +114,7 @@ class Bench:
                 "it with --drift-judge-set allow_subject=true"
             )
         remarks = [] if self._options.offline else self.judge.check()
-        self._inquiry = Inquiry(self.judge, Archive(self._store, identity), offline=self._options.offline)
+        self._inquiry = Inquiry(self.judge, self._store, offline=self._options.offline)
         self.calibration = calibration_of(self.judge, self._inquiry, self._options, self._root, self._today, say)
         self.deciding = self.calibration.deciding(**self._rules.floors) & self.judge.kinds
         if below := self.below_floor:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_clinical_drift.errors import InputError, UnknownSetting
-from pytest_clinical_drift.judging.archive import Archive
 from pytest_clinical_drift.judging.calibration import (
     Calibration,
     LabelledSet,
@@ -124,7 +123,7 @@ def calibrate_judge(
         raise InputError(f"--drift-judge {spec}: rules alone are no judge to calibrate")
     for remark in () if options.offline else judge.check():
         say(remark)
-    inquiry = Inquiry(judge, Archive(store, judge.identity()), offline=options.offline)
+    inquiry = Inquiry(judge, store, offline=options.offline)
     usable = labelled.of(judge.kinds)
     say(f"{judge.name} is asked {len(usable.rows):,} labelled questions")
     try:

@@ -150,7 +150,7 @@ class ActivePlugin(GroupsPlugin):
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         if self.run.runner is not None and not self._distributed():
-            self.run.runner.select(cases_of(session.items, self.run.cases))
+            self.run.runner.cases = cases_of(session.items, self.run.cases)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: Any, ids: Sequence[str]) -> None:
@@ -158,7 +158,7 @@ class ActivePlugin(GroupsPlugin):
         if self.run.runner is not None and self._server is None:
             named = {case_id for case_id in self.run.cases if any(names_case(nodeid, case_id) for nodeid in ids)}
             chosen = [case for case in self.run.cases.values() if case.id in named]
-            self.run.runner.select(chosen)
+            self.run.runner.cases = chosen
             self._server = threading.Thread(target=self._serve, args=([case.id for case in chosen],), daemon=True)
             self._server.start()
 

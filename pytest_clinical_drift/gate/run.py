@@ -25,7 +25,7 @@ from pytest_clinical_drift.gate.own_scores import Scores
 from pytest_clinical_drift.gate.record import Gate
 from pytest_clinical_drift.gate.reporting import shown
 from pytest_clinical_drift.judging.prompts import prompt_hash
-from pytest_clinical_drift.metrics.seed import SEED
+from pytest_clinical_drift.metrics import SEED
 from pytest_clinical_drift.report.json_file import package_versions
 from pytest_clinical_drift.scoring.alignment import find_embedder
 from pytest_clinical_drift.scoring.assessment import CaseAssessment

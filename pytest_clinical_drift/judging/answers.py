@@ -58,7 +58,6 @@ def answers_of(kind: str) -> tuple[str, ...]:
 
 
 def against(kind: str, answer: str) -> bool:
-    """Whether an answer counts against the model."""
     return answer in AGAINST[kind]
 
 

@@ -9,14 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from pytest_clinical_drift.cases.faults import first_fault
 from pytest_clinical_drift.cases.files import read_text
 from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import KINDS, UNSURE, Answer, against
-from pytest_clinical_drift.judging.archive import judge_hash
 from pytest_clinical_drift.judging.inquiry import Inquiry
 from pytest_clinical_drift.judging.opinions import DISMISSED, UPHELD, outcome_of
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
@@ -29,13 +28,7 @@ VALID_DAYS = 30
 CONFIDENCE = 0.95
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class Share(_Record):
-    """A share with its exact limits."""
-
+class Share(BaseModel, frozen=True):
     hits: int
     of: int
     low: float
@@ -46,7 +39,7 @@ class Share(_Record):
         return self.hits / self.of if self.of else None
 
 
-class KindLimits(_Record):
+class KindLimits(BaseModel, frozen=True):
     """How good the procedure is on one kind of question."""
 
     sensitivity: Share
@@ -62,7 +55,7 @@ class KindLimits(_Record):
     failed: int = 0
 
 
-class Calibration(_Record):
+class Calibration(BaseModel, frozen=True):
     """The file that a project commits."""
 
     judge: str
@@ -86,10 +79,6 @@ class Calibration(_Record):
     confusions: dict[str, int] = {}
     """`kind: label -> answer` with how often, where they differ."""
 
-    def expired(self, today: datetime.date) -> bool:
-        """Whether it says nothing about whoever answers today."""
-        return not self.proven and (today - self.made).days > VALID_DAYS
-
     def deciding(self, *, sensitivity: float, specificity: float) -> frozenset[str]:
         """Kinds whose lower limits reach the floors: the others are shown and decide nothing."""
         return frozenset(
@@ -112,12 +101,14 @@ def calibrate(
     inquiry.submit("calibration", [question for question, _ in labelled.rows])
     labels = {question.id: label for question, label in labelled.rows}
     outcomes = [(q, labels[q.id], [a for _, a in given]) for q, given in inquiry.wait("calibration", waiting=waiting)]
+    given = [(q.kind, label, answer.answer) for q, label, answers in outcomes for answer in answers]
+    confused = Counter(f"{kind}: {label} -> {told}" for kind, label, told in given if told != label)
     count = inquiry.count
     fresh, told = count.answered - count.reused, count.tokens
     per_answer = [round(told[what] / told["answers"], 1) for what in ("prompt", "answer") if told["answers"]]
     return Calibration(
         judge=name,
-        identity=judge_hash(identity),
+        identity=identity.fingerprint(prompt_hash()),
         proven=identity.proven,
         prompt_version=prompt_version(),
         prompts=prompt_hash(),
@@ -127,7 +118,7 @@ def calibrate(
         seconds_per_question=round(count.seconds / fresh, 4) if fresh else None,
         tokens_per_question=(per_answer[0], per_answer[1]) if per_answer else None,
         kinds={kind: _limits(of) for kind in KINDS if (of := [o for o in outcomes if o[0].kind == kind])},
-        confusions=_confusions(outcomes),
+        confusions=dict(confused.most_common(20)),
     )
 
 
@@ -159,19 +150,13 @@ def _share(hits: int, of: int) -> Share:
     return Share(hits=hits, of=of, low=interval.low if interval else 0.0, high=interval.high if interval else 1.0)
 
 
-def _confusions(outcomes: Sequence[_Outcome]) -> dict[str, int]:
-    pairs = [(q.kind, label, answer.answer) for q, label, answers in outcomes for answer in answers]
-    counted = Counter(f"{kind}: {label} -> {told}" for kind, label, told in pairs if told != label)
-    return dict(counted.most_common(20))
-
-
 # ---- the file
 
 
 def file_name(name: str, identity: Identity) -> str:
     """Named by judge, prompt version and a fingerprint of both."""
     slug = re.sub(r"[^A-Za-z0-9._]+", "-", name).strip("-.")[:80]
-    return f"{slug}-prompts-{prompt_version()}-{judge_hash(identity)[:10]}.json"
+    return f"{slug}-prompts-{prompt_version()}-{identity.fingerprint(prompt_hash())[:10]}.json"
 
 
 def read_calibration(path: Path) -> Calibration:
@@ -183,12 +168,8 @@ def read_calibration(path: Path) -> Calibration:
 
 
 def write_calibration(calibration: Calibration, path: Path) -> Path:
-    """Write the file."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(calibration.model_dump_json(indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({type(error).__name__})") from None
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(calibration.model_dump_json(indent=1) + "\n", encoding="utf-8")
     return path
 
 
@@ -196,9 +177,9 @@ def trouble_with(calibration: Calibration, identity: Identity, today: datetime.d
     """Why a calibration says nothing about this judge today; empty where it does."""
     if calibration.prompts != prompt_hash():
         return f"it was made with other prompts (version {calibration.prompt_version}; now {prompt_version()})"
-    if calibration.identity != judge_hash(identity):
+    if calibration.identity != identity.fingerprint(prompt_hash()):
         return f"it is of another judge or of other settings ({calibration.judge})"
-    if calibration.expired(today):
+    if not calibration.proven and (today - calibration.made).days > VALID_DAYS:
         return f"it was made on {calibration.made}, over {VALID_DAYS} days ago, and the judge's identity is not proven"
     return ""
 
@@ -214,8 +195,6 @@ def find_calibration(folder: Path, identity: Identity, today: datetime.date) -> 
 
 
 class _Line(BaseModel):
-    """One line of a calibration file."""
-
     question: dict[str, Any]
     label: str
     disputed: bool = False
@@ -257,10 +236,9 @@ def _read(file: Path) -> Iterator[tuple[Question, str, bool]]:
         try:
             row = _Line.model_validate_json(line)
             question = from_mapping(row.question)
-        except ValidationError as error:
-            raise InputError(f"{file}, line {number}: is no labelled question ({first_fault(error)})") from None
         except ValueError as error:
-            raise InputError(f"{file}, line {number}: is no labelled question ({error})") from None
+            told = first_fault(error) if isinstance(error, ValidationError) else error
+            raise InputError(f"{file}, line {number}: is no labelled question ({told})") from None
         if row.label not in KINDS[question.kind]:
             raise InputError(f"{file}, line {number}: {row.label!r} is no answer to a question of kind {question.kind}")
         if row.question.get("id", question.id) != question.id:

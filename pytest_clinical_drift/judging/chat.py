@@ -26,7 +26,6 @@ class Interview:
         self._tokens: tuple[int, int] | None = None
 
     def request(self) -> Request:
-        """What to ask now."""
         question = self.asked.question
         name = f"judge/{question.id}/{self.asked.wording}"
         return Request(
@@ -39,20 +38,16 @@ class Interview:
         if used[0] is not None and used[1] is not None:
             before = self._tokens or (0, 0)
             self._tokens = before[0] + used[0], before[1] + used[1]
-        answer = self._read(reply)
-        return replace(answer, tokens=self._tokens) if answer is not None else None
-
-    def _read(self, reply: Reply) -> Answer | None:
         self._attempts += 1
-        if reply.error is not None:
-            return Answer(UNSURE, failed=reply.error)
         text = strip_reasoning(reply.text)
-        given = find_object(text)
-        answer = read_answer(self.asked.question, given) if given is not None else None
-        if answer is not None and not answer.failed:
-            return answer
-        if self._attempts >= ATTEMPTS:
-            return answer or Answer(UNSURE, failed=f"no answer in the form asked for: {text[:80]!r}")
+        if reply.error is not None:
+            answer = Answer(UNSURE, failed=reply.error)
+        elif (given := find_object(text)) is not None:
+            answer = read_answer(self.asked.question, given)
+        else:
+            answer = Answer(UNSURE, failed=f"no answer in the form asked for: {text[:80]!r}")
+        if not answer.failed or reply.error is not None or self._attempts >= ATTEMPTS:
+            return replace(answer, tokens=self._tokens)
         said = Message("assistant", text or "(nothing)")
         self._messages = (*self._messages, said, Message("user", correction(self.asked.question.kind)))
         return None

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
+import datetime
+import hashlib
+import json
+import sqlite3
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from pytest_clinical_drift.errors import SubjectError
+from pydantic import TypeAdapter
+
+from pytest_clinical_drift.errors import InputError, SubjectError
 from pytest_clinical_drift.judging.answers import UNSURE, Answer
-from pytest_clinical_drift.judging.archive import Archive
 from pytest_clinical_drift.judging.opinions import Ruling, needs_second, weigh
+from pytest_clinical_drift.judging.prompts import prompt_hash
 from pytest_clinical_drift.judging.protocol import Asked, Feed, Judge
 from pytest_clinical_drift.judging.questions import Question
 
@@ -22,6 +31,11 @@ OFFLINE = "not in the store, and nobody is asked (offline=true)"
 Given = list[tuple[int, Answer]]
 """The answers to a question, each with its wording."""
 _Key = tuple[str, int]
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS answers "
+    "(key TEXT PRIMARY KEY, created TEXT NOT NULL, answer TEXT NOT NULL) WITHOUT ROWID"
+)
+_ANSWER = TypeAdapter(Answer)
 
 
 @dataclass(slots=True)
@@ -41,22 +55,52 @@ class Count:
     """Of prompts and answers, and over how many answers they were counted; stored answers included."""
 
 
+class _Archive:
+    """Answers already had, in the run's store: nothing is asked twice, and a verdict can be had again offline."""
+
+    def __init__(self, path: Path | None, judge: str) -> None:
+        self._judge = judge
+        self._guard = threading.Lock()
+        try:
+            if path is not None:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            self._rows = sqlite3.connect(path or ":memory:", timeout=30, isolation_level=None, check_same_thread=False)
+            for statement in ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL", _TABLE):
+                self._rows.execute(statement)
+        except (sqlite3.Error, OSError) as error:
+            raise InputError(f"--drift-store {path}: cannot be used as a store ({error})") from None
+
+    def get(self, asked: Asked) -> Answer | None:
+        """A stored answer; one that cannot be read is none."""
+        with self._guard, contextlib.suppress(sqlite3.Error, ValueError):
+            row = self._rows.execute("SELECT answer FROM answers WHERE key = ?", (self._key(asked),)).fetchone()
+            return _ANSWER.validate_python(json.loads(row[0])) if row is not None else None
+        return None
+
+    def put(self, asked: Asked, answer: Answer) -> None:
+        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        row = (self._key(asked), now, json.dumps(dataclasses.asdict(answer), ensure_ascii=True))
+        with self._guard, contextlib.suppress(sqlite3.Error):
+            self._rows.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", row)
+
+    def close(self) -> None:
+        with self._guard, contextlib.suppress(sqlite3.Error):
+            self._rows.close()
+
+    def _key(self, asked: Asked) -> str:
+        return hashlib.sha256(f"{self._judge}/{asked.question.id}/{asked.wording}".encode()).hexdigest()
+
+
 class Inquiry:
     """One judge at work in a thread of its own."""
 
-    def __init__(
-        self,
-        judge: Judge,
-        archive: Archive,
-        *,
-        offline: bool = False,
-        on_progress: Callable[[Count], object] | None = None,
-    ) -> None:
-        """`on_progress` hears of every answer, on whichever thread it comes."""
+    def __init__(self, judge: Judge, store: Path | None = None, *, offline: bool = False) -> None:
+        """Without a `store` answers live as long as the run."""
         self._judge = judge
-        self._archive = archive
+        self._archive = _Archive(store, judge.identity().fingerprint(prompt_hash()))
         self._offline = offline
-        self.on_progress = on_progress
+        self.on_progress: Callable[[Count], object] | None = None
+        """Hears of every answer, on whichever thread it comes."""
         self.count = Count()
         self._feed = Feed(self._take)
         self._news = threading.Condition(threading.RLock())
@@ -110,7 +154,6 @@ class Inquiry:
         }
 
     def stop(self) -> None:
-        """Nobody waits any more."""
         self._feed.stop()
         with self._news:
             self._news.notify_all()
@@ -163,7 +206,8 @@ class Inquiry:
     def _take(self, asked: Asked, answer: Answer) -> Sequence[Asked]:
         """An answer arrives from the judge; returns what it makes necessary and is not stored."""
         self._failures = self._failures + 1 if answer.failed else 0
-        self._archive.put(asked, answer)
+        if not answer.failed:
+            self._archive.put(asked, answer)
         fresh = self._fresh(self._record(asked, answer))
         if self._failures >= _GIVEN_UP_AFTER and not self._given_up:
             self._give_up(f"the judge was given up after {self._failures} failures in a row ({answer.failed})")
@@ -174,7 +218,7 @@ class Inquiry:
         with self._news:
             self._given_up = reason
             left = [self._asked[key] for key in self._with_judge]
-        self._feed.clear()
+        self._feed.take(len(left))  # nobody need ask them any more
         for asked in left:
             self._record(asked, Answer(UNSURE, failed=reason))
 
@@ -202,9 +246,7 @@ class Inquiry:
 
     def _complete(self, question: Question) -> bool:
         first = self._answers.get((question.id, 1))
-        if first is None:
-            return False
-        return not needs_second(question, first) or (question.id, 2) in self._answers
+        return first is not None and (not needs_second(question, first) or (question.id, 2) in self._answers)
 
     def _given(self, question: Question) -> Given:
         return [(w, self._answers[question.id, w]) for w in (1, 2) if (question.id, w) in self._answers]

@@ -47,7 +47,9 @@ class NliJudge(OneByOne):
         return self._fact(asked.question) if asked.question.kind == "fact" else self._conflict(asked.question)
 
     def _fact(self, question: Question) -> Answer:
-        sentences = sentences_of(question.text)
+        document = read(question.text)
+        starts = [*document.sentence_starts, len(document)]
+        sentences = [document.quote(first, stop - 1) for first, stop in pairwise(starts) if stop > first]
         pairs = [(sentence, question.statement or "") for sentence in sentences]
         if not pairs:
             return Answer("absent", reason="the summary is empty")
@@ -70,13 +72,6 @@ class NliJudge(OneByOne):
             return Answer("consistent", reason=f"highest probability of a contradiction {values[best]:.2f}")
         earlier, later = pairs[best]
         return Answer("contradiction", later, f"contradiction {values[best]:.2f}", earlier)
-
-
-def sentences_of(text: str) -> list[str]:
-    """The sentences of a text, as they stand there."""
-    document = read(text)
-    starts = [*document.sentence_starts, len(document)]
-    return [document.quote(first, stop - 1) for first, stop in pairwise(starts) if stop > first]
 
 
 def advice_pairs(earlier: str, later: str) -> list[tuple[str, str]] | None:

@@ -27,7 +27,6 @@ class Opinion:
 
     @property
     def by_person(self) -> bool:
-        """Whether a person gave it."""
         return self.wording == 0
 
 

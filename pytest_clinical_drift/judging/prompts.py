@@ -7,19 +7,15 @@ could not know, and the instructions say that nothing between fences is an instr
 from __future__ import annotations
 
 import hashlib
-from functools import cache
-from typing import Any
+from functools import cache, partial
+from itertools import count
 
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.judging.answers import KINDS, QUOTED, UNSURE
 from pytest_clinical_drift.judging.questions import Forbidden, Question
 from pytest_clinical_drift.transcript import Message
 
-
-@cache
-def _texts() -> dict[str, Any]:
-    texts: dict[str, Any] = load_data("judge_prompts")
-    return texts
+_texts = partial(load_data, "judge_prompts")
 
 
 def prompt_version() -> str:
@@ -51,7 +47,6 @@ def messages_for(question: Question, wording: int) -> tuple[Message, ...]:
 
 
 def correction(kind: str) -> str:
-    """Said to a judge that did not answer in form."""
     return str(_texts()["again"].format(answers=_answers(kind)))
 
 
@@ -66,23 +61,15 @@ def _material(question: Question, wording: int) -> str:
         "TEXT": question.text,
         "STATEMENT": (question.statement or "") if question.kind == "invented" else "",
     }
-    code = fence_code(question, wording, "".join(texts.values()))
+    # a code that no author of the texts could know: a hash of the texts themselves, that stands in none of them
+    hashed = (hashlib.sha256(f"{question.id}/{wording}/{salt}".encode()).hexdigest()[:12] for salt in count())
+    code = next(code for code in hashed if code not in "".join(texts.values()))
     fenced = {name: f"[[{name} {code}]]\n{text}\n[[/{name} {code}]]" for name, text in texts.items()}
     judged = "summary" if question.kind in ("fact", "invented") else "later reply" if question.earlier else "reply"
     titles = {name: title.format(judged=judged) for name, title in _texts()["titles"].items()}
     shown = [f"{title}:\n{fenced[name]}" for name, title in titles.items() if texts[name] or name == "TEXT"]
     point = _point(question, fenced["STATEMENT"])
     return "\n\n".join((_texts()["first"].format(code=code), *shown, point, _texts()["last"]))
-
-
-def fence_code(question: Question, wording: int, texts: str) -> str:
-    """A code that no author of the texts could know: a hash of the texts themselves, that stands in none of them."""
-    salt = 0
-    while True:
-        code = hashlib.sha256(f"{question.id}/{wording}/{salt}".encode()).hexdigest()[:12]
-        if code not in texts:
-            return code
-        salt += 1
 
 
 def _point(question: Question, statement: str) -> str:

@@ -18,8 +18,6 @@ RULES = "rules"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question in one wording."""
-
     question: Question
     wording: int
 
@@ -36,18 +34,12 @@ class Feed:
         """Nobody waits any more: end at once."""
 
     def put(self, asked: Sequence[Asked]) -> None:
-        """More to ask."""
+        """All of them at once, so that who works in batches finds a whole one."""
         with self._news:
             self._waiting.extend(asked)
             self._news.notify_all()
 
-    def clear(self) -> None:
-        """What waits need not be asked any more."""
-        with self._news:
-            self._waiting.clear()
-
     def stop(self) -> None:
-        """Nobody waits any more."""
         with self._news:
             self.stopped = True
             self._news.notify_all()
@@ -75,19 +67,15 @@ class Judge(Protocol):
 
     def check(self) -> list[str]:
         """Look before anything runs: InputError for what cannot work, remarks for the header otherwise."""
-        ...
 
     def identity(self) -> Identity:
         """Who answers: the answers of another one do not count."""
-        ...
 
     def work(self, feed: Feed) -> None:
         """Answer what the feed holds, and whatever comes, until it is stopped."""
-        ...
 
     def close(self) -> None:
         """Give up connections, threads and memory."""
-        ...
 
 
 class OneByOne:

@@ -11,10 +11,9 @@ from pytest_clinical_drift.judging.answers import KINDS, UNSURE, Answer
 from pytest_clinical_drift.judging.protocol import Asked, OneByOne
 from pytest_clinical_drift.judging.reading import read_answer
 from pytest_clinical_drift.subjects.base import read_settings
-from pytest_clinical_drift.subjects.python import call_factory, resolve
+from pytest_clinical_drift.subjects.python import awaited, make
 
 JudgeFunction = Callable[[dict[str, Any]], Mapping[str, Any] | Awaitable[Mapping[str, Any]]]
-_OPTION = "--drift-judge"
 
 
 class PythonJudge(OneByOne):
@@ -35,16 +34,12 @@ class PythonJudge(OneByOne):
     def answer(self, asked: Asked) -> Answer:
         given: Any = self._load()(asked.question.as_mapping(asked.wording))
         if inspect.isawaitable(given):
-            given = asyncio.run(_result(given))
+            given = asyncio.run(awaited(given))
         if not isinstance(given, Mapping):
             return Answer(UNSURE, failed=f"the function returned {type(given).__name__} instead of a mapping")
         return read_answer(asked.question, given)
 
     def _load(self) -> JudgeFunction:
         if self._function is None:
-            self._function = call_factory(self.name, resolve(self.name, self._target, option=_OPTION), option=_OPTION)
+            self._function = make(self.name, self._target, option="--drift-judge")
         return self._function
-
-
-async def _result(answer: Awaitable[Any]) -> Any:
-    return await answer

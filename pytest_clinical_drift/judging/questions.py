@@ -18,7 +18,7 @@ from pytest_clinical_drift.evidence.advice.targets import forbidden_by
 from pytest_clinical_drift.evidence.findings import adjacent_pairs, visible
 from pytest_clinical_drift.evidence.found import FactFinding, Findings
 from pytest_clinical_drift.judging.answers import KINDS
-from pytest_clinical_drift.metrics.seed import SEED
+from pytest_clinical_drift.metrics import SEED
 from pytest_clinical_drift.transcript import Transcript
 
 About = tuple[str | int, ...]
@@ -67,7 +67,6 @@ class Question:
 
     @property
     def about(self) -> About:
-        """What it is about within its conversation."""
         if self.kind == "conflict":
             return self.kind, self.earlier_turn or 0, self.turn
         if self.kind in ("forbidden", "harm"):
@@ -90,7 +89,6 @@ class Question:
         return {k: v for k, v in given.items() if v is not None and (v or k not in _LEFT_OUT_EMPTY)}
 
     def as_mapping(self, wording: int = 1) -> dict[str, Any]:
-        """The question as a judge of one's own gets it."""
         return {"id": self.id, "wording": wording, **self._content()}
 
 

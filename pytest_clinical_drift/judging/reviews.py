@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
+from pydantic import BaseModel, ValidationError, ValidationInfo, field_validator
 
 from pytest_clinical_drift.cases.faults import first_fault
 from pytest_clinical_drift.cases.files import read_text
@@ -24,10 +24,8 @@ _LONGEST_NAME = 200
 DECLARED = "names of reviewers are declared, not authenticated"
 
 
-class Review(BaseModel):
+class Review(BaseModel, frozen=True, extra="forbid"):
     """One record: who answered which question how, and why."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     reviewer: str
     role: str
@@ -82,9 +80,9 @@ class Reviews:
     records: tuple[Review, ...] = ()
 
     def of(self, question: Question) -> Sequence[Opinion]:
-        """What people answered to a question; of one reviewer the last answer counts."""
-        latest = {review.reviewer: review for review in self.records if review.question == question.id}
-        return tuple(Opinion(r.reviewer, 0, r.answer, "", r.reason, role=r.role) for r in latest.values())
+        """What people answered to a question, in the order in which they did."""
+        answers = (review for review in self.records if review.question == question.id)
+        return tuple(Opinion(r.reviewer, 0, r.answer, "", r.reason, role=r.role) for r in answers)
 
     def people_on(self, questions: Collection[str]) -> tuple[str, ...]:
         """Who answered any of these questions, with the role declared."""

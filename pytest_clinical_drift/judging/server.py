@@ -12,7 +12,6 @@ from pytest_clinical_drift.subjects.base import Identity
 from pytest_clinical_drift.subjects.server import ServerSubject
 
 _POLL_SECONDS = 0.005
-_DEFAULTS = {"max_tokens": "2048"}
 _IN_FLIGHT = 64
 """Requests at a time that the pace may grow to unless told: more connections cost this process more than they gain."""
 _READY = 4 * _IN_FLIGHT
@@ -25,7 +24,7 @@ class ServerJudge:
     kinds = frozenset(KINDS)
 
     def __init__(self, target: str, settings: Mapping[str, str]) -> None:
-        self._server = ServerSubject(target, {**_DEFAULTS, **settings}, option="--drift-judge")
+        self._server = ServerSubject(target, {"max_tokens": "2048", **settings}, option="--drift-judge")
         if "concurrency" not in settings:
             self._server.limiter.ceiling = _IN_FLIGHT
         self._ready = max(_READY, 2 * self._server.limiter.ceiling)

@@ -9,12 +9,13 @@ limits are those of `scipy.stats.bootstrap(method="BCa")`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_clinical_drift.metrics.seed import SEED
+from pytest_clinical_drift.metrics import SEED
 
 Table = NDArray[np.float64]
 
@@ -40,19 +41,13 @@ def resampled_means(sums: Table, counts: Table, *, seed: int, resamples: int) ->
     """The mean in every resample of the groups: columns x resamples."""
     units = len(counts)
     rows_at_once = max(1, _CHUNK // units)
+    parts: Iterable[Table]
     if resamples <= rows_at_once:
-        return _ratio(_cached_draws(units, resamples, seed), sums, counts)
-    generator = np.random.default_rng(seed)
-    parts = []
-    for start in range(0, resamples, rows_at_once):
-        drawn = _draw(generator, units, min(rows_at_once, resamples - start))
-        parts.append(_ratio(drawn, sums, counts))
-    return np.concatenate(parts, axis=1)
-
-
-def _ratio(drawn: Table, sums: Table, counts: Table) -> Table:
-    ratio: Table = (sums.T @ drawn.T) / (drawn @ counts)
-    return ratio
+        parts = [_cached_draws(units, resamples, seed)]
+    else:
+        generator, starts = np.random.default_rng(seed), range(0, resamples, rows_at_once)
+        parts = (_draw(generator, units, min(rows_at_once, resamples - start)) for start in starts)
+    return np.concatenate([(sums.T @ drawn.T) / (drawn @ counts) for drawn in parts], axis=1)
 
 
 @lru_cache(maxsize=4)
@@ -81,7 +76,7 @@ def bca_limits(
     from scipy.special import ndtr, ndtri
 
     units = len(counts)
-    means = np.sort(resampled_means(sums, counts, seed=seed, resamples=resamples), axis=1)
+    means = resampled_means(sums, counts, seed=seed, resamples=resamples)
     observed = sums.sum(axis=0) / counts.sum()
     without_one = (sums.sum(axis=0) - sums) / (counts.sum() - counts)[:, None]
     pull = without_one.mean(axis=0) - without_one
@@ -99,7 +94,8 @@ def bca_limits(
     for sign, stretch in zip((-1.0, 1.0), stretches, strict=True):
         shifted = bias + sign * wing * (((units + stretch) / (units - 1)) ** 0.5 if corrected else 1.0)
         level = ndtr(bias + shifted / np.maximum(1 - acceleration * shifted, 1e-9))
-        limits.append(np.where(spread, _quantile(means, level), observed))
+        reached = [np.quantile(row, at) for row, at in zip(means, level, strict=True)]
+        limits.append(np.where(spread, reached, observed))
     return limits[0], limits[1]
 
 
@@ -117,14 +113,3 @@ def _wing(residuals: Table, units: int, confidence: float, corrected: bool) -> T
     freedom = np.clip(freedom, _FEWEST_FREEDOM, units - 1)  # the upper bound wins
     wing: Table = -stdtrit(freedom, tail)
     return wing
-
-
-def _quantile(ordered: Table, level: Table) -> Table:
-    """Row by row the linear-interpolated quantile at its own level."""
-    place = level * (ordered.shape[1] - 1)
-    left = np.floor(place).astype(int)
-    right = np.minimum(left + 1, ordered.shape[1] - 1)
-    rows = np.arange(len(ordered))
-    low, high = ordered[rows, left], ordered[rows, right]
-    between: Table = low + (place - left) * (high - low)
-    return between

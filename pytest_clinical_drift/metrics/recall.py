@@ -1,26 +1,23 @@
-"""Entity recall and its companions, per turn."""
+"""Entity recall and its companions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-Status = str
-"""One of retained, partial, contradicted, absent."""
 
-
-def recall(statuses: Sequence[Status]) -> float | None:
+def recall(statuses: Sequence[str]) -> float | None:
     """Recall_t = (retained + partial) / facts; higher is better; None without facts."""
-    return _share(statuses, {"retained", "partial"})
+    return ratio(sum(status in ("retained", "partial") for status in statuses), len(statuses))
 
 
-def strict_recall(statuses: Sequence[Status]) -> float | None:
+def strict_recall(statuses: Sequence[str]) -> float | None:
     """Facts stated with their whole essential content / facts; higher is better; None without facts."""
-    return _share(statuses, {"retained"})
+    return ratio(statuses.count("retained"), len(statuses))
 
 
-def precision(matching: int, stated: int) -> float | None:
-    """Stated entities that match the gold set / stated entities; higher is better; None when nothing was stated."""
-    return matching / stated if stated else None
+def ratio(counted: int, of: int) -> float | None:
+    """A share, such as precision, hallucinated entities or K_Conflict; None when nothing was evaluated."""
+    return counted / of if of else None
 
 
 def f1(precision_value: float | None, recall_value: float | None) -> float | None:
@@ -29,11 +26,6 @@ def f1(precision_value: float | None, recall_value: float | None) -> float | Non
         return None
     total = precision_value + recall_value
     return 2 * precision_value * recall_value / total if total else 0.0
-
-
-def hallucinated_rate(unsupported: int, stated: int) -> float | None:
-    """Stated entities without a source / stated entities; lower is better; None when nothing was stated."""
-    return unsupported / stated if stated else None
 
 
 def mean_curve(curves: Iterable[Sequence[float | None]]) -> list[float | None]:
@@ -47,7 +39,3 @@ def mean(values: Iterable[float | None]) -> float | None:
     """Mean of the defined values; None when there is none."""
     defined = [value for value in values if value is not None]
     return sum(defined) / len(defined) if defined else None
-
-
-def _share(statuses: Sequence[Status], counted: set[Status]) -> float | None:
-    return sum(status in counted for status in statuses) / len(statuses) if statuses else None

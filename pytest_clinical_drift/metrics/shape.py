@@ -58,11 +58,8 @@ def fit_shape(curve: Sequence[float | None]) -> Shape:
     turns, values = np.array(points, dtype=float).T
     level, slope = np.full_like(values, values.mean()), np.polynomial.Polynomial.fit(turns, values, 1)
     line = np.clip(slope(turns), 0.0, 1.0)  # no line promises a recall beyond 1
-    fits = [
-        (Shape("linear", float(line[0]), float(line[-1])), line),
-        _exponential(turns, values),
-        _step(turns, values),
-    ]
+    linear = Shape("linear", float(line[0]), float(line[-1]))
+    fits = [(linear, line), _exponential(turns, values), _step(turns, values)]
     changing = [(shape, fitted) for shape, fitted in fits if abs(fitted[-1] - fitted[0]) >= SMALLEST_CHANGE - 1e-9]
     flat = Shape("none", float(level[0]), float(level[0]))
     return min([(flat, level), *changing], key=lambda fit: _aicc(fit[0].kind, values - fit[1]))[0]

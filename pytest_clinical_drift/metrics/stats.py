@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from pytest_clinical_drift.metrics.bootstrap import RESAMPLES, Table, bca_limits, group_sums
-from pytest_clinical_drift.metrics.seed import SEED
 
 FEW_UNITS = 8
 """Below this many independent units a bootstrap only reshuffles what it has; Student's t is used instead."""
@@ -25,8 +24,6 @@ _EQUAL = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A confidence interval."""
-
     low: float
     high: float
     method: str
@@ -42,7 +39,6 @@ def mean_interval(
     confidence: float,
     worst: float,
     best: float,
-    seed: int = SEED,
     resamples: int = RESAMPLES,
 ) -> Interval | None:
     """Interval of the mean of the cases' values, resampling whole groups; None without values.
@@ -55,21 +51,11 @@ def mean_interval(
     if not values:
         return None
     table = np.asarray(values, dtype=float)[:, None]
-    (interval,) = mean_intervals(
-        table, groups, confidence=confidence, worst=worst, best=best, seed=seed, resamples=resamples
-    )
-    return interval
+    return mean_intervals(table, groups, confidence=confidence, worst=worst, best=best, resamples=resamples)[0]
 
 
 def mean_intervals(
-    table: Table,
-    groups: Sequence[str],
-    *,
-    confidence: float,
-    worst: float,
-    best: float,
-    seed: int = SEED,
-    resamples: int = RESAMPLES,
+    table: Table, groups: Sequence[str], *, confidence: float, worst: float, best: float, resamples: int = RESAMPLES
 ) -> list[Interval]:
     """`mean_interval` of every column of a table of cases x columns, with the resamples shared between columns."""
     names, membership = np.unique(np.asarray(groups), return_inverse=True)
@@ -79,9 +65,7 @@ def mean_intervals(
         low, high = _t_limits(sums, counts, confidence)
         method = "t"
     else:
-        low, high = bca_limits(
-            sums, counts, confidence=confidence, bad_end_is_low=worst <= best, seed=seed, resamples=resamples
-        )
+        low, high = bca_limits(sums, counts, confidence=confidence, bad_end_is_low=worst <= best, resamples=resamples)
         method = "bootstrap"
     low, high = np.maximum(low, min(worst, best)), np.minimum(high, max(worst, best))
     common = _most_common(table)

@@ -29,5 +29,4 @@ class Figure:
 
     @classmethod
     def undefined(cls, reason: str, n: int = 0) -> Figure:
-        """There was nothing to compute."""
         return cls(None, n, reason)

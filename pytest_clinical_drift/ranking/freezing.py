@@ -8,17 +8,17 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
+from pytest_clinical_drift.cases.files import file_hash
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.ranking.manifest import FILE_NAME, Manifest, file_hash, read_manifests
+from pytest_clinical_drift.ranking.manifest import FILE_NAME, Manifest, read_manifests
 from pytest_clinical_drift.ranking.slate import Slate, read_slates, slug
 from pytest_clinical_drift.ranking.tables import SUFFIXES, read_table
 
 
-@dataclass(frozen=True, slots=True)
-class Verification:
+class Verification(NamedTuple):
     """What a look at a frozen slate found."""
 
     sha256: str
@@ -28,7 +28,6 @@ class Verification:
 
     @property
     def unchanged(self) -> bool:
-        """Whether the slate is what was frozen."""
         return not self.problems
 
 
@@ -53,7 +52,10 @@ def freeze(
         raise InputError("a slate needs a model version; without it nobody knows what was frozen")
     moment = created_at or datetime.datetime.now(datetime.UTC).replace(microsecond=0)
     sources = {"predictions": predictions, "candidates": candidates, "labels": labels}
-    named = {f"{name}{_suffix(file)}": file for name, file in sources.items() if file is not None}
+    named = {f"{name}{file.suffix}": file for name, file in sources.items() if file is not None}
+    for file in named.values():
+        if file.suffix not in SUFFIXES:
+            raise InputError(f"{file}: expected a file that ends in {', '.join(SUFFIXES)}")
     table = read_table(predictions)
     if (column := table.first_of("slate_id", "created_at")) is not None:
         raise InputError(f"{predictions}: has a column {column}; freezing sets it, so take it out first")
@@ -137,9 +139,3 @@ def _refuse_repeats(file: Path, slate: Slate) -> None:
         disease, drug = (slate.predictions[name].to_physical()[rows[0]] for name in ("disease", "drug"))
         place = f"{file}, row {rows[0] + 1}: repeats the pair ({slate.diseases[disease]}, {slate.drugs[drug]})"
         raise InputError(f"{place}; rows that do: {len(rows)}; freeze each pair once")
-
-
-def _suffix(file: Path) -> str:
-    if file.suffix not in SUFFIXES:
-        raise InputError(f"{file}: expected a file that ends in {', '.join(SUFFIXES)}")
-    return file.suffix

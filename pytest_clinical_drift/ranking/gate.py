@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pytest_clinical_drift.ranking.figures import Figure
 from pytest_clinical_drift.ranking.prospective import ALL, ViewFigures
@@ -26,15 +26,15 @@ class SlateJudgement:
     limit: str = ""
     detail: str = ""
     """Why it is not evaluated, or why a good value is not enough."""
+    per_year: Mapping[str, float | None] = field(default_factory=dict)
+    """Figures by year, of the temporal metric."""
 
     @classmethod
     def not_evaluated(cls, metric: str, reason: str, limit: str = "") -> SlateJudgement:
-        """There was nothing to judge."""
         return cls(metric, NOT_EVALUATED, Figure.undefined(reason), limit, reason)
 
     @property
     def sentence(self) -> str:
-        """The judgement in a line."""
         if self.figure.value is None:
             return f"{self.metric} {NOT_EVALUATED}: {self.detail}"
         interval = self.figure.interval

@@ -13,16 +13,16 @@ from pytest_clinical_drift.errors import InputError, SubjectError, sentence
 from pytest_clinical_drift.gate import reporting
 from pytest_clinical_drift.gate.inside_pytest import name_suite
 from pytest_clinical_drift.gate.options import OPTIONS, destination, path_option
-from pytest_clinical_drift.ranking.gate import SlateVerdict, exit_code
+from pytest_clinical_drift.ranking.gate import SlateJudgement, SlateVerdict, exit_code
 from pytest_clinical_drift.ranking.report_text import summary_lines
-from pytest_clinical_drift.ranking.run import INTEGRITY, GatedSlate, SlateRun, TestResult
+from pytest_clinical_drift.ranking.run import INTEGRITY, GatedSlate, SlateRun
 from pytest_clinical_drift.report.clean import one_line
 from pytest_clinical_drift.verdict.values import CAUTION, FAIL, NOT_EVALUATED, PARTIAL, PASS
 
 PREFIX = "slate"
 _SHARED = ("--drift-model", "--drift-slate", "--drift-thresholds", "--drift-results", "--drift-strict")
 """Options that say something about a slate; the others belong to conversations."""
-_RESULT = TypeAdapter(TestResult)
+_JUDGEMENT = TypeAdapter(SlateJudgement)
 
 
 class SlateGroup(pytest.Collector):
@@ -45,7 +45,7 @@ class SlateItem(pytest.Item):
         super().__init__(name=metric, parent=parent, nodeid=f"{parent.nodeid}::{metric}", **kwargs)
         self.plugin = plugin
         self.slate: GatedSlate = plugin.run.slates[parent.name]
-        self.result: TestResult | None = None
+        self.judged: SlateJudgement | None = None
         self.add_marker(pytest.mark.clinical_drift)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
@@ -54,16 +54,15 @@ class SlateItem(pytest.Item):
     def setup(self) -> None:
         """Compute and judge; a ranker that could not be run is an error, not a failure."""
         try:
-            self.result = self.slate.run_test(self.name)
+            self.judged = self.slate.run_test(self.name)
         except SubjectError as error:
             raise reporting.GateFailure(str(error)) from None
         if self.config.getini("drift_junit_properties"):
-            self.user_properties.extend(properties(self.result))
+            self.user_properties.extend(properties(self.judged))
 
     def runtest(self) -> None:
-        if self.result is None:
+        if (judged := self.judged) is None:
             return
-        judged = self.result.judgement
         if self.plugin.fails(judged.verdict):
             raise reporting.GateFailure(
                 f"{judged.verdict}: {judged.detail if judged.metric == INTEGRITY else judged.sentence}"
@@ -129,9 +128,9 @@ class SlatePlugin(reporting.GroupsPlugin):
     def mark(self, report: Any, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
         if isinstance(item, SlateItem):
             report.slate_test = True
-            if item.result is not None and call.when == "call":
-                report.slate_result = _RESULT.dump_python(item.result)
-                report.drift_verdict = item.result.judgement.verdict
+            if item.judged is not None and call.when == "call":
+                report.slate_result = [item.slate.slate.slug, _JUDGEMENT.dump_python(item.judged)]
+                report.drift_verdict = item.judged.verdict
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:
         return reporting.status_of(report, spelled_out=False) if report.passed and report.when == "call" else None
@@ -142,9 +141,9 @@ class SlatePlugin(reporting.GroupsPlugin):
             return
         data = getattr(report, "slate_result", None)
         if data is not None:
-            result = _RESULT.validate_python(data)
-            self.run.slates[result.slate].taken[result.judgement.metric] = result
-            reporting.write_figures(self.config, report, properties(result))
+            judged = _JUDGEMENT.validate_python(data[1])
+            self.run.slates[data[0]].taken[judged.metric] = judged
+            reporting.write_figures(self.config, report, properties(judged))
         if report.failed:
             outage = getattr(report, "slate_test", False) and report.when == "setup"
             self._incomplete |= outage
@@ -187,15 +186,15 @@ class SlatePlugin(reporting.GroupsPlugin):
             terminalreporter.write_line(f"written: {reporting.shown(file)}")
 
 
-def properties(result: TestResult) -> list[reporting.Property]:
+def properties(judged: SlateJudgement) -> list[reporting.Property]:
     """A test's figures for junit: plain values, undefined ones left out."""
-    metric, figure = result.judgement.metric, result.judgement.figure
-    figures: dict[str, object] = {"verdict": result.judgement.verdict}
+    metric, figure = judged.metric, judged.figure
+    figures: dict[str, object] = {"verdict": judged.verdict}
     if figure.value is not None:
         figures |= {metric: figure.value, "n": figure.n}
     if figure.interval is not None:
         figures |= {"interval_low": figure.interval.low, "interval_high": figure.interval.high}
-    figures |= {f"{metric}_{year}": value for year, value in result.per_year.items() if value is not None}
+    figures |= {f"{metric}_{year}": value for year, value in judged.per_year.items() if value is not None}
     return list(figures.items())
 
 

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from pytest_clinical_drift.cases.faults import describe_faults
 from pytest_clinical_drift.cases.files import parse_data, read_text
@@ -20,10 +20,8 @@ PUBLIC_NAME = "slates.json"
 FORMAT = 1
 
 
-class Manifest(BaseModel):
+class Manifest(BaseModel, frozen=True, coerce_numbers_to_str=True):
     """One slate's record; what others have added to it is left aside."""
-
-    model_config = ConfigDict(frozen=True, coerce_numbers_to_str=True)
 
     file: Annotated[Path, Field(exclude=True)]
     slate_id: Annotated[str, Field(min_length=1)]
@@ -38,7 +36,6 @@ class Manifest(BaseModel):
     """Hash of all of the above."""
 
     def as_json(self) -> dict[str, Any]:
-        """The content of the manifest file."""
         return {"format": FORMAT, **self.model_dump(), "created_at": self.created_at.isoformat()}
 
     def content_hash(self) -> str:
@@ -66,12 +63,3 @@ def _read(file: Path, text: str, entry: Any) -> Manifest:
         return Manifest.model_validate({**entry, "file": file})
     except ValidationError as error:
         raise InputError(describe_faults(file, text, error, Manifest)[0]) from None
-
-
-def file_hash(file: Path) -> str:
-    """SHA-256 of a file's bytes."""
-    try:
-        with file.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror or error})") from None

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from pytest_clinical_drift.metrics.seed import SEED
+from pytest_clinical_drift.metrics import SEED
 from pytest_clinical_drift.metrics.stats import Interval, proportion_interval
 from pytest_clinical_drift.ranking.figures import Figure, Flags
 from pytest_clinical_drift.ranking.view import View, count_by_decile
@@ -61,7 +61,6 @@ class ViewFigures:
 
 
 def evaluate(view: View, *, confidence: float = 0.95) -> ViewFigures:
-    """All figures of a view."""
     weights = None
     if view.diseases > 1:
         share = np.full(view.diseases, 1.0 / view.diseases)

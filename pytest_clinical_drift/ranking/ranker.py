@@ -1,20 +1,23 @@
-"""A ranking model under test: the interface it offers, and how it does on labelled pairs that it must not have seen."""
+"""A ranking model under test: the interface it offers, and how it does on labelled pairs that it must not have seen.
+
+Hit@K, graded NDCG@K and AUC set a floor; they do not prove foresight. Ties are never left to chance: a figure is its
+expected value over all orders of tied drugs, so that a constant score earns exactly what chance earns.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from pytest_clinical_drift.errors import InputError, SubjectError
-from pytest_clinical_drift.ranking.figures import Figure
-from pytest_clinical_drift.ranking.retrospective import TOP_GRADE, auc, hit, mean_of, ndcg
+from pytest_clinical_drift.ranking.figures import Figure, Flags, Floats, Ints
 from pytest_clinical_drift.ranking.slate import LabelledPair, Slate
-from pytest_clinical_drift.subjects.python import resolve
+from pytest_clinical_drift.subjects.python import make
 
 K = 50
 CUTOFF = 2015
@@ -22,6 +25,9 @@ CUTOFF = 2015
 MIN_LABELLED = 10
 """Leave-one-out looks at diseases with at least this many labelled pairs."""
 NO_LABELS = "the slate has no labels"
+TOP_GRADE = 4
+"""Labels: 4 approved, 3 to 1 the clinical phase, 0 negative."""
+_GAINS = np.exp2(np.arange(TOP_GRADE + 1)) - 1.0
 
 
 class Ranker(Protocol):
@@ -29,11 +35,9 @@ class Ranker(Protocol):
 
     def fit(self, pairs: Sequence[LabelledPair]) -> None:
         """Forget everything learnt so far and learn from exactly these pairs."""
-        ...
 
     def score(self, disease: str, drugs: Sequence[str]) -> Sequence[float]:
         """One number per drug, higher is better."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,6 @@ class RankerFigures:
 
     @property
     def lift(self) -> Figure:
-        """Value over chance."""
         if self.value.value is None or not self.chance.value:
             return Figure.undefined(self.value.reason or "chance earns nothing here", self.value.n)
         return Figure(self.value.value / self.chance.value, self.value.n)
@@ -59,15 +62,8 @@ def load_ranker(spec: str) -> Ranker:
     kind, _, target = spec.partition(":")
     if kind != "python" or ":" not in target:
         raise InputError(f"--model {spec}: with --slate the model is a ranker, written python:module:factory")
-    factory = resolve(spec, target)
-    try:
-        ranker = factory()
-    except Exception as error:
-        raise InputError(f"--model {spec}: the factory raised {type(error).__name__}: {error}") from None
-    if not all(callable(getattr(ranker, name, None)) for name in ("fit", "score")):
-        raise InputError(f"--model {spec}: the factory returned {type(ranker).__name__}, which lacks fit and score")
-    found: Ranker = ranker
-    return found
+    ranker: Ranker = make(spec, target, wanted=("fit", "score"))
+    return ranker
 
 
 def measure_ranker(ranker: Ranker, slate: Slate, metric: str) -> dict[str, RankerFigures]:
@@ -95,7 +91,7 @@ def leave_one_out(
             continue
         ranked = sorted({*drugs, *(pair.drug for pair in pairs)})
         for hidden in (pair for pair in pairs if pair.label == TOP_GRADE):
-            _guarded(lambda hidden=hidden: ranker.fit([pair for pair in labels if pair is not hidden]))  # type: ignore[misc]
+            _guarded(ranker.fit, [pair for pair in labels if pair is not hidden])
             hits.append(hit(_scores(ranker, disease, ranked), ranked.index(hidden.drug), k=k))
             chance.append(min(1.0, k / len(ranked)))
     if not hits:
@@ -154,10 +150,8 @@ def _digest(pair: LabelledPair) -> int:
     return int.from_bytes(hashlib.sha256(f"{pair.disease}\0{pair.drug}".encode()).digest()[:8], "big")
 
 
-def _fit_and_score(
-    ranker: Ranker, train: Sequence[LabelledPair], test: Sequence[LabelledPair]
-) -> npt.NDArray[np.float64]:
-    _guarded(lambda: ranker.fit(train))
+def _fit_and_score(ranker: Ranker, train: Sequence[LabelledPair], test: Sequence[LabelledPair]) -> Floats:
+    _guarded(ranker.fit, train)
     found: dict[LabelledPair, float] = {}
     for disease, pairs in _by_disease(test).items():
         drugs = [pair.drug for pair in pairs]
@@ -165,8 +159,8 @@ def _fit_and_score(
     return np.asarray([found[pair] for pair in test], dtype=np.float64)
 
 
-def _scores(ranker: Ranker, disease: str, drugs: Sequence[str]) -> npt.NDArray[np.float64]:
-    answer = _guarded(lambda: ranker.score(disease, drugs))
+def _scores(ranker: Ranker, disease: str, drugs: Sequence[str]) -> Floats:
+    answer = _guarded(ranker.score, disease, drugs)
     try:
         scores = np.asarray(answer, dtype=np.float64)
     except (TypeError, ValueError):
@@ -178,8 +172,63 @@ def _scores(ranker: Ranker, disease: str, drugs: Sequence[str]) -> npt.NDArray[n
     return scores
 
 
-def _guarded(call: Callable[[], Any]) -> Any:
+def _guarded(call: Callable[..., Any], *given: Any) -> Any:
     try:
-        return call()
+        return call(*given)
     except Exception as error:  # whatever the user's model raises is an outage of the model, not of the run
         raise SubjectError(f"the ranker raised {type(error).__name__}: {error}"[:300]) from None
+
+
+# ---- figures of one order
+
+
+def auc(scores: Floats, positive: Flags) -> Figure:
+    """Probability that a random positive scores above a random negative; a tie counts one half.
+
+    Higher is better, 0.5 is chance. Undefined without pairs, or when all are of one class.
+    """
+    hits, misses = np.sort(scores[positive]), np.sort(scores[~positive])
+    if not len(hits) or not len(misses):
+        return Figure.undefined("only one class" if len(scores) else "no pair", len(scores))
+    below, not_above = (int(np.searchsorted(misses, hits, side=side).sum()) for side in ("left", "right"))
+    return Figure((below + not_above) / (2 * len(hits) * len(misses)), len(scores))
+
+
+def ndcg(scores: Floats, labels: Ints, *, k: int) -> Figure:
+    """DCG@K / ideal DCG@K of one disease, with gain 2^label - 1 and discount 1 / log2(position + 1).
+
+    Higher is better, 1 is a perfect order. Undefined without pairs or without a label above 0.
+    """
+    size = len(scores)
+    reached = np.append(0.0, np.cumsum(1.0 / np.log2(np.arange(2, k + 2))))  # the sum of the first n discounts
+    ideal = _discounted(reached, np.bincount(labels, minlength=TOP_GRADE + 1)[::-1], _GAINS[::-1])
+    if ideal <= 0.0:
+        return Figure.undefined("no relevant pair" if size else "no pair")
+    if size > k:
+        within = scores >= np.partition(scores, size - k)[size - k]
+        scores, labels = scores[within], labels[within]
+    _, level, counts = np.unique(-scores, return_inverse=True, return_counts=True)
+    average_gain = np.bincount(level, weights=_GAINS[labels]) / counts
+    return Figure(_discounted(reached, counts, average_gain) / ideal, size)
+
+
+def _discounted(reached: Floats, counts: Ints, gains: Floats) -> float:
+    """DCG of levels of tied drugs, best first: how many each holds, and their mean gain."""
+    ends = np.minimum(np.append(0, np.cumsum(counts)), len(reached) - 1)
+    return float(np.diff(reached[ends]) @ gains)
+
+
+def mean_of(figures: Iterable[Figure]) -> Figure:
+    """Unweighted mean over the diseases where a figure is defined."""
+    known = list(figures)
+    defined = [figure.value for figure in known if figure.value is not None]
+    if defined:
+        return Figure(float(np.mean(defined)), len(defined))
+    reasons = Counter(figure.reason for figure in known)
+    return Figure.undefined("; ".join(f"{name} ({count} diseases)" for name, count in reasons.items()) or "no pair")
+
+
+def hit(scores: Floats, index: int, *, k: int) -> float:
+    """Whether the drug at `index` ranks among the first K: 1 or 0, or the share of tied orders in which it does."""
+    better, tied = (int(np.count_nonzero(found)) for found in (scores > scores[index], scores == scores[index]))
+    return min(1.0, max(0.0, (k - better) / tied))

@@ -13,22 +13,9 @@ from pytest_clinical_drift.verdict.slate_limits import TIERS
 _MOST_DISEASES = 40
 """Diseases on the page; the results file has all of them."""
 _MOST_BARS = 24
-_COLUMNS = {
-    "hit_rate": "hit rate",
-    "enrichment_vs_random": "enrichment vs random",
-    "enrichment_vs_popularity": "enrichment vs popularity",
-    "precision_proxy": "precision proxy",
-    "mean_score_hits": "mean score, hits",
-    "mean_score_misses": "mean score, misses",
-    "median_days": "median days to event",
-    "share_negative": "before freeze",
-    "share_zero": "on that day",
-    "share_positive": "after freeze",
-}
 
 
 def render_slate(record: Mapping[str, Any]) -> str:
-    """The page's HTML."""
     return page_source(
         "slate_report.html.j2",
         styles=("page.css", "slate.css"),
@@ -37,8 +24,6 @@ def render_slate(record: Mapping[str, Any]) -> str:
             _view("prospective", "Prospective: open pairs, outcomes after the freeze", record["prospective"]),
             _view("history", "All outcomes, whenever they happened (published formulas)", record["all_outcomes"]),
         ],
-        judgements=[{**item, "shown": _shown(item), "range": _range(item)} for item in record["judgements"]],
-        columns=list(_COLUMNS.values()),
     )
 
 
@@ -50,7 +35,7 @@ def _view(key: str, title: str, view: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "key": key,
         "title": title,
-        "rows": [_row(name, cell) for name, cell in view["tiers"].items()],
+        "tiers": view["tiers"],
         "by_tier": forest(list(view["tiers"].items())),
         "by_disease": forest(cells[:_MOST_DISEASES]),
         "hidden": max(0, len(diseases) - _MOST_DISEASES),
@@ -109,23 +94,6 @@ def time_to_event(days: Sequence[int]) -> dict[str, Any] | None:
         "before": sum(day <= 0 for day in days),
         "after": sum(day > 0 for day in days),
     }
-
-
-def _row(name: str, cell: Mapping[str, Any]) -> dict[str, Any]:
-    cells = [_shown(cell[key]) if key in cell else "–" for key in _COLUMNS]
-    reasons = sorted({cell[key]["reason"] for key in _COLUMNS if key in cell and cell[key]["value"] is None})
-    return {"tier": name, "predictions": cell["predictions"], "hits": cell["hits"], "cells": cells, "reasons": reasons}
-
-
-def _shown(figure: Mapping[str, Any]) -> str:
-    value = figure["value"]
-    if value is None:
-        return "not evaluated"
-    return f"{value:.3f}" + (f" [{_range(figure)}]" if "interval" in figure and "metric" not in figure else "")
-
-
-def _range(figure: Mapping[str, Any]) -> str:
-    return f"{figure['interval'][0]:.3f} to {figure['interval'][1]:.3f}" if "interval" in figure else ""
 
 
 def _round_up(value: float) -> float:

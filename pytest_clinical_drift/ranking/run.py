@@ -1,10 +1,9 @@
-"""One gated slate folder: its slates, the tests each gets, and the judgements as they come in."""
+"""One gated slate folder: its slates, the tests each gets, the judgements as they come in, and `slate_results.json`."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,18 @@ from typing import Any
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.ranking.figures import Figure
 from pytest_clinical_drift.ranking.freezing import verify
-from pytest_clinical_drift.ranking.gate import SlateJudgement, SlateVerdict, judge, judge_prospective, judge_slate
+from pytest_clinical_drift.ranking.gate import (
+    NOTHING_YET,
+    SlateJudgement,
+    SlateVerdict,
+    judge,
+    judge_prospective,
+    judge_slate,
+)
 from pytest_clinical_drift.ranking.manifest import FILE_NAME
-from pytest_clinical_drift.ranking.prospective import ViewFigures, evaluate
+from pytest_clinical_drift.ranking.prospective import Cell, ViewFigures, evaluate
 from pytest_clinical_drift.ranking.ranker import Ranker, RankerFigures, load_ranker, measure_ranker
 from pytest_clinical_drift.ranking.report_html import render_slate
-from pytest_clinical_drift.ranking.report_json import MEANING, judgement_record, observed_sentence, view_record
 from pytest_clinical_drift.ranking.slate import Slate, read_slates
 from pytest_clinical_drift.ranking.view import View, all_outcomes, prospective
 from pytest_clinical_drift.report.json_file import package_versions, write_atomically
@@ -28,18 +33,11 @@ from pytest_clinical_drift.verdict.values import FAIL, PARTIAL, PASS
 SCHEMA = 1
 INTEGRITY = "integrity"
 """The test that compares a slate with what was frozen."""
-
-
-@dataclass(frozen=True, slots=True)
-class TestResult:
-    """One test of one slate: what travels from a worker to the controller."""
-
-    slate: str
-    judgement: SlateJudgement
-    per_year: Mapping[str, float | None]
-    """Figures by year, of the temporal metric."""
-
-    __test__ = False
+_MEANING = (
+    "The gate looks at pairs that were open when the slate was frozen, and at high-signal outcomes dated after it. "
+    "Figures over all outcomes follow the published formulas; outcomes older than the slate are in them, so they show "
+    "agreement with history, not foresight. A score is an order, not a probability."
+)
 
 
 @dataclass
@@ -65,11 +63,9 @@ class SlateRun:
 
     @cached_property
     def ranker(self) -> Ranker:
-        """The ranking model."""
         return load_ranker(self.model or "")
 
     def write(self, slug: str, record: dict[str, Any]) -> list[Path]:
-        """Write a slate's results and page."""
         folder = self.root / self.results / slug
         plain = json.dumps(record, indent=1, ensure_ascii=True, allow_nan=False) + "\n"
         texts = {"slate_results.json": plain, "slate_report.html": render_slate(record)}
@@ -81,7 +77,7 @@ class GatedSlate:
 
     def __init__(self, slate: Slate, run: SlateRun) -> None:
         self.slate = slate
-        self.taken: dict[str, TestResult] = {}
+        self.taken: dict[str, SlateJudgement] = {}
         self._run = run
         self._ranked: dict[str, RankerFigures] = {}
 
@@ -96,7 +92,6 @@ class GatedSlate:
 
     @cached_property
     def integrity(self) -> SlateJudgement:
-        """Whether the slate is what was frozen."""
         manifest, there = self.slate.manifest, len(self.slate.predictions)
         frozen = (self.slate.folder / FILE_NAME).is_file()
         problems = list(verify(self.slate.folder).problems) if frozen else []
@@ -112,7 +107,6 @@ class GatedSlate:
 
     @cached_property
     def view(self) -> View:
-        """What the gate looks at."""
         return prospective(self.slate)
 
     @cached_property
@@ -125,42 +119,37 @@ class GatedSlate:
         """The published formulas over all outcomes."""
         return evaluate(all_outcomes(self.slate), confidence=self._run.rules.confidence)
 
-    def run_test(self, metric: str) -> TestResult:
+    def run_test(self, metric: str) -> SlateJudgement:
         """Judge one metric. SubjectError when the ranker could not be run."""
         if metric == INTEGRITY:
-            return self._result(self.integrity)
+            return self.integrity
         if self.integrity.verdict == FAIL:
             reason = "the slate was changed after freezing, so its figures mean nothing"
-            return self._result(SlateJudgement.not_evaluated(metric, reason))
+            return SlateJudgement.not_evaluated(metric, reason)
         limits = self._run.rules.metrics[metric]
         if metric not in RANKER_METRICS:
             followed = self.view.baseline is not None and self.view.baseline.followed
-            return self._result(judge_prospective(self.prospective, metric, limits, followed=followed))
+            return judge_prospective(self.prospective, metric, limits, followed=followed)
         name = metric.removesuffix("_lift")
         if name not in self._ranked:
             self._ranked.update(measure_ranker(self._run.ranker, self.slate, name))
         found = self._ranked[name]
         figure = found.lift if metric.endswith("_lift") else found.value
         per_year = {str(year): item.value for year, item in found.per_year.items()}
-        return self._result(judge(metric, figure, limits, needs_interval=False), per_year)
-
-    def _result(self, judgement: SlateJudgement, per_year: Mapping[str, float | None] | None = None) -> TestResult:
-        return TestResult(self.slate.slug, judgement, per_year or {})
+        return replace(judge(metric, figure, limits, needs_interval=False), per_year=per_year)
 
     @property
-    def results(self) -> list[TestResult]:
-        """What has come in, in the order of the tests."""
+    def results(self) -> list[SlateJudgement]:
         return [self.taken[name] for name in self.tests if name in self.taken]
 
     def verdict(self) -> SlateVerdict | None:
         """The verdict from the tests that ran; None when none did."""
         if not self.taken:
             return None
-        judgements = [item.judgement for item in self.taken.values()]
-        integrity = next((item for item in judgements if item.metric == INTEGRITY), None)
+        integrity = self.taken.get(INTEGRITY)
         changed = [integrity.detail] if integrity is not None and integrity.verdict == FAIL else []
         verdict = judge_slate(
-            [item for item in judgements if item is not integrity],
+            [item for item in self.taken.values() if item is not integrity],
             changed,
             proven=integrity is not None and integrity.verdict == PASS,
             expected=self._run.rules.metrics,
@@ -171,7 +160,6 @@ class GatedSlate:
         return verdict
 
     def record(self, verdict: SlateVerdict) -> dict[str, Any]:
-        """The content of the results file."""
         slate, frozen = self.slate, self.slate.manifest
         return {
             "schema": SCHEMA,
@@ -179,18 +167,18 @@ class GatedSlate:
             "created_at": slate.created_at.isoformat(),
             "verdict": verdict.verdict,
             "reasons": list(verdict.reasons),
-            "observed": observed_sentence(self.prospective),
+            "observed": _observed(self.prospective),
             "predictions": len(slate.predictions),
             "distinct_pairs": int((~slate.predictions["repeated"]).sum()),
             "diseases": len(slate.diseases),
             "candidates": None if slate.candidates is None else len(slate.candidates),
             "outcomes": len(slate.outcomes),
             "notes": list(slate.notes),
-            "judgements": [judgement_record(item.judgement) for item in self.results],
-            "prospective": view_record(slate, self.prospective),
-            "all_outcomes": view_record(slate, self.everything),
+            "judgements": [_judgement(item) for item in self.results],
+            "prospective": _view(slate, self.prospective),
+            "all_outcomes": _view(slate, self.everything),
             "temporal_auc_by_year": {year: value for item in self.results for year, value in item.per_year.items()},
-            "what_this_means": MEANING,
+            "what_this_means": _MEANING,
             "manifest": {
                 "versions": package_versions(),
                 "slate": frozen.as_json() if frozen is not None else None,
@@ -198,3 +186,49 @@ class GatedSlate:
                 "thresholds": self._run.rules.fingerprint(),
             },
         }
+
+
+# ---- the results file: every figure with its count, its interval or the reason why there is none
+
+
+def _observed(figures: ViewFigures) -> str:
+    """What the reader must know first: whether anything prospective was seen at all."""
+    cell = figures.tiers["all"]
+    left_out = f" {figures.left_out} pairs were known at freeze and take no part." if figures.left_out else ""
+    if not figures.observed:
+        return f"{NOTHING_YET[0].upper()}{NOTHING_YET[1:]}.{left_out}"
+    came_true = f"{cell.hits} of {cell.predictions} open predictions"
+    return f"{came_true} have a high-signal outcome dated after the freeze.{left_out}"
+
+
+def _view(slate: Slate, figures: ViewFigures) -> dict[str, Any]:
+    """All figures of one reading of the outcomes."""
+    return {
+        "tiers": {name: _cell(cell) for name, cell in figures.tiers.items()},
+        "by_disease": [
+            {"disease": disease, "tiers": {name: _cell(cell) for name, cell in cells.items()}}
+            for disease, cells in zip(slate.diseases, figures.diseases, strict=True)
+        ],
+        "calibration_bins": list(figures.calibration),
+        "days_to_event": [{"tier": TIERS[tier], "days": days} for tier, days in figures.days],
+        "pairs_known_at_freeze": figures.left_out,
+    }
+
+
+def _cell(cell: Cell) -> dict[str, Any]:
+    figures = {name: _figure(figure) for name, figure in cell.figures.items()}
+    return {"predictions": cell.predictions, "hits": cell.hits, **figures}
+
+
+def _judgement(item: SlateJudgement) -> dict[str, Any]:
+    limit = {"limit": item.limit, "detail": item.detail}
+    return {"metric": item.metric, "verdict": item.verdict, **_figure(item.figure), **limit}
+
+
+def _figure(figure: Figure) -> dict[str, Any]:
+    plain: dict[str, Any] = {"value": figure.value, "n": figure.n}
+    if figure.interval is not None:
+        plain["interval"] = [figure.interval.low, figure.interval.high]
+    if figure.value is None:
+        plain["reason"] = figure.reason
+    return plain

@@ -74,12 +74,10 @@ class Slate:
 
     @property
     def slug(self) -> str:
-        """The id as a name of a folder and part of test ids."""
         return slug(self.id)
 
 
 def slug(text: str) -> str:
-    """A text as a file name."""
     return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.")[:100] or "slate"
 
 

@@ -40,7 +40,6 @@ class Table:
         return name in self.frame.columns
 
     def require(self, *names: str) -> None:
-        """Refuse a table without these columns."""
         if missing := [name for name in names if name not in self]:
             have = ", ".join(name for name in self.frame.columns[:13] if name != _ROW) or "none"
             lacks = f"column {missing[0]} is" if len(missing) == 1 else f"columns {' and '.join(missing)} are"
@@ -51,7 +50,6 @@ class Table:
         return next((name for name in names if name in self), None)
 
     def where(self, keep: pl.Series) -> Table:
-        """The rows that `keep` marks."""
         return replace(self, frame=self.frame.filter(keep))
 
     def text(self, name: str) -> pl.Series:
@@ -101,14 +99,12 @@ class Table:
         return self.cells(name, read, "not a date such as 2026-02-09", pl.Datetime("us", "UTC"))
 
     def positions(self, name: str, names: Sequence[str], what: str) -> pl.Series:
-        """A column of names of a list, as positions in it."""
         import polars as pl
 
         expected = f"not {what}; known ones: {', '.join(names)}"
         return self.cells(name, lambda text: names.index(text.strip().lower()), expected, pl.Int64)
 
     def fault(self, row: int, name: str, problem: str) -> InputError:
-        """The sentence for one bad cell."""
         return InputError(f"{self.file}, row {self.frame[_ROW][row]}: {name} {problem}")
 
 

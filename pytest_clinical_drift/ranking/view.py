@@ -45,7 +45,6 @@ class View:
     """Distinct pairs that do not take part because they were known at freeze."""
 
     def of_disease(self, index: int) -> View:
-        """The slate restricted to one disease."""
         low, high = np.searchsorted(self.rows["disease"], [index, index + 1])
         rows, base, one = self.rows[low:high].copy(), self.baseline, slice(index, index + 1)
         rows["disease"] = 0

@@ -16,7 +16,7 @@ from pytest_clinical_drift.judging.opinions import DISMISSED as SAYS_NO
 from pytest_clinical_drift.judging.opinions import OPEN as SPLIT
 from pytest_clinical_drift.judging.opinions import SILENT, UPHELD, Ruling
 from pytest_clinical_drift.judging.questions import About, forbidden_at
-from pytest_clinical_drift.metrics.conflict import conflict_rate
+from pytest_clinical_drift.metrics.recall import ratio
 from pytest_clinical_drift.scoring.assessment import (
     CONFIRMED,
     DISMISSED,
@@ -214,8 +214,8 @@ def judged_pairs(
     )  # fmt: skip
     sure = sum(c.adjacent for c in contradictions)
     open_ones = sum(a.state == OPEN and (a.earlier_turn, a.turn) in pairs for a in alarms)
-    rate = conflict_rate(sure, len(pairs))
-    recorded_without = any(e.reply is not None and not e.reply.recorded for e in exchanges)
+    rate = ratio(sure, len(pairs))
+    recorded_without = any(not e.reply.recorded for e in exchanges)
     reason = "" if rate is not None else (NO_REPLIES if recorded_without else NO_PAIRS)
     return ConflictFigures(len(pairs), sure, rate, reason, contradictions, sure + open_ones), alarms
 

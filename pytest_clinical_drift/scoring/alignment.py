@@ -26,29 +26,29 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> Any:
         """One row per text."""
-        ...
 
 
+@dataclass(frozen=True, slots=True)
 class SentenceEmbedder:
     """A sentence-transformers model, loaded when it is first needed."""
 
-    def __init__(self, model: str = DEFAULT_MODEL) -> None:
-        self._name = model
-        self._model: Any = None
+    model: str = DEFAULT_MODEL
 
     def embed(self, texts: Sequence[str]) -> Any:
-        """One row per text."""
-        if self._model is None:
-            try:
-                from sentence_transformers import SentenceTransformer
+        return np.asarray(_load(self.model).encode(list(texts), show_progress_bar=False))
 
-                # A gate talks to nobody but the model under test: weights must be on this machine already.
-                self._model = SentenceTransformer(self._name, device="cpu", local_files_only=True)
-            except ImportError as error:
-                raise MissingDependency(f"session goal alignment {_INSTALL}") from error
-            except (OSError, ValueError) as error:
-                raise MissingDependency(_not_here(self._name)) from error
-        return np.asarray(self._model.encode(list(texts), show_progress_bar=False))
+
+@lru_cache(maxsize=4)
+def _load(model: str) -> Any:
+    try:
+        from sentence_transformers import SentenceTransformer
+
+        # A gate talks to nobody but the model under test: weights must be on this machine already.
+        return SentenceTransformer(model, device="cpu", local_files_only=True)
+    except ImportError as error:
+        raise MissingDependency(f"session goal alignment {_INSTALL}") from error
+    except (OSError, ValueError) as error:
+        raise MissingDependency(_not_here(model)) from error
 
 
 def _not_here(model: str) -> str:
@@ -70,13 +70,7 @@ def find_embedder(model: str | None = None) -> tuple[SentenceEmbedder | None, st
 
         if not isinstance(try_to_load_from_cache(name, "config.json"), str):
             return None, _not_here(name)
-    return load_embedder(name), ""
-
-
-@lru_cache(maxsize=4)
-def load_embedder(model: str = DEFAULT_MODEL) -> SentenceEmbedder:
-    """The embedder of a model; asking again gives the same one, so that its weights are loaded once."""
-    return SentenceEmbedder(model)
+    return SentenceEmbedder(name), ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +85,6 @@ class Alignment:
     """Why the score is undefined; empty when it is defined."""
 
 
-def actions_text(reply: str) -> str:
-    """The advising sentences of a reply, each once, joined."""
-    return " ".join(dict.fromkeys(item.quote for item in advice_of(reply)))
-
-
 def calculate_alignment_score(actions: str, target_plan: str | None, embedder: Embedder | None = None) -> float | None:
     """Cosine similarity (-1 to 1, higher is closer) of the advice given and the plan; None without advice or plan.
 
@@ -103,7 +92,7 @@ def calculate_alignment_score(actions: str, target_plan: str | None, embedder: E
     """
     if not actions.strip() or not (target_plan or "").strip():
         return None
-    return _cosines(embedder or load_embedder(), [actions], target_plan or "")[0]
+    return _cosines(embedder or SentenceEmbedder(), [actions], target_plan or "")[0]
 
 
 def align(replies: Sequence[str | None], target_plan: str | None, embedder: Embedder | None = None) -> Alignment:
@@ -111,12 +100,13 @@ def align(replies: Sequence[str | None], target_plan: str | None, embedder: Embe
     nothing: tuple[float | None, ...] = (None,) * len(replies)
     if not (target_plan or "").strip():
         return Alignment(None, nothing, NO_PLAN)
-    actions = [actions_text(reply) if reply else "" for reply in replies]
+    # of each reply the advising sentences, each once
+    actions = [" ".join(dict.fromkeys(item.quote for item in advice_of(reply))) if reply else "" for reply in replies]
     spoken = [text for text in actions if text]
     if not spoken:
         return Alignment(None, nothing, NO_ADVICE)
     try:
-        whole, *turns = _cosines(embedder or load_embedder(), [" ".join(spoken), *spoken], target_plan or "")
+        whole, *turns = _cosines(embedder or SentenceEmbedder(), [" ".join(spoken), *spoken], target_plan or "")
     except MissingDependency as error:
         return Alignment(None, nothing, str(error))
     told = iter(turns)
@@ -133,12 +123,11 @@ def _cosines(embedder: Embedder, texts: Sequence[str], plan: str) -> list[float 
         weights = np.array([len(chunk.split()) for chunk in group], dtype=np.float64)
         vectors.append(np.average(rows[start : start + len(group)], axis=0, weights=weights))
         start += len(group)
-    return [_cosine(vectors[0], vector) for vector in vectors[1:]]
-
-
-def _cosine(one: Any, other: Any) -> float | None:
-    product = float(np.linalg.norm(one) * np.linalg.norm(other))
-    return float(np.clip(one @ other / product, -1.0, 1.0)) if product > 0 else None
+    wanted, norm = vectors[0], np.linalg.norm
+    return [
+        float(np.clip(wanted @ vector / lengths, -1.0, 1.0)) if (lengths := norm(wanted) * norm(vector)) > 0 else None
+        for vector in vectors[1:]
+    ]
 
 
 def _chunks(text: str) -> list[str]:

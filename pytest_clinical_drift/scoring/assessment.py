@@ -246,5 +246,4 @@ class CaseAssessment:
 
     @property
     def hard_stops(self) -> tuple[Event, ...]:
-        """Confirmed hard stops."""
         return self.events_of("hard_stops")

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.judging.questions import forbidden_at
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, OPEN, Event, FactFinding, TurnAssessment
 
-History = list[tuple[int, FactFinding]]
-"""The findings of one fact, in turn order."""
+History = Mapping[int, FactFinding]
+"""The findings of one fact by turn, in their order."""
 
 
 def lapses(case: Case, turns: Sequence[TurnAssessment]) -> list[Event]:
     """Events of both ends: what confirmed alarms make is confirmed, what only open ones add is open."""
     decisive = {case.horizon, len(case.turns)}
     updated = {update.fact: turn.turn for turn in reversed(case.turns) for update in turn.updates}
+    timeline: dict[str, dict[int, FactFinding]] = {}
+    for turn in turns:
+        for finding in turn.findings:
+            timeline.setdefault(finding.fact_id, {})[turn.turn] = finding
     found: list[Event] = []
-    for fact, history in _timeline(turns).items():
+    for fact, history in timeline.items():
         since = updated.get(fact)
         sure = list(_events(history, decisive, since, worst=False))
         known = {event.metric for event in sure}
@@ -45,29 +49,24 @@ def cannot_happen(case: Case) -> tuple[str, ...]:
     return tuple(metric for metric, can in possible.items() if not can)
 
 
-def _timeline(turns: Sequence[TurnAssessment]) -> dict[str, History]:
-    timeline: dict[str, History] = {}
-    for turn in turns:
-        for finding in turn.findings:
-            timeline.setdefault(finding.fact_id, []).append((turn.turn, finding))
-    return timeline
-
-
 def _events(history: History, decisive: set[int], since: int | None, *, worst: bool) -> Iterator[Event]:
     """The events of one fact at one end; `since` is the turn of its first update."""
 
-    def marked(*kinds: str) -> list[int]:
-        return [turn for turn, finding in history if finding.counts(worst=worst) in kinds]
+    def marked(kind: str) -> list[int]:
+        return [turn for turn, finding in history.items() if finding.counts(worst=worst) == kind]
 
-    state = OPEN if worst else CONFIRMED
-    event = _maker(history, state)
+    def event(metric: str, kind: str, turn: int) -> Event:
+        finding, state = history[turn], OPEN if worst else CONFIRMED
+        quote = finding.quotes[0].text if finding.quotes and kind != "lost" else ""
+        return Event(metric, kind, turn, state, finding.text, quote, finding.reason, finding.fact_id)
+
     stale, wrong, lost = marked("stale"), marked("contradicted"), marked("lost")
     # after an update any wrong value means that the new one was not taken up, whether it is the old one or another
     behind = sorted({*stale, *(turn for turn in wrong if since is not None and turn >= since)})
     lasting_stale = _lasting(behind, decisive)
     if lasting_stale:
         yield event("stale_facts", "stale" if behind[0] in stale else "contradicted", behind[0])
-    if history[0][1].hard_stop:
+    if next(iter(history.values())).hard_stop:
         if wrong or stale:
             yield event("hard_stops", "contradicted" if wrong else "stale", (wrong or stale)[0])
         elif lasting := _lasting(lost, decisive):
@@ -77,17 +76,6 @@ def _events(history: History, decisive: set[int], since: int | None, *, worst: b
             yield event("hard_stop_slips", "lost", lost[0])
     elif (wrong or stale) and not lasting_stale:
         yield event("contradicted_facts", "contradicted", min([*wrong, *stale]))
-
-
-def _maker(history: History, state: str) -> Callable[[str, str, int], Event]:
-    by_turn = dict(history)
-
-    def make(metric: str, kind: str, turn: int) -> Event:
-        finding = by_turn[turn]
-        quote = finding.quotes[0].text if finding.quotes and kind != "lost" else ""
-        return Event(metric, kind, turn, state, finding.text, quote, finding.reason, finding.fact_id)
-
-    return make
 
 
 def _lasting(marked: Sequence[int], decisive: set[int]) -> list[int]:

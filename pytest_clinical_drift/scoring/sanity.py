@@ -44,7 +44,6 @@ class SanityBand:
 
 
 def sanity_band(cases: Sequence[Case]) -> SanityBand:
-    """Score the echo of the intake and the empty summary on every case."""
     at_start, at_horizon, silence = [], [], []
     missed: list[str] = []
     for case in cases:

@@ -15,7 +15,7 @@ from pytest_clinical_drift.evidence.found import Findings, TurnFindings
 from pytest_clinical_drift.judging.opinions import OPEN as SPLIT
 from pytest_clinical_drift.judging.opinions import SILENT, UPHELD
 from pytest_clinical_drift.metrics.drift import fit_slope
-from pytest_clinical_drift.metrics.recall import f1, hallucinated_rate, precision, recall, strict_recall
+from pytest_clinical_drift.metrics.recall import f1, ratio, recall, strict_recall
 from pytest_clinical_drift.scoring.alarms import (
     Rulings,
     address_alarms,
@@ -62,7 +62,6 @@ class Scorer:
             load()
 
     def find(self, case: Case, transcript: Transcript) -> Findings:
-        """What the rules find."""
         return find(case, transcript, EntityScorer(case, self.extractor), stride=self.stride)
 
     def score(
@@ -82,11 +81,14 @@ class Scorer:
         replies = list(reply_alarms(case, found, ruled))
         others = [*harm_alarms(ruled), *invention_alarms(found, ruled), *address_alarms(found, ruled)]
         events = [*lapses(case, turns), *_events((*replies, *conflicts, *others))]
-        alarms = _with_severity([*fact_alarms, *replies, *conflicts, *others], events)
+        # an alarm on a hard stop is severe where it is part of what would fail the case: not a single slip
+        stops = {event.fact for event in events if event.metric == "hard_stops"}
+        fact_alarms = [replace(alarm, severe=alarm.fact in stops) for alarm in fact_alarms]
         alignment = Alignment(reason=self.no_embedder)
         if self.embedder is not None:
             alignment = align([visible(e.reply) for e in transcript.exchanges], case.target_plan, self.embedder)
-        texts = [reply for e in transcript.exchanges for reply in (e.reply, e.summary) if reply]
+        texts = [reply for e in transcript.exchanges for reply in (e.reply, e.summary)]
+        cleaned = [str(exchange.turn) for exchange in transcript.exchanges if exchange.cleaned]
         return CaseAssessment(
             case_id=case.id,
             persona_id=case.persona_id,
@@ -98,7 +100,7 @@ class Scorer:
             slope_worst=fit_slope([turn.recall_worst for turn in turns][: case.horizon]),
             slope_extended=fit_slope([turn.extended.recall for turn in turns][: case.horizon]),
             conflict=conflict,
-            alarms=tuple(alarms),
+            alarms=(*fact_alarms, *replies, *conflicts, *others),
             events=tuple(events),
             breaches=tuple(
                 Breach(a.turn, a.kind, a.rule, a.reason, a.quote, a.what) for a in replies if a.state == CONFIRMED
@@ -121,7 +123,7 @@ class Scorer:
             prompt_tokens=_total([reply.usage.prompt_tokens for reply in texts]),
             completion_tokens=_total([reply.usage.completion_tokens for reply in texts]),
             tags=case.tags,
-            notes=_notes(transcript),
+            notes=(f"repetition was cut from the history after turn {', '.join(cleaned)}",) if cleaned else (),
             scores=tuple(own),
         )
 
@@ -153,7 +155,9 @@ def score_turn(found: TurnFindings, facts: Sequence[FactFinding], exchange: Exch
     scored = found.entities
     texts = (("dialogue", exchange.reply), ("summary", exchange.summary)) if exchange else ()
     critical = _entity_scores(recall(best), scored.matching_critical, scored)
-    extended = _entity_scores(_extended_recall(best, scored), scored.matching_extended, scored)
+    # the critical facts and the background entities of the intake together
+    kept = ["retained"] * scored.background_stated + ["absent"] * (scored.background - scored.background_stated)
+    extended = _entity_scores(recall([*best, *kept]), scored.matching_extended, scored)
     return TurnAssessment(
         turn=found.turn,
         findings=tuple(facts),
@@ -165,7 +169,7 @@ def score_turn(found: TurnFindings, facts: Sequence[FactFinding], exchange: Exch
         strict_worst=strict_recall(worst),
         hallucinated=scored.hallucinated,
         cleaned=exchange.cleaned if exchange else False,
-        truncated=tuple(name for name, reply in texts if reply is not None and reply.truncated),
+        truncated=tuple(name for name, reply in texts if reply.truncated),
         prompt_tokens=exchange.summary.usage.prompt_tokens if exchange else None,
     )
 
@@ -179,15 +183,8 @@ def _status(fact: FactFinding, *, worst: bool) -> str:
 
 
 def _entity_scores(found: float | None, matching: int, scored: ScoredEntities) -> EntityScores:
-    right = precision(matching, scored.stated)
-    invented = hallucinated_rate(len(scored.hallucinated), scored.stated)
-    return EntityScores(found, right, f1(right, found), invented)
-
-
-def _extended_recall(statuses: Sequence[str], scored: ScoredEntities) -> float | None:
-    """Recall over the critical facts and the background entities of the intake together."""
-    kept = ["retained"] * scored.background_stated + ["absent"] * (scored.background - scored.background_stated)
-    return recall([*statuses, *kept])
+    right = ratio(matching, scored.stated)
+    return EntityScores(found, right, f1(right, found), ratio(len(scored.hallucinated), scored.stated))
 
 
 # ---- what counts
@@ -212,12 +209,6 @@ def _events(alarms: Sequence[Alarm]) -> list[Event]:
                 )
             )  # fmt: skip
     return found
-
-
-def _with_severity(alarms: Sequence[Alarm], events: Sequence[Event]) -> list[Alarm]:
-    """An alarm on a hard stop is severe where it is part of what would fail the case: not a single slip."""
-    stops = {event.fact for event in events if event.metric == "hard_stops"}
-    return [replace(a, severe=a.fact in stops) if a.fact is not None else a for a in alarms]
 
 
 # ---- the rest
@@ -249,9 +240,3 @@ _Number = TypeVar("_Number", int, float)
 def _total(values: Iterable[_Number | None]) -> _Number | None:
     known = [value for value in values if value is not None]
     return sum(known) if known else None
-
-
-def _notes(transcript: Transcript) -> tuple[str, ...]:
-    cleaned = [str(exchange.turn) for exchange in transcript.exchanges if exchange.cleaned]
-    looped = (f"repetition was cut from the history after turn {', '.join(cleaned)}",) if cleaned else ()
-    return (*transcript.notes, *looped)

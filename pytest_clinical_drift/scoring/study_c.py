@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 from pytest_clinical_drift.cases.model import Case, facts_at
@@ -17,17 +18,16 @@ from pytest_clinical_drift.evidence.entities.scores import EntityScorer
 from pytest_clinical_drift.evidence.findings import find_facts
 from pytest_clinical_drift.evidence.found import TurnFindings
 from pytest_clinical_drift.evidence.reading.text import read
-from pytest_clinical_drift.judging.archive import Archive
 from pytest_clinical_drift.judging.inquiry import Inquiry
 from pytest_clinical_drift.judging.opinions import DISMISSED, UPHELD, Ruling
 from pytest_clinical_drift.judging.protocol import build_judge
 from pytest_clinical_drift.judging.questions import Question
-from pytest_clinical_drift.metrics.conflict import conflict_rate
 from pytest_clinical_drift.metrics.drift import compute_drift_slope
+from pytest_clinical_drift.metrics.recall import ratio
 from pytest_clinical_drift.scoring.alarms import settled_fact
 from pytest_clinical_drift.scoring.assessment import TurnAssessment
 from pytest_clinical_drift.scoring.scorer import score_turn
-from pytest_clinical_drift.subjects.base import Identity, Request
+from pytest_clinical_drift.subjects.base import Request
 from pytest_clinical_drift.transcript import Reply, Transcript
 
 Curve = list[float | None]
@@ -95,22 +95,17 @@ def judge_conflict(earlier: str, later: str, judge: str = "rules") -> Conflict:
 
     `judge` is written as for `--drift-judge`.
     """
-    return judge_conflicts([(earlier, later)], judge)[0]
+    return judge_pairs([(earlier, later)], judge)[0][0]
 
 
-def judge_conflicts(pairs: Sequence[tuple[str, str]], judge: str = "rules") -> list[Conflict]:
-    """`judge_conflict` for many pairs, in order."""
-    return [conflict for conflict, _ in _judged(pairs, judge)]
-
-
-def _judged(pairs: Sequence[tuple[str, str]], judge: str) -> list[tuple[Conflict, bool]]:
+def judge_pairs(pairs: Sequence[tuple[str, str]], judge: str) -> list[tuple[Conflict, bool]]:
     """The conflict of each pair, and whether it was decided: without an answer, or advice, nothing is evaluated."""
     chosen = build_judge(judge, {})
     if chosen is None:
         return [(rules_conflict(earlier, later), True) for earlier, later in pairs]
     chosen.check()
     questions = [Question("conflict", "", 2, later, earlier_turn=1, earlier=earlier) for earlier, later in pairs]
-    inquiry = Inquiry(chosen, Archive(None, chosen.identity()))
+    inquiry = Inquiry(chosen)
     try:
         inquiry.submit("pairs", questions)
         ruled = inquiry.rulings("pairs", frozenset(("conflict",)))
@@ -143,8 +138,8 @@ def calculate_knowledge_conflict_rate_from_responses(
     for replies in responses_by_case.values():
         spoken = [reply for reply in replies if reply and advice_of(reply)]
         pairs += list(pairwise(spoken))[::stride]
-    decided = [conflict for conflict, known in (_judged(pairs, judge) if pairs else ()) if known]
-    return conflict_rate(sum(conflict.contradiction for conflict in decided), len(decided))
+    decided = [conflict for conflict, known in (judge_pairs(pairs, judge) if pairs else ()) if known]
+    return ratio(sum(conflict.contradiction for conflict in decided), len(decided))
 
 
 def _summaries(model: Any, case: Case) -> list[str | None]:
@@ -155,7 +150,13 @@ def _summaries(model: Any, case: Case) -> list[str | None]:
             raise InputError(f"{len(model)} summaries for the {len(case.turns)} turns of {case.id}")
         return list(model)
     finished: list[Transcript] = []
-    run_conversations([case], _Adapter(_chat_function(model)), Plan(), on_finished=finished.append)
+    chat = _chat_function(model)
+
+    def respond(request: Request) -> Reply:
+        return Reply(chat([message.as_dict() for message in request.messages], request.purpose))
+
+    subject: Any = SimpleNamespace(respond=respond)  # all that a conversation asks of a subject
+    run_conversations([case], subject, Plan(), on_finished=finished.append)
     summaries: list[str | None] = [None] * len(case.turns)
     for exchange in finished[0].exchanges:
         summaries[exchange.turn - 1] = exchange.summary.text if exchange.summary.error is None else None
@@ -170,24 +171,3 @@ def _chat_function(model: Any) -> Callable[[list[dict[str, str]], str], str]:
         return lambda messages, mode: model(messages)
     name = type(model).__name__
     raise InputError(f"cannot talk to a {name}; give a function of chat messages or a list of summaries")
-
-
-class _Adapter:
-    """A chat function as a subject."""
-
-    spec = "python:function"
-
-    def __init__(self, chat: Callable[[list[dict[str, str]], str], str]) -> None:
-        self._chat = chat
-
-    def check(self, cases: Sequence[Case]) -> list[str]:
-        return []
-
-    def identity(self) -> Identity:
-        return Identity(self.spec, None, proven=False, settings={})
-
-    def respond(self, requests: Sequence[Request]) -> list[Reply]:
-        return [Reply(self._chat([m.as_dict() for m in request.messages], request.purpose)) for request in requests]
-
-    def close(self) -> None:
-        """Nothing is held."""

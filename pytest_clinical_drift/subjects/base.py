@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
@@ -41,6 +43,11 @@ class Identity:
     server: Mapping[str, Any] | None = None
     """What a server tells about itself and its flags; for the record, it does not select stored replies."""
 
+    def fingerprint(self, prompts: str) -> str:
+        """Hash of all that an answer depends on besides the question: who answers, how, and our prompts."""
+        plain = json.dumps([self.spec, self.revision, dict(self.settings), prompts], sort_keys=True, default=str)
+        return hashlib.sha256(plain.encode()).hexdigest()
+
 
 class RunStopped(SubjectError):
     """The subject was told to stop in the middle of a reply; nothing was answered."""
@@ -75,8 +82,8 @@ class TalkativeSubject(Protocol):
 class SequentialSubject(Protocol):
     """A subject that gains nothing from being asked several things at a time."""
 
-    def respond(self, requests: Sequence[Request]) -> list[Reply]:
-        """Answer all requests, in order."""
+    def respond(self, request: Request) -> Reply:
+        """Answer one request."""
 
 
 @runtime_checkable
@@ -112,30 +119,29 @@ class BatchedSubject(Protocol):
         """End a running `answer` promptly; called from another thread."""
 
 
+_EXPECTED = {int: "a whole number", float: "a number", bool: "true or false"}
+
+
 def read_settings(
-    spec: str, given: Mapping[str, str], known: Mapping[str, type], *, option: str = "--drift-set"
+    spec: str,
+    given: Mapping[str, str],
+    known: Mapping[str, type],
+    *,
+    option: str = "--drift-set",
+    least: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:
-    """Turn KEY=VALUE texts into typed values; an unknown key names the valid ones."""
+    """Turn KEY=VALUE texts into typed values, none below its `least`; an unknown key names the valid ones."""
     settings: dict[str, Any] = {}
     for key, text in given.items():
         if key not in known:
             valid = ", ".join(sorted(known)) or "none"
             raise UnknownSetting(f"{option} {key}: {spec} knows no such setting; valid ones: {valid}")
-        settings[key] = _convert(f"{option} {key}", text, known[key])
+        try:
+            value: Any = TypeAdapter(known[key]).validate_strings(text)
+        except ValidationError:
+            expected = _EXPECTED.get(known[key], known[key].__name__)
+            raise InputError(f"{option} {key}: expected {expected}, found {text!r}") from None
+        if least and key in least and not value >= least[key]:  # `not >=` also catches nan
+            raise InputError(f"{option} {key}: expected at least {least[key]:g}, found {value}")
+        settings[key] = value
     return settings
-
-
-def require_at_least(settings: Mapping[str, Any], limits: Mapping[str, float]) -> None:
-    """Refuse settings below their smallest sensible value."""
-    for key, least in limits.items():
-        value = settings.get(key)
-        if value is not None and not value >= least:  # `not >=` also catches nan
-            raise InputError(f"--drift-set {key}: expected at least {least:g}, found {value}")
-
-
-def _convert(key: str, text: str, kind: type) -> Any:
-    expected = {int: "a whole number", float: "a number", bool: "true or false"}
-    try:
-        return TypeAdapter(kind).validate_strings(text)
-    except ValidationError:
-        raise InputError(f"{key}: expected {expected.get(kind, kind.__name__)}, found {text!r}") from None

@@ -21,9 +21,9 @@ class ChatTemplate:
         self._tokenizer = tokenizer
         self.config = config
         self._options = {} if thinking is None else {"enable_thinking": thinking}
-        special = set(tokenizer.all_special_ids)
+        special = {token: tokenizer.convert_ids_to_tokens(token).lower() for token in tokenizer.all_special_ids}
         # reasoning stays visible to those who strip it; turn markers and padding are not part of a reply
-        self._hidden = {token for token in special if not _marks_reasoning(tokenizer.convert_ids_to_tokens(token))}
+        self._hidden = {token for token, name in special.items() if not any(mark in name for mark in _REASONING_MARKS)}
         self._openings: dict[tuple[int, ...], str] = {}
 
     @classmethod
@@ -43,30 +43,24 @@ class ChatTemplate:
         return cls(tokenizer, config, thinking)
 
     def tokens(self, messages: Sequence[Message]) -> tuple[int, ...]:
-        """The prompt."""
         rendered = self._render([message.as_dict() for message in messages])
         tokens = tuple(self._tokenizer(rendered, add_special_tokens=False)["input_ids"])
         if opening := _OPEN_REASONING.search(rendered):
             self._openings[tokens[-32:]] = opening.group()
         return tokens
 
-    def _render(self, messages: list[dict[str, str]]) -> str:
+    def _render(self, messages: list[dict[str, str]]) -> Any:
         from jinja2.exceptions import TemplateError
 
         try:
-            return self._apply(messages)
+            options = {"tokenize": False, "add_generation_prompt": True, **self._options}
+            return self._tokenizer.apply_chat_template(messages, **options)
         except TemplateError:
             if len(messages) < 2 or messages[0]["role"] != "system":
                 raise
             # some templates know no system role: its words go before the first message, as their authors advise
             merged = f"{messages[0]['content']}\n\n{messages[1]['content']}"
-            return self._apply([{"role": "user", "content": merged}, *messages[2:]])
-
-    def _apply(self, messages: list[dict[str, str]]) -> str:
-        text: str = self._tokenizer.apply_chat_template(
-            messages, tokenize=False, add_generation_prompt=True, **self._options
-        )
-        return text
+            return self._render([{"role": "user", "content": merged}, *messages[2:]])
 
     def text(self, tokens: Sequence[int], prompt: Sequence[int]) -> str:
         """The reply; a reasoning block that the prompt opened is opened here too, to tell it from the answer."""
@@ -80,7 +74,3 @@ class ChatTemplate:
         for ids in (getattr(model.generation_config, "eos_token_id", None), self._tokenizer.eos_token_id):
             found.update(ids if isinstance(ids, list | tuple) else [ids] if ids is not None else [])
         return sorted(found)
-
-
-def _marks_reasoning(token: str) -> bool:
-    return any(mark in token.lower() for mark in _REASONING_MARKS)

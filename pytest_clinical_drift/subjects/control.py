@@ -53,10 +53,6 @@ def _fading(now: _Moment) -> str:
     return _notes(facts[lost:])
 
 
-def _denying(now: _Moment) -> str:
-    return "\n".join(f"- {_opposite(fact)}." for fact in now.facts())
-
-
 def _opposite(fact: CriticalEntity) -> str:
     opening, _, rest = fact.text.partition(" ")
     if opening.lower() in ("no", "never", "not"):
@@ -94,7 +90,7 @@ CONTROLS: Mapping[str, tuple[Speak, Speak]] = {
     "forgetful": (_careful, _fading),
     "cliff": (_careful, lambda now: _remembering(now) if now.turn <= _CLIFF else _NOTHING),
     "stale": (_careful, lambda now: _notes(now.facts(0))),
-    "denier": (_careful, _denying),
+    "denier": (_careful, lambda now: "\n".join(f"- {_opposite(fact)}." for fact in now.facts())),
     "flipflop": (_flipping, _remembering),
     "silent": (lambda now: "", lambda now: ""),
     "stranger": (_careful, lambda now: _notes(now.neighbour.critical_entities)),
@@ -123,13 +119,10 @@ class ControlSubject:
     def identity(self) -> Identity:
         return Identity(self.spec, _version(), proven=True, settings=self._settings)
 
-    def respond(self, requests: Sequence[Request]) -> list[Reply]:
-        return [self._ask(request) for request in requests]
-
     def close(self) -> None:
         """Nothing is held between requests."""
 
-    def _ask(self, request: Request) -> Reply:
+    def respond(self, request: Request) -> Reply:
         started = time.perf_counter()
         case = self._cases.get(request.case_id)
         if case is None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError, SubjectError
-from pytest_clinical_drift.subjects.base import Identity, Request, read_settings, require_at_least
+from pytest_clinical_drift.subjects.base import Identity, Request, read_settings
 from pytest_clinical_drift.subjects.chat_template import ChatTemplate
 from pytest_clinical_drift.subjects.weights import LESS_MEMORY, Weights, is_out_of_memory, why_not_loaded, without_bars
 from pytest_clinical_drift.transcript import LONGER_CONTEXT, Reply, Usage
@@ -25,6 +25,7 @@ _KNOWN: dict[str, type] = {
     **dict.fromkeys(("trust_remote_code", "thinking"), bool),
 }
 _DEFAULTS = {"max_tokens": 1024, "temperature": 0.0, "seed": 0, "dtype": "auto", "trust_remote_code": False}
+_LEAST = {"max_tokens": 1, "temperature": 0, "top_k": 1, "batch_size": 1}
 _DECODING = ("max_tokens", "temperature", "top_p", "top_k", "repetition_penalty", "seed", "thinking")
 _DTYPES = ("auto", "float32", "bfloat16", "float16")
 
@@ -35,8 +36,7 @@ class HuggingFaceSubject:
     def __init__(self, target: str, settings: Mapping[str, str], *, option: str = "--model") -> None:
         self.spec = f"hf:{target}"
         named = "--drift-set" if option == "--model" else f"{option}-set"
-        self._settings = {**_DEFAULTS, **read_settings(self.spec, settings, _KNOWN, option=named)}
-        require_at_least(self._settings, {"max_tokens": 1, "temperature": 0, "top_k": 1, "batch_size": 1})
+        self._settings = {**_DEFAULTS, **read_settings(self.spec, settings, _KNOWN, option=named, least=_LEAST)}
         if (dtype := self._settings["dtype"]) not in _DTYPES:
             raise InputError(f"--drift-set dtype: expected one of {', '.join(_DTYPES)}, found {dtype!r}")
         self._weights = Weights(target, self.spec, self._settings)
@@ -159,7 +159,9 @@ class HuggingFaceSubject:
                 chosen["repetition_penalty"] = getattr(model.generation_config, "repetition_penalty", None)
             decoding = Decoding(temperature=self._settings["temperature"], **chosen)
             self._generator = BatchGenerator(model, template.stop_tokens(model), decoding)
-            self._room = _context_length(model.config)
+            # most tokens of prompt and reply together; a model that does not say so has no limit
+            most = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+            self._room = most if isinstance(most, int) and most > 0 else 1 << 30
             self._found = {
                 "dtype": str(model.dtype).removeprefix("torch."),
                 "device": str(model.device),
@@ -177,23 +179,13 @@ class HuggingFaceSubject:
             with without_bars():
                 model = AutoModelForCausalLM.from_pretrained(self._weights.place, **options)
             if "device_map" not in options:
-                model = model.to(self._settings.get("device") or _best_device())
+                import torch
+
+                best = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+                model = model.to(self._settings.get("device") or best)
         except Exception as error:  # every format of weights has errors of its own
             raise SubjectError(f"the model could not be loaded ({why_not_loaded(error)})") from None
         return model.eval()
-
-
-def _best_device() -> str:
-    import torch
-
-    found = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
-    return next(device for device, there in found.items() if there)
-
-
-def _context_length(config: Any) -> int:
-    """Most tokens of prompt and reply together; a model that does not say so has no limit."""
-    found = getattr(config.get_text_config(), "max_position_embeddings", None)
-    return found if isinstance(found, int) and found > 0 else 1 << 30
 
 
 def _release_memory() -> None:

@@ -86,7 +86,6 @@ class CaseClock:
             self._spent += time.monotonic() - self._since
 
     def left(self) -> float:
-        """Seconds left."""
         running = time.monotonic() - self._since if self._active else 0.0
         return self._allowed - self._spent - running
 

@@ -23,8 +23,6 @@ _MOST_FRAMES = 8
 
 
 class PythonSubject:
-    """Calls the user's function once per request, one after the other."""
-
     def __init__(self, target: str, settings: Mapping[str, str]) -> None:
         self.spec = f"python:{target}"
         self._target = target
@@ -41,22 +39,19 @@ class PythonSubject:
         revision = self._settings.get("revision")
         return Identity(self.spec, revision, proven=revision is not None, settings=self._settings)
 
-    def respond(self, requests: Sequence[Request]) -> list[Reply]:
-        chat = self._load()
-        return [self._ask(chat, request) for request in requests]
-
     def close(self) -> None:
         self._chat = None
         if self._loop is not None:
             self._loop.close()
             self._loop = None
 
-    def _ask(self, chat: ChatCallable, request: Request) -> Reply:
-        started = time.perf_counter()
+    def respond(self, request: Request) -> Reply:
+        chat, started = self._load(), time.perf_counter()
         try:
             answer: Any = chat([message.as_dict() for message in request.messages])
             if inspect.isawaitable(answer):
-                answer = self._wait_for(answer)
+                self._loop = self._loop or asyncio.Runner()
+                answer = self._loop.run(awaited(answer))
         except Exception as error:  # whatever the user's code raises is an outage of the subject, not of the run
             return Reply("", error=f"{type(error).__name__}: {error}"[:300] + _own_traceback(error))
         seconds = time.perf_counter() - started
@@ -64,16 +59,9 @@ class PythonSubject:
             return Reply("", error=f"the function returned {type(answer).__name__} instead of str")
         return Reply(answer, seconds=seconds)
 
-    def _wait_for(self, answer: Awaitable[Any]) -> Any:
-        async def wait() -> Any:
-            return await answer
-
-        self._loop = self._loop or asyncio.Runner()
-        return self._loop.run(wait())
-
     def _load(self) -> ChatCallable:
         if self._chat is None:
-            self._chat = call_factory(self.spec, resolve(self.spec, self._target))
+            self._chat = make(self.spec, self._target)
         return self._chat
 
 
@@ -84,8 +72,13 @@ def _own_traceback(error: Exception) -> str:
     return "\n" + "".join(traceback.format_list(own[-_MOST_FRAMES:])).rstrip() if own else ""
 
 
-def resolve(spec: str, target: str, *, option: str = "--model") -> Callable[[], Any]:
-    """The factory that `module:factory` names."""
+async def awaited(answer: Awaitable[Any]) -> Any:
+    """The result, for event loops that run coroutines only."""
+    return await answer
+
+
+def make(spec: str, target: str, *, option: str = "--model", wanted: Sequence[str] = ("__call__",)) -> Any:
+    """What the factory makes that `module:factory` names: an object with these methods, a function unless told."""
     module_name, colon, factory_name = target.rpartition(":")
     if not colon or not module_name or not factory_name:
         raise InputError(f"{option} {spec}: write python:module:factory, for example python:my_model:make")
@@ -100,16 +93,11 @@ def resolve(spec: str, target: str, *, option: str = "--model") -> Callable[[], 
         raise InputError(f"{option} {spec}: the module {module_name} has no {factory_name}")
     if not callable(factory):
         raise InputError(f"{option} {spec}: {factory_name} is not callable; it must return the chat function")
-    resolved: Callable[[], Any] = factory
-    return resolved
-
-
-def call_factory(spec: str, factory: Callable[[], Any], *, option: str = "--model") -> Any:
-    """What the factory makes: a function."""
     try:
-        chat = factory()
+        made = factory()
     except Exception as error:
         raise InputError(f"{option} {spec}: the factory raised {type(error).__name__}: {error}") from None
-    if not callable(chat):
-        raise InputError(f"{option} {spec}: the factory returned {type(chat).__name__}, not a function of the messages")
-    return chat
+    if not all(callable(getattr(made, name, None)) for name in wanted):
+        lack = "which lacks " + " and ".join(wanted) if "__call__" not in wanted else "not a function of the messages"
+        raise InputError(f"{option} {spec}: the factory returned {type(made).__name__}, {lack}")
+    return made

@@ -58,13 +58,10 @@ class ReplaySubject:
             digest.update(repr((key, reply.text, reply.error)).encode("utf-8", "surrogatepass"))
         return Identity(self.spec, digest.hexdigest(), proven=True, settings={})
 
-    def respond(self, requests: Sequence[Request]) -> list[Reply]:
-        return [self._answer(request) for request in requests]
-
     def close(self) -> None:
         self._replies = None
 
-    def _answer(self, request: Request) -> Reply:
+    def respond(self, request: Request) -> Reply:
         replies = self._load()
         found = replies.get((request.case_id, request.repeat, request.turn, request.purpose))
         if found is not None:

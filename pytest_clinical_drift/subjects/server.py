@@ -14,7 +14,7 @@ import httpx2
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.subjects.base import Identity, Request, read_settings, require_at_least
+from pytest_clinical_drift.subjects.base import Identity, Request, read_settings
 from pytest_clinical_drift.subjects.pacing import AdaptiveLimiter, CaseClock, pause_before_next
 from pytest_clinical_drift.subjects.server_http import (
     NO_SERVER,
@@ -37,6 +37,7 @@ _DECODING: dict[str, type] = {
     "thinking": bool,
 }
 _CONNECTION: dict[str, type] = {"timeout": float, "deadline": float, "concurrency": int, "retries": int, "key_env": str}
+_KNOWN = {**_DECODING, **_CONNECTION, "revision": str}
 _DEFAULTS = {"max_tokens": 1024, "temperature": 0.0, "timeout": 180.0, "deadline": 1800.0, "retries": 12}
 _LEAST = {"max_tokens": 1, "temperature": 0, "timeout": 0.01, "deadline": 0.01, "concurrency": 1, "retries": 1}
 _OTHER_LENGTH_OPTION = "max_completion_tokens"
@@ -61,9 +62,8 @@ class ServerSubject:
             raise InputError(f"{option} server:{self.address.model}: the URL cannot be read ({error})") from None
         self.spec = f"server:{target}"
         named = "--drift-set" if option == "--model" else f"{option}-set"
-        given = read_settings(self.spec, settings, {**_DECODING, **_CONNECTION, "revision": str}, option=named)
+        given = read_settings(self.spec, settings, _KNOWN, option=named, least=_LEAST)
         self._settings = {**_DEFAULTS, **given}
-        require_at_least(self._settings, _LEAST)
         self._first_patience = min(given.get("timeout", PATIENCE), self._settings["deadline"])
         self.say: Say = lambda text: None
         self._key = ApiKey(self._settings.get("key_env"))

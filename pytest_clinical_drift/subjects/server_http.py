@@ -59,8 +59,6 @@ class ServerFault(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the model is served."""
-
     model: str
     base: str
     """Up to and including `/v1`."""
@@ -91,17 +89,14 @@ def parse_address(target: str, *, option: str = "--model") -> Address:
         raise InputError(f"{option} server:{model}: the URL cannot be read ({error})") from None
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
         raise InputError(f"{option} server:{model}: the URL must look like http://host:port/v1")
-    if parts.username or parts.password or _names_secret(parts.query):
+    asked = " ".join(parse_qs(parts.query, keep_blank_values=True)).lower()
+    if parts.username or parts.password or any(word in asked for word in _SECRET_PARAMETERS):
         raise InputError(
             f"{option} server:{model}: the URL holds a secret; put it into an environment variable "
             f"and name that with {named} key_env=NAME"
         )
     path = parts.path.rstrip("/").removesuffix("/chat/completions")
     return Address(model, f"{parts.scheme}://{parts.netloc}{path or '/v1'}")
-
-
-def _names_secret(query: str) -> bool:
-    return any(word in name.lower() for name in parse_qs(query, keep_blank_values=True) for word in _SECRET_PARAMETERS)
 
 
 class ApiKey:
@@ -132,7 +127,6 @@ class ApiKey:
 
     @property
     def advice(self) -> str:
-        """What to do when the server refuses access."""
         if self.read():
             return f"look at the key in the environment variable {self._variable}"
         return (
@@ -163,7 +157,10 @@ def read_answer(status: int, headers: Mapping[str, str], body: bytes) -> Reply:
     try:
         data = json.loads(body)
     except (ValueError, RecursionError):
-        raise _no_json(body) from None
+        start = " ".join(body[:400].decode("utf-8", "replace").split())[:80]
+        if start.startswith("<"):
+            raise ServerFault(f"{WEB_PAGE} ({start!r}…): check the URL, which usually ends in /v1") from None
+        raise ServerFault(f"malformed answer: not valid JSON ({start!r})") from None
     try:
         if data.get("error"):
             raise ServerFault(f"the server reported: {_error_text(body)}")
@@ -180,13 +177,6 @@ def read_answer(status: int, headers: Mapping[str, str], body: bytes) -> Reply:
     if truncated and reasoning and not content.strip():
         raise ServerFault(NO_ANSWER, again=False)
     return Reply(content, reasoning=reasoning, usage=read_usage(data.get("usage")), truncated=truncated)
-
-
-def _no_json(body: bytes) -> ServerFault:
-    start = " ".join(body[:400].decode("utf-8", "replace").split())[:80]
-    if start.startswith("<"):
-        return ServerFault(f"{WEB_PAGE} ({start!r}…): check the URL, which usually ends in /v1")
-    return ServerFault(f"malformed answer: not valid JSON ({start!r})")
 
 
 def _content(message: Mapping[str, Any]) -> str:

@@ -23,8 +23,6 @@ _SUBJECTS = {
 
 
 class Spec(NamedTuple):
-    """A parsed SPEC."""
-
     kind: str
     target: str
 
@@ -55,7 +53,6 @@ def parse_spec(text: str) -> Spec:
 
 
 def build_subject(spec: Spec, settings: Mapping[str, str]) -> Subject:
-    """The subject that `spec` names, not yet loaded."""
     module_name, class_name = _SUBJECTS[spec.kind]
     module = importlib.import_module(f".{module_name}", package=__package__)
     subject: Subject = getattr(module, class_name)(spec.target, settings)
@@ -77,7 +74,5 @@ def model_slug(spec: Spec) -> str:
 
 
 def _is_path(text: str) -> bool:
-    windows_drive = re.match(r"^[A-Za-z]:[\\/]", text) is not None
-    return (
-        windows_drive or text.startswith((".", "/", "~")) or os.path.exists(text)
-    )  # not Path.exists, which raises on a name that is too long
+    # os.path.exists, unlike Path.exists, bears a name that is too long
+    return bool(re.match(r"[./~]|[A-Za-z]:[\\/]", text)) or os.path.exists(text)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pytest_clinical_drift.cases.files import file_hash
 from pytest_clinical_drift.errors import InputError, MissingDependency
 
 _HASHED = ("*.safetensors", "*.bin", "*.json", "*.jinja", "*.model", "*.txt", "*.py")
@@ -65,7 +66,7 @@ class Weights:
     def fingerprint(self, config: object) -> str | None:
         """The hub's commit, or a hash over every file of a local model; None where neither proves the weights."""
         if self.is_gguf:
-            return _file_hash(self.path)
+            return file_hash(self.path)
         if not self.path.is_dir():
             commit = getattr(config, "_commit_hash", None)
             return commit if isinstance(commit, str) else None
@@ -73,7 +74,7 @@ class Weights:
             return None  # most of the weights lie elsewhere
         digest = hashlib.sha256()
         for file in sorted({file for pattern in _HASHED for file in self.path.glob(pattern)}):
-            digest.update(f"{file.name} {_file_hash(file)}\n".encode())
+            digest.update(f"{file.name} {file_hash(file)}\n".encode())
         return digest.hexdigest()
 
 
@@ -113,8 +114,3 @@ def is_out_of_memory(error: BaseException) -> bool:
     """Whether a device or the machine had no room left."""
     text = str(error).lower()
     return type(error).__name__ == "OutOfMemoryError" or "out of memory" in text or "can't allocate memory" in text
-
-
-def _file_hash(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

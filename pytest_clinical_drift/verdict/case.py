@@ -10,8 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from pytest_clinical_drift.metrics.conflict import conflict_rate
-from pytest_clinical_drift.metrics.recall import mean
+from pytest_clinical_drift.metrics.recall import mean, ratio
 from pytest_clinical_drift.scoring.alarms import NO_REPLIES
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, DISMISSED, OPEN, Alarm, CaseAssessment, Event
 from pytest_clinical_drift.verdict.limits import MetricLimits
@@ -184,7 +183,7 @@ def _conflict(repeats: Repeats) -> CaseValue:
     sure, worst, pairs = pooled_conflict([repeats])
     reason = next((run.conflict.reason for run in repeats if run.conflict.reason), "")
     detail = f"{sure} of {counted(pairs, 'pair')}" if pairs else reason
-    return CaseValue(conflict_rate(sure, pairs), conflict_rate(worst, pairs), detail, confirmed=sure)
+    return CaseValue(ratio(sure, pairs), ratio(worst, pairs), detail, confirmed=sure)
 
 
 def _confirmed_facts(run: CaseAssessment, name: str) -> int:

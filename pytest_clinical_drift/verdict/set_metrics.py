@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pytest_clinical_drift.metrics.conflict import conflict_rate
 from pytest_clinical_drift.metrics.corrected import CorrectedRate, Counted, corrected_rate
 from pytest_clinical_drift.metrics.drift import steepest_slope
-from pytest_clinical_drift.metrics.recall import mean
+from pytest_clinical_drift.metrics.recall import mean, ratio
 from pytest_clinical_drift.metrics.stats import Interval, effective_trials, mean_interval, pooled_interval
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, FactFinding
 from pytest_clinical_drift.verdict.case import CaseValue, Repeats, case_value, pooled_conflict
@@ -85,7 +84,7 @@ def _judge_conflict(limits: MetricLimits, complete: Sequence[Repeats], threshold
     )
     nothing = "no pair of advice in the whole set" if complete else _why_not(())
     detail = f"{sure} of {counted(pairs, 'pair')}" if pairs else nothing
-    rates = conflict_rate(sure, pairs), conflict_rate(worst, pairs)
+    rates = ratio(sure, pairs), ratio(worst, pairs)
     return _by_interval("k_conflict", limits, rates, (sure_limits, worst_limits), detail, thresholds)
 
 

@@ -21,7 +21,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from pytest_clinical_drift.evidence.advice.opposition import Conflict, rules_conflict
-from pytest_clinical_drift.scoring.study_c import judge_conflicts
+from pytest_clinical_drift.scoring.study_c import judge_pairs
 
 GOAL_PRECISION, GOAL_FALSE = 0.92, 0.01
 """Share of the flagged pairs that are contradictions; share of a conversation's other pairs that may be flagged."""
@@ -49,7 +49,7 @@ def scores(truths: Sequence[bool], answers: Sequence[bool]) -> tuple[float, floa
 
 def measure_pairs(rows: list[dict[str, Any]], judge: str, *, show: bool) -> bool:
     """Print the figures of one judge on pairs, the total last."""
-    verdicts = judge_conflicts([(row["earlier"], row["later"]) for row in rows], judge)
+    verdicts = [found for found, _ in judge_pairs([(row["earlier"], row["later"]) for row in rows], judge)]
     truths = [row["label"] == "contradiction" for row in rows]
     answers = [verdict.contradiction for verdict in verdicts]
     right: Counter[str] = Counter()
@@ -100,7 +100,8 @@ def measure_dialogues(rows: list[dict[str, Any]], judge: str, *, show: bool) -> 
 def _verdicts(row: dict[str, Any], pairs: list[tuple[dict[str, Any], dict[str, Any]]], judge: str) -> list[Conflict]:
     """The verdict on every two turns: by rules as a run compares them, knowing the messages between."""
     if judge != "rules":
-        return judge_conflicts([(earlier["reply"], later["reply"]) for earlier, later in pairs], judge)
+        said = [(earlier["reply"], later["reply"]) for earlier, later in pairs]
+        return [found for found, _ in judge_pairs(said, judge)]
     messages = {turn["turn"]: turn["message"] for turn in row["turns"]}
     return [
         rules_conflict(

@@ -21,7 +21,7 @@ from scipy.special import stdtrit
 
 from pytest_clinical_drift.judging.answers import KINDS
 from pytest_clinical_drift.metrics.drift import steepest_slope
-from pytest_clinical_drift.metrics.power import CLAIMS, case_sd, comparison_odds
+from pytest_clinical_drift.metrics.paired import CLAIMS, case_sd, comparison_odds
 from pytest_clinical_drift.metrics.shape import fit_shape
 from pytest_clinical_drift.metrics.stats import Interval, mean_intervals, pooled_interval
 from pytest_clinical_drift.scoring.assessment import CaseAssessment

@@ -62,10 +62,8 @@ class OneByOne:
     def identity(self) -> Identity:
         return self._subject.identity()
 
-    def respond(self, requests: Sequence[Request]) -> list[Reply]:
-        return [self._reply(self._template.tokens(request.messages)) for request in requests]
-
-    def _reply(self, prompt: tuple[int, ...]) -> Reply:
+    def respond(self, request: Request) -> Reply:
+        prompt = self._template.tokens(request.messages)
         inputs = torch.tensor([prompt])
         made: Any = self.model.generate(
             inputs, attention_mask=torch.ones_like(inputs), do_sample=False, max_new_tokens=self._tokens

@@ -28,7 +28,6 @@ from engine_server import ChatServer, as_json, completion
 from pytest_clinical_drift.cases.files import bundled_cases, load_cases
 from pytest_clinical_drift.conversation.frontier import Plan
 from pytest_clinical_drift.conversation.runner import BackgroundRunner
-from pytest_clinical_drift.judging.archive import Archive
 from pytest_clinical_drift.judging.inquiry import Inquiry
 from pytest_clinical_drift.judging.protocol import build_judge
 from pytest_clinical_drift.judging.questions import Question, audit_of, audit_share, questions_of
@@ -64,7 +63,7 @@ def conversations() -> dict[str, list[Question]]:
     subject = build_subject(parse_spec("control:steady"), {})
     subject.check(cases)
     runner = BackgroundRunner(subject, Plan(None, 1, None))
-    runner.select(cases)
+    runner.cases = cases
     share, asked = audit_share(cases, 1), {}
     for case in cases:
         transcript = runner.wait(case.id, 0)
@@ -82,7 +81,7 @@ def answer_all(asked: dict[str, list[Question]], server: Reader, store: Path | N
     if judge is None:
         raise SystemExit("no judge")
     judge.check()
-    inquiry = Inquiry(judge, Archive(store, judge.identity()))
+    inquiry = Inquiry(judge, store)
     started = time.perf_counter()
     for case_id, questions in asked.items():
         inquiry.submit(case_id, questions)

@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 
 from pytest_clinical_drift.ranking.prospective import measure
-from pytest_clinical_drift.ranking.retrospective import auc, mean_of, ndcg
+from pytest_clinical_drift.ranking.ranker import auc, mean_of, ndcg
 from pytest_clinical_drift.ranking.slate import Slate
 from pytest_clinical_drift.ranking.view import all_outcomes, breadth_deciles
 

@@ -68,8 +68,8 @@ class OneClient:
     def identity(self) -> Identity:
         return self._server.identity()
 
-    def respond(self, requests: Sequence[Request]) -> list[Reply]:
-        return [self._runner.run(self._server.ask(request)) for request in requests]
+    def respond(self, request: Request) -> Reply:
+        return self._runner.run(self._server.ask(request))
 
     def close(self) -> None:
         self._runner.run(self._server.disconnect())

@@ -34,9 +34,9 @@ class Echo:
     def identity(self) -> Identity:
         return Identity(self.spec, None, False, {})
 
-    def respond(self, requests: Sequence[Request]) -> list[Reply]:
-        self.asked += requests
-        return [self.reply_to(request) for request in requests]
+    def respond(self, request: Request) -> Reply:
+        self.asked.append(request)
+        return self.reply_to(request)
 
     def reply_to(self, request: Request) -> Reply:
         return Reply(f"{request.purpose} {request.turn} of {request.case_id}: {len(request.messages)} messages")

@@ -32,7 +32,7 @@ def start(
         store=folder / "store.sqlite" if folder else None,
         transcripts=folder / "transcripts" if folder else None,
     )
-    runner.select(make_cases(count, turns))
+    runner.cases = make_cases(count, turns)
     return runner
 
 
@@ -137,7 +137,7 @@ def test_transcripts_on_disk_replay_to_the_same_conversation(tmp_path: Path) -> 
         expected = all_of(start(server, folder=tmp_path))
     subject = ReplaySubject(str(tmp_path / "transcripts"), {})
     runner = BackgroundRunner(subject, Plan(), transcripts=tmp_path / "again" / "transcripts")
-    runner.select(make_cases(4))
+    runner.cases = make_cases(4)
     subject.check(make_cases(4))
     again = all_of(runner)
     assert said(again) == said(expected)
@@ -153,7 +153,7 @@ def test_whatever_ends_the_thread_reaches_those_who_wait() -> None:
             raise ZeroDivisionError("division by zero")
 
     runner = BackgroundRunner(Broken("m@http://127.0.0.1:9/v1", {}), Plan())
-    runner.select(make_cases(2))
+    runner.cases = make_cases(2)
     with pytest.raises(SubjectError, match="ZeroDivisionError: division by zero"):
         runner.wait("case-001", 0)
 
@@ -176,7 +176,7 @@ def test_those_who_wait_hear_of_a_stop() -> None:
     with ChatServer() as server:
         server.answer = lambda body: setattr(server, "delay", 60.0 if "patient 2" in str(body) else 0.0)
         runner = BackgroundRunner(ServerSubject(f"m@{server.url}", {}), Plan())
-        runner.select(make_cases(2))
+        runner.cases = make_cases(2)
         finished = runner.wait("case-001", 0)
         runner.give_up()
         with pytest.raises(RunStopped, match="stopped before its end"):
@@ -193,7 +193,7 @@ def test_progress_is_drawn_while_somebody_waits(monkeypatch: pytest.MonkeyPatch)
     with ChatServer(delay=0.2) as server:
         progress = Progress(written.append, live=False)
         runner = BackgroundRunner(ServerSubject(f"m@{server.url}", {}), Plan(), progress=progress)
-        runner.select(make_cases(1))
+        runner.cases = make_cases(1)
         runner.wait("case-001", 0)
         runner.stop()
     assert any(line.startswith("clinical-drift: 0/1 cases, 1/3 turns, ") for line in written), written

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.judging.answers import KINDS, UNSURE, Answer
-from pytest_clinical_drift.judging.archive import Archive
 from pytest_clinical_drift.judging.inquiry import Inquiry
 from pytest_clinical_drift.judging.protocol import Asked, Feed
 from pytest_clinical_drift.judging.questions import Question
@@ -64,7 +63,7 @@ class ScriptedJudge:
 
 def inquire(judge: ScriptedJudge, store: Path | None = None, *, offline: bool = False) -> Inquiry:
     """An inquiry with a store of its own."""
-    return Inquiry(judge, Archive(store, judge.identity()), offline=offline)
+    return Inquiry(judge, store, offline=offline)
 
 
 def clean(asked: Question, wording: int = 1) -> Answer:

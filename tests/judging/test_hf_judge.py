@@ -9,7 +9,6 @@ from asked import question
 from engine_models import build_model
 
 from pytest_clinical_drift.judging.answers import KINDS
-from pytest_clinical_drift.judging.archive import Archive
 from pytest_clinical_drift.judging.inquiry import Inquiry
 from pytest_clinical_drift.judging.opinions import OPEN
 from pytest_clinical_drift.judging.prompts import messages_for
@@ -26,7 +25,7 @@ def test_a_model_that_babbles_settles_nothing(tmp_path: Path) -> None:
     assert judge is not None
     judge.check()
     assert judge.identity().proven
-    inquiry = Inquiry(judge, Archive(None, judge.identity()))
+    inquiry = Inquiry(judge)
     inquiry.submit("case", asked)
     ruled = inquiry.rulings("case", frozenset(KINDS))
     inquiry.stop()

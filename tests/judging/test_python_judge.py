@@ -12,7 +12,6 @@ from asked import question
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import KINDS
-from pytest_clinical_drift.judging.archive import Archive
 from pytest_clinical_drift.judging.inquiry import Inquiry
 from pytest_clinical_drift.judging.opinions import DISMISSED, OPEN, Ruling
 from pytest_clinical_drift.judging.protocol import build_judge
@@ -27,7 +26,7 @@ def ruled(monkeypatch: pytest.MonkeyPatch, function: Callable[[dict[str, Any]], 
     assert judge is not None
     assert judge.check() == []
     assert judge.identity().proven
-    inquiry = Inquiry(judge, Archive(None, judge.identity()))
+    inquiry = Inquiry(judge)
     inquiry.submit("case", [question("must")])
     (found,) = inquiry.rulings("case", frozenset(KINDS)).values()
     inquiry.stop()

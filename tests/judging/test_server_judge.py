@@ -15,7 +15,6 @@ from asked import one_of_each, question
 from engine_server import Answer, ChatServer, as_json, completion
 
 from pytest_clinical_drift.judging.answers import KINDS, UNSURE
-from pytest_clinical_drift.judging.archive import Archive
 from pytest_clinical_drift.judging.chat import ATTEMPTS
 from pytest_clinical_drift.judging.inquiry import Inquiry
 from pytest_clinical_drift.judging.opinions import DISMISSED, OPEN, Ruling
@@ -38,7 +37,7 @@ def ask(server: ChatServer, questions: list[Question], **settings: str) -> tuple
     judge = build_judge(f"server:judge@{server.url}", {"deadline": "20", **settings})
     assert judge is not None
     judge.check()
-    inquiry = Inquiry(judge, Archive(None, judge.identity()))
+    inquiry = Inquiry(judge)
     inquiry.submit("case", questions)
     ruled = inquiry.rulings("case", EVERYTHING)
     inquiry.stop()

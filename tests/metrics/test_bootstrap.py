@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from pytest_clinical_drift.metrics import SEED
 from pytest_clinical_drift.metrics.bootstrap import RESAMPLES, bca_limits, group_sums, resampled_means
-from pytest_clinical_drift.metrics.seed import SEED
 
 ONES = np.ones(30)
 EVEN = np.linspace(0.0, 1.0, 30)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_clinical_drift.metrics.power import RECALL, Odds, case_sd, comparison_odds, estimate_power
+from pytest_clinical_drift.metrics.paired import RECALL, Odds, case_sd, comparison_odds, estimate_power
 from pytest_clinical_drift.report.page import text_lines
 
 

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_clinical_drift.metrics.conflict import conflict_rate
-from pytest_clinical_drift.metrics.recall import (
-    f1,
-    hallucinated_rate,
-    mean,
-    mean_curve,
-    precision,
-    recall,
-    strict_recall,
-)
+from pytest_clinical_drift.metrics.recall import f1, mean, mean_curve, ratio, recall, strict_recall
 
 STATUSES = ["retained", "partial", "contradicted", "absent"]
 
@@ -28,16 +19,13 @@ def test_nothing_to_recall_is_undefined() -> None:
     """Without facts, entities or pairs there is no rate: None, never 0."""
     assert recall([]) is None
     assert strict_recall([]) is None
-    assert precision(0, 0) is None
-    assert hallucinated_rate(0, 0) is None
-    assert conflict_rate(0, 0) is None
+    assert ratio(0, 0) is None
 
 
 def test_precision_hallucination_and_conflict_are_shares() -> None:
-    """3 of 4, 1 of 4, 2 of 9."""
-    assert precision(3, 4) == 0.75
-    assert hallucinated_rate(1, 4) == 0.25
-    assert conflict_rate(2, 9) == pytest.approx(2 / 9)
+    """3 of 4, 1 of 4, none of 4, 2 of 9."""
+    assert [ratio(3, 4), ratio(1, 4), ratio(0, 4)] == [0.75, 0.25, 0.0]
+    assert ratio(2, 9) == pytest.approx(2 / 9)
 
 
 def test_f1_is_the_harmonic_mean() -> None:

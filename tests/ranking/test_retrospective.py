@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_clinical_drift.ranking.retrospective import auc, hit, mean_of, ndcg
+from pytest_clinical_drift.ranking.ranker import auc, hit, mean_of, ndcg
 
 TOLERANCE = 1e-12
 GROUPS, SIZE = 30, 200

@@ -12,7 +12,7 @@ import pytest
 from pytest_clinical_drift.ranking.figures import Figure
 from pytest_clinical_drift.ranking.gate import SlateJudgement, SlateVerdict
 from pytest_clinical_drift.ranking.report_html import calibration, forest, render_slate, time_to_event
-from pytest_clinical_drift.ranking.run import SlateRun, TestResult
+from pytest_clinical_drift.ranking.run import SlateRun
 from pytest_clinical_drift.report.page import environment
 
 
@@ -67,7 +67,7 @@ def test_calibration_chart() -> None:
 def test_page_tells_figures_and_reasons(write_folder: Callable[..., Path], tmp_path: Path) -> None:
     """Both readings stand on the page, with intervals, reasons for what is missing, and remarks on the data."""
     (slate,) = SlateRun(write_folder(), tmp_path).slates.values()
-    temporal = TestResult("s1", SlateJudgement("temporal_auc", "PASS", Figure(0.9, 2)), {"2016": 0.9, "2017": None})
+    temporal = SlateJudgement("temporal_auc", "PASS", Figure(0.9, 2), per_year={"2016": 0.9, "2017": None})
     slate.taken["temporal_auc"] = temporal
     slate.tests = ("integrity", "temporal_auc")
     record = slate.record(SlateVerdict("CAUTION", ("for a reason",)))

@@ -114,7 +114,7 @@ def test_a_local_model_needs_no_network_either(project: Path, tmp_path: Path) ->
 def _use(subject: Any) -> None:
     subject.check(make_cases(1))
     subject.identity()
-    subject.respond([Request("case-001", 0, 1, "dialogue", (Message("user", "hello"),))])
+    subject.respond(Request("case-001", 0, 1, "dialogue", (Message("user", "hello"),)))
 
 
 def test_code_that_comes_with_weights_is_not_run(tmp_path: Path) -> None:

