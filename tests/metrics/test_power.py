@@ -101,13 +101,14 @@ def test_an_estimate_says_what_it_rests_on() -> None:
     found = estimate_power(cases=60, drop=0.1)
     assert (found.cases, found.drop, found.margin, found.correlation) == (60, 0.1, 0.05, 0.6)
     assert found.case_sd == case_sd() == pytest.approx(0.03**0.5)
-    assert found == estimate_power(cases=60, drop=0.1, margin=0.05, correlation=0.6, alpha=0.025)
+    assert found == estimate_power(cases=60, drop=0.1, margin=0.05, correlation=0.6)
     same = (2 * 0.03 * (1 - 0.6)) ** 0.5
     assert found.unchanged == pytest.approx(comparison_odds(cases=60, drop=0.0, margin=0.05, error_sd=same))
-    stricter = estimate_power(cases=60, drop=0.1, alpha=0.001)
-    assert stricter.caught.worse < found.caught.worse
-    assert stricter.unchanged.worse < found.unchanged.worse
-    assert (stricter.needed or 0) > (found.needed or 0)
+    usual, told, stricter = (
+        comparison_odds(cases=60, drop=0.1, margin=0.05, error_sd=same, **alpha)
+        for alpha in ({}, {"alpha": 0.025}, {"alpha": 0.001})
+    )
+    assert stricter.worse < usual.worse == told.worse
 
 
 def test_a_model_that_loses_everything_scatters_no_more() -> None:

@@ -180,7 +180,7 @@ def test_what_a_judge_finds_forbidden_names_the_rule(
 )
 def test_a_suspicion_and_its_question_are_one_alarm(kind: str, by_fact: bool, about: Any) -> None:
     """The question that settles what the rules suspect raises no second one; without it the suspicion is open."""
-    item = ReplyFinding(2, kind, "the rule", "why", "", "ibuprofen", "other", by_fact)
+    item = ReplyFinding(kind, "the rule", "why", "", "ibuprofen", "other", turn=2, by_fact=by_fact)
     answer = "missing" if kind == "omits" else "violated"
     (settled,) = reply_alarms(PATIENT, findings(replies=(item,)), {about: said("upheld", answer, answer)})
     assert (settled.state, settled.quote, settled.reason, settled.finder) == ("confirmed", "q1", "why", "other")
