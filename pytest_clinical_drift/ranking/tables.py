@@ -42,7 +42,7 @@ class Table:
     def require(self, *names: str) -> None:
         if missing := [name for name in names if name not in self]:
             have = ", ".join(name for name in self.frame.columns[:13] if name != _ROW) or "none"
-            lacks = f"column {missing[0]} is" if len(missing) == 1 else f"columns {' and '.join(missing)} are"
+            lacks = f"column {missing[0]} is" if len(missing) == 1 else f"columns {', '.join(missing)} are"
             raise InputError(f"{self.file}: the {lacks} missing; the file has {have}")
 
     def first_of(self, *names: str) -> str | None:

@@ -91,7 +91,7 @@ def test_missing_columns_and_files(write_folder: WriteFolder, tmp_path: Path) ->
     folder = write_folder([("X", "a", 1)], header=("disease_name", "drug_name", "repurposing_score"))
     assert "created_at is missing" in fault(folder)
     folder = write_folder(ROWS, [("X", "a")], outcome_header=("disease_name", "drug_name"))
-    assert "the columns outcome_type and outcome_date are missing" in fault(folder)
+    assert "the columns outcome_type, outcome_date are missing" in fault(folder)
     write_csv(folder / "registry.csv", PREDICTION, ROWS)
     assert "both predictions.csv and registry.csv" in fault(folder)
 
