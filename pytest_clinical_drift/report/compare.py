@@ -36,13 +36,13 @@ def render_markdown(records: Sequence[Named], differences: Sequence[Difference])
 def render_text(records: Sequence[Named], differences: Sequence[Difference], width: int) -> str:
     """The comparison for a terminal: a column for each run, so that it fits."""
     of_models, of_pairs = words("compare")["models"], words("compare")["differences"]
-    labels = (*of_models[1:], "recall by turn", "", "cases compared with the first", *of_pairs[3:])
+    labels = (*of_models[1:], "recall by turn", "cases compared with the first", *of_pairs[3:])
     others = ["", *(_difference(item)[2:] for item in differences)]
     columns = [
-        (*_row(name, record)[1:], sparkline(record.average_recall_curve_critical), "", *(other or [""] * 5))
+        (*_row(name, record)[1:], sparkline(record.average_recall_curve_critical), *(other or [""] * 5))
         for (name, record), other in zip(records, others, strict=True)
     ]
-    rows = [tuple(map(one_line, row)) for row in zip(labels, *columns, strict=True)]
+    rows = [tuple(map(one_line, row)) for row in zip(labels, *columns, strict=True) if any(row[1:])]
     room = max(_NARROWEST, (width - 1) // (len(records) + 1) - 2)
     names = ["", *(one_line(name) for name, _ in records)]
     table = tabulate(rows, names, tablefmt="plain", disable_numparse=True, maxcolwidths=room, maxheadercolwidths=room)
