@@ -101,11 +101,9 @@ class LayoutReader:
         if self._json_depth or stripped.startswith(("{", '["', "[{")) or stripped == "[":
             yield from self._json(start, line, number)
             return
-        if "|" in content or "\t" in content.strip():
-            cells = self._row(start, line, number)
-            if cells is not None:
-                yield from cells
-                return
+        if ("|" in content or "\t" in content.strip()) and self._is_row(line):
+            yield from self._row(start, line, number)
+            return
         self._header = self._last_row = []
         if stripped.startswith(("```", "~~~")) or not stripped:
             return
@@ -166,21 +164,18 @@ class LayoutReader:
         if indent <= self._section_indent if self._section_indent >= 0 else plain_text_again:
             self._section = ""
 
-    def _row(self, start: int, line: str, number: int) -> Iterator[Segment] | None:
-        """The cells of a table row, or None when the line is not one."""
-        divider = "|" if "|" in line else "\t"
-        body = line.strip(_SPACES if divider == "|" else " \r")
-        if divider == "|" and not body.startswith("|") and " | " not in line and not self._last_row:
-            return None
-        if _is_rule(body):
-            self._header, self._last_row = self._last_row, self._last_row or [""]
-            return iter(())
-        return self._cells(start, line, number, divider)
+    def _is_row(self, line: str) -> bool:
+        """Tabs make a row of a table; a bar does at the start, between spaces, or under another row."""
+        return "|" not in line or line.lstrip(_SPACES).startswith("|") or " | " in line or bool(self._last_row)
 
-    def _cells(self, start: int, line: str, number: int, divider: str) -> Iterator[Segment]:
+    def _row(self, start: int, line: str, number: int) -> Iterator[Segment]:
+        """The cells of a table row; none for the rule under its header."""
+        if _is_rule(line):
+            self._header, self._last_row = self._last_row, self._last_row or [""]
+            return
         spans: list[tuple[int, int]] = []
         position = 0
-        for piece in line.split(divider):
+        for piece in line.split("|" if "|" in line else "\t"):
             spans.append((position, position + len(piece)))
             position += len(piece) + 1
         if not line[spans[0][0] : spans[0][1]].strip():

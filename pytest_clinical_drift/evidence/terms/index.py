@@ -65,16 +65,8 @@ def between(found: list[_T], first: int, stop: int) -> list[_T]:
 
 
 def places_in(keys: list[str], key: str) -> list[int]:
-    """Positions of a key in a list, found at the speed of `list.index`."""
-    found: list[int] = []
-    start = 0
-    try:
-        while True:
-            start = keys.index(key, start)
-            found.append(start)
-            start += 1
-    except ValueError:
-        return found
+    """Positions of a key in a list."""
+    return list(compress(range(len(keys)), map(key.__eq__, keys)))
 
 
 @lru_cache(maxsize=8192)

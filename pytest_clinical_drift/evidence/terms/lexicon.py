@@ -62,29 +62,21 @@ _Match = tuple[str, Form, int]
 class Node:
     """What the words so far may be and how they may go on."""
 
-    __slots__ = ("forms", "free", "next")
+    __slots__ = ("forms", "next")
 
     def __init__(self) -> None:
         self.next: dict[str, Node] = {}
         self.forms: tuple[tuple[str, Form], ...] = ()
-        #: Whether every form may stand in any capitals.
-        self.free = True
-
-    def add(self, form: Form) -> None:
-        """Let the words up to here be a form."""
-        self.forms = (*self.forms, (_slot_of(form), form))
-        self.free = self.free and not form.exact
+        """Each with its slot."""
 
     def firm(self) -> tuple[tuple[str, Concept], ...]:
         """Slot and concept of every reading, last first; nothing where one depends on the context or on capitals."""
-        if not self.free or any(form.weak for _, form in self.forms):
+        if any(form.exact or form.weak for _, form in self.forms):
             return ()
         return tuple(dict.fromkeys((slot, form.concept) for slot, form in reversed(self.forms)))
 
     def matches(self, document: Document, first: int, last: int) -> list[_Match]:
         """Forms that the tokens from `first` to `last` are, spelled as they have to be."""
-        if self.free:
-            return [(slot, form, last) for slot, form in self.forms]
         return [
             (slot, form, last)
             for slot, form in self.forms
@@ -134,7 +126,7 @@ class Lexicon:
         node = self._root
         for word in words:
             node = node.next.setdefault(word, Node())
-        node.add(form)
+        node.forms = (*node.forms, (_slot_of(form), form))
         self._words.update(words)
         if form.concept.kind in (DRUG, CONDITION) and not form.exact:
             if form.concept.kind == DRUG and len(words) == 1:
