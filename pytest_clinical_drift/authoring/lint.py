@@ -63,7 +63,6 @@ class Checked(NamedTuple):
 
 
 def lint_case(case: Case) -> list[Remark]:
-    """All remarks on one case, in the order of the checks."""
     return [remark._replace(case_id=case.id) for check in _CHECKS for remark in check(case)]
 
 

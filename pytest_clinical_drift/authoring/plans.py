@@ -36,8 +36,6 @@ _WORDS = (5, 80)
 
 
 class Component(NamedTuple):
-    """One part of a plan."""
-
     id: str
     evidence: tuple[str, ...]
     """What it rests on: the facts, or sentences of the counsellor's reasoning."""
@@ -210,9 +208,6 @@ def _kind(fact: CriticalEntity) -> str:
             return "avoid"
     told = "negative" if parsed.core.denied else ("social" if parsed.worded else _FRAME_KINDS[parsed.frame])
     return fact.kind or told
-
-
-# ---- the file
 
 
 def write_plans(plans: Sequence[Plan], file: Path, *, verifier: str | None = None) -> None:

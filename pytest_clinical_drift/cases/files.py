@@ -22,7 +22,6 @@ _TEMPLATE = Path(__file__).parent.parent / "data" / "new_case.yaml"
 
 
 def bundled_cases() -> Path:
-    """The folder of the cases that ship with the package."""
     return bundled("cases", "study_c")
 
 
@@ -72,7 +71,6 @@ def read_cases(file: Path) -> list[Case]:
 
 
 def _entries(file: Path, data: Any) -> Iterator[tuple[Location, Any]]:
-    """Each case of a file with its place."""
     if not isinstance(data, list) and not (isinstance(data, dict) and "cases" in data):
         yield (), data
         return
@@ -124,7 +122,6 @@ def read_text(file: Path) -> str:
 
 
 def file_hash(file: Path) -> str:
-    """SHA-256 of the file's bytes."""
     try:
         with file.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
@@ -133,7 +130,6 @@ def file_hash(file: Path) -> str:
 
 
 def parse_data(file: Path, text: str) -> Any:
-    """Parse YAML or JSON by the file's ending."""
     try:
         if file.suffix == ".json":
             return json.loads(text)

@@ -184,6 +184,11 @@ class Case(_Record):
         """Turn at which Recall@T10 is read: 10, or the last turn of a shorter case."""
         return min(10, len(self.turns))
 
+    def fact_named(self, name: str) -> str:
+        """Id of the fact that an update names by its id or its text."""
+        facts = (*self.critical_entities, *(fact for turn in self.turns for fact in turn.introduces))
+        return next((fact.id for fact in facts if name in (fact.id, fact.text)), name)
+
     @property
     def independence_group(self) -> str:
         """Cases that share it are resampled together."""
@@ -204,14 +209,12 @@ class FactState(_Record):
 def facts_at(case: Case, turn: int) -> tuple[FactState, ...]:
     """What is true of the patient once the message of `turn` has been said."""
     states = {fact.id: FactState(fact=fact) for fact in case.critical_entities}
-    by_text = {fact.text: fact.id for fact in case.critical_entities}
     for entry in case.turns[:turn]:
         for update in entry.updates:
-            name = by_text.get(update.fact, update.fact)
+            name = case.fact_named(update.fact)
             states[name] = _updated(states[name], update)
         for fact in entry.introduces:
             states[fact.id] = FactState(fact=fact)
-            by_text[fact.text] = fact.id
     return tuple(states.values())
 
 

@@ -46,7 +46,7 @@ class Store:
                 path.parent.mkdir(parents=True)
                 # a folder that we make ourselves stays out of version control
                 (path.parent / ".gitignore").write_text("*\n", encoding="utf-8")
-            with contextlib.closing(self._connect()) as connection:
+            with contextlib.closing(connect(path)) as connection:
                 version = connection.execute("PRAGMA user_version").fetchone()[0]
                 if version not in (0, _SCHEMA):
                     raise InputError(f"--drift-store {path}: written by another version; name another file")
@@ -57,14 +57,15 @@ class Store:
 
     def begin(self, identity: Identity) -> StoredRun:
         """Go on with the subject's unfinished run, or begin a new one."""
-        return StoredRun(self._connect(), identity, _lock(self.path.with_name(self.path.name + ".lock")))
+        return StoredRun(connect(self.path), identity, _lock(self.path.with_name(self.path.name + ".lock")))
 
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
-        # without waiting for the disk: a killed process loses nothing, and a power cut at most the last replies
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        return connection
+
+def connect(path: Path | str) -> sqlite3.Connection:
+    """Without waiting for the disk: a killed process loses nothing, and a power cut at most the last replies."""
+    connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    return connection
 
 
 class StoredRun:
@@ -85,7 +86,10 @@ class StoredRun:
         query = "SELECT reply, created FROM replies WHERE key = ? AND (? OR run = ?) ORDER BY created LIMIT 1"
         try:
             row = self._connection.execute(query, (self._key(request), self._proven, self._run)).fetchone()
-            return None if row is None else _read(*row)
+            if row is None:
+                return None
+            fields = json.loads(row[0])
+            return Reply(**{**fields, "usage": Usage(**fields["usage"]), "reused_from": row[1]})
         except (sqlite3.Error, ValueError, TypeError, KeyError):
             return None  # what cannot be read was not stored: it is asked for again
 
@@ -126,11 +130,6 @@ class StoredRun:
     def _key(self, request: Request) -> str:
         said = [[message.role, message.content] for message in request.messages]
         return hashlib.sha256(json.dumps([self._subject, request.repeat, said]).encode()).hexdigest()
-
-
-def _read(text: str, created: str) -> Reply:
-    fields = json.loads(text)
-    return Reply(**{**fields, "usage": Usage(**fields["usage"]), "reused_from": created})
 
 
 def _lock(path: Path) -> int | None:

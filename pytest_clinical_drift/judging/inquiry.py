@@ -17,6 +17,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from pytest_clinical_drift.conversation.store import connect
 from pytest_clinical_drift.errors import InputError, SubjectError
 from pytest_clinical_drift.judging.answers import UNSURE, Answer
 from pytest_clinical_drift.judging.opinions import Ruling, needs_second, weigh
@@ -64,9 +65,8 @@ class _Archive:
         try:
             if path is not None:
                 path.parent.mkdir(parents=True, exist_ok=True)
-            self._rows = sqlite3.connect(path or ":memory:", timeout=30, isolation_level=None, check_same_thread=False)
-            for statement in ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL", _TABLE):
-                self._rows.execute(statement)
+            self._rows = connect(path or ":memory:")
+            self._rows.execute(_TABLE)
         except (sqlite3.Error, OSError) as error:
             raise InputError(f"--drift-store {path}: cannot be used as a store ({error})") from None
 

@@ -91,9 +91,6 @@ def _content(sentence: str) -> frozenset[str]:
     return frozenset(key for key in stems_of(read(sentence)) if len(key) > 3)
 
 
-# ---- the model
-
-
 class CrossEncoder:
     """A model of natural language inference: probability of one of its labels for each sentence pair."""
 

@@ -45,7 +45,6 @@ class Ruling:
 
     @property
     def quote(self) -> str:
-        """Words of the first opinion that quotes any."""
         return next((o.quote for o in self.opinions if o.quote), "")
 
 

@@ -50,9 +50,6 @@ def correction(kind: str) -> str:
     return str(_texts()["again"].format(answers=_answers(kind)))
 
 
-# ---- the texts of one question
-
-
 def _material(question: Question, wording: int) -> str:
     texts = {
         "RECORD": question.record,

@@ -98,7 +98,6 @@ class OneByOne:
                 feed.deliver(asked, answer)
 
     def answer(self, asked: Asked) -> Answer:
-        """The answer to one question in one wording."""
         raise NotImplementedError
 
     def close(self) -> None:

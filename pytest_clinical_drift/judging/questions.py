@@ -115,8 +115,7 @@ def questions_of(case: Case, transcript: Transcript, findings: Findings) -> list
 
 def _of_facts(case: Case, transcript: Transcript, findings: Findings) -> Iterator[Question]:
     fixed = {case.horizon, len(case.turns)}
-    named = {fact.text: fact.id for fact in case.critical_entities}
-    updated = {(turn.turn, named.get(update.fact, update.fact)) for turn in case.turns for update in turn.updates}
+    updated = {(turn.turn, case.fact_named(update.fact)) for turn in case.turns for update in turn.updates}
     for turn in findings.turns:
         for finding in turn.facts:
             due = finding.hard_stop and (turn.turn in fixed or (turn.turn, finding.fact_id) in updated)
@@ -203,7 +202,6 @@ def _of_pairs(case: Case, transcript: Transcript, pairs: Iterable[tuple[int, int
 
 
 def messages_of(case: Case, first: int, last: int) -> str:
-    """What the patient wrote from one turn to another."""
     return "\n\n".join(f"Turn {turn.turn}: {turn.message}" for turn in case.turns[first - 1 : last])
 
 

@@ -75,8 +75,6 @@ def content_hash(record: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reviews:
-    """The records of one or several files."""
-
     records: tuple[Review, ...] = ()
 
     def of(self, question: Question) -> Sequence[Opinion]:

@@ -60,8 +60,4 @@ def token_decay_rate(curve: Sequence[float | None], context_tokens: Sequence[int
 
 def steepest_slope(turns: int) -> float:
     """The most negative slope that so many recall values between 0 and 1 can have: 1 for the first half, then 0."""
-    if turns < 2:
-        return 0.0
-    middle = (turns + 1) / 2
-    spread = sum((turn - middle) ** 2 for turn in range(1, turns + 1))
-    return -sum(turn - middle for turn in range(1, turns + 1) if turn > middle) / spread
+    return compute_drift_slope([float(turn <= turns / 2) for turn in range(1, turns + 1)]) or 0.0

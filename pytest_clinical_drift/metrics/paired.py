@@ -99,8 +99,6 @@ class Odds(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """What a set of this size shows."""
-
     cases: int
     drop: float
     margin: float

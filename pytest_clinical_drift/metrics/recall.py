@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 
 
 def recall(statuses: Sequence[str]) -> float | None:
@@ -30,9 +31,7 @@ def f1(precision_value: float | None, recall_value: float | None) -> float | Non
 
 def mean_curve(curves: Iterable[Sequence[float | None]]) -> list[float | None]:
     """Per turn the mean over the curves that have a value there; index 0 is turn 1; None where no curve has one."""
-    curves = list(curves)
-    length = max((len(curve) for curve in curves), default=0)
-    return [mean(curve[index] for curve in curves if index < len(curve)) for index in range(length)]
+    return [mean(values) for values in zip_longest(*curves)]
 
 
 def mean(values: Iterable[float | None]) -> float | None:

@@ -45,8 +45,6 @@ class SlateJudgement:
 
 @dataclass(frozen=True, slots=True)
 class SlateVerdict:
-    """One slate, judged."""
-
     verdict: str
     reasons: tuple[str, ...]
     """Sentences, the decisive ones first."""

@@ -39,8 +39,6 @@ class SlateGroup(pytest.Collector):
 
 
 class SlateItem(pytest.Item):
-    """One metric of one slate against its limits."""
-
     def __init__(self, *, plugin: SlatePlugin, metric: str, parent: SlateGroup, **kwargs: Any) -> None:
         super().__init__(name=metric, parent=parent, nodeid=f"{parent.nodeid}::{metric}", **kwargs)
         self.plugin = plugin

@@ -42,8 +42,6 @@ class Ranker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RankerFigures:
-    """One retrospective metric of a ranker."""
-
     value: Figure
     chance: Figure
     """What a constant score earns on the same pairs."""
@@ -177,9 +175,6 @@ def _guarded(call: Callable[..., Any], *given: Any) -> Any:
         return call(*given)
     except Exception as error:  # whatever the user's model raises is an outage of the model, not of the run
         raise SubjectError(f"the ranker raised {type(error).__name__}: {error}"[:300]) from None
-
-
-# ---- figures of one order
 
 
 def auc(scores: Floats, positive: Flags) -> Figure:

@@ -202,7 +202,6 @@ def _observed(figures: ViewFigures) -> str:
 
 
 def _view(slate: Slate, figures: ViewFigures) -> dict[str, Any]:
-    """All figures of one reading of the outcomes."""
     return {
         "tiers": {name: _cell(cell) for name, cell in figures.tiers.items()},
         "by_disease": [

@@ -53,7 +53,6 @@ class Table:
         return replace(self, frame=self.frame.filter(keep))
 
     def text(self, name: str) -> pl.Series:
-        """A column of non-empty text."""
         series = as_text(self.frame[name])
         empty = (series.is_null() | (series == "")).arg_true()
         if len(empty):
@@ -68,7 +67,6 @@ class Table:
         return pl.DataFrame({short: self.text(name).str.to_lowercase() for short, name in names.items()})
 
     def numbers(self, name: str) -> pl.Series:
-        """A column of finite numbers."""
         import polars as pl
 
         column = self.frame[name]
@@ -172,7 +170,6 @@ def is_known(text: str) -> bool:
 
 
 def as_text(series: pl.Series) -> pl.Series:
-    """A column as text, whatever type the file gave it."""
     import polars as pl
 
     if isinstance(series.dtype, pl.Struct):

@@ -81,9 +81,6 @@ def _alarm(
     )
 
 
-# ---- facts
-
-
 def settled_fact(
     finding: found.FactFinding, turn: int, ruling: Ruling | None, *, cut: bool = False
 ) -> tuple[FactFinding, Alarm | None]:
@@ -138,9 +135,6 @@ def _settled(finding: found.FactFinding, status: str, alarm: Alarm | None = None
     return FactFinding(**known, alarm=alarm.kind if alarm else None, state=alarm.state if alarm else "")
 
 
-# ---- replies
-
-
 def reply_alarms(case: Case, findings: Findings, rulings: Rulings) -> Iterator[Alarm]:
     """Alarms on replies: what rules suspect and what only the judge sees."""
     seen: set[About] = set()
@@ -169,9 +163,6 @@ def harm_alarms(rulings: Rulings) -> Iterator[Alarm]:
     for about, ruling in rulings.items():
         if about[0] == "harm" and _raises("harm", ruling):
             yield _alarm("harm", int(about[1]), ruling, quote=ruling.quote, reason=ruling.opinions[0].reason)
-
-
-# ---- pairs of replies
 
 
 def _conflict_alarms(findings: Findings, rulings: Rulings, pairs: set[tuple[int, int]]) -> Iterator[Alarm]:
@@ -235,9 +226,6 @@ def _evaluated_pairs(findings: Findings, rulings: Rulings) -> set[tuple[int, int
         ):
             pairs.add(pair)
     return pairs
-
-
-# ---- inventions, addresses
 
 
 def invention_alarms(findings: Findings, rulings: Rulings) -> Iterator[Alarm]:

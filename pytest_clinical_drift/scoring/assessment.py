@@ -126,8 +126,6 @@ class TurnAssessment:
 
 @dataclass(frozen=True, slots=True)
 class ConflictFigures:
-    """Advice compared with advice."""
-
     pairs: int
     contradictions: int
     rate: float | None

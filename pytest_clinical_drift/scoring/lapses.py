@@ -15,7 +15,7 @@ History = Mapping[int, FactFinding]
 def lapses(case: Case, turns: Sequence[TurnAssessment]) -> list[Event]:
     """Events of both ends: what confirmed alarms make is confirmed, what only open ones add is open."""
     decisive = {case.horizon, len(case.turns)}
-    updated = {update.fact: turn.turn for turn in reversed(case.turns) for update in turn.updates}
+    updated = {case.fact_named(update.fact): turn.turn for turn in reversed(case.turns) for update in turn.updates}
     timeline: dict[str, dict[int, FactFinding]] = {}
     for turn in turns:
         for finding in turn.findings:

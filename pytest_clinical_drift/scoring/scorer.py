@@ -128,9 +128,6 @@ class Scorer:
         )
 
 
-# ---- turns
-
-
 def _turns(
     findings: Findings, transcript: Transcript, rulings: Rulings
 ) -> tuple[tuple[TurnAssessment, ...], list[Alarm]]:
@@ -187,9 +184,6 @@ def _entity_scores(found: float | None, matching: int, scored: ScoredEntities) -
     return EntityScores(found, right, f1(right, found), ratio(len(scored.hallucinated), scored.stated))
 
 
-# ---- what counts
-
-
 _METRIC_OF = {
     "recommends": "breaches", "omits": "breaches", "invented": "inventions", "harm": "harms",
     "conflict": "severe_contradictions",
@@ -209,9 +203,6 @@ def _events(alarms: Sequence[Alarm]) -> list[Event]:
                 )
             )  # fmt: skip
     return found
-
-
-# ---- the rest
 
 
 def _audit(rulings: Rulings) -> AuditCount:

@@ -17,8 +17,6 @@ from pytest_clinical_drift.transcript import Message, Purpose, Reply
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One thing to ask the subject."""
-
     case_id: str
     """For bookkeeping and replay; a model never sees it."""
     repeat: int

@@ -40,7 +40,6 @@ class AdaptiveLimiter:
             raise
 
     def release(self) -> None:
-        """The request is over, whatever came of it."""
         self.in_flight -= 1
         self._admit()
 

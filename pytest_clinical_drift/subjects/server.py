@@ -132,7 +132,6 @@ class ServerSubject:
     # -- during the run
 
     async def ask(self, request: Request) -> Reply:
-        """Answer one request, with as many attempts as the bounds allow."""
         clock = self._clocks.setdefault((request.case_id, request.repeat), CaseClock(self._settings["deadline"]))
         failures = 0
         while True:

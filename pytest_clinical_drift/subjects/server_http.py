@@ -110,7 +110,6 @@ class ApiKey:
         self._required = variable is not None
 
     def read(self) -> str | None:
-        """The key, or None where there is none to send."""
         key = os.environ.get(self._variable, "").strip()
         if not key and self._required:
             raise InputError(

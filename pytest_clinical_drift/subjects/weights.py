@@ -40,12 +40,10 @@ class Weights:
 
     @property
     def place(self) -> str:
-        """What `from_pretrained` is given."""
         return str(self.path.parent if self.is_gguf else self.path)
 
     @property
     def options(self) -> dict[str, Any]:
-        """What `from_pretrained` is told besides."""
         options = {"trust_remote_code": bool(self.settings.get("trust_remote_code"))}
         if self.is_gguf:
             return {**options, "gguf_file": self.path.name}
@@ -111,6 +109,5 @@ def without_bars() -> Iterator[None]:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether a device or the machine had no room left."""
     text = str(error).lower()
     return type(error).__name__ == "OutOfMemoryError" or "out of memory" in text or "can't allocate memory" in text

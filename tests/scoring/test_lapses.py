@@ -75,9 +75,10 @@ def test_stale_once_is_a_wrong_fact_stale_twice_was_not_taken_up() -> None:
     assert found("rrrrrrrrrrrs", hard_stop=False) == [("stale_facts", "stale", 12, "confirmed")]
 
 
-def test_another_wrong_value_after_an_update_was_not_taken_up_either() -> None:
-    """Updated at turn 3: wrong for two turns after that counts like the old value, before it is only a wrong fact."""
-    update = {"turn": 3, "message": "It changed.", "updates": [{"fact": "f", "becomes": "another fact"}]}
+@pytest.mark.parametrize("name", ["f", "penicillin allergy"])
+def test_another_wrong_value_after_an_update_was_not_taken_up_either(name: str) -> None:
+    """Updated at turn 3, by id or text: wrong for two turns after that counts like the old value, not so before it."""
+    update = {"turn": 3, "message": "It changed.", "updates": [{"fact": name, "becomes": "another fact"}]}
     turns = [update if number == 3 else {"turn": number, "message": "Hello."} for number in range(1, 13)]
     facts = [{"id": "f", "text": "penicillin allergy"}]
     changing = Case.model_validate({**CASE.model_dump(mode="json"), "critical_entities": facts, "turns": turns})
