@@ -22,7 +22,7 @@ THRESHOLDS = """
 clinical_drift:
   metrics:
     recall_at_t10: {direction: higher, pass: "> 0.4", caution: "> 0.3", why: test}
-    drift_slope: {direction: higher, pass: "> -2", caution: "> -3", why: test}
+    drift_slope: {direction: higher, pass: "> -0.9", caution: "> -0.95", why: test}
   set: {decide_by: point, min_cases: 1}
 """
 """Nothing but deadly facts and breaches decides."""

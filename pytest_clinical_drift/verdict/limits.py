@@ -57,7 +57,7 @@ def _read_limit(value: Any, info: ValidationInfo) -> Any:
     direction = info.data.get("direction")
     sign = "<" if direction == "lower" else ">"
     if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf:
-        return Limit(sign if info.field_name == "pass_" else f"{sign}=", value)
+        return Limit(sign if info.field_name == "pass_limit" else f"{sign}=", value)
     text = " ".join(map(str, value)) if isinstance(value, list | tuple) else value  # a limit that was written to JSON
     match = _COMPARISON.match(text) if isinstance(text, str) else None
     if not match:
@@ -72,15 +72,17 @@ class MetricLimits(Table):
     """The bands of one metric."""
 
     direction: Literal["higher", "lower"]
-    pass_: Annotated[Limit, BeforeValidator(_read_limit)] = Field(alias="pass")
-    caution: Annotated[Limit, BeforeValidator(_read_limit)]
+    pass_limit: Annotated[Limit, BeforeValidator(_read_limit)] = Field(alias="pass")
+    """PASS where it holds."""
+    caution_limit: Annotated[Limit, BeforeValidator(_read_limit)] = Field(alias="caution")
+    """CAUTION where it holds and PASS does not; FAIL beyond."""
     why: Annotated[str, Field(min_length=1)]
     worst: Literal["fail", "caution"] = "fail"
     """caution: this metric alone never fails a case."""
 
     @model_validator(mode="after")
     def _bands_touch(self) -> MetricLimits:
-        best, worst = self.pass_, self.caution
+        best, worst = self.pass_limit, self.caution_limit
         crossed = best.value < worst.value if self.direction == "higher" else best.value > worst.value
         gap_at_limit = best.value == worst.value and "=" in best.comparison and "=" not in worst.comparison
         if crossed or gap_at_limit:
@@ -89,27 +91,17 @@ class MetricLimits(Table):
             )
         return self
 
-    @property
-    def pass_limit(self) -> Limit:
-        """PASS where it holds."""
-        return self.pass_
-
-    @property
-    def caution_limit(self) -> Limit:
-        """CAUTION where it holds and PASS does not; FAIL beyond."""
-        return self.caution
-
     def band(self, value: float) -> str:
         """PASS, CAUTION or FAIL; a metric capped at caution never fails."""
-        if self.pass_.holds(value):
+        if self.pass_limit.holds(value):
             return "PASS"
-        return "CAUTION" if self.caution.holds(value) or self.worst == "caution" else "FAIL"
+        return "CAUTION" if self.caution_limit.holds(value) or self.worst == "caution" else "FAIL"
 
 
 def idle_limits(limits: MetricLimits, possible: Range) -> Iterator[tuple[str, str]]:
     """Limits that every possible value keeps, or none: the key, and what is wrong with it."""
     best, worst = possible[:2] if limits.direction == "lower" else (possible.high, possible.low)
-    for key, limit in (("pass", limits.pass_), ("caution", limits.caution)):
+    for key, limit in (("pass", limits.pass_limit), ("caution", limits.caution_limit)):
         if not limit.holds(best):
             fault = "no value can keep"
         elif limit.holds(worst) and (key == "pass" or limits.worst == "fail"):

@@ -140,7 +140,7 @@ class Thresholds(Table):
             if given and (given.pass_limit, given.caution_limit, given.worst) != (_NONE, _NONE, "fail"):
                 faults.append(f"{name} must keep its limits '<= 0': they stop a release whatever else passes")
             metrics.setdefault(
-                name, MetricLimits(direction="lower", pass_=_NONE, caution=_NONE, why=f"{_STANDS} {why}")
+                name, MetricLimits(direction="lower", pass_limit=_NONE, caution_limit=_NONE, why=f"{_STANDS} {why}")
             )
         if faults:
             raise ValueError("; ".join(faults))
