@@ -46,9 +46,12 @@ _AT_HORIZON = {
     "strict_recall_at_t10": ("strict_recall", "strict_worst"),
 }
 """Figures of the turn at the horizon, at the better and the worse end."""
-_IN_SUMMARIES = ("stale_facts", "contradicted_facts", "hard_stop_slips")
+_IN_SUMMARIES = {
+    "stale_facts": "no summary states a fact after it changed",
+    "contradicted_facts": "no summary states a fact",
+    "hard_stop_slips": "no summary states a fact",
+}
 """Events that only a summary which states something can show."""
-_NONE_STATED = "no summary states a fact"
 
 
 def judge_case(repeats: Repeats, thresholds: Thresholds, today: datetime.date) -> CaseVerdict:
@@ -143,8 +146,8 @@ def case_value(name: str, repeats: Repeats) -> CaseValue:
         return CaseValue(value, value, "" if value is not None else "no scorer gave this figure", confirmed=2)
     best, worst = (mean(_rate(name, run, worst=worst) for run in repeats) for worst in (False, True))
     if best is None or worst is None:
-        nothing = all(turn.recall == 0 for run in repeats for turn in run.turns)
-        reason = "recall is 0 on every turn" if nothing else "no fact could be evaluated"
+        recalls = {turn.recall for run in repeats for turn in run.turns}
+        reason = "recall is 0 on every turn" if recalls == {0.0} else "no fact could be evaluated"
         return CaseValue(best, best, "" if best is not None else reason)
     return CaseValue(best, worst, "", confirmed=sum(_confirmed_facts(run, name) for run in repeats))
 
@@ -162,12 +165,16 @@ def unmeasured(name: str, repeats: Repeats) -> str:
         empty = all(run.replies_total and run.refused == run.replies_total for run in repeats)
         unheard = any(run.conflict.reason == NO_REPLIES for run in repeats)
         return "every reply is empty" if empty else NO_REPLIES if unheard else ""
-    return _NONE_STATED if name in _IN_SUMMARIES and not any(map(_states_a_fact, repeats)) else ""
+    return _IN_SUMMARIES.get(name, "") if not any(_is_stated(name, run) for run in repeats) else ""
 
 
-def _states_a_fact(run: CaseAssessment) -> bool:
-    """Whether any summary says anything of a fact, be it wrong."""
-    return any(turn.recall or any(f.status != "absent" for f in turn.findings) for turn in run.turns)
+def _is_stated(name: str, run: CaseAssessment) -> bool:
+    """Whether any summary says anything of a fact, be it wrong; for stale facts: of one that has changed by then."""
+    found = [(turn, fact) for turn in run.turns for fact in turn.findings]
+    if name == "stale_facts" and (changed := [(turn, fact) for turn, fact in found if fact.replaced]):
+        # of one that has ended nothing need be said, if only the summary says something
+        return any(fact.status != "absent" or (fact.text in fact.replaced and turn.recall) for turn, fact in changed)
+    return any(turn.recall for turn in run.turns) or any(fact.status != "absent" for _, fact in found)
 
 
 def _rate(name: str, run: CaseAssessment, *, worst: bool) -> float | None:

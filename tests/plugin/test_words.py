@@ -20,6 +20,15 @@ def table(output: str, metric: str) -> list[str]:
     return [" | ".join(row[1:]) for row in rows if row[0] == metric]
 
 
+def change_the_dose(pytester: pytest.Pytester, turn: int) -> None:
+    """From that turn on Anna takes twice as much metformin."""
+    case = yaml.safe_load(case_text("anna"))
+    case["turns"][turn - 1]["updates"] = [
+        {"fact": case["critical_entities"][1], "becomes": "metformin 1 g twice daily"}
+    ]
+    (pytester.path / "mycases" / "anna.yaml").write_text(yaml.safe_dump(case), encoding="utf-8")
+
+
 def test_nothing_compared_is_no_zero(project: Project) -> None:
     """The model never advises: neither K_Conflict nor severe contradictions have a figure, and no case is `stable`."""
     pytester = project("anna")
@@ -77,10 +86,7 @@ def test_a_hard_stop_before_an_outage_is_named_by_the_set(project: Project) -> N
 def test_what_nobody_stated_is_no_merit(project: Project) -> None:
     """Empty summaries go stale, contradict and slip no more than they drift: no 0, no PASS, and the run fails."""
     pytester = project("anna")
-    file = pytester.path / "mycases" / "anna.yaml"
-    case = yaml.safe_load(file.read_text(encoding="utf-8"))
-    case["turns"][1]["updates"] = [{"fact": "metformin 500 mg twice daily", "becomes": "metformin 1 g twice daily"}]
-    file.write_text(yaml.safe_dump(case), encoding="utf-8")
+    change_the_dose(pytester, turn=2)
     result = pytester.runpytest("--model", "control:silent", *ARGUMENTS[2:])
     assert result.ret == 1
     for metric in ("stale facts", "contradicted facts", "hard-stop slips", "slope β", "breaches"):
@@ -89,6 +95,20 @@ def test_what_nobody_stated_is_no_merit(project: Project) -> None:
         assert all(row.startswith("not evaluated") and "PASS" not in row for row in rows), (metric, rows)
     (record,) = pytester.path.glob("results/*/study_c_results.json")
     assert json.loads(record.read_text(encoding="utf-8"))["drift_slope_critical"] is None
+
+
+def test_a_changed_fact_that_is_never_stated_again_has_not_been_kept_current(project: Project) -> None:
+    """From turn 3 on, when the dose changes, nothing is stated: lost, and neither stale nor 0."""
+    pytester = project("anna", forget_from=3)
+    change_the_dose(pytester, turn=3)
+    result = pytester.runpytest(*ARGUMENTS)
+    assert result.ret == 1
+    assert table(result.stdout.str(), "stale facts") == ["not evaluated | <= 0 | not evaluated"] * 2
+    result.stdout.fnmatch_lines(["*no summary states a fact after it changed"])
+    assert {row.partition(" | ")[0] for row in table(result.stdout.str(), "contradicted facts")} == {
+        "0 facts",
+        "0 cases",
+    }
 
 
 def test_what_cannot_happen_is_neither_green_nor_in_the_way(project: Project) -> None:
@@ -118,10 +138,7 @@ def test_what_cannot_happen_is_neither_green_nor_in_the_way(project: Project) ->
 def test_a_figure_counts_the_cases_in_which_it_can_happen(project: Project) -> None:
     """A fact changes in one of two cases: stale facts are 0 of 1 case, hard stops 0 of 2."""
     pytester = project("anna", "bela")
-    file = pytester.path / "mycases" / "anna.yaml"
-    case = yaml.safe_load(file.read_text(encoding="utf-8"))
-    case["turns"][1]["updates"] = [{"fact": "metformin 500 mg twice daily", "becomes": "metformin 1 g twice daily"}]
-    file.write_text(yaml.safe_dump(case), encoding="utf-8")
+    change_the_dose(pytester, turn=2)
     result = pytester.runpytest("--model", "control:steady", *ARGUMENTS[2:])
     told = " ".join(result.stdout.str().split())
     assert "stale facts 0 cases <= 0 PASS 0 of 1 case where it can happen; compatible with" in told

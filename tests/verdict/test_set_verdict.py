@@ -585,7 +585,7 @@ def test_a_set_without_a_finished_case_says_so() -> None:
     """No case to count events in."""
     item = figure(judge([[flat("x", incomplete="timeout")]]), "hard_stops")
     assert (item.value, item.verdict, item.detail) == (None, "not evaluated", "no case was run to the end")
-    assert figure(judge([[flat("x", incomplete="timeout")]]), "recall_at_t10").detail == "n = 0"
+    assert figure(judge([[flat("x", incomplete="timeout")]]), "recall_at_t10").detail == "no case was run to the end"
 
 
 # -- the corrected rate, at its ends
