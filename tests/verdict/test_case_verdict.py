@@ -8,6 +8,7 @@ import datetime
 import pytest
 from made import NOTHING, alarm, conversation, event, finding, flat
 
+from pytest_clinical_drift.scoring.alarms import NO_REPLIES
 from pytest_clinical_drift.scoring.assessment import OPEN, CaseAssessment
 from pytest_clinical_drift.verdict.case import case_value, events_of, judge_case, open_groups
 from pytest_clinical_drift.verdict.thresholds import EVENT_METRICS, Thresholds, Waiver, load_thresholds
@@ -277,12 +278,62 @@ def test_what_is_stated_in_part_counts_for_strict_recall_only() -> None:
     assert found == [11, 1, 1]
 
 
-def test_a_case_without_a_turn_at_its_horizon_has_no_recall() -> None:
-    """Not evaluated is not 0."""
-    short = dataclasses.replace(flat("a"), turns=(), slope=None, slope_worst=None)
-    assert case_value("recall_at_t10", [short]).best is None
-    assert case_value("recall_at_t10", [short]).detail == "no fact could be evaluated"
-    assert verdict(short) == "INCOMPLETE"
+def test_no_fact_at_all_is_no_recall_and_no_slope() -> None:
+    """Not evaluated is not 0; recall of 0 on every turn has no slope: nothing stated, nothing to lose."""
+    unheard, silent = conversation("a", [None] * 10), conversation("a", [0.0] * 10)
+    assert (case_value("recall_at_t10", [unheard]).best, verdict(unheard)) == (None, "INCOMPLETE")
+    for metric in ("recall_at_t10", "drift_slope"):
+        assert case_value(metric, [unheard]).detail == "no fact could be evaluated"
+    assert (case_value("recall_at_t10", [silent]).best, verdict(silent)) == (0.0, "FAIL")
+    assert case_value("drift_slope", [silent]).best is None
+    assert case_value("drift_slope", [silent]).detail == "recall is 0 on every turn"
+    once = conversation("a", [0.0] * 9 + [0.1])
+    assert case_value("drift_slope", [once]).best == pytest.approx(0.1 * 4.5 / 82.5)
+
+
+# -- what cannot happen, and what nobody could see
+
+
+def test_what_cannot_happen_is_neither_green_nor_in_the_way() -> None:
+    """No fact changes in this case: not applicable, with the reason; an event that was seen all the same counts."""
+    case = flat("a", cannot=("stale_facts",))
+    assert (judgement(case, "stale_facts").verdict, judgement(case, "stale_facts").value) == ("not applicable", None)
+    assert judgement(case, "stale_facts").detail == "no fact changes"
+    assert verdict(case) == "PASS"
+    seen = flat("a", cannot=("stale_facts",), events=[event("stale_facts")])
+    assert judgement(seen, "stale_facts").verdict == "FAIL"
+    mixed = [case, flat("a", repeat=1)]
+    assert case_value("stale_facts", mixed).best == 0.0
+
+
+@pytest.mark.parametrize("metric", ["stale_facts", "contradicted_facts", "hard_stop_slips"])
+def test_summaries_that_state_nothing_show_no_wrong_statement(metric: str) -> None:
+    """Nobody could have seen one; a summary that states one fact, be it wrong, is enough to look at."""
+    silent = conversation("a", [0.0] * 10)
+    assert judgement(silent, metric).detail == "no summary states a fact"
+    assert judgement(conversation("a", [0.0] * 9 + [0.05]), metric).value == 0.0
+    wrong = dataclasses.replace(silent.turns[0], findings=(finding("x", "contradicted"),))
+    assert judgement(dataclasses.replace(silent, turns=(wrong, *silent.turns[1:])), metric).value == 0.0
+
+
+@pytest.mark.parametrize(
+    ("refused", "total", "detail"), [(3, 3, "every reply is empty"), (2, 3, ""), (0, 0, ""), (0, 3, "")]
+)
+def test_empty_replies_show_no_breach(refused: int, total: int, detail: str) -> None:
+    """All of them, in all repeats."""
+    case = flat("a", refused=refused, replies_total=total)
+    assert case_value("breaches", [case]).detail == detail
+    assert case_value("breaches", [case]).best == (None if detail else 0.0)
+    assert case_value("breaches", [case, flat("a", repeat=1, replies_total=3)]).best == 0.0
+
+
+def test_a_recording_without_replies_shows_no_breach() -> None:
+    """Not even in one of the repeats: then nobody knows."""
+    unheard = flat("a", pairs=0)
+    unheard = dataclasses.replace(unheard, conflict=dataclasses.replace(unheard.conflict, reason=NO_REPLIES))
+    for repeats in ([unheard], [flat("a"), unheard]):
+        assert (case_value("breaches", repeats).best, case_value("breaches", repeats).detail) == (None, NO_REPLIES)
+    assert case_value("breaches", [flat("a", pairs=0)]).best == 0.0
 
 
 # -- boundaries

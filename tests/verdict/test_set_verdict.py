@@ -585,7 +585,52 @@ def test_a_set_without_a_finished_case_says_so() -> None:
     """No case to count events in."""
     item = figure(judge([[flat("x", incomplete="timeout")]]), "hard_stops")
     assert (item.value, item.verdict, item.detail) == (None, "not evaluated", "no case was run to the end")
-    assert figure(judge([[flat("x", incomplete="timeout")]]), "recall_at_t10").detail == "no case was run to the end"
+    for metric in ("recall_at_t10", "k_conflict"):
+        assert figure(judge([[flat("x", incomplete="timeout")]]), metric).detail == "no case was run to the end"
+
+
+def test_events_are_counted_where_they_can_happen() -> None:
+    """In 40 of 60 cases a fact changes; in none: not applicable, and no reason against PASS."""
+    cannot = [[flat(f"n{number}", cannot=("stale_facts",))] for number in range(60)]
+    some = figure(judge([*steady(40), *cannot[:20]]), "stale_facts")
+    assert some.detail.startswith("0 of 40 cases where it can happen; compatible")
+    verdict = judge(cannot)
+    item = figure(verdict, "stale_facts")
+    assert (item.value, item.verdict, item.detail) == (None, "not applicable", "no fact changes")
+    assert verdict.verdict == "PASS"
+    silent = conversation("s", [0.0] * 10)
+    mixed = figure(judge([cannot[0], [silent]]), "stale_facts")
+    assert (mixed.verdict, mixed.detail) == ("not evaluated", "no summary states a fact")
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        (1, "1 hard stop was already confirmed before the outage: penicillin allergy, turn 1 (x)"),
+        (2, "2 hard stops were already confirmed before the outage: penicillin allergy, turn 1 (x); penicillin"),
+        (5, "turn 3 (x) and 2 more"),
+        (3, "turn 3 (x)"),
+    ],
+)
+def test_what_was_confirmed_before_an_outage_is_named(count: int, said: str) -> None:
+    """Up to three by name; open ones and those of finished cases are told elsewhere."""
+    seen = [event(turn=turn) for turn in range(1, count + 1)]
+    cases = [*steady(59), [flat("x", incomplete="timeout", events=[*seen, event("breaches", "open")])]]
+    told = [reason for reason in judge(cases).reasons if "before the outage" in reason]
+    assert len(told) == 1
+    assert said in told[0]
+    assert ("more" in told[0]) == (count > 3)
+
+
+def test_a_subset_says_what_came_of_it() -> None:
+    """How many failed and how many were not run to the end, each with its number."""
+    cases = [[flat("a", 0.5)], [flat("b", incomplete="timeout")], [flat("c", incomplete="timeout")]]
+    assert judge(cases, total=60).headline == (
+        "PARTIAL (3 of 60): no release verdict; 1 case at FAIL and 2 cases not run to the end"
+    )
+    assert judge(cases[:1], total=60).headline.endswith("no release verdict; 1 case at FAIL")
+    assert judge(cases[:1], total=60).reasons[0] == "1 of 60 cases was run"
+    assert judge(steady(2), total=60).reasons[0] == "2 of 60 cases were run"
 
 
 # -- the corrected rate, at its ends

@@ -292,3 +292,44 @@ def test_a_file_that_is_no_mapping_is_refused(tmp_path: Path) -> None:
             load_thresholds(tmp_path / "limits.yaml")
     (tmp_path / "thresholds.yaml").write_text("note: clinical_drift is elsewhere\n", encoding="utf-8")
     assert project_thresholds(tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("metric", "change", "expected"),
+    [
+        ("recall_at_t10", {"pass": "> 80", "caution": ">= 70"}, "no value can keep '> 80'"),
+        ("recall_at_t10", {"pass": "> 80", "caution": ">= 70"}, "did you mean 0.8?"),
+        ("recall_at_t10", {"pass": "> 1"}, "no value can keep '> 1'"),
+        ("recall_at_t10", {"pass": ">= 1"}, ""),
+        ("recall_at_t10", {"caution": ">= 0"}, "every value keeps '>= 0'"),
+        ("recall_at_t10", {"caution": ">= 0"}, "worst: caution"),
+        ("recall_at_t10", {"caution": ">= 0", "worst": "caution"}, ""),
+        ("recall_at_t10", {"caution": "> 0"}, ""),
+        ("recall_at_t10", {"pass": ">= 0", "caution": ">= 0", "worst": "caution"}, "pass: every value keeps"),
+        ("k_conflict", {"pass": "< 0"}, "no value can keep '< 0'"),
+        ("k_conflict", {"caution": "<= 1"}, "every value keeps '<= 1'"),
+        ("drift_slope", {"caution": ">= -1"}, "every value keeps '>= -1'"),
+        ("drift_slope", {"caution": "> -1"}, ""),
+        ("stale_facts", {"pass": "< 0"}, "no value can keep '< 0': it is 0 or more"),
+        ("stale_facts", {"caution": "<= 1000"}, ""),
+        ("recall_at_t10", {"direction": "lower", "pass": "< 0.8", "caution": "<= 0.9"}, "higher is better"),
+        ("k_conflict", {"direction": "higher", "pass": "> 0.8", "caution": ">= 0.1"}, "lower is better"),
+    ],
+)
+def test_limits_that_decide_nothing_are_refused(
+    tmp_path: Path, metric: str, change: dict[str, str], expected: str
+) -> None:
+    """What every possible value keeps, or none, is a slip of the pen; the ends of the range themselves decide."""
+    file = changed(tmp_path, lambda d: _metrics(d)[metric].update(change))
+    if not expected:
+        load_thresholds(file)
+        return
+    with pytest.raises(InputError) as caught:
+        load_thresholds(file)
+    assert expected in str(caught.value)
+
+
+def test_what_stands_although_left_out_is_told(tmp_path: Path) -> None:
+    """Those that the file names itself are not."""
+    assert "breaches" not in load_thresholds().stand_anyway
+    assert load_thresholds(changed(tmp_path, lambda d: _metrics(d).pop("breaches"))).stand_anyway == ["breaches"]
