@@ -310,7 +310,7 @@ def test_what_cannot_happen_is_neither_green_nor_in_the_way() -> None:
 def test_summaries_that_state_nothing_show_no_wrong_statement(metric: str) -> None:
     """Nobody could have seen one; a summary that states one fact, be it wrong, is enough to look at."""
     silent = conversation("a", [0.0] * 10)
-    assert judgement(silent, metric).detail == "no summary states a fact"
+    assert judgement(silent, metric).detail.startswith("no summary states a fact")
     assert judgement(conversation("a", [0.0] * 9 + [0.05]), metric).value == 0.0
     wrong = dataclasses.replace(silent.turns[0], findings=(finding("x", "contradicted"),))
     assert judgement(dataclasses.replace(silent, turns=(wrong, *silent.turns[1:])), metric).value == 0.0

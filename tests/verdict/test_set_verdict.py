@@ -600,7 +600,7 @@ def test_events_are_counted_where_they_can_happen() -> None:
     assert verdict.verdict == "PASS"
     silent = conversation("s", [0.0] * 10)
     mixed = figure(judge([cannot[0], [silent]]), "stale_facts")
-    assert (mixed.verdict, mixed.detail) == ("not evaluated", "no summary states a fact")
+    assert (mixed.verdict, mixed.detail) == ("not evaluated", "no summary states a fact after it changed")
 
 
 @pytest.mark.parametrize(
