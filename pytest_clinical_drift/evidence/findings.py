@@ -33,18 +33,14 @@ from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
 def find(case: Case, transcript: Transcript, entities: EntityScorer, *, stride: int = 1) -> Findings:
     """Everything the rules find in a conversation."""
-    turns, inventions = [], []
-    for exchange in transcript.exchanges:
-        turn, invented = _of_summary(case, exchange, entities)
-        turns.append(turn)
-        inventions += invented
+    summaries = [_of_summary(case, exchange, entities) for exchange in transcript.exchanges]
     pairs = adjacent_pairs(transcript.exchanges)[::stride]
     return Findings(
-        tuple(turns),
+        tuple(turn for turn, _ in summaries),
         tuple(_of_replies(case, transcript.exchanges)),
         tuple(pairs),
         tuple(_of_pairs(case, transcript.exchanges, pairs)),
-        tuple(inventions),
+        tuple(invention for _, invented in summaries for invention in invented),
         tuple(_addresses(transcript.exchanges)),
     )
 

@@ -74,11 +74,9 @@ class LexiconExtractor:
             if not term.weak
             and not (kind == MEASURE and term.last == term.first and len(document.words[term.first]) < 3)
         ]
-        return [
-            _entity(document, term)
-            for term in _outermost(terms)
-            if not is_generic(document.quote(term.first, term.last))
-        ]
+        found = [(t.concept, document.starts[t.first], document.ends[t.last]) for t in _outermost(terms)]
+        entities = [Entity(document.raw[a:b], a, b, concept.kind, concept.id) for concept, a, b in found]
+        return [entity for entity in entities if not is_generic(entity.text)]
 
 
 def _outermost(terms: Iterable[Term]) -> list[Term]:
@@ -87,11 +85,6 @@ def _outermost(terms: Iterable[Term]) -> list[Term]:
         if not kept or term.last > kept[-1].last:
             kept.append(term)
     return kept
-
-
-def _entity(document: Document, term: Term) -> Entity:
-    start, end = document.starts[term.first], document.ends[term.last]
-    return Entity(document.raw[start:end], start, end, term.concept.kind, term.concept.id)
 
 
 class SpacyExtractor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Slot, Statement, words_of
+from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Slot, Statement, stated_with, words_of
 from pytest_clinical_drift.evidence.facts.places import (
     Details,
     Scope,
@@ -192,10 +192,8 @@ def from_details(details: Details) -> Statement:
     person = [s.text for s in details.fact.details if s.ids & PEOPLE and s.text in details.missing]
     if person and details.fact.core.other:
         return Statement(Said.OTHER, spans, f"not of the {person[0]}", "someone-else")
-    if details.missing:
-        many = len(details.missing) >= 1 + len(details.spans) or len(details.missing) > 2
-        return Statement(Said.PART, spans, "missing: " + ", ".join(details.missing), "part", sure=not many)
-    return Statement(Said.PLAIN, spans, "", "plain")
+    many = len(details.missing) >= 1 + len(details.spans) or len(details.missing) > 2
+    return replace(stated_with(spans, details.missing), sure=not many)
 
 
 def _excluded(fact: Fact, document: Document) -> Iterator[Statement]:

@@ -112,16 +112,7 @@ class ScopeBuilder(PersonFinder):
         after = last + 1
         if after >= len(document) or document.gaps[after] not in ("", "/"):
             return False
-        word = document.words[after]
-        return not (
-            word in table.prepositions
-            or word in table.conjunctions
-            or word in table.end_words
-            or word in table.finite
-            or word in table.adverbs
-            or word in table.answer_tails
-            or document.kinds[after] == NUMBER
-        )
+        return document.words[after] not in table.no_objects and document.kinds[after] != NUMBER
 
     def _is_cancelled(self, first: int, after: int) -> bool:
         """ "without her inhaler" presupposes it, "never goes out without" affirms it."""

@@ -63,6 +63,8 @@ class CueTable:
                 if isinstance(words, list) and name != "cues":
                     setattr(self, name, frozenset(map(str, words)))
         self.definite: frozenset[str] = self.definite | self.possessives
+        closed = self.prepositions | self.conjunctions | self.end_words | self.finite | self.adverbs
+        self.no_objects: frozenset[str] = closed | self.answer_tails
         self.labels = {label: role for role, labels in data["labels"].items() for label in map(str, labels)}
         self.answers = {tokenise(str(answer)): role for role, answers in data["answers"].items() for answer in answers}
         self.answer_heads = frozenset(answer[0] for answer in self.answers if answer)

@@ -204,19 +204,15 @@ def _is_year(word: str) -> bool:
 def answered_by(document: Document, table: CueTable, index: int) -> Scope | None:
     """The label, key or row label that an answer of one to three words from token `index` on answers."""
     words, gaps = document.words, document.gaps
-    for length in (3, 2, 1):
-        answer = tuple(words[index : index + length])
-        role = table.answers.get(answer)
-        if role is not None:
-            break
-    else:
+    answer = next((a for n in (3, 2, 1) if (a := tuple(words[index : index + n])) in table.answers), None)
+    if answer is None:
         return None
     after = index + len(answer)
     same = after < len(words) and document.sentences[after] == document.sentences[index]
     if same and gaps[after] in ("", "-", "/") and words[after] not in table.answer_tails:
         return None
     span = _answered(document, index)
-    return Scope(*span, index, after - 1, role) if span is not None else None
+    return Scope(*span, index, after - 1, table.answers[answer]) if span is not None else None
 
 
 def _answered(document: Document, index: int) -> tuple[int, int] | None:
@@ -236,13 +232,5 @@ def _answered(document: Document, index: int) -> tuple[int, int] | None:
     first = document.sentence_span(index)[0]
     if document.segment_kinds[document.segments[index - 1]] == HEADING or index - first > LIMIT:
         return None
-    return max(first, _fragment_start(document, index, first)), index - 1
-
-
-def _fragment_start(document: Document, index: int, first: int) -> int:
-    """Start of what an answer after a mark refers to: not across ";" or a further mark."""
-    gaps = document.gaps
-    for position in range(index - 1, first, -1):
-        if ";" in gaps[position] or ":" in gaps[position] or "–" in gaps[position]:
-            return position
-    return first
+    # not across ";" or a further mark
+    return next((at for at in range(index - 1, first, -1) if set(document.gaps[at]) & set(";:–")), first), index - 1

@@ -44,13 +44,9 @@ class Amount:
     @property
     def base(self) -> float:
         """The value in the base unit of its dimension."""
-        return _in_base(self.value, self.unit)
-
-
-def _in_base(value: float, unit: Concept | None) -> float:
-    if unit is None:
-        return value
-    return (value + float(unit.data.get("offset", 0))) * float(unit.data["factor"])
+        if self.unit is None:
+            return self.value
+        return (self.value + float(self.unit.data.get("offset", 0))) * float(self.unit.data["factor"])
 
 
 def _figure(text: str) -> float | None:

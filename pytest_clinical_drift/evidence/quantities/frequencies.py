@@ -48,17 +48,13 @@ def frequencies(document: Document) -> list[Frequency]:
         before = document.words[term.first - 1] if term.first else ""
         if document.words[term.first] == "a" and before in _LASTING:
             continue
-        entry = term.concept.data
-        per_day, time = float(entry["per_day"]), str(entry.get("time", ""))
-        known_here = found.get(term.first)
-        if known_here is None or known_here.last < term.last:
-            found[term.first] = Frequency(per_day, time, term.first, term.last)
+        entry, known = term.concept.data, found.get(term.first)
+        if known is None or known.last < term.last:
+            found[term.first] = Frequency(float(entry["per_day"]), str(entry.get("time", "")), term.first, term.last)
     for amount in numbers:
         frequency = _by_rule(document, amount)
         if frequency is not None:
-            covered = [first for first in found if frequency.first <= first <= frequency.last]
-            for first in covered:
-                del found[first]
+            found = {at: known for at, known in found.items() if not frequency.first <= at <= frequency.last}
             found[frequency.first] = frequency
     return sorted(found.values(), key=_FIRST)
 

@@ -92,7 +92,7 @@ class TermIndex:
         if any(term.concept.kind == CONDITION for term in compress(terms, map(_WEAK, terms))):
             terms = list(resolve_ambiguous(document, terms))
         if "(" in document.raw:
-            terms = list(_merged(document, terms))
+            terms = _merged(document, terms)
         for term in terms:
             concept, first, last, weak = term
             kind = concept.kind
@@ -125,22 +125,19 @@ class TermIndex:
         return between(self.medicines, first, stop)
 
 
-def _merged(document: Document, terms: Iterable[Term]) -> Iterator[Term]:
+def _merged(document: Document, terms: Iterable[Term]) -> list[Term]:
     """Terms with a second name in brackets taken in: "generalised anxiety disorder (GAD)" is one mention."""
-    last_of: dict[str, Term] = {}
     kept: list[Term] = []
     places: dict[str, int] = {}
     for term in terms:
-        before = last_of.get(term.concept.id)
-        if before is not None and before.last + 1 == term.first and document.gaps[term.first][:1] == "(":
-            joined = before._replace(last=term.last, weak=before.weak and term.weak)
-            kept[places[term.concept.id]] = joined
-            last_of[term.concept.id] = joined
+        place = places.get(term.concept.id, -1)
+        if place >= 0 and kept[place].last + 1 == term.first and document.gaps[term.first][:1] == "(":
+            before = kept[place]
+            kept[place] = before._replace(last=term.last, weak=before.weak and term.weak)
         else:
             places[term.concept.id] = len(kept)
             kept.append(term)
-            last_of[term.concept.id] = term
-    return iter(kept)
+    return kept
 
 
 def named_ids(document: Document) -> set[str]:
