@@ -159,7 +159,7 @@ def test_no_entity() -> None:
 
 def test_unknown_extractor() -> None:
     """One sentence names the choices."""
-    with pytest.raises(InputError, match="--drift-ner umls: .* valid ones: lexicon, scispacy"):
+    with pytest.raises(InputError, match=r"--drift-ner umls: .* valid ones: lexicon, scispacy"):
         load_extractor("umls")
 
 
