@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from pytest_clinical_drift.report.clean import one_line
-from pytest_clinical_drift.report.figures import interval_text, judged_text, value_text, worse_text
+from pytest_clinical_drift.report.figures import interval_text, judged_text, shared_reasons, value_text, worse_text
 from pytest_clinical_drift.report.sentences import alarm_sentence, alarm_title, event_sentence, opinion_lines
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, DISMISSED, OPEN, Alarm, CaseAssessment
 from pytest_clinical_drift.verdict.case import in_a_row
@@ -32,8 +31,6 @@ _NAMED = 3
 """Facts that a headline names where a rate decided."""
 _WIDE = 110
 """From here on the interval has a column of its own."""
-_SAID_EACH = 2
-"""Rows up to which the reason for having no figure stands in each; for more it stands once, below the table."""
 _LEAST_ROOM = 18
 """Columns below which text does not wrap beside its row."""
 
@@ -108,8 +105,7 @@ def figure_table(judgements: Sequence[Mapping[str, Any]], width: int, *, of_set:
 
     In a narrow window the interval moves to what wraps. `judgements` are as in the results file.
     """
-    rows, details = [], Counter(item.get("detail", "") for item in judgements if item["value"] is None)
-    shared = [detail for detail, count in details.items() if detail and count > _SAID_EACH]
+    rows, shared = [], shared_reasons(judgements)
     for item in judgements:
         metric, value, interval = item["metric"], item["value"], interval_text(item)
         moved = f"interval {interval}" if interval and width < _WIDE else ""

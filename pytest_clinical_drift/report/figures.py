@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_clinical_drift.verdict.thresholds import EVENT_METRICS
@@ -29,6 +30,12 @@ def value_text(metric: str, value: float, *, of_set: bool = False) -> str:
 def worse_text(metric: str, value: float | None, worst: float | None, *, of_set: bool = False) -> str:
     """The value with open alarms counted against the model; empty where it is the same."""
     return "" if worst is None or worst == value else value_text(metric, worst, of_set=of_set)
+
+
+def shared_reasons(judgements: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Reasons for having no figure that more than two metrics have: told once, below the table."""
+    found = Counter(item.get("detail", "") for item in judgements if item["value"] is None)
+    return [reason for reason, count in found.items() if reason and count > 2]
 
 
 def interval_text(item: Mapping[str, Any]) -> str:

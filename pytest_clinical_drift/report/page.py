@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 
 from pytest_clinical_drift.report.clean import inert, one_line, printable
-from pytest_clinical_drift.report.figures import interval_text, judged_text, worse_text
+from pytest_clinical_drift.report.figures import interval_text, judged_text, shared_reasons, worse_text
 from pytest_clinical_drift.verdict.values import counted, label, number, words
 
 
@@ -29,7 +29,7 @@ def environment() -> Environment:
     )
     made.filters |= {"clean": printable, "counted": counted, "label": label, "inert": inert, "one_line": one_line}
     made.globals |= {"judged_text": judged_text, "worse_text": worse_text, "interval_text": interval_text}
-    made.globals |= {"words": words, "number": number}
+    made.globals |= {"words": words, "number": number, "shared_reasons": shared_reasons}
     return made
 
 
