@@ -7,6 +7,7 @@ import hashlib
 import importlib.util
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
@@ -96,14 +97,17 @@ def why_not_loaded(error: BaseException) -> str:
 
 @contextlib.contextmanager
 def without_bars() -> Iterator[None]:
-    """Loading bars would be drawn across pytest's own output."""
+    """Loading bars would be drawn across pytest's own output; those of a `.gguf` file ask nobody."""
+    from tqdm.auto import tqdm
     from transformers.utils import logging
 
-    shown = logging.is_progress_bar_enabled()
+    shown, draw = logging.is_progress_bar_enabled(), tqdm.__init__
     logging.disable_progress_bar()
+    tqdm.__init__ = partialmethod(draw, disable=True)
     try:
         yield
     finally:
+        tqdm.__init__ = draw
         if shown:
             logging.enable_progress_bar()
 
