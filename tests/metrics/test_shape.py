@@ -128,3 +128,27 @@ def test_level_and_noise_tell_one_level() -> None:
     steady = fit_shape([0.9, 0.92] * 5)
     assert [steady.start, steady.end] == pytest.approx([0.91, 0.91])
     assert (steady.turn, steady.half_life, steady.floor) == (None, None, None)
+
+
+def test_a_line_that_would_end_above_one_ends_at_one() -> None:
+    """Recall rises by 0.04 a turn from 0.66 and stops at 1.0: the line through it would reach 1.01."""
+    line = fit_shape([min(1.0, 0.66 + 0.04 * turn) for turn in range(10)])
+    assert (line.kind, line.end) == ("linear", 1.0)
+
+
+@pytest.mark.parametrize(("noise", "kind"), [(0.107, "step"), (0.113, "none")])
+def test_a_cliff_must_earn_its_two_parameters(noise: float, kind: str) -> None:
+    """Twelve turns: AICc asks 2 x 4 x 12 / 7 of a cliff and 2 x 2 x 12 / 9 of a level, so 8.38 more.
+
+    A fall of 0.3 for the last two turns has a spread of 0.0125 between its levels; under a zigzag it gains
+    12 ln(1 + 0.0125 / (noise² + 0.005²)): 8.84 and 8.18.
+    """
+    curve = [value + (noise if turn % 2 else -noise) for turn, value in enumerate([0.9] * 10 + [0.6] * 2)]
+    assert fit_shape(curve).kind == kind
+
+
+@pytest.mark.parametrize(("noise", "kind"), [(0.06, "exponential"), (0.07, "step")])
+def test_fade_and_cliff_cost_the_same(noise: float, kind: str) -> None:
+    """Both have three parameters, so that the closer one is told, however close the other is."""
+    fade = [0.5 + 0.4 * 2 ** (-turn / 1.2) for turn in range(12)]
+    assert fit_shape([value + (noise if turn % 2 else -noise) for turn, value in enumerate(fade)]).kind == kind
