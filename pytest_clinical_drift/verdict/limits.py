@@ -108,7 +108,7 @@ def idle_limits(limits: MetricLimits, possible: Range) -> Iterator[tuple[str, st
             fault = "every value keeps"
         else:
             continue
-        percent = possible.high == 1 < abs(limit.value) < 100
+        percent = possible.high == 1 < abs(limit.value) <= 100
         meant = f"; did you mean {limit.value / 100:g}?" if percent else ""
         never = "; a metric that never fails a case has worst: caution" if key == "caution" and not percent else ""
         yield key, f"{fault} '{limit}': {possible.told}{meant}{never}"

@@ -299,6 +299,7 @@ def test_a_file_that_is_no_mapping_is_refused(tmp_path: Path) -> None:
     [
         ("recall_at_t10", {"pass": "> 80", "caution": ">= 70"}, "no value can keep '> 80'"),
         ("recall_at_t10", {"pass": "> 80", "caution": ">= 70"}, "did you mean 0.8?"),
+        ("recall_at_t10", {"pass": "> 100"}, "did you mean 1?"),
         ("recall_at_t10", {"pass": "> 1"}, "no value can keep '> 1'"),
         ("recall_at_t10", {"pass": ">= 1"}, ""),
         ("recall_at_t10", {"caution": ">= 0"}, "every value keeps '>= 0'"),
@@ -333,3 +334,26 @@ def test_what_stands_although_left_out_is_told(tmp_path: Path) -> None:
     """Those that the file names itself are not."""
     assert "breaches" not in load_thresholds().stand_anyway
     assert load_thresholds(changed(tmp_path, lambda d: _metrics(d).pop("breaches"))).stand_anyway == ["breaches"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "change", "expected"),
+    [
+        ("auc", {"pass": "> 50", "caution": "> 40"}, "slate.metrics.auc.pass: no value can keep '> 50'"),
+        ("auc", {"pass": ">= 1", "caution": "> 0"}, ""),
+        ("enrichment_vs_random_high", {"pass": ">= 0", "caution": ">= 0"}, "every value keeps '>= 0': it is 0 or more"),
+        ("hit_at_50_lift", {"pass": "> 40", "caution": "> 0"}, ""),
+        ("score_gap", {"pass": "> -70", "caution": "> -80"}, ""),
+    ],
+)
+def test_limits_of_slates_that_decide_nothing_are_refused(
+    tmp_path: Path, metric: str, change: dict[str, str], expected: str
+) -> None:
+    """Rates and ratios have their ends; of a ranker's scores nobody knows them."""
+    file = changed(tmp_path, lambda d: d["clinical_drift"]["slate"]["metrics"][metric].update(change))
+    if not expected:
+        load_thresholds(file)
+        return
+    with pytest.raises(InputError) as caught:
+        load_thresholds(file)
+    assert expected in str(caught.value)
