@@ -13,9 +13,8 @@ from typing import NamedTuple
 from tabulate import tabulate
 
 from pytest_clinical_drift.authoring import Remark, Remarks, facts, replies, turns
-from pytest_clinical_drift.cases.files import case_files, read_cases
+from pytest_clinical_drift.cases.files import readable_cases
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.errors import InputError
 
 _CHECKS: tuple[Callable[[Case], Remarks], ...] = (
     facts.summary_and_count,
@@ -86,22 +85,8 @@ def lint_cases(cases: Sequence[Case]) -> tuple[list[Remark], list[Alike]]:
 
 def lint_path(path: Path) -> Checked:
     """Every case below a path, read on past files that break the schema; each of their faults is a remark."""
-    cases: list[Case] = []
-    broken: list[Remark] = []
-    origin: dict[str, Path] = {}
-    for file in case_files(path):
-        try:
-            found = read_cases(file)
-        except InputError as fault:
-            broken += [Remark("error", SCHEMA, text, file.stem) for text in str(fault).splitlines()]
-            continue
-        for case in found:
-            if case.id in origin:  # a copy would be called similar to itself as well
-                text = f"{file}: the case id is already used in {origin[case.id]}; rename one of the two"
-                broken.append(Remark("error", SCHEMA, text, case.id))
-                continue
-            origin[case.id] = file
-            cases.append(case)
+    cases, faults = readable_cases(path)
+    broken = [Remark("error", SCHEMA, text, name) for name, fault in faults for text in str(fault).splitlines()]
     remarks, nearest = lint_cases(cases)
     return Checked(cases, broken + remarks, nearest)
 

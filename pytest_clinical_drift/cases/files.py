@@ -27,17 +27,31 @@ def bundled_cases() -> Path:
 
 def load_cases(path: str | Path) -> list[Case]:
     """Read every case below a folder, or of one file, in a stable order; InputError names the first fault."""
-    cases: list[Case] = []
-    origin: dict[str, Path] = {}
-    for file in case_files(Path(path)):
-        for case in read_cases(file):
-            if case.id in origin:
-                raise InputError(
-                    f"{file}: the case id {case.id!r} is already used in {origin[case.id]}; rename one of the two"
-                )
-            origin[case.id] = file
-            cases.append(case)
+    cases, faults = readable_cases(Path(path))
+    for _, fault in faults:
+        raise fault
     return cases
+
+
+def readable_cases(path: Path) -> tuple[list[Case], list[tuple[str, InputError]]]:
+    """The cases below a path, read on past what breaks the schema; its faults, each with the name of case or file."""
+    cases: list[Case] = []
+    faults: list[tuple[str, InputError]] = []
+    origin: dict[str, Path] = {}
+    for file in case_files(path):
+        try:
+            found = read_cases(file)
+        except InputError as fault:
+            faults.append((file.stem, fault))
+            continue
+        for case in found:
+            if case.id in origin:  # a copy would be called similar to itself as well
+                used = f"the case id {case.id!r} is already used in {origin[case.id]}; rename one of the two"
+                faults.append((case.id, InputError(f"{file}: {used}")))
+            else:
+                origin[case.id] = file
+                cases.append(case)
+    return cases, faults
 
 
 def hash_cases(cases: Sequence[Case]) -> str:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation.dialogue import Dialogue, without_lost_answer
@@ -52,7 +52,7 @@ def run_conversations(
     dialogues = [
         Dialogue(case, repeat, [*history], probe=plan.probe) for case in cases for repeat in range(plan.repeats)
     ]
-    frontier = _Frontier(dialogues, on_finished, stop, store, progress)
+    frontier = _Frontier(deque(dialogues), on_finished, stop, store, progress or Progress())
     if isinstance(subject, ConcurrentSubject):
         if subject.slots is not None:
             frontier.most_at_once, frontier.side_by_side = (lambda: subject.slots or 1), False
@@ -71,35 +71,28 @@ def run_conversations(
             pending.extend(frontier.deliver(request, subject.respond(request)))
 
 
+@dataclass(slots=True)
 class _Frontier:
     """What can be asked now. Stored replies come first, new ones are stored before anything else happens.
 
     Where replies are kept, they depend on the messages alone: two cases that say the same share one reply.
     """
 
-    def __init__(
-        self,
-        dialogues: Sequence[Dialogue],
-        on_finished: Callable[[Transcript], None],
-        stop: Callable[[], bool],
-        store: StoredRun | None,
-        progress: Progress | None,
-    ) -> None:
-        self.stop = stop
-        self.most_at_once: Callable[[], float] = lambda: float("inf")
-        """How many conversations may be under way."""
-        self.side_by_side = True
-        """Whether a summary may be asked for while the next reply is."""
-        self._waiting = deque(dialogues)
-        self._owners: dict[Request, Dialogue] = {}
-        """Whose request it is, for all that are being asked."""
-        self._alike: dict[Question, list[Request]] = {}
-        """For everything that is being asked, who waits for the answer; the first of them asks."""
-        self._on_finished = on_finished
-        self._store = store
-        self._had: dict[Question, Reply] = {}
-        """Replies of this very run: they are not reused ones."""
-        self._progress = progress or Progress()
+    _waiting: deque[Dialogue]
+    _on_finished: Callable[[Transcript], None]
+    stop: Callable[[], bool]
+    _store: StoredRun | None
+    _progress: Progress
+    most_at_once: Callable[[], float] = lambda: float("inf")
+    """How many conversations may be under way."""
+    side_by_side: bool = True
+    """Whether a summary may be asked for while the next reply is."""
+    _owners: dict[Request, Dialogue] = field(default_factory=dict)
+    """Whose request it is, for all that are being asked."""
+    _alike: dict[Question, list[Request]] = field(default_factory=dict)
+    """For everything that is being asked, who waits for the answer; the first of them asks."""
+    _had: dict[Question, Reply] = field(default_factory=dict)
+    """Replies of this very run: they are not reused ones."""
 
     def admit(self) -> list[Request]:
         """Requests of conversations that begin, as many as there is place for."""

@@ -400,7 +400,7 @@ def test_validate_names_an_id_that_is_used_twice(tmp_path: Path, capsys: pytest.
     write(tmp_path, "two", GOOD)
     assert main(["validate", str(tmp_path)]) == 4
     out = capsys.readouterr().out
-    assert "two.yaml: the case id is already used in" in out
+    assert "two.yaml: the case id 'gout-lodger' is already used in" in out
     assert out.splitlines()[-1] == "1 case, 1 error, 0 warnings"
 
 
