@@ -257,6 +257,7 @@ def test_what_comes_after_the_horizon_does_not_count() -> None:
     early = conversation("a", [0.0] * 9 + [1.0, 0.0])
     assert judgement(early, "recall_at_t10").value == 1.0
     assert case_value("recall_at_t10", [long]).confirmed == 2  # of 20 facts, on turn 10
+    assert case_value("recall_at_t10", [conversation("a", [1.0] * 8 + [0.5, 1.0])]).confirmed == 0
     assert case_value("drift_slope", [long]).confirmed == 2
     assert case_value("drift_slope", [early]).confirmed == 20
 

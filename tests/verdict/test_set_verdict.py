@@ -254,6 +254,7 @@ def test_open_losses_hold_the_set_at_caution() -> None:
     assert (item.value, item.worst, item.verdict) == (1.0, 0.75, "CAUTION")
     assert verdict.verdict == "CAUTION"
     assert any("0.75 with open alarms" in reason for reason in verdict.reasons)
+    assert figure(judge(cases, gate(decide_by="point")), "recall_at_t10").verdict == "CAUTION"
 
 
 def test_more_than_sixty_groups_are_too_many_to_read() -> None:
