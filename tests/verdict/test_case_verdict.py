@@ -423,3 +423,21 @@ def test_a_projects_own_figure_is_averaged_and_fails_by_itself() -> None:
     own = gate(metrics=GATE.metrics | {"own.tone": limits})
     assert judge_case(runs, own, TODAY).verdict == "FAIL"
     assert judge_case(runs, own, TODAY).diagnosis == "remembers, but is outside the limit of own.tone"
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "evaluated"),
+    [
+        ("sertraline 100 mg", "absent", False),  # the new dose is never stated: nobody can say that it is not stale
+        ("sertraline 100 mg", "retained", True),
+        ("sertraline 100 mg", "contradicted", True),
+        ("sertraline 50 mg", "absent", True),  # it has ended, and the summary speaks of something else
+    ],
+)
+def test_a_changed_fact_must_be_stated_to_be_current(text: str, status: str, evaluated: bool) -> None:
+    """Of a fact that changed something has to be said; of one that ended nothing need be."""
+    case = flat("a")
+    changed = dataclasses.replace(finding("s", None), text=text, status=status, replaced=("sertraline 50 mg",))
+    case = dataclasses.replace(case, turns=tuple(dataclasses.replace(t, findings=(changed,)) for t in case.turns))
+    assert case_value("stale_facts", [case]).best == (0.0 if evaluated else None)
+    assert case_value("contradicted_facts", [case]).best == 0.0

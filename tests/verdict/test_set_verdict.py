@@ -768,3 +768,10 @@ def test_waivers_that_have_run_out_are_not_told() -> None:
         for days in (-1, 0)
     )
     assert judge(steady(), gate(waivers=(old, new))).waivers == (new,)
+
+
+def test_a_set_without_any_slope_has_no_verdict() -> None:
+    """Cases of one turn that fail by a stale fact, all tolerated: no slope was seen, so nothing is released."""
+    cases = [[conversation(f"c{number}", [1.0], events=[event("stale_facts", turn=1)])] for number in range(60)]
+    verdict = judge(cases, gate(policy="set", max_failing_cases=60))
+    assert (verdict.verdict, verdict.reasons[-1]) == ("INCOMPLETE", "recall or slope could not be evaluated")

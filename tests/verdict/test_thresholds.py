@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.verdict.limits import Limit, MetricLimits
+from pytest_clinical_drift.verdict.slate_limits import PRIMARY
 from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
 
 
@@ -357,3 +358,17 @@ def test_limits_of_slates_that_decide_nothing_are_refused(
     with pytest.raises(InputError) as caught:
         load_thresholds(file)
     assert expected in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda metrics: metrics.update(fame=next(iter(metrics.values()))), "unknown slate metric 'fame'"),
+        (lambda metrics: metrics.pop(PRIMARY), f"the metric {PRIMARY} is missing"),
+    ],
+)
+def test_limits_of_slates_are_known_and_hold_the_primary_one(tmp_path: Path, change: object, expected: str) -> None:
+    """Whatever else a project gates, mere fame does not pass."""
+    file = changed(tmp_path, lambda d: change(d["clinical_drift"]["slate"]["metrics"]))  # type: ignore[operator]
+    with pytest.raises(InputError, match=expected):
+        load_thresholds(file)
