@@ -3,7 +3,9 @@
 SmolLM2 with 135 million parameters on the bundled cases with the shortest records, cut to a few turns and short
 replies: in this process, one request after the other by transformers' own `generate` against our batches (`hf:`); and
 behind a llama.cpp server, a client that asks one thing after the other against our frontier (near ties may fall
-differently in a batching server: counted). Exit code 0 only where both goals hold and `hf:` says the same either way.
+differently in a batching server: counted where both were asked the same). How much the server itself gains from as
+many requests at once is printed beside it: no client gains more. Exit code 0 only where both goals hold and `hf:` says
+the same either way.
 """
 
 from __future__ import annotations
@@ -12,13 +14,14 @@ import asyncio
 import functools
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+import httpx2
 from engine import OneByOne
 from real_models import llama_server, smollm2
 
@@ -32,8 +35,12 @@ from pytest_clinical_drift.transcript import Reply, Transcript
 
 HF_GOAL, SERVER_GOAL = 3.0, 2.0
 CASES, TURNS, TOKENS = 8, 6, 32
+STREAM_TOKENS = 64
 CONTEXT = 2048
 """Tokens that each slot of the server holds."""
+
+Place = tuple[str, int]
+"""A case, and the how-manyeth text of it."""
 
 
 class Stopwatch:
@@ -107,7 +114,7 @@ def watch_server(server: ServerSubject) -> Stopwatch:
     return watch
 
 
-def run(what: str, subject: Any, cases: Sequence[Case], watch: Stopwatch) -> tuple[float, dict[tuple[str, int], str]]:
+def run(what: str, subject: Any, cases: Sequence[Case], watch: Stopwatch) -> tuple[float, dict[Place, str]]:
     """Seconds, and every reply and summary by case and place; prints tokens a second and the share spent outside."""
     done: list[Transcript] = []
     started, started_cpu = time.perf_counter(), time.process_time()
@@ -159,11 +166,52 @@ def behind_a_server(cases: Sequence[Case], tokens: int) -> float:
             subject = server if what == "server, ours" else OneClient(server)
             spent, said = run(what, subject, cases, watch)
             subject.close()
+            if what == "server, one client":
+                alone, together = tokens_per_second(url, 1), tokens_per_second(url, len(cases))
         seconds.append(spent)
         texts.append(said)
-    differ = sum(texts[0].get(place) != text for place, text in texts[1].items())
-    print(f"  {differ} of {len(texts[1])} replies differ: a different batch, or what a different reply led to")
+    differ, alike = differing(*texts)
+    print(f"  {differ} of {alike} replies to the same conversation differ")
+    print(
+        f"  without prompts the server makes {alone:.0f} tokens/s for one request at a time, {together:.0f} for "
+        f"{len(cases)}: {together / alone:.1f} times"
+    )
     return seconds[1] / seconds[0]
+
+
+def differing(ours: Mapping[Place, str], theirs: Mapping[Place, str]) -> tuple[int, int]:
+    """How many texts differ, and of how many that both were asked for with the same messages.
+
+    A conversation is a row of reply, summary, reply, summary …; a summary is never part of what is said next.
+    """
+    differ = alike = 0
+    parted: set[str] = set()
+    for (case_id, place), text in sorted(theirs.items()):
+        if case_id in parted:
+            continue
+        alike += 1
+        if ours[case_id, place] != text:
+            differ += 1
+            if place % 2 == 0:
+                parted.add(case_id)
+    return differ, alike
+
+
+def tokens_per_second(url: str, streams: int) -> float:
+    """What the server itself makes of so many requests at once; their prompts are a few words."""
+
+    async def ask(client: httpx2.AsyncClient, number: int) -> None:
+        body = {"prompt": f"Story {number}:", "n_predict": STREAM_TOKENS, "ignore_eos": True, "temperature": 0}
+        (await client.post(url.removesuffix("/v1") + "/completion", json=body)).raise_for_status()
+
+    async def all_at_once() -> float:
+        async with httpx2.AsyncClient(timeout=600) as client:
+            await ask(client, streams)  # first use
+            started = time.perf_counter()
+            await asyncio.gather(*(ask(client, number) for number in range(streams)))
+            return streams * STREAM_TOKENS / (time.perf_counter() - started)
+
+    return asyncio.run(all_at_once())
 
 
 def main() -> int:
