@@ -159,7 +159,7 @@ def _confirmed_before_the_end(verdicts: Sequence[CaseVerdict]) -> list[str]:
         ]
         what = f"1 {words('metrics')[name]['one']} was" if len(seen) == 1 else f"{len(seen)} {label(name)} were"
         more = f" and {len(seen) - _NAMED} more" if len(seen) > _NAMED else ""
-        told += [f"{what} already confirmed before the outage: {'; '.join(seen[:_NAMED])}{more}"] if seen else []
+        told += [f"{what} already confirmed in unfinished cases: {'; '.join(seen[:_NAMED])}{more}"] if seen else []
     return told
 
 

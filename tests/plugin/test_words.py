@@ -71,7 +71,7 @@ def test_a_hard_stop_before_an_outage_is_named_by_the_set(project: Project) -> N
     """No verdict on the model, because it could not be run; what was seen before stands in every report."""
     pytester = project("anna", forget_from=2, breaks_at=4)
     result = pytester.runpytest(*ARGUMENTS, "--junitxml=j.xml")
-    told = "1 hard stop was already confirmed before the outage: penicillin allergy with anaphylaxis, turn 2 (anna)"
+    told = "1 hard stop was already confirmed in unfinished cases: penicillin allergy with anaphylaxis, turn 2 (anna)"
     assert result.ret == 6
     _, _, summary = result.stdout.str().partition("clinical drift: python-model-make")
     assert f"INCOMPLETE (rules only): 1 of 1 case could not be run to the end; {told}" in " ".join(summary.split())
