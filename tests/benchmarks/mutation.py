@@ -60,6 +60,16 @@ TESTS: dict[str, tuple[str, ...]] = {
     "judging/reviews": ("tests/judging/test_reviews.py",),
 }
 EQUIVALENT = {
+    (
+        "metrics/bootstrap",
+        "if resamples <= rows_at_once:",
+        "resamples <= rows_at_once → resamples < rows_at_once",
+    ): "all at once or in parts, the draws are the same",
+    (
+        "metrics/bootstrap",
+        "if resamples <= rows_at_once:",
+        "if resamples <= rows_at_once: → if not resamples <= rows_at_once:",
+    ): "all at once or in parts, the draws are the same: only memory differs",
     ("metrics/bootstrap", "spread = squares > _TIE**2", "2 → 3"): "below either bound there is rounding only",
     ("metrics/drift", "if spread <= 1e-15:", "spread <= 1e-15 → spread < 1e-15"): "no places are so far apart",
     (
