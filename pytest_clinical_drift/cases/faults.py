@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 Location = tuple[str | int, ...]
 """The way to a part of a file, as pydantic counts: keys, and places in lists from 0."""
-LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_SAFE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FACT = (("id", "text"), "fact")
 _ENTRIES = {"critical_entities": _FACT, "introduces": _FACT, "turns": (("turn",), "turn"), "cases": (("id",), "case")}
 """How entries of a list are named: by which of their keys, and as what."""
@@ -24,6 +24,26 @@ _CLOSE = 0.75
 _BRIEF = reprlib.Repr()
 """Bounded: with aliases, a short YAML file stands for billions of entries."""
 _BRIEF.maxlevel, _BRIEF.maxstring, _BRIEF.maxlong, _BRIEF.maxother = 2, 60, 60, 60
+
+
+class LOADER(_SAFE):  # type: ignore[misc]  # one of two classes, whichever PyYAML was built with
+    """Safe, and a key that is given twice is a fault: otherwise the last one would win without a word."""
+
+    def __init__(self, stream: str) -> None:
+        super().__init__(stream)
+        self._as_written: set[int] = set()
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Called before anything is merged into a mapping; what `<<` brings may be given again."""
+        if id(node) not in self._as_written:
+            self._as_written.add(id(node))
+            keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+            names = [(key.tag, key.value) for key in keys]
+            for place, key in enumerate(keys):
+                if names[place] in names[:place]:
+                    twice = f"{key.value!r} is given twice"
+                    raise yaml.constructor.ConstructorError(problem=twice, problem_mark=key.start_mark)
+        super().flatten_mapping(node)
 
 
 class ReferenceFault(ValueError):

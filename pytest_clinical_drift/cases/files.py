@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -146,7 +147,7 @@ def file_hash(file: Path) -> str:
 def parse_data(file: Path, text: str) -> Any:
     try:
         if file.suffix == ".json":
-            return json.loads(text)
+            return json.loads(text, object_pairs_hook=_each_once)
         return yaml.load(text, Loader=LOADER)
     except json.JSONDecodeError as error:
         raise InputError(f"{file}, line {error.lineno}: not valid JSON ({error.msg})") from None
@@ -157,7 +158,16 @@ def parse_data(file: Path, text: str) -> Any:
         mark = getattr(error, "problem_mark", None)
         place = f", line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or str(error) or type(error).__name__
-        raise InputError(f"{file}{place}: not valid YAML ({problem})") from None
+        raise InputError(
+            f"{file}{place}: not valid {'JSON' if file.suffix == '.json' else 'YAML'} ({problem})"
+        ) from None
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    twice = next((key for key, count in Counter(key for key, _ in pairs).items() if count > 1), None)
+    if twice is not None:
+        raise ValueError(f"{twice!r} is given twice")
+    return dict(pairs)
 
 
 def write_new_case(case_id: str, folder: Path) -> Path:

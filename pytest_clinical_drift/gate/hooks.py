@@ -94,19 +94,19 @@ class ActivePlugin(GroupsPlugin):
             progress = self._progress()
             self.remarks = self.run.check(progress.say if progress else None)
             self.run.make_results_folder()
+            self.run.runner = BackgroundRunner(
+                self.run.subject,
+                self.run.plan,
+                store=self.run.store_path,
+                transcripts=self.run.transcripts_folder,
+                progress=progress,
+                on_finished=self._consider,
+            )
         except (InputError, OSError) as error:
             raise pytest.UsageError(sentence(error)) from None
         if self._distributed():
             self._shared = tempfile.TemporaryDirectory(prefix="clinical-drift-")
         self.run.bench.watch(progress)
-        self.run.runner = BackgroundRunner(
-            self.run.subject,
-            self.run.plan,
-            store=self.run.store_path,
-            transcripts=self.run.transcripts_folder,
-            progress=progress,
-            on_finished=self._consider,
-        )
 
     def _progress(self) -> Progress | None:
         capture, terminal = (self.config.pluginmanager.get_plugin(n) for n in ("capturemanager", "terminalreporter"))

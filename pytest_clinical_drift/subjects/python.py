@@ -87,7 +87,7 @@ def make(spec: str, target: str, *, option: str = "--model", wanted: Sequence[st
         sys.path.insert(0, here)
     try:
         factory = getattr(importlib.import_module(module_name), factory_name, None)
-    except Exception as error:  # the user's module may raise anything
+    except (Exception, SystemExit) as error:  # the user's module may raise anything
         raise InputError(f"{option} {spec}: cannot import {module_name} ({type(error).__name__}: {error})") from None
     if factory is None:
         raise InputError(f"{option} {spec}: the module {module_name} has no {factory_name}")
@@ -95,7 +95,7 @@ def make(spec: str, target: str, *, option: str = "--model", wanted: Sequence[st
         raise InputError(f"{option} {spec}: {factory_name} is not callable; it must return the chat function")
     try:
         made = factory()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InputError(f"{option} {spec}: the factory raised {type(error).__name__}: {error}") from None
     if not all(callable(getattr(made, name, None)) for name in wanted):
         lack = "which lacks " + " and ".join(wanted) if "__call__" not in wanted else "not a function of the messages"

@@ -13,6 +13,7 @@ import pytest
 import yaml
 from small_project import ARGUMENTS
 
+from pytest_clinical_drift.cases.files import parse_data
 from pytest_clinical_drift.cases.model import bundled
 
 Project = Callable[..., pytest.Pytester]
@@ -66,6 +67,59 @@ def test_a_fault_of_a_file_is_told_in_our_words(project: Project) -> None:
     assert result.ret == 4
     assert "clinical_drift.set.min_cases: expected a whole number, found 'many'" in said(result)
     assert "clinical_drift.policy: expected 'each-case' or 'set', found 'strict'" in said(result)
+
+
+def test_a_key_that_is_given_twice_is_refused(project: Project) -> None:
+    """The last one would win without a word: a second must_not would take the first one away."""
+    pytester = project("anna")
+    twice = {
+        "mycases/anna.yaml": "id: anna\nid: bela\n",
+        "gate.yaml": "clinical_drift:\n  policy: set\n  policy: each-case\n",
+        "gate.json": '{"clinical_drift": {"policy": "set", "policy": "each-case"}}',
+    }
+    for name, text in twice.items():
+        (pytester.path / name).write_text(text, encoding="utf-8")
+    for name, told in (
+        ("gate.json", "gate.json: not valid JSON ('policy' is given twice)"),
+        ("gate.yaml", "gate.yaml, line 3: not valid YAML ('policy' is given twice)"),
+        ("", "anna.yaml, line 2: not valid YAML ('id' is given twice)"),
+    ):
+        result = pytester.runpytest(*ARGUMENTS, *(("--drift-thresholds", name) if name else ()))
+        assert result.ret == 4
+        assert told in said(result)
+
+
+def test_what_a_merge_brings_may_be_given_again() -> None:
+    """`<<` is there to be overridden, also by what is merged itself."""
+    text = "a: &a {x: 1, y: 1}\nb: &b\n  <<: *a\n  x: 2\nc:\n  <<: *b\n  y: 3\n"
+    assert parse_data(Path("merged.yaml"), text) == {
+        "a": {"x": 1, "y": 1},
+        "b": {"x": 2, "y": 1},
+        "c": {"x": 2, "y": 3},
+    }
+
+
+@pytest.mark.parametrize("kind", ["folder", "text", "below a file"])
+def test_a_store_that_cannot_be_used_is_told_in_one_sentence(project: Project, kind: str) -> None:
+    pytester = project("anna")
+    store = pytester.path / "store"
+    if kind == "folder":
+        store.mkdir()
+    else:
+        store.write_text("no database, but long enough to look like one\n" * 90, encoding="utf-8")
+    path = store / "deeper.sqlite" if kind == "below a file" else store
+    result = pytester.runpytest(*ARGUMENTS, "--drift-store", str(path))
+    assert result.ret == 4
+    assert f"--drift-store {path}: cannot be used as a store" in said(result)
+    assert "Traceback" not in said(result)
+
+
+def test_a_factory_that_leaves_the_program_is_told_in_one_sentence(project: Project) -> None:
+    pytester = project("anna")
+    pytester.makepyfile(leaves="def make():\n    raise SystemExit(0)\n")
+    result = pytester.runpytest("--model", "python:leaves:make", *ARGUMENTS[2:])
+    assert result.ret == 4
+    assert "--model python:leaves:make: the factory raised SystemExit: 0" in said(result)
 
 
 def test_workers_turn_no_own_test_green_either(project: Project) -> None:
