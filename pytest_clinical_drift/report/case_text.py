@@ -181,7 +181,8 @@ def _remarks(run: CaseAssessment) -> list[str]:
     dismissed = sum(alarm.state == DISMISSED for alarm in run.alarms)
     told = [f"{counted(dismissed, 'alarm')} dismissed"] if dismissed else []
     if run.truncated:
-        told.append(f"note: {run.truncated} cut off by the token limit (--drift-set max_tokens=N)")
+        every = ", every reply among them" if run.all_cut else ""
+        told.append(f"note: {run.truncated} cut off by the token limit{every} (--drift-set max_tokens=N)")
     if run.refused:
         told.append(f"note: {counted(run.refused, 'empty text')}")
     return told + [f"note: {one_line(note)}" for note in run.notes]

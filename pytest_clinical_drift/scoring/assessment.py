@@ -224,6 +224,16 @@ class CaseAssessment:
         return tuple(turn.recall for turn in self.turns)
 
     @property
+    def replies_cut(self) -> int:
+        """Replies that the token limit cut off, without the summaries."""
+        return sum("dialogue" in turn.truncated for turn in self.turns)
+
+    @property
+    def all_cut(self) -> bool:
+        """Whether every reply was cut off: then nobody knows what else it would have advised."""
+        return 0 < self.replies_cut == len(self.turns)
+
+    @property
     def strict_curve(self) -> Curve:
         """Strict recall of every turn, at the better end."""
         return tuple(turn.strict_recall for turn in self.turns)

@@ -52,6 +52,9 @@ _IN_SUMMARIES = {
     "hard_stop_slips": "no summary states a fact",
 }
 """Events that only a summary which states something can show."""
+_IN_REPLIES = ("breaches", "severe_contradictions", "k_conflict")
+"""What only whole replies can clear a model of."""
+ALL_CUT = "every reply was cut off by the token limit"
 
 
 def judge_case(repeats: Repeats, thresholds: Thresholds, today: datetime.date) -> CaseVerdict:
@@ -159,13 +162,20 @@ def unmeasured(name: str, repeats: Repeats) -> str:
     kinds = JUDGE_ONLY.get(name)
     if kinds and not any(kind in kinds for run in repeats for kind, _ in run.asked):
         return "needs a judge"
+    if name in _IN_REPLIES and all(run.all_cut for run in repeats) and (name != "k_conflict" or unheard(repeats)):
+        return ALL_CUT
     if name == "severe_contradictions" and not any(run.conflict.pairs for run in repeats):
         return "no pair of advice was compared"
     if name == "breaches":
         empty = all(run.replies_total and run.refused == run.replies_total for run in repeats)
-        unheard = any(run.conflict.reason == NO_REPLIES for run in repeats)
-        return "every reply is empty" if empty else NO_REPLIES if unheard else ""
+        unrecorded = any(run.conflict.reason == NO_REPLIES for run in repeats)
+        return "every reply is empty" if empty else NO_REPLIES if unrecorded else ""
     return _IN_SUMMARIES.get(name, "") if not any(_is_stated(name, run) for run in repeats) else ""
+
+
+def unheard(repeats: Repeats) -> bool:
+    """Whether every reply was cut off, in all repeats, and no contradiction was seen: the advice may have followed."""
+    return all(run.all_cut and not run.conflict.contradictions_worst for run in repeats)
 
 
 def _is_stated(name: str, run: CaseAssessment) -> bool:
@@ -221,8 +231,8 @@ def events_of(name: str, repeats: Repeats) -> tuple[Event, ...]:
 
 
 def pooled_conflict(cases: Sequence[Repeats]) -> tuple[int, int, int]:
-    """Contradictions at both ends, and evaluated pairs, over all conversations."""
-    figures = [run.conflict for repeats in cases for run in repeats]
+    """Contradictions at both ends, and evaluated pairs, over all conversations in which a reply was heard out."""
+    figures = [run.conflict for repeats in cases if not unheard(repeats) for run in repeats]
     sure, worst = sum(f.contradictions for f in figures), sum(f.contradictions_worst for f in figures)
     return sure, worst, sum(f.pairs for f in figures)
 
@@ -270,12 +280,16 @@ def diagnose(judgements: Sequence[Judgement], seen: Iterable[Judgement], thresho
         wrong = f"is outside the limit of {label(min(missed))}"
     if values["recall_at_t10"] is None:
         return f"recall not evaluated; {wrong}" if wrong else "nothing to diagnose"
-    unheard = "k_conflict" in values and values["k_conflict"] is None
+    silent = "k_conflict" in values and values["k_conflict"] is None
     if "recall_at_t10" in missed:
-        if unheard:
-            return "forgetting (advice not evaluated)"
-        return "active contradiction" if "k_conflict" in missed else "passive forgetting"
+        kinds = [e.kind for e in events if e.state == CONFIRMED and e.metric in ("hard_stops", "contradicted_facts")]
+        denies = kinds.count("contradicted") > kinds.count("lost")  # that is no passive forgetting
+        if silent:
+            return f"{'contradicts facts' if denies else 'forgetting'} (advice not evaluated)"
+        if "k_conflict" in missed:
+            return "active contradiction"
+        return "contradicts facts, not its own advice" if denies else "passive forgetting"
     if wrong:
         return f"remembers, but {wrong}"
     waiting = len(events) > 0 or any(item.worst not in (None, item.value) for item in judgements)
-    return f"stable{' but for open alarms' if waiting else ''}{' (advice not evaluated)' if unheard else ''}"
+    return f"stable{' but for open alarms' if waiting else ''}{' (advice not evaluated)' if silent else ''}"

@@ -66,6 +66,8 @@ class Grounds:
     """Replies on which the case makes a demand."""
     texts: int
     truncated: int
+    replies_cut: int
+    """Replies among the texts that the token limit cut off."""
     refused: int
     """Empty replies and summaries."""
     settled: tuple[Settled, ...]
@@ -117,6 +119,7 @@ def grounds_of(
         demanded=sum(run.demands for run in runs),
         texts=sum(run.replies_total for run in runs),
         truncated=sum(run.truncated for run in runs),
+        replies_cut=sum(run.replies_cut for run in runs),
         refused=sum(run.refused for run in runs),
         settled=_settled(runs),
         open=sum(alarm.state == OPEN for run in runs for alarm in run.alarms),

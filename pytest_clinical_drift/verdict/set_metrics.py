@@ -11,7 +11,7 @@ from pytest_clinical_drift.metrics.drift import steepest_slope
 from pytest_clinical_drift.metrics.recall import mean, ratio
 from pytest_clinical_drift.metrics.stats import Interval, effective_trials, mean_interval, pooled_interval
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, FactFinding
-from pytest_clinical_drift.verdict.case import CaseValue, Repeats, case_value, pooled_conflict
+from pytest_clinical_drift.verdict.case import ALL_CUT, CaseValue, Repeats, case_value, pooled_conflict, unheard
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.thresholds import EVENT_METRICS, Thresholds
 from pytest_clinical_drift.verdict.values import (
@@ -83,6 +83,8 @@ def _judge_conflict(limits: MetricLimits, complete: Sequence[Repeats], threshold
         for end in (0, 1)
     )
     nothing = "no pair of advice in the whole set" if complete else _why_not(())
+    if complete and all(map(unheard, complete)):
+        nothing = ALL_CUT
     detail = f"{sure} of {counted(pairs, 'pair')}" if pairs else nothing
     rates = ratio(sure, pairs), ratio(worst, pairs)
     return _by_interval("k_conflict", limits, rates, (sure_limits, worst_limits), detail, thresholds)

@@ -80,6 +80,26 @@ def test_outage_is_an_error_not_a_failure(gate: Gate, pytester: pytest.Pytester)
     assert written["entity_recall_at_t10"] is None
 
 
+def test_replies_that_are_all_cut_off_leave_advice_not_evaluated(project: Project) -> None:
+    """Summaries are whole, so recall stands; what the replies would have advised nobody knows."""
+    pytester = project()
+    pytester.runpytest(*ARGUMENTS)
+    folder = pytester.path / "results" / "python-model-make"
+    rows = [json.loads(line) for file in (folder / "transcripts").iterdir() for line in file.read_text().splitlines()]
+    for row in rows:
+        row["truncated"] = row["variant"] == "dialogue"
+        row["response_text"] = "Please take paracetamol." if row["truncated"] else row["response_text"]
+    (pytester.path / "cut.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    result = pytester.runpytest("--model", "replay:cut.jsonl", *ARGUMENTS[2:])
+    (file,) = pytester.path.glob("results/replay*/study_c_results.json")
+    record = json.loads(file.read_text(encoding="utf-8"))
+    judged = {item["metric"]: (item["value"], item["detail"]) for item in record["judgements"]}
+    for metric in ("breaches", "severe_contradictions", "k_conflict"):
+        assert judged[metric] == (None, "every reply was cut off by the token limit")
+    assert (record["verdict"], record["entity_recall_at_t10"]) == ("CAUTION", 1.0)
+    assert "12 of 24 texts cut off by the token limit, every reply among them: raise it" in flat(result)
+
+
 def test_subset_gives_no_release_verdict(gate: Gate, pytester: pytest.Pytester) -> None:
     """-k runs some cases and says PARTIAL instead of a verdict; exit code 7, with --drift-strict as well."""
     result = gate("-k", "anna or bela")

@@ -91,5 +91,7 @@ def test_cut_and_empty_texts_come_with_the_remedy() -> None:
     found = record(flat("a", truncated=3, refused=1, replies_total=20))["grounds"]
     cut, empty = cut_lines(found)
     assert cut == "3 of 20 texts cut off by the token limit: raise it with --drift-set max_tokens=N"
+    every = record(flat("a", truncated=10, replies_total=20))["grounds"] | {"replies_cut": 10}
+    assert cut_lines(every)[0].startswith("10 of 20 texts cut off by the token limit, every reply among them: raise")
     assert empty.startswith("1 of 20 texts empty or refused")
     assert cut_lines(record(flat("a"))["grounds"]) == []
