@@ -154,7 +154,7 @@ def _of_pairs(case: Case, exchanges: Sequence[Exchange], pairs: Sequence[tuple[i
         news = " ".join(turn.message for turn in case.turns[earlier:later])
         for c in oppositions(said[earlier], said[later], news):
             if c.quotes is not None and (near or c.kind == "medicine"):
-                found.append(PairFinding(earlier, later, *c.quotes, c.reason, c.severe, c.kind, near))
+                found.append(PairFinding(earlier, later, *c.quotes, c.reason, c.severe, near, c.kind))
                 break
     return sorted(found, key=lambda pair: pair.later_turn)
 

@@ -56,8 +56,8 @@ class ReplyFinding(Breach):
 
 
 @dataclass(frozen=True, slots=True)
-class PairFinding:
-    """Two replies whose orders cannot both be followed."""
+class Contradiction:
+    """Two pieces of advice of one conversation that cannot both be followed."""
 
     earlier_turn: int
     later_turn: int
@@ -65,9 +65,13 @@ class PairFinding:
     later_quote: str
     reason: str
     severe: bool
-    finder: str
     adjacent: bool
-    """Among the pairs that K_Conflict counts."""
+    """Among the pairs that K_Conflict counts; the others come from comparing all turns."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairFinding(Contradiction):
+    finder: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.evidence import found
-from pytest_clinical_drift.evidence.found import Findings
+from pytest_clinical_drift.evidence.found import Contradiction, Findings
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.judging.answers import UNSURE, against
 from pytest_clinical_drift.judging.opinions import DISMISSED as SAYS_NO
@@ -23,7 +23,6 @@ from pytest_clinical_drift.scoring.assessment import (
     OPEN,
     Alarm,
     ConflictFigures,
-    Contradiction,
     FactFinding,
 )
 from pytest_clinical_drift.transcript import Exchange

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pytest_clinical_drift.evidence import found
+from pytest_clinical_drift.evidence.found import Contradiction
 from pytest_clinical_drift.judging.opinions import Opinion
 from pytest_clinical_drift.metrics.drift import SlopeFit
 
@@ -77,20 +78,6 @@ class Breach:
     quote: str
     """The reply's words; empty for an omission."""
     what: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Contradiction:
-    """Two pieces of advice of one conversation that cannot both be followed."""
-
-    earlier_turn: int
-    later_turn: int
-    earlier_quote: str
-    later_quote: str
-    reason: str
-    severe: bool
-    adjacent: bool
-    """Among the pairs that K_Conflict counts; the others come from comparing all turns."""
 
 
 @dataclass(frozen=True, slots=True)

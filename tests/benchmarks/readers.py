@@ -107,7 +107,7 @@ class Stage:
             findings = replace(findings, turns=tuple(turns))
             faults |= {("fact", turn, fact) for turn, fact in lost}
         if flips:
-            pair = PairFinding(3, 4, "take it", "do not take it", "opposite orders", True, "opposite", True)
+            pair = PairFinding(3, 4, "take it", "do not take it", "opposite orders", True, True, "opposite")
             findings = replace(findings, conflicts=(*findings.conflicts, pair), pairs=(*{*findings.pairs, (3, 4)},))
             asked.add(("conflict", 3, 4))
             faults.add(("conflict", 3, 4))

@@ -198,7 +198,7 @@ def test_other_questions_raise_no_alarm_on_replies() -> None:
 
 
 def pair(earlier: int, later: int, *, severe: bool = False, finder: str = "other") -> PairFinding:
-    return PairFinding(earlier, later, "take it", "stop it", "opposite", severe, finder, later - earlier == 1)
+    return PairFinding(earlier, later, "take it", "stop it", "opposite", severe, later - earlier == 1, finder)
 
 
 def figures(found: Findings, rulings: Any) -> tuple[int, int, int, list[tuple[int | None, int, str, bool]]]:
