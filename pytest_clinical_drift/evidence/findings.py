@@ -32,7 +32,6 @@ from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
 
 def find(case: Case, transcript: Transcript, entities: EntityScorer, *, stride: int = 1) -> Findings:
-    """Everything the rules find in a conversation."""
     summaries = [_of_summary(case, exchange, entities) for exchange in transcript.exchanges]
     pairs = adjacent_pairs(transcript.exchanges)[::stride]
     return Findings(

@@ -13,8 +13,6 @@ UPHELD, DISMISSED, OPEN, SILENT = "upheld", "dismissed", "open", "silent"
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """One answer, with who gave it."""
-
     judge: str
     wording: int
     """1 or 2; 0 for a person."""

@@ -18,8 +18,6 @@ _UNPROVEN = "no manifest with a hash: nothing proves that the predictions are ol
 
 @dataclass(frozen=True, slots=True)
 class SlateJudgement:
-    """One metric of one slate against its limits."""
-
     metric: str
     verdict: str
     figure: Figure
@@ -51,7 +49,6 @@ class SlateVerdict:
 
 
 def slate_figure(figures: ViewFigures, metric: str) -> Figure:
-    """A metric by the name it has in the thresholds file."""
     name, _, tier = metric.rpartition("_")
     if tier not in TIERS:
         name, tier = metric, ALL

@@ -96,11 +96,9 @@ class SlatePlugin(reporting.GroupsPlugin):
         return cls(config, run, selection)
 
     def wants(self, place: str, metric: str) -> bool:
-        """Whether the command line names this test, or none."""
         return not self._selection or not self._selection.isdisjoint((f"{place}::{metric}", place))
 
     def fails(self, verdict: str) -> bool:
-        """Whether a test or slate with this verdict fails the run."""
         return verdict == FAIL or (self.run.strict and verdict == CAUTION)
 
     @pytest.hookimpl(tryfirst=True)

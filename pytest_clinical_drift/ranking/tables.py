@@ -143,7 +143,6 @@ def as_utc(moment: datetime.datetime) -> datetime.datetime:
 
 
 def read_label(text: str) -> int:
-    """A grade 0 to 4, or its name."""
     plain = text.strip().lower().replace(" ", "").replace("_", "")
     grade = float(_LABELS.get(plain, plain))
     if grade not in _LABELS.values():

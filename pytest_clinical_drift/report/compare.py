@@ -24,7 +24,6 @@ _NARROWEST = 12
 
 
 def render_markdown(records: Sequence[Named], differences: Sequence[Difference]) -> str:
-    """The comparison for a CI page or a paper's draft."""
     curves = [(name, record.average_recall_curve_critical) for name, record in records]
     turns = max((len(curve) for _, curve in curves), default=0)
     cells = [(name, *map(_figure, curve), *["–"] * (turns - len(curve))) for name, curve in curves]
@@ -51,7 +50,6 @@ def render_text(records: Sequence[Named], differences: Sequence[Difference], wid
 
 
 def render_html(records: Sequence[Named], differences: Sequence[Difference]) -> str:
-    """The comparison as one self-contained page."""
     lines = [
         Line(name, record.average_recall_curve_critical, STYLES[position % len(STYLES)])
         for position, (name, record) in enumerate(records)

@@ -87,7 +87,6 @@ def results(
 
 
 def write_results(record: dict[str, Any], folder: Path) -> Path:
-    """Write `study_c_results.json`."""
     return write_atomically(folder / FILE_NAME, json.dumps(record, indent=1, ensure_ascii=True, allow_nan=False) + "\n")
 
 
@@ -144,7 +143,6 @@ def _limits(limits: MetricLimits) -> dict[str, Any]:
 
 
 def _alarm_counts(runs: Sequence[CaseAssessment]) -> dict[str, dict[str, int]]:
-    """How many alarms of each kind are in which state."""
     counted: dict[str, dict[str, int]] = {}
     for run in runs:
         for alarm in run.alarms:

@@ -81,5 +81,4 @@ def find_quote(text: str, quote: str) -> list[tuple[int, int]]:
 
 
 def quote_marks(text: str, quotes: Sequence[str], style: str, title: str) -> list[Mark]:
-    """Marks on the words of quotes."""
     return [Mark(start, end, style, title) for quote in quotes if quote for start, end in find_quote(text, quote)]

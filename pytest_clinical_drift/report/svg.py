@@ -76,7 +76,6 @@ def _stretches(values: Sequence[float | None]) -> list[list[tuple[int, float]]]:
 
 
 def sparkline(values: Sequence[float | None]) -> Markup:
-    """A small curve for a table row."""
     width, height = 96, 22
     step = (width - 4) / max(1, len(values) - 1)
     points = " ".join(

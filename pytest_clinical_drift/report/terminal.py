@@ -92,7 +92,6 @@ def _worst_cases(cases: Cases, width: int, limit: int = 10) -> list[str]:
 
 
 def _losses(cases: Cases, width: int) -> list[str]:
-    """Every alarm on a fact that stands, by case and turn."""
     lines: list[str] = []
     for repeats, verdict in cases:
         found = [run for repeat in repeats for run in worst_first([a for a in repeat.alarms if a.fact is not None])]

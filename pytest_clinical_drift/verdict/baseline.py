@@ -92,8 +92,6 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class BaselineComparison:
-    """This run against the earlier one."""
-
     verdict: str
     """worse, not worse or undecided."""
     model: str

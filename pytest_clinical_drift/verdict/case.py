@@ -120,8 +120,6 @@ def _worst(verdicts: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CaseValue:
-    """A metric of one case."""
-
     best: float | None
     worst: float | None
     """None only where the better end is."""
@@ -133,7 +131,6 @@ class CaseValue:
 
 
 def case_value(name: str, repeats: Repeats) -> CaseValue:
-    """A case's value of a metric at both ends."""
     events = events_of(name, repeats) if name in EVENT_METRICS else ()
     if not events and all(name in run.cannot for run in repeats):
         return CaseValue(None, None, words("metrics")[name]["cannot"], can_happen=False)

@@ -23,7 +23,6 @@ class Limit(NamedTuple):
     value: float
 
     def holds(self, value: float) -> bool:
-        """Whether a value lies on the good side of this limit."""
         inclusive = self.comparison in (">=", "<=")
         if abs(value - self.value) <= TOLERANCE:
             return inclusive

@@ -36,8 +36,6 @@ class StoredJudgement(_Record):
 
 
 class StoredCase(_Record):
-    """One case with its verdict and its conversations."""
-
     case_id: str
     verdict: str
     judgements: tuple[StoredJudgement, ...] = ()
@@ -88,15 +86,11 @@ class Manifest(_Record):
 
 
 class Limits(_Record):
-    """Limits of an interval."""
-
     low: float
     high: float
 
 
 class Results(_Record):
-    """A run, as its file tells it."""
-
     verdict: str
     headline: str = ""
     cases: tuple[StoredCase, ...]

@@ -108,7 +108,6 @@ def supplement(
     today: datetime.date,
     comparison: BaselineComparison | None = None,
 ) -> dict[str, Any]:
-    """All of it for the results file, as plain values."""
     complete = [repeats for repeats, verdict in assessed if verdict.verdict != INCOMPLETE]
     band = sanity_band(cases)
     plain: dict[str, Any] = to_jsonable_python(

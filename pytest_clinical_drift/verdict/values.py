@@ -161,12 +161,10 @@ def words(section: str, name: str = "report_words") -> Any:
 
 
 def label(metric: str) -> str:
-    """A metric's name as reports show it."""
     return str(words("metrics").get(metric, {}).get("label", metric))
 
 
 def number(metric: str, value: float) -> str:
-    """A metric's value as reports show it."""
     return format(value, words("metrics").get(metric, {}).get("format", "g"))
 
 

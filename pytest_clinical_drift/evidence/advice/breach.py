@@ -33,8 +33,6 @@ from pytest_clinical_drift.evidence.terms.words import loose_stem, loose_stems
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """One breach with the reply's words."""
-
     kind: str
     """recommends or omits."""
     rule: str

@@ -33,7 +33,6 @@ class Words:
 
 @lru_cache(maxsize=1)
 def words() -> Words:
-    """The lists, read once."""
     data: dict[str, Any] = load_data("orders")
     verbs: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for kind in (TOWARD, AWAY, CARE, WAIT, OTHER):

@@ -285,5 +285,4 @@ def _dosed(document: Document) -> Iterator[tuple[Term, Regimen]]:
 
 
 def rules_conflict(earlier: str, later: str, news: str = "") -> Conflict:
-    """The gravest opposition between two replies, by rules."""
     return next(iter(sorted(oppositions(earlier, later, news), key=lambda c: not c.severe)), NONE)

@@ -53,7 +53,6 @@ class Advice:
 
     @property
     def wanted(self) -> bool:
-        """Whether the patient is to have or do it."""
         return self.polarity == "do"
 
 
@@ -227,7 +226,6 @@ def advice_of(text: str) -> tuple[Advice, ...]:
 
 
 def is_question(document: Document, stop: int) -> bool:
-    """Whether the sentence that ends before a token asks."""
     tail = document.raw[document.ends[stop - 1] : document.ends[stop - 1] + 4]
     return "?" in tail.split("\n")[0]
 

@@ -45,13 +45,10 @@ class Extractor(Protocol):
 
     name: str
 
-    def extract(self, document: Document) -> list[Entity]:
-        """The entities of a text, without generic ones, in order of their place."""
-        ...
+    def extract(self, document: Document) -> list[Entity]: ...
 
 
 def load_extractor(spec: str = "lexicon") -> Extractor:
-    """The extractor that a `--drift-ner` value names."""
     name, _, model = spec.partition(":")
     if name == "lexicon" and not model:
         return LexiconExtractor()
@@ -66,7 +63,6 @@ class LexiconExtractor:
     name = "lexicon"
 
     def extract(self, document: Document) -> list[Entity]:
-        """The entities of a text; of overlapping terms the longest."""
         terms = [
             term
             for kind in sorted(CLINICAL_KINDS)
@@ -96,7 +92,6 @@ class SpacyExtractor:
         self._pipeline: Any = None
 
     def extract(self, document: Document) -> list[Entity]:
-        """The entities that the recogniser finds."""
         self.prepare()
         parsed, text = self._pipeline(blank_hidden(document.raw)), document.raw
         spans = [(e.start_char, e.end_char, str(e.label_)) for e in parsed.ents]
@@ -105,7 +100,6 @@ class SpacyExtractor:
         ]
 
     def prepare(self) -> None:
-        """Load the pipeline now."""
         if self._pipeline is None:
             self._pipeline = _load_pipeline(self._model)
 
@@ -188,5 +182,4 @@ def _matches(concept: str, named_as: str, text: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def content_stems(text: str) -> frozenset[str]:
-    """The stems of a span's content words."""
     return frozenset(stem(word) for word in tokenise(text) if word not in words_of("filler"))

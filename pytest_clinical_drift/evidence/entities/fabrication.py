@@ -40,11 +40,9 @@ class Sources:
         return any(entity.concept in named or (bool(stems) and stems <= known) for named, known in told)
 
     def says(self, word: str, count: int) -> bool:
-        """Whether a normalised word was said."""
         return any(word in document.words for document in self._documents[:count])
 
     def speaks_of_allergies(self, count: int) -> bool:
-        """Whether allergies were spoken of at all."""
         return any("allerg" in d.raw.lower() or "nkda" in d.words for d in self._documents[:count])
 
     def doses(self, medicine: Concept, count: int) -> list[Amount] | None:

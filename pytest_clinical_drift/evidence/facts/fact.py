@@ -67,7 +67,6 @@ class Fact:
 
 @lru_cache(maxsize=8)
 def words_of(name: str) -> frozenset[str]:
-    """A list of words from `fact_words.yaml`."""
     return frozenset(str(word) for word in load_data("fact_words")[name])
 
 

@@ -27,7 +27,6 @@ _AIMED = word_set("measurement", "aimed")
 
 
 def statements(fact: Fact, document: Document) -> list[Statement]:
-    """Everything a text says of a measurement."""
     measure = fact.core.concept
     if measure is None or not fact.amounts:
         return []
@@ -264,6 +263,5 @@ def _bare(measure: Concept, amount: Amount) -> list[float]:
 
 
 def _usual(measure: Concept, amount: Amount) -> float:
-    """The value in the measurement's usual unit."""
     factors = (measure.data.get("convert") or {}).get(amount.dimension) or _bare(measure, amount)
     return float(factors[0]) * amount.base + float(factors[1]) if factors else amount.base

@@ -18,7 +18,6 @@ _BLANKET = frozenset(("nkda", "nka", "nkfa"))
 
 
 def statements(fact: Fact, document: Document) -> list[Statement]:
-    """Everything a text says of an allergy, or of having none."""
     if fact.core.denied:
         return list(_of_none(fact, document))
     reactions = [s for s in fact.details if s.concept is None or not any(m in s.concept.name for m in _UNSPECIFIC)]

@@ -185,7 +185,6 @@ def _denies_less(fact: Fact, document: Document, span: Span) -> bool:
 
 
 def from_details(details: Details) -> Statement:
-    """The statement that a mention and its surroundings make."""
     spans = tuple(details.spans)
     if details.clash:
         return Statement(Said.CLASH, spans, details.clash, details.rule, sure=details.sure)

@@ -77,7 +77,6 @@ class _ContextIndex:
             self._blocks.setdefault(scope.first // LIMIT, []).append(scope)
 
     def at(self, first: int, last: int) -> MentionContext:
-        """Context of a mention."""
         hits = [
             (scope.role, self._quote(scope))
             for block in range(first // LIMIT - 1, last // LIMIT + 1)
@@ -144,8 +143,6 @@ _LIGHT = frozenset(map(str, load_data("fact_words")["light"]))
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The context of one mention."""
-
     negated: bool
     hypothetical: bool
     historical: bool
@@ -177,7 +174,6 @@ _UNSTATED = word_set("mentions", "unstated")
 
 @once
 def reading(document: Document, first: int, last: int) -> Reading:
-    """The context of the mention from token `first` to `last`."""
     context = context_at(document, first, last)
     negated = context.negated or _is_free(document, last)
     labels = document.labels_of(first)

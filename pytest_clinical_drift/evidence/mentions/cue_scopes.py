@@ -30,7 +30,6 @@ class ScopeBuilder(PersonFinder):
         self._scopes: list[Scope] = []
 
     def of_document(self) -> list[Scope]:
-        """All scopes, in no particular order."""
         document, table, words, gaps = self._document, self._table, self._words, self._gaps
         marks = list(map(table.marks.__getitem__, words))
         places = list(compress(enumerate(marks), marks))

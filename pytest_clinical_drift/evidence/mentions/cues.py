@@ -104,5 +104,4 @@ class CueTable:
 
 @lru_cache(maxsize=1)
 def cue_table() -> CueTable:
-    """The bundled table, read once."""
     return CueTable(load_data("cues"))

@@ -14,7 +14,6 @@ class PersonFinder(ScopeFinder):
     """Finds what a document says about relatives."""
 
     def person(self, person: int) -> tuple[int, int] | None:
-        """The stretch that is about the person named at a token."""
         document, table, words, gaps = self._document, self._table, self._words, self._gaps
         start, stop = document.sentence_span(person)
         stop = min(stop, person + LIMIT)

@@ -43,7 +43,6 @@ class Amount:
 
     @property
     def base(self) -> float:
-        """The value in the base unit of its dimension."""
         if self.unit is None:
             return self.value
         return (self.value + float(self.unit.data.get("offset", 0))) * float(self.unit.data["factor"])
@@ -83,7 +82,6 @@ def _number_at(document: Document, index: int) -> tuple[float, int] | None:
 
 @once
 def amounts(document: Document) -> list[Amount]:
-    """Every number of a document, by position."""
     found: list[Amount] = []
     units = term_index(document).units
     kinds, words, gaps = document.kinds, document.words, document.gaps

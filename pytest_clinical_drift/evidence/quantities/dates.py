@@ -47,7 +47,6 @@ def _readings(date: Date) -> list[Date]:
 
 @once
 def dates(document: Document) -> list[Date]:
-    """Every date of a document, by position."""
     found: list[Date] = []
     words, kinds = document.words, document.kinds
     index, total = 0, len(words)

@@ -23,8 +23,6 @@ _FIRST = attrgetter("first")
 
 @dataclass(frozen=True, slots=True)
 class Frequency:
-    """A statement of how often."""
-
     per_day: float
     """Doses per day; 0: as needed."""
     time: str
@@ -35,7 +33,6 @@ class Frequency:
 
 @once
 def frequencies(document: Document) -> list[Frequency]:
-    """Every statement of how often, by position."""
     numbers = amounts(document)
     after_amount = {amount.last + 1 for amount in numbers}
     found: dict[int, Frequency] = {}

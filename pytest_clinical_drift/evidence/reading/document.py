@@ -43,7 +43,6 @@ class Document:
         return self.raw[self.starts[first] : self.ends[last]]
 
     def spelled(self, index: int) -> str:
-        """The original spelling of a token."""
         return self.raw[self.starts[index] : self.ends[index]]
 
     def token_at(self, offset: int) -> int:
@@ -68,7 +67,6 @@ class Document:
         return bisect_left(self.lines, line), bisect_left(self.lines, line + 1)
 
     def sentence(self, index: int) -> str:
-        """The raw text of the sentence a token stands in."""
         first, stop = self.sentence_span(index)
         return self.quote(first, stop - 1)
 
@@ -77,7 +75,6 @@ class Document:
         return self.segment_labels[self.segments[index]]
 
     def label_of(self, index: int) -> str:
-        """The innermost label above a token, or an empty string."""
         return next(iter(self.labels_of(index)), "")
 
 
@@ -163,7 +160,6 @@ class Structure:
         self._segment_starts: list[int] = []
 
     def build(self, segments: list[tuple[Segment, int, int]], effects: dict[int, int]) -> None:
-        """Fill every structural list of the document."""
         document = self._document
         gaps, lines = document.gaps, document.lines
         positions = list(effects)

@@ -43,7 +43,6 @@ def plain(text: str) -> str:
 
 
 def segments_of(text: str) -> Iterable[Segment]:
-    """Every non-empty segment of a text."""
     if "\n" not in text and "\r" not in text and text[:1].isalpha() and _is_prose(text):
         return (Segment(0, len(text), PROSE, (), 0),)
     return LayoutReader(text).segments()
@@ -70,7 +69,6 @@ class LayoutReader:
         self._json_key = ""
 
     def segments(self) -> Iterator[Segment]:
-        """Every non-empty segment of the text."""
         start = 0
         lines = self._text.splitlines(keepends=True)
         for number, raw_line in enumerate(lines):

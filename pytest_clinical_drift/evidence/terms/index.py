@@ -65,7 +65,6 @@ def between(found: list[_T], first: int, stop: int) -> list[_T]:
 
 
 def places_in(keys: list[str], key: str) -> list[int]:
-    """Positions of a key in a list."""
     return list(compress(range(len(keys)), map(key.__eq__, keys)))
 
 
@@ -149,7 +148,6 @@ def named_ids(document: Document) -> set[str]:
 
 @once
 def term_index(document: Document) -> TermIndex:
-    """The index of a document."""
     return TermIndex(document)
 
 

@@ -249,7 +249,6 @@ def _is_own_name(form: Form, length: int) -> bool:
 
 @lru_cache(maxsize=1)
 def lexicon() -> Lexicon:
-    """The lexicon of the bundled vocabularies."""
     return Lexicon(all_forms())
 
 

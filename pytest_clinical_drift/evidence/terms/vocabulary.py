@@ -57,7 +57,6 @@ class Form:
 
 @lru_cache(maxsize=32)
 def load_data(name: str) -> Any:
-    """The content of a bundled YAML file."""
     path = resources.files("pytest_clinical_drift") / "data" / f"{name}.yaml"
     return yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
 
@@ -186,7 +185,6 @@ def _qualifiers() -> Iterator[Form]:
 
 
 def all_forms() -> Iterator[Form]:
-    """Every wording of every concept."""
     yield from _drugs()
     yield from _entries(DRUG_CLASS, "drug_classes", broader="parents")
     yield from _entries(CONDITION, "conditions", "findings")

@@ -95,13 +95,11 @@ def loose_stem(word: str) -> str:
 
 @once
 def stems_of(document: Document) -> list[str]:
-    """The stem of every token."""
     return list(map(stem, document.words))
 
 
 @once
 def loose_stems(document: Document) -> list[str]:
-    """The loose stem of every token."""
     return list(map(loose_stem, document.words))
 
 
