@@ -129,11 +129,11 @@ def read_table(file: Path) -> Table:
             frame = pl.read_csv(file, infer_schema=False, encoding="utf8")
         else:
             frame = pl.read_ndjson(file, infer_schema_length=None)
+        frame = frame.rename({name: name.strip().lstrip("\ufeff") for name in frame.columns})  # may make two alike
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror or error})") from None
     except pl.exceptions.PolarsError as error:
         raise InputError(f"{file}: not readable as {file.suffix[1:]} ({str(error).splitlines()[0]})") from None
-    frame = frame.rename({name: name.strip().lstrip("\ufeff") for name in frame.columns})
     return Table(file, frame.with_row_index(_ROW, offset=1))
 
 

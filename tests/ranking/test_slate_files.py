@@ -365,6 +365,7 @@ def test_outcomes_of_another_slate_are_told(write_slate: WriteSlate) -> None:
         ("outcomes.csv", b"\xff\xfe\x00\x00garbage"),
         ("outcomes.csv", b'disease_name,drug_name,outcome_type,outcome_date\n"X'),
         ("outcomes.csv", b"disease_name,drug_name,outcome_type,outcome_date\na,b,c,d,e,f\n"),
+        ("outcomes.csv", b'\n""," "'),
         ("outcomes.jsonl", b""),
         ("outcomes.jsonl", b"[1, 2]\nnot json\n"),
         ("outcomes.jsonl", b'{"disease_name": 1}\n{"disease_name": [1]}\n'),
