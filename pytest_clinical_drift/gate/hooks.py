@@ -268,8 +268,9 @@ class ActivePlugin(GroupsPlugin):
         if self.outcome.cases:
             verdict = self.outcome.judge(self.run.bench.basis(sum(run.unanswered for run in self.outcome.runs)))
         try:
-            folder, self._remarks = self.run.settle(whole=verdict is not None and verdict.verdict != PARTIAL)
+            folder, remarks = self.run.settle(whole=verdict is not None and verdict.verdict != PARTIAL)
             if verdict is not None:
+                self._remarks = remarks
                 transcripts = {
                     judged.case_id: self._results[judged.case_id].transcripts for _, judged in self.outcome.cases
                 }

@@ -76,6 +76,8 @@ class Outcome:
         self.verdict = judge_set(
             repeats, verdicts, gate.thresholds, total=len(gate.cases), today=gate.today, basis=basis
         )  # fmt: skip
+        known = {case.id for case in gate.cases}
+        self.verdict = replace(self.verdict, waivers=tuple(w for w in self.verdict.waivers if w.case in known))
         if gate.baseline is not None:
             comparison = compare_with_baseline(
                 gate.baseline, repeats, verdicts, gate.thresholds, gate.baseline_remarks

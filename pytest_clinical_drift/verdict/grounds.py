@@ -49,7 +49,7 @@ class Grounds:
     conversations: int
     shortest: int
     longest: int
-    """Turns of the shortest and of the longest conversation."""
+    """Turns of the shortest and of the longest case, also where the conversation broke off before."""
     severe: int
     """Cases with a confirmed severe failure."""
     severe_open: int
@@ -101,8 +101,9 @@ def grounds_of(
         confidence=confidence,
     )
     upper = interval.high if interval else None
-    turns = [len(run.turns) for run in telling]
     known = list(cases)
+    planned = {case.id: len(case.turns) for case in known}
+    turns = [planned.get(run.case_id, len(run.turns)) for run in telling]
     limits = {kind: found for kind, found in (judge or {}).items() if kind in deciding}
     return Grounds(
         cases=len(names),

@@ -7,7 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 from small_project import ARGUMENTS, case_text
+
+from pytest_clinical_drift.cases.model import bundled
 
 Gate = Callable[..., pytest.RunResult]
 Project = Callable[..., pytest.Pytester]
@@ -131,6 +134,36 @@ def test_a_subset_never_replaces_the_results_of_a_whole_run(project: Project) ->
     again = pytester.runpytest(*ARGUMENTS)
     again.stdout.fnmatch_lines(["written: results?python-model-make?study_c_results.json"])
     assert not (folder / "unfinished").exists()
+
+
+def test_only_a_subset_of_the_gate_is_called_a_subset(project: Project) -> None:
+    """Not the project's own tests on every case, nor a look at the tests, nor a run that selects none."""
+    pytester = project()
+    pytester.runpytest(*ARGUMENTS)
+    pytester.makepyfile(test_own="def test_own(drift_result):\n    assert drift_result.passed\n")
+    for arguments in (("test_own.py",), ("--collect-only",), ("-m", "nosuch")):
+        result = pytester.runpytest(*ARGUMENTS, *arguments)
+        result.stdout.no_fnmatch_line("a subset: *")
+        assert results(pytester)["verdict"] == "CAUTION"
+
+
+def test_a_waiver_for_no_case_of_the_set_is_not_told_as_in_force(project: Project) -> None:
+    """It is named once as void; the one for a case of the set is printed, also where that case was not run."""
+    pytester = project()
+    signed = {"reason": "known", "signed_by": "officer", "expires": "2999-01-01"}
+    data = yaml.safe_load(bundled("thresholds.yaml").read_text(encoding="utf-8"))
+    data["clinical_drift"]["waivers"] = [{"case": case, **signed} for case in ("bela", "nosuch")]
+    (pytester.path / "limits.yaml").write_text(yaml.safe_dump(data), encoding="utf-8")
+    for subset in ((), ("-k", "anna")):
+        result = pytester.runpytest(*ARGUMENTS, "--drift-thresholds", "limits.yaml", *subset)
+        result.stdout.fnmatch_lines(["*the waiver for nosuch names no case of this set*", "*waived: bela until *"])
+        result.stdout.no_fnmatch_line("*waived: nosuch*")
+
+
+def test_the_turns_told_are_the_cases_own(gate: Gate, pytester: pytest.Pytester) -> None:
+    """Six turns each, of which four were held before the model broke; a hard stop was lost before."""
+    gate(forget_from=2, breaks_at=5, turns=6)
+    assert "on 3 synthetic English cases of 6 turns" in str(results(pytester)["what_this_means"])
 
 
 def test_a_run_on_other_cases_keeps_the_results_of_the_earlier_one(project: Project) -> None:
