@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from pytest_clinical_drift.report.clean import one_line
@@ -58,7 +58,7 @@ def _reason(item: Judgement, verdict: str, stops: Collection[tuple[str | None, i
         wanted = [e for e in item.events if e.state == CONFIRMED or verdict != FAIL]
         if item.metric == "stale_facts":
             wanted = [e for e in wanted if (e.fact, e.turn) not in stops]
-        return "; ".join(event_sentence(event) for event in wanted)
+        return "; ".join(event_sentence(replace(event, quote=event.around or event.quote)) for event in wanted)
     detail = f" ({item.detail})" if item.detail else ""
     worse = worse_text(item.metric, item.value, item.worst)
     both = f"{value_text(item.metric, item.value)}{f', {worse} with open alarms' if worse else ''}"

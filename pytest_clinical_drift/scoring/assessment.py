@@ -144,6 +144,8 @@ class Event:
     """As of the alarm behind it."""
     finder: str = ""
     """As of the alarm behind it."""
+    around: str = ""
+    """Of a contradicted fact: the quote among the words that deny it, shortened."""
 
 
 @dataclass(frozen=True, slots=True)

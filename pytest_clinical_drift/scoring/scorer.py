@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -80,7 +81,9 @@ class Scorer:
         conflict, conflicts = judged_pairs(found, ruled, transcript.exchanges)
         replies = list(reply_alarms(case, found, ruled))
         others = [*harm_alarms(ruled), *invention_alarms(found, ruled), *address_alarms(found, ruled)]
-        events = [*lapses(case, turns), *_events((*replies, *conflicts, *others))]
+        summaries = {exchange.turn: exchange.summary.text for exchange in transcript.exchanges}
+        told = [_in_its_sentence(event, turns, summaries.get(event.turn, "")) for event in lapses(case, turns)]
+        events = [*told, *_events((*replies, *conflicts, *others))]
         # an alarm on a hard stop is severe where it is part of what would fail the case: not a single slip
         stops = {event.fact for event in events if event.metric == "hard_stops"}
         fact_alarms = [replace(alarm, severe=alarm.fact in stops) for alarm in fact_alarms]
@@ -184,6 +187,10 @@ def _entity_scores(found: float | None, matching: int, scored: ScoredEntities) -
     return EntityScores(found, right, f1(right, found), ratio(len(scored.hallucinated), scored.stated))
 
 
+_STOP = re.compile(r"\n+|[.;!?](?=\s|$)")
+"""Where a sentence or line ends."""
+_BESIDE = 35
+"""Characters that a headline shows on each side of a quote in a long sentence."""
 _METRIC_OF = {
     "recommends": "breaches", "omits": "breaches", "invented": "inventions", "harm": "harms",
     "conflict": "severe_contradictions",
@@ -203,6 +210,21 @@ def _events(alarms: Sequence[Alarm]) -> list[Event]:
                 )
             )  # fmt: skip
     return found
+
+
+def _in_its_sentence(event: Event, turns: Sequence[TurnAssessment], summary: str) -> Event:
+    """A contradicted fact with the words that deny it: the name of the thing alone would not show it."""
+    findings = [fact for turn in turns if turn.turn == event.turn for fact in turn.findings]
+    quote = next((fact.quotes[0] for fact in findings if fact.fact_id == event.fact and fact.quotes), None)
+    if event.kind != "contradicted" or quote is None or summary[quote.start : quote.end] != quote.text:
+        return event
+    begin = max((stop.end() for stop in _STOP.finditer(summary, 0, quote.start)), default=0)
+    stop = _STOP.search(summary, quote.end)
+    before, after = summary[begin : quote.start], summary[quote.end : stop.start() if stop else None]
+    if len(before) + len(after) > 2 * _BESIDE:
+        before = before if len(before) <= _BESIDE else f"…{before[-_BESIDE:].partition(' ')[2]}"
+        after = after if len(after) <= _BESIDE else f"{after[:_BESIDE].rpartition(' ')[0]}…"
+    return replace(event, around=f"{before}{quote.text}{after}".strip(" \t-*#|"))
 
 
 def _audit(rulings: Rulings) -> AuditCount:

@@ -70,6 +70,29 @@ def test_forgetting_fails_with_the_fact_turn_and_limit(gate: Gate) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("rest", "shown"),
+    [
+        ("", ""),
+        (
+            ", as she said at length to her son and to each of the nurses of the ward",
+            ", as she said at length to her son…",
+        ),
+    ],
+)
+def test_a_contradiction_is_told_with_the_words_that_deny(project: Project, rest: str, shown: str) -> None:
+    """The headline shows the sentence, a long one shortened; the event keeps its quote; it is no passive forgetting."""
+    pytester = project("anna")
+    summary = f"Seen today.\nShe has no allergy to penicillin{rest}. Lives alone."
+    (pytester.path / "model.py").write_text(f"def make():\n    return lambda messages: {summary!r}\n", encoding="utf-8")
+    result = pytester.runpytest(*ARGUMENTS)
+    assert f'(hard stop): "She has no allergy to penicillin{shown}"; Recall@T10' in flat(result)
+    (case,) = results(pytester)["cases"]  # type: ignore[misc,attr-defined]
+    (event,) = (item for item in case["repeats"][0]["events"] if item["metric"] == "hard_stops")
+    assert (event["quote"], event["around"]) == ("penicillin", f"She has no allergy to penicillin{shown}")
+    assert case["diagnosis"] == "contradicts facts (advice not evaluated)"
+
+
 def test_outage_is_an_error_not_a_failure(gate: Gate, pytester: pytest.Pytester) -> None:
     """A model that breaks is INCOMPLETE: error, exit code 6, nothing counted as forgotten."""
     result = gate(breaks_at=3)
