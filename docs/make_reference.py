@@ -86,7 +86,7 @@ MANIFEST = {
     "revision": "commit, hash or version of the model",
     "identity_proven": "whether the revision is proven, so that stored replies may be reused",
     "decoding": "settings of the subject",
-    "server": "what the server tells about itself",
+    "server": "what the server tells about itself; of a `python:` model the hash of its code",
     "judge": "who decided what the rules left unclear",
     "judge_prompts": "hash of the judge's prompts",
     "judged": "the judge's calibration, limits and counts",

@@ -87,6 +87,8 @@ class BackgroundRunner:
             stored = self._store.begin(self._subject.identity()) if self._store is not None else None
             try:
                 self._converse(stored)
+                if stored is not None:
+                    self._stopping.wait()  # whoever scores the replies may be stopped yet, and need them again
             finally:
                 if stored is not None:
                     stored.end(finished=self._is_over())
@@ -119,7 +121,7 @@ class BackgroundRunner:
         """Whether the run reached an end that the next run should not go on from: all had, or stopped by a verdict."""
         outage = any(transcript.incomplete is not None for transcript in self._finished.values())
         complete = len(self._finished) == len(self.cases) * self._plan.repeats
-        return not outage and (complete or (self._stopping.is_set() and not self._interrupted))
+        return not outage and not self._interrupted and (complete or self._stopping.is_set())
 
     def _keep(self, transcript: Transcript) -> None:
         if self._on_finished is not None:

@@ -33,8 +33,8 @@ from pytest_clinical_drift.gate.items import (
 )
 from pytest_clinical_drift.gate.options import RunSettings
 from pytest_clinical_drift.gate.outcome import Outcome
-from pytest_clinical_drift.gate.own_scores import own_scores
-from pytest_clinical_drift.gate.reporting import GroupsPlugin, finishing, shown, status_of, write_figures
+from pytest_clinical_drift.gate.own_scores import ScorerError, own_scores, stop_after_scorer
+from pytest_clinical_drift.gate.reporting import GroupsPlugin, finishing, shown, status_of, told_of_store, write_figures
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.gate.shared import leave, wait_for
 from pytest_clinical_drift.report.judge_text import judge_line
@@ -66,6 +66,7 @@ class ActivePlugin(GroupsPlugin):
         """What to say at the end besides the verdict."""
         self._problem = ""
         """Why the results could not be written."""
+        self._scorer_failed = False
         self._failed = 0
 
     @classmethod
@@ -192,8 +193,8 @@ class ActivePlugin(GroupsPlugin):
             return DriftResult(self.run.cases[case_id], *wait_for(folder, case_id))
         except RunStopped as stopped:
             pytest.skip(str(stopped))  # with workers, a test may wait when another process has given up
-        except InputError as error:  # a scorer of the project's own gave no figure
-            pytest.fail(str(error), pytrace=False)
+        except InputError as error:
+            raise stop_after_scorer(self.config, error) from None
 
     def _make(self, case_id: str) -> DriftResult:
         """Once for each case."""
@@ -201,7 +202,8 @@ class ActivePlugin(GroupsPlugin):
             case = self.run.cases[case_id]
             try:
                 transcripts, assessments = self.run.assess(case_id)
-            except RunStopped:
+            except (RunStopped, ScorerError) as error:
+                self._scorer_failed |= isinstance(error, ScorerError)
                 raise
             except SubjectError as error:
                 transcripts = (Transcript(case_id, (), incomplete=str(error)),)
@@ -250,11 +252,14 @@ class ActivePlugin(GroupsPlugin):
         if self.is_worker:
             return
         try:
+            broken_off = self._scorer_failed or session.exitstatus == pytest.ExitCode.INTERRUPTED
             if self.run.runner is not None:
-                self.run.runner.stop(interrupted=session.exitstatus == pytest.ExitCode.INTERRUPTED)
+                self.run.runner.stop(interrupted=broken_off)
                 self.run.bench.stop()
             with finishing() as pressed:
                 self._finish(session)
+            if self.run.runner is not None and broken_off:
+                self._remarks += told_of_store(self.run.store_path)
             if pressed:
                 session.exitstatus = pytest.ExitCode.INTERRUPTED
                 self._remarks.append("Ctrl-C while the results were written: they were written to the end")
@@ -271,9 +276,7 @@ class ActivePlugin(GroupsPlugin):
             folder, remarks = self.run.settle(whole=verdict is not None and verdict.verdict != PARTIAL)
             if verdict is not None:
                 self._remarks = remarks
-                transcripts = {
-                    judged.case_id: self._results[judged.case_id].transcripts for _, judged in self.outcome.cases
-                }
+                transcripts = {v.case_id: self._results[v.case_id].transcripts for _, v in self.outcome.cases}
                 self._written = write_run(self.run, self.outcome, verdict, folder, transcripts)
         except (InputError, OSError) as error:
             self._problem = f"the results could not be written: {sentence(error)}"
@@ -286,7 +289,7 @@ class ActivePlugin(GroupsPlugin):
             self._shared.cleanup()
         if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             code = self.outcome.exit_code()
-            session.exitstatus = pytest.ExitCode.USAGE_ERROR if self._problem and code != 1 else code
+            session.exitstatus = 4 if self._scorer_failed or (self._problem and code != 1) else code
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         write_summary(terminalreporter, self.outcome, self._written)

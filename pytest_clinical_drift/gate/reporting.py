@@ -161,6 +161,12 @@ def finishing() -> Iterator[list[int]]:
         signal.signal(signal.SIGINT, before)
 
 
+def told_of_store(store: Path | None) -> list[str]:
+    """What to say at the end of a run that was broken off; nothing where asking again costs nothing."""
+    told = "clinical-drift: the replies had so far are stored in {}; the same command goes on from there"
+    return [told.format(shown(store))] if store else []
+
+
 def shown(path: Path) -> str:
     """A path from here, where it lies below."""
     try:

@@ -26,9 +26,9 @@ def render_summary(
 ) -> list[str]:
     """Lines for the terminal: below 0 the verdict alone, above 0 with every fact lost."""
     width = max(_NARROWEST, width - 1)
-    verdict = fill(_verdict(record), width)
+    verdict = [fill(_verdict(record), width), *(fill(line, width, "  ") for line in _part("reused", record=record))]
     if verbosity < 0:
-        return [verdict]
+        return verdict
     beside = text_lines("beside.txt.j2", "lines", record=record)
     blocks = [
         [_cut(line, width) for line in _part("head", record=record, slug=slug)],
@@ -37,7 +37,7 @@ def render_summary(
         _worst_cases(cases, width),
         _losses(cases, width) if verbosity > 0 else [],
         [_indented(line, width) for line in (*beside, *_part("origin", record=record, attempt=attempt))],
-        [verdict, *([fill(record["reviewed"]["sentence"], width, "  ")] if "reviewed" in record else [])],
+        [*verdict, *([fill(record["reviewed"]["sentence"], width, "  ")] if "reviewed" in record else [])],
         [textwrap.fill(str(record["what_this_means"]), width)],
     ]
     lines: list[str] = []

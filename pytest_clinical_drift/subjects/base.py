@@ -39,7 +39,7 @@ class Identity:
     settings: Mapping[str, Any]
     """Decoding settings in force, without secrets: two runs that differ here may differ in every reply."""
     server: Mapping[str, Any] | None = None
-    """What a server tells about itself and its flags; for the record, it does not select stored replies."""
+    """What a server tells about itself, or a function's code; an unfinished run goes on only where it is equal."""
 
     def fingerprint(self, prompts: str) -> str:
         """Hash of all that an answer depends on besides the question: who answers, how, and our prompts."""

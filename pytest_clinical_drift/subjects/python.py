@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import importlib
 import inspect
 import sys
+import sysconfig
 import time
 import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -28,6 +30,7 @@ class PythonSubject:
         self._target = target
         self._settings = read_settings(self.spec, settings, {"revision": str})
         self._chat: ChatCallable | None = None
+        self._code = ""
         self._loop: asyncio.Runner | None = None
         """One event loop for the whole run, because clients of servers belong to theirs."""
 
@@ -36,8 +39,11 @@ class PythonSubject:
         return []
 
     def identity(self) -> Identity:
-        revision = self._settings.get("revision")
-        return Identity(self.spec, revision, proven=revision is not None, settings=self._settings)
+        """Other code in the project is another model: a run that was broken off is not resumed with it."""
+        if not self._code:
+            self._load()
+        revision, code = self._settings.get("revision"), {"code": self._code}
+        return Identity(self.spec, revision, proven=revision is not None, settings=self._settings, server=code)
 
     def close(self) -> None:
         self._chat = None
@@ -62,7 +68,32 @@ class PythonSubject:
     def _load(self) -> ChatCallable:
         if self._chat is None:
             self._chat = make(self.spec, self._target)
+            self._code = self._code or _code_hash(self._target.rpartition(":")[0])
         return self._chat
+
+
+def is_foreign(file: Path) -> bool:
+    """Whether a source file is Python's, an installed package's or ours, and not of the user's project."""
+    folders = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), str(Path(__file__).parents[1]))
+    installed = not {"site-packages", "dist-packages"}.isdisjoint(file.parts)
+    return installed or any(file.is_relative_to(Path(folder).resolve()) for folder in folders)
+
+
+def _code_hash(factory: str) -> str:
+    """Hash of the modules loaded by now that are the project's (beside the factory's or below this folder).
+
+    Tests are left out. What is imported later, data files and environment variables cannot be seen.
+    """
+    digest, top = hashlib.sha256(), factory.partition(".")[0]
+    roots = [Path.cwd(), Path(getattr(sys.modules[factory], "__file__", None) or "").resolve().parent]
+    for name, module in sorted(sys.modules.items()):
+        file = Path(getattr(module, "__file__", None) or "").resolve()
+        if not file.is_file() or file.name == "conftest.py" or file.name.startswith("test_"):
+            continue
+        ours = not is_foreign(file) and any(file.is_relative_to(root) for root in roots)
+        if ours or name.partition(".")[0] == top:
+            digest.update(f"{name} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()
 
 
 def _own_traceback(error: Exception) -> str:

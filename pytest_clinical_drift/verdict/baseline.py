@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -121,7 +121,7 @@ def compare_with_baseline(
     metrics = {
         name: _compare_metric(name, earlier, paired, thresholds) for name in thresholds.metrics if name in _SPANS
     }
-    stopped = tuple(v.case_id for _, v in complete if v.hard and v.case_id in earlier and not earlier[v.case_id].hard)
+    stopped = _new_hard_stops(earlier, [verdict for _, verdict in complete])
     verdict, remarks = _overall(metrics, paired, thresholds)
     return BaselineComparison(
         verdict=WORSE if stopped else verdict,
@@ -133,6 +133,10 @@ def compare_with_baseline(
         unpaired=tuple(v.case_id for _, v in complete if v.case_id not in earlier),
         notes=(*notes, *remarks),
     )
+
+
+def _new_hard_stops(earlier: Earlier, now: Iterable[CaseVerdict | StoredCase]) -> tuple[str, ...]:
+    return tuple(v.case_id for v in now if v.hard and v.case_id in earlier and not earlier[v.case_id].hard)
 
 
 def _compare_metric(name: str, earlier: Earlier, paired: Sequence[Repeats], thresholds: Thresholds) -> PairedResult:
@@ -240,7 +244,7 @@ class Difference:
     recall: PairedResult | None = None
     """Recall@T10, positive: better than the first; None where they cannot be paired."""
     remark: str = ""
-    """Why the two cannot be paired, if they cannot."""
+    """Why the two cannot be paired, or in which cases something severe is new."""
 
 
 def load_results(paths: Sequence[Path]) -> list[Named]:
@@ -274,7 +278,14 @@ def _difference(name: str, record: Results, first: str, reference: Results, rule
     groups = [old[case_id][0].group for case_id in shared]
     after, before = ([found[case_id][1] for case_id in shared] for found in (new, old))
     result = compare_paired(after, before, groups, margin=rules.margin, alpha=rules.alpha)
-    return Difference(name, first, len(shared), len(set(groups)), result)
+    earlier = {case.case_id: case for case in reference.cases if case.verdict != INCOMPLETE}
+    stopped = _new_hard_stops(earlier, [case for case in record.cases if case.verdict != INCOMPLETE])
+    remark = ""
+    if stopped:
+        result = replace(result, verdict=WORSE)
+        more = f" and {len(stopped) - 3} more" if len(stopped) > 3 else ""
+        remark = f"new severe failure in {', '.join(stopped[:3])}{more}"
+    return Difference(name, first, len(shared), len(set(groups)), result, remark)
 
 
 def _recall_by_case(record: Results) -> dict[str, tuple[StoredCase, float]]:

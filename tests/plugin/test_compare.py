@@ -38,3 +38,21 @@ def test_a_worse_release_fails_the_comparison(
     assert max(map(len, printed.out.splitlines())) < 80
     assert main(["compare", before, "--fail-if-worse"]) == 4
     assert "a comparison needs two runs or more, found one" in capsys.readouterr().err
+
+
+def test_a_new_severe_failure_alone_is_worse(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Three cases are too few to tell by recall; a lost allergy in one that had lost nothing is enough."""
+    pytester = project()
+    pytester.runpytest(*ARGUMENTS, "--drift-results", "before")
+    model = pytester.path / "model.py"
+    forgets = "return 'She takes metformin 500 mg twice daily. She lives alone.' if 'Cleo' in str(messages) else "
+    text = model.read_text("utf-8")
+    model.write_text(
+        text.replace("        if probing:\n            return ", f"        if probing:\n            {forgets}"), "utf-8"
+    )
+    pytester.runpytest_subprocess(*ARGUMENTS, "--drift-results", "after")
+    before, after = (str(pytester.path / name / "python-model-make") for name in ("before", "after"))
+    assert main(["compare", before, after, "--fail-if-worse"]) == 1
+    assert "new severe failure in cleo" in " ".join(capsys.readouterr().out.split())
+    assert main(["compare", after, before, "--fail-if-worse"]) != 1
+    assert "new severe failure" not in " ".join(capsys.readouterr().out.split())

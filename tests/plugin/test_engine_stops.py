@@ -67,8 +67,9 @@ def test_ctrl_c_stops_promptly_and_the_next_run_goes_on(project: pytest.Pytester
         process = start_pytest(project, arguments(server))
         assert wait_until(lambda: len(server.requests) >= 12, 60)
         os.kill(process.pid, signal.SIGINT)
-        process.communicate(timeout=120)
+        output = process.communicate(timeout=120)[0]
         assert process.returncode == pytest.ExitCode.INTERRUPTED
+        assert "store.sqlite; the same command goes on from there" in output
         server.answer, server.delay = None, 0.0
         before = len(server.requests)
         project.runpytest_subprocess(*arguments(server))

@@ -477,3 +477,29 @@ def test_own_request_for_a_summary_reaches_the_model_and_the_manifest(project: P
     after = json.loads(results.read_text("utf-8"))
     assert after["entity_recall_at_t10"] == before["entity_recall_at_t10"] == 1.0
     assert after["manifest"]["hashes"]["prompts"] != before["manifest"]["hashes"]["prompts"]
+
+
+def test_other_code_behind_the_model_is_asked_again(project: Project) -> None:
+    """After an outage replies are kept for the same code only, whichever module of the project has changed."""
+    pytester = project("anna")
+    wrapped = "import helpers.words, model\nlimit = helpers.words.LIMIT\n"
+    chat = (
+        "def make():\n    def chat(messages):\n        if len(messages) > limit():\n            raise OSError('gone')\n"
+    )
+    rest = "        return model.make()(messages)\n    return chat\n"
+    pytester.makepyfile(served=wrapped + chat + rest)
+    words = pytester.mkpydir("helpers") / "words.py"
+    given = ("--model", "python:served:make", "--drift-cases", "mycases")
+    run = "import os\nLIMIT = lambda: int(os.environ['LIMIT'])\n"
+    words.write_text(run, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LIMIT", "4")
+        assert pytester.runpytest_subprocess(*given).ret == 6
+        words.write_text(run + "# changed\n", encoding="utf-8")
+        again = pytester.runpytest_subprocess(*given)
+        again.stdout.no_fnmatch_line("*come from an earlier run*")
+        patch.setenv("LIMIT", "99")
+        resumed = pytester.runpytest_subprocess(*given)
+    assert resumed.ret == 0
+    resumed.stdout.re_match_lines([r"  3 of 8 replies come from an earlier run, .*"])  # up to the second reply
+    resumed.stdout.fnmatch_lines(["*give --drift-set*"])

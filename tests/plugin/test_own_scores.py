@@ -73,6 +73,23 @@ def test_figures_that_are_none_are_told_in_a_sentence(project: Project, returned
     pytester = project("anna")
     pytester.makeconftest(f"def pytest_clinical_drift_score(case, transcript): return {returned}")
     result = pytester.runpytest(*ARGUMENTS)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines([f"pytest_clinical_drift_score: {told}*"])
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stdout.fnmatch_lines([f"pytest_clinical_drift_score on anna: {told}*"])
     result.stdout.no_fnmatch_line("*Traceback*")
+    result.stdout.no_fnmatch_line("*During handling*")
+
+
+def test_a_scorer_that_raises_stops_the_run_in_a_sentence(project: Project) -> None:
+    """The hook, the case, the error and its line; exit code 4; no reply is asked for again once it is mended."""
+    pytester = project()
+    broken = pytester.makeconftest("def pytest_clinical_drift_score(case, transcript):\n    return {}['words']")
+    result = pytester.runpytest_subprocess(*ARGUMENTS)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    told = f"pytest_clinical_drift_score on anna: KeyError: 'words' ({broken}:2)"
+    assert result.outlines.count(told) == 1
+    assert not [line for line in result.outlines if "pluggy/" in line or "Traceback" in line or "During" in line]
+    assert len(result.outlines) < 30
+    result.stdout.fnmatch_lines(["*the replies had so far are stored in *; the same command goes on from there"])
+    pytester.makeconftest(CONFTEST)
+    again = pytester.runpytest_subprocess(*ARGUMENTS)
+    again.stdout.re_match_lines([r"  (8|16|24) of 24 replies come from an earlier run, .*"])
