@@ -69,8 +69,6 @@ def connect(path: Path | str) -> sqlite3.Connection:
 
 
 class StoredRun:
-    """The stored replies as one run may use them."""
-
     def __init__(self, connection: sqlite3.Connection, identity: Identity, lock: int | None) -> None:
         self._connection = connection
         self._subject = identity.fingerprint(prompts.prompt_hash())
@@ -82,7 +80,6 @@ class StoredRun:
         self._run = self._find_or_begin(json.dumps(identity.server or {}, sort_keys=True, default=str))
 
     def get(self, request: Request) -> Reply | None:
-        """A stored reply that may be used here."""
         query = "SELECT reply, created FROM replies WHERE key = ? AND (? OR run = ?) ORDER BY created LIMIT 1"
         try:
             row = self._connection.execute(query, (self._key(request), self._proven, self._run)).fetchone()

@@ -71,7 +71,6 @@ class _Archive:
             raise InputError(f"--drift-store {path}: cannot be used as a store ({error})") from None
 
     def get(self, asked: Asked) -> Answer | None:
-        """A stored answer; one that cannot be read is none."""
         with self._guard, contextlib.suppress(sqlite3.Error, ValueError):
             row = self._rows.execute("SELECT answer FROM answers WHERE key = ?", (self._key(asked),)).fetchone()
             return _ANSWER.validate_python(json.loads(row[0])) if row is not None else None
@@ -92,8 +91,6 @@ class _Archive:
 
 
 class Inquiry:
-    """One judge at work in a thread of its own."""
-
     def __init__(self, judge: Judge, store: Path | None = None, *, offline: bool = False) -> None:
         """Without a `store` answers live as long as the run."""
         self._judge = judge

@@ -29,8 +29,6 @@ _LEFT_OUT_EMPTY = ("replaced", "forbidden", "patient", "record")
 
 
 class Forbidden(NamedTuple):
-    """What a fact of the patient rules out."""
-
     fact: str
     """Its id."""
     statement: str

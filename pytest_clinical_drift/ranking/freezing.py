@@ -19,8 +19,6 @@ from pytest_clinical_drift.ranking.tables import SUFFIXES, read_table
 
 
 class Verification(NamedTuple):
-    """What a look at a frozen slate found."""
-
     sha256: str
     """The hash of the slate as it is now."""
     problems: tuple[str, ...]

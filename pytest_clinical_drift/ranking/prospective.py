@@ -44,8 +44,6 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class ViewFigures:
-    """Everything that one reading of the outcomes yields."""
-
     tiers: dict[str, Cell]
     """Tier name, or "all"."""
     diseases: tuple[dict[str, Cell], ...]
@@ -111,7 +109,6 @@ class _Tally:
         self.chosen = count_by_decile(chosen["disease"], chosen["decile"], view.diseases)
 
     def _per_disease(self, keep: Flags, column: str | None = None) -> Table:
-        """Rows per disease, or the sum of a column."""
         rows = self.view.rows[keep]
         values = rows[column] if column else np.ones(len(rows))
         return np.bincount(rows["disease"], weights=values, minlength=self.view.diseases).astype(np.float64)

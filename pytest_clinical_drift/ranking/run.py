@@ -111,7 +111,6 @@ class GatedSlate:
 
     @cached_property
     def prospective(self) -> ViewFigures:
-        """The gate's figures."""
         return evaluate(self.view, confidence=self._run.rules.confidence)
 
     @cached_property

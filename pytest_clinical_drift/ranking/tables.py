@@ -88,7 +88,6 @@ class Table:
         return texts.replace_strict(known, default=None, return_dtype=dtype)
 
     def moments(self, name: str) -> pl.Series:
-        """A column of dates or time stamps, as UTC."""
         import polars as pl
 
         def read(text: str) -> datetime.datetime:

@@ -54,7 +54,6 @@ class View:
 
 
 def all_outcomes(slate: Slate) -> View:
-    """Every row and every outcome, whenever it happened."""
     return _view(slate, slate.predictions, slate.candidates, slate.outcomes)
 
 
@@ -86,7 +85,6 @@ def breadth_deciles(breadth: Ints, deciles: int = DECILES) -> npt.NDArray[np.int
 
 
 def count_by_decile(disease: Ints, decile: Ints, diseases: int) -> npt.NDArray[np.float64]:
-    """Pairs per disease (rows) and decile (columns)."""
     counts = np.bincount(disease * np.int64(DECILES) + decile, minlength=diseases * DECILES)
     return counts.reshape(diseases, DECILES).astype(np.float64)
 

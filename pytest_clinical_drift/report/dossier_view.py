@@ -189,5 +189,4 @@ def _summary(summary: Reply, findings: Sequence[Plain]) -> Any:
 
 
 def text_size(told: Transcript) -> int:
-    """Characters of a conversation's texts."""
     return sum(len(text.text) for exchange in told.exchanges for text in (exchange.reply, exchange.summary))

@@ -33,7 +33,6 @@ def results(
     grounds: Grounds,
     thresholds: Thresholds,
 ) -> dict[str, Any]:
-    """The whole content of the file, from plain values."""
     runs = [run for repeats, _ in cases for run in repeats]
     complete = [run for run in runs if run.incomplete is None]
     values = {item.metric: item.value for item in verdict.judgements}
@@ -100,7 +99,6 @@ def write_atomically(path: Path, text: str) -> Path:
 
 
 def package_versions() -> dict[str, str]:
-    """Versions of everything that a figure may depend on."""
     found = {"python": platform.python_version()}
     for name in ("pytest-clinical-drift", "pytest", "numpy", "scipy", "pydantic", "torch", "transformers", "spacy"):
         try:

@@ -72,13 +72,11 @@ def share_text(share: Mapping[str, Any], digits: int = 2) -> str:
 
 
 def confusion_rows(judge: Mapping[str, Any] | None, most: int = 8) -> Sequence[tuple[str, int]]:
-    """The answers that differed from the label most often."""
     confusions: Mapping[str, int] = ((judge or {}).get("calibration") or {}).get("confusions", {})
     return sorted(confusions.items(), key=lambda item: -item[1])[:most]
 
 
 def render_calibration(calibration: Calibration, deciding: Collection[str]) -> str:
-    """The table, what it cost, and the confusions worth reading."""
     shares = words("shares")
     rows = [
         (kind, *(share_text(limits[name], 3) for name in shares), "yes" if kind in deciding else "no, below its floor")

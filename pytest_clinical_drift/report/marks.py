@@ -19,8 +19,6 @@ _LONGEST_QUOTE = 600
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A stretch of a text that decided something."""
-
     start: int
     end: int
     style: str

@@ -15,8 +15,6 @@ LEFT, RIGHT, TOP, BOTTOM = 48, 16, 16, 40
 
 
 class Line(NamedTuple):
-    """One curve; index 0 is turn 1, None is a gap."""
-
     label: str
     values: Sequence[float | None]
     style: str
@@ -24,8 +22,6 @@ class Line(NamedTuple):
 
 
 class Level(NamedTuple):
-    """A horizontal reference line."""
-
     label: str
     value: float
     style: str = "fail"

@@ -21,8 +21,6 @@ _TIE = 1e-5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Job:
-    """One reply to generate."""
-
     request: Request
     prompt: tuple[int, ...]
     limit: int

@@ -12,8 +12,6 @@ from transformers import generation
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """How tokens are chosen."""
-
     temperature: float = 0.0
     top_p: float | None = None
     top_k: int | None = None

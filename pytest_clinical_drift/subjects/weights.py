@@ -22,8 +22,6 @@ _INSTALL = "pip install 'pytest-clinical-drift[hf]'"
 
 @dataclass(frozen=True)
 class Weights:
-    """What `hf:TARGET` names."""
-
     target: str
     spec: str
     """As the user wrote it, for messages."""

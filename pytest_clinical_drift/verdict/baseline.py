@@ -83,8 +83,6 @@ def check_comparable(path: Path, baseline: Results, manifest: Mapping[str, Any])
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A case whose Recall@T10 changed."""
-
     case_id: str
     before: float
     after: float

@@ -29,8 +29,6 @@ _COPULAS = frozenset(("is", "are", "be", "was", "were", "it's", "that's", "s"))
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """One order, permission or warning."""
-
     action: str
     """The verb, or the judgement."""
     kind: str
@@ -57,8 +55,6 @@ class Advice:
 
 
 class Sentence(Clause):
-    """Finds the orders of one sentence."""
-
     def orders(self) -> Iterator[Advice]:
         every = (*self._verbs(), *self._passives(), *self._nouns(), *self._judgements())
         found = [order for order in every if not _in_quotes(self._document, order[0])]

@@ -28,8 +28,6 @@ _LOOK_ALIKES = "not from a public index, where look-alike names such as en_core_
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """Something clinical that a text names."""
-
     text: str
     start: int
     """Offset of its first character in the raw text."""

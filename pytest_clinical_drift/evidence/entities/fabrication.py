@@ -62,8 +62,6 @@ def _doses(document: Document, medicine: Concept) -> list[Amount] | None:
 
 @dataclass(frozen=True, slots=True)
 class Fabrication:
-    """A statement of a summary that no source told."""
-
     kind: str
     """drug, dose, allergy, result or negative."""
     quote: str

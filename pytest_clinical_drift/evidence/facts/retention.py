@@ -106,8 +106,6 @@ _FRAMES: dict[str, Callable[[Fact, Document], list[Statement]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A quotation from the summary."""
-
     quote: str
     start: int
     """Offset of its first character in the raw summary."""
@@ -116,8 +114,6 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """What a summary says about one fact."""
-
     entity: str
     """The fact as it was given."""
     status: str
@@ -133,7 +129,6 @@ class Retention:
 
 
 def assess_retention(summary: str, entities: Sequence[str | CriticalEntity]) -> list[Retention]:
-    """The status of every fact in a summary, in the order given."""
     document = read(summary)
     assessed = assess_document(document, entities)
     document.cache.clear()

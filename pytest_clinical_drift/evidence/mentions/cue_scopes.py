@@ -23,8 +23,6 @@ from pytest_clinical_drift.evidence.reading.text import NUMBER, Document
 
 
 class ScopeBuilder(PersonFinder):
-    """Works out every scope of a document once."""
-
     def __init__(self, document: Document) -> None:
         super().__init__(document)
         self._scopes: list[Scope] = []

@@ -11,8 +11,6 @@ _NAMING = 8  # words a person may be named with
 
 
 class PersonFinder(ScopeFinder):
-    """Finds what a document says about relatives."""
-
     def person(self, person: int) -> tuple[int, int] | None:
         document, table, words, gaps = self._document, self._table, self._words, self._gaps
         start, stop = document.sentence_span(person)

@@ -29,8 +29,6 @@ class Scope(NamedTuple):
 
 
 class ScopeFinder:
-    """Scopes of cues in one document."""
-
     def __init__(self, document: Document) -> None:
         self._document, self._table = document, cue_table()
         self._words, self._gaps = document.words, document.gaps

@@ -16,8 +16,6 @@ from pytest_clinical_drift.evidence.reading.tokens import CLAUSE, COLON, DOT, NU
 
 @dataclass(slots=True, eq=False, repr=False)
 class Document:
-    """A text that has been read."""
-
     raw: str
     words: list[str] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)

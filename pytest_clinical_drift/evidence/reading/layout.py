@@ -53,8 +53,6 @@ def _is_prose(line: str) -> bool:
 
 
 class LayoutReader:
-    """Reads a text line by line and yields its segments in order."""
-
     def __init__(self, text: str) -> None:
         self._text = text
         self._headings: list[tuple[int, str]] = []  # (# level; 7: bold line), text

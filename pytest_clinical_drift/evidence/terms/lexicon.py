@@ -96,8 +96,6 @@ _NOTHING = Node()
 
 
 class Lexicon:
-    """Concepts and the trie of their wordings."""
-
     def __init__(self, forms: Iterable[Form]) -> None:
         self.concepts: dict[str, Concept] = {}
         self._root = Node()
