@@ -88,11 +88,7 @@ def unfinished(project: Path) -> int:
 
 
 def test_ctrl_c_at_any_moment(project: Path) -> None:
-    """Ten runs are stopped at random moments: the store is sound each time, and the next run asks for the rest only.
-
-    A run that was stopped after its last reply is finished for the store; the next one asks this server, whose weights
-    nobody proves, for everything again.
-    """
+    """Ten runs are stopped at random moments: the store is sound each time, and the next run asks for the rest only."""
     chance, limited = random.Random(5), ("--drift-set", f"concurrency={CONCURRENCY}")
     with ChatServer(delay=0.05) as server:
         begun = stopped = 0
