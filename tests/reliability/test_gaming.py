@@ -51,6 +51,7 @@ def test_the_sound_summary_passes(tmp_path: Path) -> None:
         ("Could there be a penicillin allergy with anaphylaxis?", False),
         ("Any allergies? Penicillin, with anaphylaxis.", True),
         ("Penicillin allergy with anaphylaxis. Does she know of her penicillin allergy with anaphylaxis?", True),
+        ("Penicillin allergy with anaphylaxis.\n\n<think>\nWait, is that all? Maybe", True),
     ],
 )
 def test_what_is_only_asked_is_not_retained(text: str, stated: bool) -> None:

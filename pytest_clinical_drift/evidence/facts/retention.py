@@ -184,4 +184,5 @@ def _asked(document: Document, statement: Statement) -> bool:
     """Whether all of it stands in questions: "Does she have a penicillin allergy?" tells nobody that she has one."""
     stops = [document.sentence_span(first)[1] for first, _ in statement.spans]
     starts = [*document.starts, len(document.raw)]
-    return bool(stops) and all("?" in document.raw[document.ends[stop - 1] : starts[stop]] for stop in stops)
+    ends = [document.raw[document.ends[stop - 1] : starts[stop]] for stop in stops]
+    return bool(ends) and all("?" in end.split("\n", 1)[0] for end in ends)  # what follows may be a hidden thought
