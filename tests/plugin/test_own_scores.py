@@ -92,4 +92,5 @@ def test_a_scorer_that_raises_stops_the_run_in_a_sentence(project: Project) -> N
     result.stdout.fnmatch_lines(["*the replies had so far are stored in *; the same command goes on from there"])
     pytester.makeconftest(CONFTEST)
     again = pytester.runpytest_subprocess(*ARGUMENTS)
-    again.stdout.re_match_lines([r"  (8|16|24) of 24 replies come from an earlier run, .*"])
+    # anna's eight replies at least; how many more there were when the run stopped is chance
+    again.stdout.re_match_lines([r"  (8|9|1\d|2[0-4]) of 24 replies come from an earlier run, .*"])
