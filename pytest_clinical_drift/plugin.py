@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,13 +22,13 @@ _SLATE = "clinical_drift_slate"
 _NEEDS_MODEL = "needs --model"
 
 
-class DriftHooks:
+class DriftHooks(ABC):
     """Hooks that a project's conftest may implement."""
 
     @pytest.hookspec
+    @abstractmethod
     def pytest_clinical_drift_score(self, case: Case, transcript: Transcript) -> Mapping[str, float | None]:
         """Figures of your own on one conversation, by name (None: nothing to measure); gated as `own.NAME`."""
-        raise NotImplementedError
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -39,12 +40,12 @@ def _with_line(text: Any, failure: GateFailure, nodeid: str) -> Any:
     return text
 
 
-class GroupsPlugin:
+class GroupsPlugin(ABC):
     """A plugin whose tests stand beside those that pytest finds in files."""
 
+    @abstractmethod
     def groups(self, session: pytest.Session) -> list[pytest.Collector]:
         """What is collected beside the files."""
-        raise NotImplementedError
 
     @pytest.hookimpl(wrapper=True)
     def pytest_make_collect_report(
@@ -65,9 +66,9 @@ class GroupsPlugin:
         self.mark(report, item, call)
         return report
 
+    @abstractmethod
     def mark(self, report: Any, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
         """Put on a report what the controller has to know; plain values only."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)

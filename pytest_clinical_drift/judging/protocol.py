@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -78,7 +79,7 @@ class Judge(Protocol):
         """Give up connections, threads and memory."""
 
 
-class OneByOne:
+class OneByOne(ABC):
     """What judges share that answer one question after the other in this process."""
 
     name: str
@@ -97,10 +98,10 @@ class OneByOne:
                     answer = Answer(UNSURE, failed=f"{type(error).__name__}: {error}"[:300])
                 feed.deliver(asked, answer)
 
-    def answer(self, asked: Asked) -> Answer:
-        raise NotImplementedError
+    @abstractmethod
+    def answer(self, asked: Asked) -> Answer: ...
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027  (most hold nothing that has to be given back)
         """What is held goes with the object."""
 
 

@@ -54,8 +54,7 @@ def test_every_question_is_asked_once_and_the_worst_first(results: Path) -> None
     ]
     severe = [any(item.severe for item in group) for group in groups]
     assert severe == sorted(severe, reverse=True)
-    assert True in severe
-    assert False in severe
+    assert set(severe) == {True, False}  # there are both, so that the order says something
     of_dora = [
         [item.question.turn for item in group]
         for group in groups
