@@ -135,11 +135,12 @@ def is_earlier(document: Document, value: Amount) -> bool:
 
 
 def _is_aimed(document: Document, value: Amount) -> bool:
-    """ "target 80", "if above 120", "120 or more": no result."""
+    """ "target 80", "target INR of 2.5 to 3.5", "if above 120", "120 or more": no result."""
     after = [word for word in document.words[value.last + 1 : value.last + 3] if word != "or"]
-    return (after[:1] and after[0] in _COMPARED) or not _AIMED.isdisjoint(
-        document.words[max(0, value.first - 3) : value.first]
-    )
+    first = value.first
+    if first > 1 and document.words[first - 1] == "to" and any(a.last == first - 2 for a in amounts(document)):
+        first -= 2  # the upper end of a range is aimed at where the lower one is
+    return (after[:1] and after[0] in _COMPARED) or not _AIMED.isdisjoint(document.words[max(0, first - 3) : first])
 
 
 def _by_unit(document: Document, measure: Concept, wanted: Amount) -> list[Statement]:

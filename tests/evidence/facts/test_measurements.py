@@ -25,6 +25,7 @@ def found(text: str, fact: str) -> tuple[str, bool]:
         ("blood pressure 150/95", "BP 150/95 mmHg today"),
         ("weight 60 kg", "Weighs 60\u00a0kg"),
         ("weight 60 kg", "Weighs 132 lb"),
+        ("INR 2.9", "Warfarin with a target INR of 2.5 to 3.5. The most recent INR was 2.9."),
     ],
 )
 def test_the_figure_in_any_unit_is_plain(fact: str, text: str) -> None:
@@ -40,6 +41,7 @@ def test_the_figure_in_any_unit_is_plain(fact: str, text: str) -> None:
         ("blood pressure 150/95", "BP 105/95"),
         ("weight 60 kg", "Weight 66 kg"),
         ("peak flow best 380 L/min", "Best peak flow 420 L/min"),
+        ("INR 2.9", "The INR rose from 2.5 to 3.5."),
     ],
 )
 def test_another_figure_contradicts(fact: str, text: str) -> None:
