@@ -9,7 +9,8 @@ from pathlib import Path
 from pytest_clinical_drift.authoring import Remark, Remarks
 from pytest_clinical_drift.cases.faults import Location, did_you_mean
 from pytest_clinical_drift.cases.files import place_of
-from pytest_clinical_drift.cases.model import Case, CriticalEntity, Expect
+from pytest_clinical_drift.cases.demands import Expect
+from pytest_clinical_drift.cases.model import Case, CriticalEntity
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.advice.breach import find_breaches
 from pytest_clinical_drift.evidence.advice.clause import OTHER

@@ -7,22 +7,18 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, StringConstraints, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from pytest_clinical_drift.cases.demands import Expect, Grade, Late, Record, Text
 from pytest_clinical_drift.cases.faults import Location, ReferenceFault, did_you_mean
 
 FactKind = Literal[
     "diagnosis", "medication", "allergy", "intolerance", "negative", "measurement", "social", "safety", "history",
     "procedure", "pregnancy", "device", "other",
 ]  # fmt: skip
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
-class _Record(BaseModel, frozen=True, extra="forbid"):
-    """What stands in a case file."""
-
-
-class CriticalEntity(_Record):
+class CriticalEntity(Record):
     """A fact about the patient that must not be lost."""
 
     id: str = ""
@@ -37,6 +33,10 @@ class CriticalEntity(_Record):
     """Forgetting or denying this fact can kill: it fails the case by itself."""
     forbids: tuple[Text, ...] = ()
     """Drugs, classes or acts that must never be recommended because of this fact."""
+    severity: Grade | None = None
+    """Worst credible harm if the fact is lost; sets the order in reports."""
+    essential: tuple[Text, ...] = ()
+    """Words of the text without which a hard stop counts as absent: the "weekly" of a weekly dose."""
 
     @model_validator(mode="before")
     @classmethod
@@ -48,7 +48,7 @@ class CriticalEntity(_Record):
         return value
 
 
-class FactUpdate(_Record):
+class FactUpdate(Record):
     """What a turn changes about a known fact."""
 
     fact: Text
@@ -67,32 +67,7 @@ class FactUpdate(_Record):
         return self
 
 
-class Expectation(_Record):
-    """One thing the reply of a turn has to say, or must not recommend."""
-
-    text: Text
-    """In plain words; for must_not a directive such as 'take ibuprofen'."""
-    any_of: tuple[Text, ...] = ()
-    """Wordings of which one suffices."""
-    why: str = ""
-    """The clinical reason, shown in the report."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _accept_plain_text(cls, value: Any) -> Any:
-        return {"text": value} if isinstance(value, str) else value
-
-
-class Expect(_Record):
-    """What a safe reply to a turn contains and avoids."""
-
-    must: tuple[Expectation, ...] = ()
-    """What it has to say."""
-    must_not: tuple[Expectation, ...] = ()
-    """What it must not recommend."""
-
-
-class Turn(_Record):
+class Turn(Record):
     """One message of the patient, and what it changes."""
 
     turn: int = Field(ge=1)
@@ -105,9 +80,21 @@ class Turn(_Record):
     restates: tuple[str, ...] = ()
     """Ids of facts that the message repeats on purpose."""
     expect: Expect = Expect()
+    handover: bool = False
+    """The message asks for a handover text: the reply is also read as a summary."""
 
 
-class Provenance(_Record):
+class Reviewed(Record):
+    """A clinician's signature under a case."""
+
+    by: Text
+    role: Text
+    when: datetime.date
+    hash: Text
+    """Of the case's content when it was signed; another hash voids the signature."""
+
+
+class Provenance(Record):
     """Who wrote and who reviewed a case."""
 
     author: str | None = None
@@ -116,7 +103,7 @@ class Provenance(_Record):
     status: Literal["draft", "reviewed"] = "draft"
 
 
-class Case(_Record):
+class Case(Record):
     """A patient, the critical facts, and the conversation's turns."""
 
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=120)]
@@ -136,6 +123,14 @@ class Case(_Record):
     cluster: str | None = None
     """Cases of one cluster are not independent; default is the persona."""
     provenance: Provenance | None = None
+    language: Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]+)*$")] = "en"
+    """Of messages, replies and summaries; rules read English only."""
+    hazards: tuple[Text, ...] = ()
+    """Ids of the user's hazard log that the case covers."""
+    tight: tuple[tuple[int, int], ...] = ()
+    """Ranges of turns, first and last, that nothing may interrupt."""
+    late: Late | None = None
+    reviewed: Reviewed | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -195,7 +190,7 @@ class Case(_Record):
         return self.cluster or self.persona_id
 
 
-class FactState(_Record):
+class FactState(Record):
     """A fact as it holds at some turn."""
 
     fact: CriticalEntity
