@@ -63,6 +63,8 @@ class Reply:
     """False where a recording holds summaries only: there was a reply once, it is not known."""
     reused_from: str | None = None
     """When a stored reply was first generated, if this is one."""
+    asked: bool = True
+    """False where the schedule requests no summary after the turn: nothing is missing there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,11 @@ class Exchange:
     summary: Reply
     cleaned: bool = False
     """Repetition was cut from the reply before it went into the history."""
+
+    @property
+    def has_summary(self) -> bool:
+        """Whether a summary was requested and came."""
+        return self.summary.asked and self.summary.error is None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from pytest_clinical_drift.authoring import Remark, Remarks
+from pytest_clinical_drift.cases.demands import Expect
 from pytest_clinical_drift.cases.faults import Location, did_you_mean
 from pytest_clinical_drift.cases.files import place_of
-from pytest_clinical_drift.cases.demands import Expect
 from pytest_clinical_drift.cases.model import Case, CriticalEntity
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.advice.breach import find_breaches

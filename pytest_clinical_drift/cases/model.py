@@ -82,6 +82,8 @@ class Turn(Record):
     expect: Expect = Expect()
     handover: bool = False
     """The message asks for a handover text: the reply is also read as a summary."""
+    interlude: str | None = None
+    """Thread of interludes that a stretched run took the message from; None for the case's own turns."""
 
 
 class Reviewed(Record):
@@ -178,6 +180,10 @@ class Case(Record):
     def horizon(self) -> int:
         """Turn at which Recall@T10 is read: 10, or the last turn of a shorter case."""
         return min(10, len(self.turns))
+
+    def is_own(self, turn: int) -> bool:
+        """Whether a turn is the case's own, not an interlude of a stretched run."""
+        return self.turns[turn - 1].interlude is None
 
     def fact_named(self, name: str) -> str:
         """Id of the fact that an update names by its id or its text."""

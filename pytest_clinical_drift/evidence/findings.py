@@ -45,7 +45,7 @@ def find(case: Case, transcript: Transcript, entities: EntityScorer, *, stride: 
 
 
 def _of_summary(case: Case, exchange: Exchange, entities: EntityScorer) -> tuple[TurnFindings, list[Invention]]:
-    if exchange.summary.error is not None:
+    if not exchange.has_summary:
         return TurnFindings(exchange.turn), []
     document = read(exchange.summary.text)
     facts = find_facts(document, facts_at(case, exchange.turn))
@@ -122,7 +122,7 @@ def _told_as_past(document: Document, old: Retention) -> bool:
 
 def visible(reply: Reply | None) -> str | None:
     """The reply as the patient sees it; None when there is none to judge."""
-    if reply is None or reply.error is not None or not reply.recorded:
+    if reply is None or reply.error is not None or not reply.recorded or not reply.asked:
         return None
     return strip_reasoning(reply.text)
 
