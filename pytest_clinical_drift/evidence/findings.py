@@ -12,11 +12,12 @@ from pytest_clinical_drift.conversation.hygiene import strip_reasoning
 from pytest_clinical_drift.evidence.advice.breach import find_breaches
 from pytest_clinical_drift.evidence.advice.opposition import oppositions
 from pytest_clinical_drift.evidence.advice.orders import advice_of
-from pytest_clinical_drift.evidence.entities.scores import EntityScorer
+from pytest_clinical_drift.evidence.entities.scores import NO_ENTITIES, EntityScorer
 from pytest_clinical_drift.evidence.facts.fact import ABSENT, CONTRADICTED, MEASURED, PARTIAL, RETAINED, TAKEN
 from pytest_clinical_drift.evidence.facts.retention import Retention, assess_document
 from pytest_clinical_drift.evidence.facts.slots import parse_fact
 from pytest_clinical_drift.evidence.found import (
+    NOT_ENGLISH,
     Address,
     FactFinding,
     Findings,
@@ -26,6 +27,7 @@ from pytest_clinical_drift.evidence.found import (
     ReplyFinding,
     TurnFindings,
 )
+from pytest_clinical_drift.evidence.language import is_english
 from pytest_clinical_drift.evidence.reading.text import Document, read
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data, word_set
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
@@ -47,6 +49,8 @@ def find(case: Case, transcript: Transcript, entities: EntityScorer, *, stride: 
 def _of_summary(case: Case, exchange: Exchange, entities: EntityScorer) -> tuple[TurnFindings, list[Invention]]:
     if not exchange.has_summary:
         return TurnFindings(exchange.turn), []
+    if case.language != "en" or not is_english(strip_reasoning(exchange.summary.text)):
+        return TurnFindings(exchange.turn, tuple(map(_unread, facts_at(case, exchange.turn))), NO_ENTITIES), []
     document = read(exchange.summary.text)
     facts = find_facts(document, facts_at(case, exchange.turn))
     scored = entities.score(document, exchange.turn)
@@ -56,6 +60,15 @@ def _of_summary(case: Case, exchange: Exchange, entities: EntityScorer) -> tuple
     ]
     document.cache.clear()  # what was found refers back to the document: emptied, it is freed at once
     return TurnFindings(exchange.turn, facts, scored), invented
+
+
+def _unread(state: FactState) -> FactFinding:
+    """A fact in a text that rules cannot read."""
+    fact = state.fact
+    return FactFinding(
+        fact.id, fact.text, ABSENT, NOT_ENGLISH, (), fact.hard_stop, certain=False, rule=NOT_ENGLISH,
+        replaced=state.superseded,
+    )  # fmt: skip
 
 
 def find_facts(summary: str | Document, states: Sequence[FactState]) -> tuple[FactFinding, ...]:
@@ -127,6 +140,12 @@ def visible(reply: Reply | None) -> str | None:
     return strip_reasoning(reply.text)
 
 
+def _in_english(case: Case, reply: Reply) -> str | None:
+    """The reply where rules can read it."""
+    text = visible(reply)
+    return text if text is not None and case.language == "en" and is_english(text) else None
+
+
 def adjacent_pairs(exchanges: Sequence[Exchange]) -> list[tuple[int, int]]:
     """Turns that gave advice, each with the one before that did."""
     spoken = [e.turn for e in exchanges if (reply := visible(e.reply)) and advice_of(reply)]
@@ -136,7 +155,7 @@ def adjacent_pairs(exchanges: Sequence[Exchange]) -> list[tuple[int, int]]:
 def _of_replies(case: Case, exchanges: Sequence[Exchange]) -> list[ReplyFinding]:
     found = []
     for exchange in exchanges:
-        reply = visible(exchange.reply)
+        reply = _in_english(case, exchange.reply)
         facts = [state.fact for state in facts_at(case, exchange.turn) if not state.ended]
         texts = {fact.text for fact in facts}
         for breach in find_breaches(reply, facts, case.turns[exchange.turn - 1].expect) if reply is not None else ():
@@ -146,7 +165,7 @@ def _of_replies(case: Case, exchanges: Sequence[Exchange]) -> list[ReplyFinding]
 
 def _of_pairs(case: Case, exchanges: Sequence[Exchange], pairs: Sequence[tuple[int, int]]) -> list[PairFinding]:
     """Contradictions of the adjacent pairs, and plain ones about medicines between distant turns."""
-    said = {e.turn: reply for e in exchanges if (reply := visible(e.reply))}
+    said = {e.turn: reply for e in exchanges if (reply := _in_english(case, e.reply))}
     found = []
     for earlier, later in combinations(said, 2):
         near = (earlier, later) in pairs

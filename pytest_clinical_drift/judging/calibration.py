@@ -1,31 +1,30 @@
-"""How good a judge is: the whole procedure, both wordings, on labelled questions; and what it may decide."""
+"""The calibration file: how good a judge is on labelled texts, every attempt pooled, and what it may decide."""
 
 from __future__ import annotations
 
 import datetime
+import json
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from pytest_clinical_drift.cases.faults import first_fault
 from pytest_clinical_drift.cases.files import read_text
-from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.judging.answers import KINDS, UNSURE, Answer, against
-from pytest_clinical_drift.judging.inquiry import Inquiry
-from pytest_clinical_drift.judging.opinions import DISMISSED, UPHELD, outcome_of
+from pytest_clinical_drift.judging.labelled import GROUPS
+from pytest_clinical_drift.judging.measuring import KindTally, Measurement, Tally
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
-from pytest_clinical_drift.judging.questions import Question, from_mapping
-from pytest_clinical_drift.metrics.stats import proportion_interval
 from pytest_clinical_drift.subjects.base import Identity
 
+FORMAT = 2
 VALID_DAYS = 30
 """For a judge whose identity is not proven: an alias may be another model tomorrow."""
 CONFIDENCE = 0.95
+_SHARES = ("faults", "subtle", "clean", "false", "missed", "opinions")
 
 
 class Share(BaseModel, frozen=True):
@@ -33,6 +32,7 @@ class Share(BaseModel, frozen=True):
     of: int
     low: float
     high: float
+    """95 % limits, clustered by patient."""
 
     @property
     def value(self) -> float | None:
@@ -40,131 +40,174 @@ class Share(BaseModel, frozen=True):
 
 
 class KindLimits(BaseModel, frozen=True):
-    """How good the procedure is on one kind of question."""
+    """How good the procedure is on one kind."""
 
     sensitivity: Share
-    """Faults upheld in both wordings, of all faults; an open one counts as missed."""
+    """Faults confirmed, of all faults; an open one counts as missed."""
+    subtle: Share
+    """The same of the subtle ones alone."""
     specificity: Share
-    """Clean ones dismissed, of all clean ones; an open one counts as an error."""
+    """Clean items without a confirmed or open alarm, of all clean ones."""
     false_confirmed: Share
-    """Clean ones upheld in both wordings, of all clean ones."""
+    """Clean items with a confirmed alarm, of all clean ones."""
     missed: Share
-    """Faults dismissed, of all faults."""
+    """Faults that nothing raised or that were dismissed, of all faults."""
     consistent: Share
-    """Questions asked twice whose two answers lean the same way."""
-    failed: int = 0
+    """Points asked about in both wordings whose answers agree."""
+    stopped: str = ""
+    """Why it was not measured to the end: the floor that cannot be reached, or `requests`; then no rate is given."""
+
+
+class ExternalTable(BaseModel, frozen=True):
+    """The judge against labels of a public set; shown, without a floor."""
+
+    name: str
+    made: datetime.date
+    rows: tuple[dict[str, Any], ...]
+    """One row per kind and agreement of the annotators."""
+
+
+class Attempt(BaseModel, frozen=True):
+    """One calibration of this judge: counts by kind, share and patient."""
+
+    made: datetime.date
+    texts: int
+    requests: int
+    counts: dict[str, dict[str, dict[str, tuple[int, int]]]]
+    stopped: dict[str, str] = {}
+    unsure: dict[str, int] = {}
+    confusions: dict[str, int] = {}
+    disputed_as_errors: dict[str, dict[str, tuple[int, int]]] = {}
+    """Hits and trials with disputed labels counted as errors."""
 
 
 class Calibration(BaseModel, frozen=True):
     """The file that a project commits."""
 
+    format: int = FORMAT
     judge: str
-    """The judge's name."""
+    """The judge's name; with two judges both."""
     identity: str
-    """Hash of judge, settings and prompts."""
+    """Hash of judges, settings and prompts."""
     proven: bool
     prompt_version: str
     prompts: str
-    made: datetime.date
-    questions: int
-    disputed: int = 0
-    """Questions of the set whose label was disputed: kept apart, not asked."""
+    labelled: str
+    """Hash of the labelled set."""
+    patients: int
     labelled_by: str = "models"
     """Who labelled the set: not clinicians, unless it says so."""
-    seconds_per_question: float | None = None
-    """Time per answer, all in flight at once; None where every answer was stored."""
-    tokens_per_question: tuple[float, float] | None = None
-    """Of prompt and answer, per answer; None where the judge does not count them."""
-    kinds: dict[str, KindLimits]
-    confusions: dict[str, int] = {}
-    """`kind: label -> answer` with how often, where they differ."""
+    attempts: tuple[Attempt, ...]
+    seconds_per_request: float | None = None
+    tokens_per_request: tuple[float, float] | None = None
+    """Of prompt and answer; None where the judge does not count them."""
+    kinds: dict[str, KindLimits] = {}
+    """All attempts pooled."""
+    external: tuple[ExternalTable, ...] = ()
 
-    def deciding(self, *, sensitivity: float, specificity: float) -> frozenset[str]:
-        """Kinds whose lower limits reach the floors: the others are shown and decide nothing."""
-        return frozenset(
-            kind
-            for kind, limits in self.kinds.items()
-            if limits.sensitivity.low >= sensitivity and limits.specificity.low >= specificity
-        )
+    @property
+    def made(self) -> datetime.date:
+        return self.attempts[-1].made
+
+    @property
+    def requests(self) -> int:
+        return sum(attempt.requests for attempt in self.attempts)
+
+    def deciding(self, floors: Mapping[str, float]) -> frozenset[str]:
+        """Groups of kinds whose lower limits reach the floors: the others are shown and decide nothing."""
+        return frozenset(group for group in GROUPS if group in self.kinds and not self.below(group, floors))
+
+    def below(self, group: str, floors: Mapping[str, float]) -> dict[str, float]:
+        """The lower limits of a group that miss their floor; all of them at 0 where the group was stopped early."""
+        limits = self.kinds.get(group)
+        if limits is None:
+            return dict.fromkeys(floors, 0.0)
+        lows = {"sensitivity": limits.sensitivity, "subtle": limits.subtle, "specificity": limits.specificity}
+        return {
+            name: lows[name].low
+            for name, floor in floors.items()
+            if limits.stopped or lows[name].low < floor or not lows[name].of
+        }
 
 
-def calibrate(
-    inquiry: Inquiry,
-    labelled: LabelledSet,
-    *,
-    name: str,
-    identity: Identity,
-    today: datetime.date,
-    waiting: Callable[[], object] | None = None,
-) -> Calibration:
-    """Ask every labelled question as a run would, and count."""
-    inquiry.submit("calibration", [question for question, _ in labelled.rows])
-    labels = {question.id: label for question, label in labelled.rows}
-    outcomes = [(q, labels[q.id], [a for _, a in given]) for q, given in inquiry.wait("calibration", waiting=waiting)]
-    given = [(q.kind, label, answer.answer) for q, label, answers in outcomes for answer in answers]
-    confused = Counter(f"{kind}: {label} -> {told}" for kind, label, told in given if told != label)
-    count = inquiry.count
-    fresh, told = count.answered - count.reused, count.tokens
-    per_answer = [round(told[what] / told["answers"], 1) for what in ("prompt", "answer") if told["answers"]]
-    return Calibration(
-        judge=name,
-        identity=identity.fingerprint(prompt_hash()),
-        proven=identity.proven,
-        prompt_version=prompt_version(),
-        prompts=prompt_hash(),
+def attempt_of(found: Measurement, disputed: Measurement, *, requests: int, today: datetime.date) -> Attempt:
+    """What one measurement adds to the file; `disputed` is that of the disputed labels alone."""
+    with_disputed: dict[str, dict[str, tuple[int, int]]] = {}
+    for kind, tally in found.kinds.items():
+        apart = disputed.kinds.get(kind, KindTally())
+        with_disputed[kind] = {
+            name: (getattr(tally, name).counts[0], getattr(tally, name).counts[1] + getattr(apart, name).counts[1])
+            for name in ("faults", "clean")
+        }
+    return Attempt(
         made=today,
-        questions=len(outcomes),
-        disputed=labelled.disputed,
-        seconds_per_question=round(count.seconds / fresh, 4) if fresh else None,
-        tokens_per_question=(per_answer[0], per_answer[1]) if per_answer else None,
-        kinds={kind: _limits(of) for kind in KINDS if (of := [o for o in outcomes if o[0].kind == kind])},
-        confusions=dict(confused.most_common(20)),
+        texts=found.texts,
+        requests=requests,
+        counts={kind: _by_patient(tally) for kind, tally in found.kinds.items()},
+        stopped=found.stopped,
+        unsure=dict(found.unsure),
+        confusions=dict(found.confusions.most_common(20)),
+        disputed_as_errors=with_disputed,
     )
 
 
-_Outcome = tuple[Question, str, list[Answer]]
+def _by_patient(tally: KindTally) -> dict[str, dict[str, tuple[int, int]]]:
+    shares = {name: getattr(tally, name) for name in _SHARES}
+    return {n: {p: (share.hits[p], share.trials[p]) for p in share.trials} for n, share in shares.items()}
 
 
-def _limits(outcomes: Sequence[_Outcome]) -> KindLimits:
-    """As the judge alone would have it, harm included, which a person confirms."""
-    bad: list[str] = []
-    clean: list[str] = []
-    leanings = []
-    for question, label, answers in outcomes:
-        told = [answer.answer for answer in answers]
-        (bad if against(question.kind, label) else clean).append(outcome_of(question, told))
-        leanings.append([against(question.kind, answer) for answer in told if answer != UNSURE])
-    twice = [leaning for leaning in leanings if len(leaning) == 2]
+def pooled(attempts: Sequence[Attempt]) -> dict[str, KindLimits]:
+    """Limits over all attempts: retrying until it passes does not help."""
+    tallies: dict[str, dict[str, Tally]] = {}
+    stopped: dict[str, str] = {}
+    for attempt in attempts:
+        stopped |= attempt.stopped
+        for kind, shares in attempt.counts.items():
+            for name, patients in shares.items():
+                tally = tallies.setdefault(kind, {}).setdefault(name, Tally())
+                tally.hits.update(Counter({patient: counts[0] for patient, counts in patients.items()}))
+                tally.trials.update(Counter({patient: counts[1] for patient, counts in patients.items()}))
+    return {kind: _limits(shares, stopped.get(kind, "")) for kind, shares in tallies.items()}
+
+
+def _limits(shares: Mapping[str, Tally], stopped: str) -> KindLimits:
+    found = {name: _share(shares.get(name, Tally())) for name in _SHARES}
     return KindLimits(
-        sensitivity=_share(bad.count(UPHELD), len(bad)),
-        specificity=_share(clean.count(DISMISSED), len(clean)),
-        false_confirmed=_share(clean.count(UPHELD), len(clean)),
-        missed=_share(bad.count(DISMISSED), len(bad)),
-        consistent=_share(sum(one == two for one, two in twice), len(twice)),
-        failed=sum(bool(answer.failed) for _, _, given in outcomes for answer in given),
+        sensitivity=found["faults"],
+        subtle=found["subtle"],
+        specificity=found["clean"],
+        false_confirmed=found["false"],
+        missed=found["missed"],
+        consistent=found["opinions"],
+        stopped=stopped,
     )
 
 
-def _share(hits: int, of: int) -> Share:
-    interval = proportion_interval(hits, of, confidence=CONFIDENCE)
-    return Share(hits=hits, of=of, low=interval.low if interval else 0.0, high=interval.high if interval else 1.0)
+def _share(tally: Tally) -> Share:
+    (hits, of), (low, high) = tally.counts, tally.limits(CONFIDENCE)
+    return Share(hits=hits, of=of, low=low, high=high)
 
 
 # ---- the file
 
 
-def file_name(name: str, identity: Identity) -> str:
+def fingerprint(identities: Sequence[Identity]) -> str:
+    """Of all judges of a run together with the prompts."""
+    return "+".join(identity.fingerprint(prompt_hash()) for identity in identities)
+
+
+def file_name(name: str, identities: Sequence[Identity]) -> str:
     """Named by judge, prompt version and a fingerprint of both."""
     slug = re.sub(r"[^A-Za-z0-9._]+", "-", name).strip("-.")[:80]
-    return f"{slug}-prompts-{prompt_version()}-{identity.fingerprint(prompt_hash())[:10]}.json"
+    return f"{slug}-prompts-{prompt_version()}-{fingerprint(identities)[:10]}.json"
 
 
 def read_calibration(path: Path) -> Calibration:
-    """A calibration file; InputError in one sentence when it is none."""
+    """A calibration file; InputError in one sentence when it is not one."""
     try:
         return Calibration.model_validate_json(read_text(path))
     except ValidationError as error:
-        raise InputError(f"{path}: is no calibration file ({first_fault(error)})") from None
+        raise InputError(f"{path}: not a calibration file of this version ({first_fault(error)})") from None
 
 
 def write_calibration(calibration: Calibration, path: Path) -> Path:
@@ -173,74 +216,25 @@ def write_calibration(calibration: Calibration, path: Path) -> Path:
     return path
 
 
-def trouble_with(calibration: Calibration, identity: Identity, today: datetime.date) -> str:
+def invalid_because(calibration: Calibration, identities: Sequence[Identity], today: datetime.date) -> str:
     """Why a calibration says nothing about this judge today; empty where it does."""
     if calibration.prompts != prompt_hash():
         return f"it was made with other prompts (version {calibration.prompt_version}; now {prompt_version()})"
-    if calibration.identity != identity.fingerprint(prompt_hash()):
+    if calibration.identity != fingerprint(identities):
         return f"it is of another judge or of other settings ({calibration.judge})"
     if not calibration.proven and (today - calibration.made).days > VALID_DAYS:
         return f"it was made on {calibration.made}, over {VALID_DAYS} days ago, and the judge's identity is not proven"
     return ""
 
 
-def find_calibration(folder: Path, identity: Identity, today: datetime.date) -> Calibration | None:
-    """The newest valid calibration of a judge in a project's folder; None where there is none."""
-    found = [read_calibration(path) for path in sorted(folder.glob("*.json"))]
-    valid = [calibration for calibration in found if not trouble_with(calibration, identity, today)]
-    return max(valid, key=lambda calibration: calibration.made, default=None)
-
-
-# ---- the labelled questions
-
-
-class _Line(BaseModel):
-    question: dict[str, Any]
-    label: str
-    disputed: bool = False
-
-
-class LabelledSet(NamedTuple):
-    """Labelled questions, without those whose label is disputed."""
-
-    rows: tuple[tuple[Question, str], ...]
-    disputed: int
-
-    def part(self, most: int) -> LabelledSet:
-        """Of each kind at most so many with a fault and so many without, the first in the order of their ids."""
-        groups: defaultdict[tuple[str, bool], list[tuple[Question, str]]] = defaultdict(list)
-        for question, label in sorted(self.rows, key=lambda row: row[0].id):
-            groups[question.kind, against(question.kind, label)].append((question, label))
-        return LabelledSet(tuple(row for rows in groups.values() for row in rows[:most]), self.disputed)
-
-    def of(self, kinds: frozenset[str]) -> LabelledSet:
-        """Those that a judge can answer at all."""
-        return LabelledSet(tuple(row for row in self.rows if row[0].kind in kinds), self.disputed)
-
-
-def load_calibration_set(place: Path | None = None) -> LabelledSet:
-    """The labelled questions of a file or folder; the bundled ones unless told."""
-    place = place or bundled("cases", "calibration")
-    files = sorted(place.glob("*.jsonl")) if place.is_dir() else [place]
-    if not files:
-        raise InputError(f"{place}: no calibration set found; expected .jsonl files")
-    lines = [line for file in files for line in _read(file)]
-    rows = {question.id: (question, label) for question, label, disputed in lines if not disputed}
-    return LabelledSet(tuple(rows.values()), sum(disputed for _, _, disputed in lines))
-
-
-def _read(file: Path) -> Iterator[tuple[Question, str, bool]]:
-    for number, line in enumerate(read_text(file).split("\n"), start=1):
-        if not line.strip():
-            continue
+def find_calibration(folder: Path, identities: Sequence[Identity], today: datetime.date) -> Calibration | None:
+    """The newest valid calibration of a judge in a project's folder; other JSON files there are not ours to judge."""
+    valid = []
+    for path in sorted(folder.glob("*.json")):
         try:
-            row = _Line.model_validate_json(line)
-            question = from_mapping(row.question)
-        except ValueError as error:
-            told = first_fault(error) if isinstance(error, ValidationError) else error
-            raise InputError(f"{file}, line {number}: is no labelled question ({told})") from None
-        if row.label not in KINDS[question.kind]:
-            raise InputError(f"{file}, line {number}: {row.label!r} is no answer to a question of kind {question.kind}")
-        if row.question.get("id", question.id) != question.id:
-            raise InputError(f"{file}, line {number}: the id does not fit the question; its content was changed")
-        yield question, row.label, row.disputed
+            looks_ours = isinstance(found := json.loads(read_text(path)), dict) and "attempts" in found
+        except (InputError, ValueError, RecursionError):
+            continue
+        if looks_ours and not invalid_because(calibration := read_calibration(path), identities, today):
+            valid.append(calibration)
+    return max(valid, key=lambda calibration: calibration.made, default=None)

@@ -5,49 +5,55 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_clinical_drift.conversation.hygiene import strip_reasoning
-from pytest_clinical_drift.judging.answers import UNSURE, Answer, answer_schema, find_object
+from pytest_clinical_drift.judging.answers import answer_schema, find_object
+from pytest_clinical_drift.judging.entries import ReadingAnswer, reading_schema, usable
 from pytest_clinical_drift.judging.prompts import correction, messages_for
-from pytest_clinical_drift.judging.protocol import Asked
-from pytest_clinical_drift.judging.reading import read_answer
+from pytest_clinical_drift.judging.protocol import Asked, Given
+from pytest_clinical_drift.judging.quotes import check_answer
+from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.subjects.base import Request
 from pytest_clinical_drift.transcript import Message, Reply
 
 ATTEMPTS = 3
 """How often a judge is asked for an answer in the right form."""
+_PARTS = ("facts", "unsupported", "demands", "harm", "contradictions", "course", "misreported")
 
 
 class Interview:
-    """One question to a chat model, with as many attempts as it takes within the bound."""
+    """One question or reading for a chat model, with as many attempts as it takes within the bound."""
 
     def __init__(self, asked: Asked) -> None:
         self.asked = asked
-        self._messages = messages_for(asked.question, asked.wording)
+        self._messages = messages_for(asked.item, asked.wording)
         self._attempts = 0
         self._tokens: tuple[int, int] | None = None
 
     def request(self) -> Request:
-        question = self.asked.question
-        name = f"judge/{question.id}/{self.asked.wording}"
-        return Request(
-            name, self._attempts, question.turn, "dialogue", self._messages, schema=answer_schema(question.kind)
-        )
+        item = self.asked.item
+        schema = reading_schema(item) if isinstance(item, Reading) else answer_schema(item.kind)
+        name = f"judge/{item.id}/{self.asked.wording}"
+        return Request(name, self._attempts, item.turn, "dialogue", self._messages, schema=schema)
 
-    def take(self, reply: Reply) -> Answer | None:
+    def take(self, reply: Reply) -> Given | None:
         """The answer; None where the judge is asked again."""
         used = reply.usage.prompt_tokens, reply.usage.completion_tokens
         if used[0] is not None and used[1] is not None:
             before = self._tokens or (0, 0)
             self._tokens = before[0] + used[0], before[1] + used[1]
         self._attempts += 1
-        text = strip_reasoning(reply.text)
-        if reply.error is not None:
-            answer = Answer(UNSURE, failed=reply.error)
-        elif (given := find_object(text)) is not None:
-            answer = read_answer(self.asked.question, given)
-        else:
-            answer = Answer(UNSURE, failed=f"no answer in the form asked for: {text[:80]!r}")
-        if not answer.failed or reply.error is not None or self._attempts >= ATTEMPTS:
+        text, last = strip_reasoning(reply.text), self._attempts >= ATTEMPTS
+        answer = self.asked.fail(reply.error) if reply.error is not None else read_text(self.asked, text, last=last)
+        if not answer.failed or reply.error is not None or last:
             return replace(answer, tokens=self._tokens)
         said = Message("assistant", text or "(nothing)")
-        self._messages = (*self._messages, said, Message("user", correction(self.asked.question.kind)))
+        self._messages = (*self._messages, said, Message("user", correction(self.asked.item)))
         return None
+
+
+def read_text(asked: Asked, text: str, *, last: bool = True) -> Given:
+    """A judge's text as an answer; a reading that lacks a part counts only as the last attempt, with that part unsure."""
+    item = asked.item
+    given = find_object(text, _PARTS if isinstance(item, Reading) else ("answer",))
+    if given is None or (isinstance(item, Reading) and not last and not usable(item, given)):
+        return asked.fail(f"no answer in the form asked for: {text[:80]!r}")
+    return ReadingAnswer(given) if isinstance(item, Reading) else check_answer(item, given)

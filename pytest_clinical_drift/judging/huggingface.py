@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pytest_clinical_drift.judging.answers import KINDS
 from pytest_clinical_drift.judging.chat import Interview
-from pytest_clinical_drift.judging.protocol import Feed
+from pytest_clinical_drift.judging.protocol import EVERYTHING, Feed
 from pytest_clinical_drift.subjects.base import Identity, Request, RunStopped
 from pytest_clinical_drift.subjects.huggingface import HuggingFaceSubject
 from pytest_clinical_drift.transcript import Reply
@@ -15,10 +14,10 @@ from pytest_clinical_drift.transcript import Reply
 class HuggingFaceJudge:
     """Batches of questions; those of one kind share the instructions that open their prompts."""
 
-    kinds = frozenset(KINDS)
+    kinds = EVERYTHING
 
     def __init__(self, target: str, settings: Mapping[str, str]) -> None:
-        self._model = HuggingFaceSubject(target, {"max_tokens": "512", **settings}, option="--drift-judge")
+        self._model = HuggingFaceSubject(target, {"max_tokens": "2048", **settings}, option="--drift-judge")
         self.name = f"hf:{target}"
 
     def check(self) -> list[str]:

@@ -10,9 +10,10 @@ from pytest_clinical_drift.errors import InputError, MissingDependency
 from pytest_clinical_drift.evidence.advice.orders import advice_of
 from pytest_clinical_drift.evidence.reading.text import read
 from pytest_clinical_drift.evidence.terms.words import stems_of
-from pytest_clinical_drift.judging.answers import Answer
-from pytest_clinical_drift.judging.protocol import Asked, OneByOne
+from pytest_clinical_drift.judging.answers import UNSURE, Answer
+from pytest_clinical_drift.judging.protocol import Asked, Given, OneByOne
 from pytest_clinical_drift.judging.questions import Question
+from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.subjects.base import read_settings
 
 DEFAULT_MODEL = "cross-encoder/nli-deberta-v3-base"
@@ -43,8 +44,11 @@ class NliJudge(OneByOne):
         self._encoder.probabilities([], CONTRADICTION, ENTAILMENT)
         return []
 
-    def answer(self, asked: Asked) -> Answer:
-        return self._fact(asked.question) if asked.question.kind == "fact" else self._conflict(asked.question)
+    def answer(self, asked: Asked) -> Given:
+        """One opinion: a model that computes the same probability twice has no second one."""
+        if isinstance(asked.item, Reading) or asked.wording != 1:
+            return Answer(UNSURE, reason="a model of language inference has one opinion")
+        return self._fact(asked.item) if asked.item.kind == "fact" else self._conflict(asked.item)
 
     def _fact(self, question: Question) -> Answer:
         document = read(question.text)
@@ -52,13 +56,15 @@ class NliJudge(OneByOne):
         sentences = [document.quote(first, stop - 1) for first, stop in pairwise(starts) if stop > first]
         pairs = [(sentence, question.statement or "") for sentence in sentences]
         if not pairs:
-            return Answer("absent", reason="the summary is empty")
+            return Answer("retained" if question.ended else "absent", reason="the summary is empty")
         both = self._encoder.probabilities(pairs, ENTAILMENT, CONTRADICTION)
-        for label, answer, values in zip((ENTAILMENT, CONTRADICTION), ("retained", "contradicted"), both, strict=True):
+        # a fact that has ended is stated wrongly where it is stated as holding, and rightly where that is denied
+        meanings = ("stale", "retained") if question.ended else ("retained", "contradicted")
+        for label, answer, values in zip((ENTAILMENT, CONTRADICTION), meanings, both, strict=True):
             best = max(range(len(pairs)), key=values.__getitem__)
             if values[best] >= self._settings["threshold"]:
                 return Answer(answer, sentences[best], f"{label} {values[best]:.2f}")
-        return Answer("absent", reason="no sentence entails or contradicts it")
+        return Answer("retained" if question.ended else "absent", reason="no sentence entails or contradicts it")
 
     def _conflict(self, question: Question) -> Answer:
         pairs = advice_pairs(question.earlier or "", question.text)

@@ -1,26 +1,40 @@
-"""The prompts put to a judge: two wordings for each kind of question, from `data/judge_prompts.yaml`.
+"""The prompts put to a judge: two wordings for each kind of question and of reading, from data files.
 
-What is judged is hostile: it may speak to the judge. Every quoted text therefore stands between fences that its author
-could not know, and the instructions say that nothing between fences is an instruction.
+What is judged is hostile: it may address the judge. Every text therefore stands between fences, those of the model's texts
+with a code that their author could not know, and the instructions say that nothing between fences is an instruction.
+Instructions, record and messages come first, so that a server's prefix cache can reuse them.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from functools import cache, partial
 from itertools import count
 
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.judging.answers import KINDS, QUOTED, UNSURE
-from pytest_clinical_drift.judging.questions import Forbidden, Question
+from pytest_clinical_drift.judging.material import FactLine, Forbidden
+from pytest_clinical_drift.judging.questions import Question
+from pytest_clinical_drift.judging.readings import READINGS, DemandLine, Reading, Standing, TurnLine
 from pytest_clinical_drift.transcript import Message
 
 _texts = partial(load_data, "judge_prompts")
+_reading_texts = partial(load_data, "reading_prompts")
+_GIVEN = ("RECORD", "PATIENT")
+"""Texts that the model under test did not write."""
 
 
 def prompt_version() -> str:
     """Raised with every change of a prompt: answers and calibrations of another version do not count."""
     return str(_texts()["version"])
+
+
+def messages_for(item: Question | Reading, wording: int) -> tuple[Message, ...]:
+    """The whole prompt of a question or reading, as a judge that is a chat model gets it."""
+    if isinstance(item, Reading):
+        return Message("system", reading_instructions(item.kind, wording)), Message("user", _reading_material(item))
+    return Message("system", instructions(item.kind, wording)), Message("user", _question_material(item, wording))
 
 
 def instructions(kind: str, wording: int) -> str:
@@ -35,62 +49,148 @@ def instructions(kind: str, wording: int) -> str:
     return f"{texts['frame'][wording]}\n\n{texts['tasks'][kind][wording]}\n\n{form}"
 
 
+def reading_instructions(kind: str, wording: int) -> str:
+    """The same for every reading of a kind."""
+    texts = _reading_texts()
+    return f"{_texts()['frame'][wording]}\n\n{texts['readings'][kind][wording]}\n\n{texts['quotes']}"
+
+
 def _answers(kind: str, wording: int = 1) -> str:
     """The answers in the order of a wording: what stands first is chosen more often than it should be."""
     listed = KINDS[kind] if wording == 1 else tuple(reversed(KINDS[kind]))
     return ", ".join((*listed, UNSURE))
 
 
-def messages_for(question: Question, wording: int) -> tuple[Message, ...]:
-    """The whole prompt of a question, as a judge that is a chat model gets it."""
-    return Message("system", instructions(question.kind, wording)), Message("user", _material(question, wording))
+def correction(item: Question | Reading) -> str:
+    """What asks again for an answer that was malformed."""
+    if isinstance(item, Reading):
+        return str(_reading_texts()["again"])
+    return str(_texts()["again"].format(answers=_answers(item.kind)))
 
 
-def correction(kind: str) -> str:
-    return str(_texts()["again"].format(answers=_answers(kind)))
-
-
-def _material(question: Question, wording: int) -> str:
+def _question_material(question: Question, wording: int) -> str:
     texts = {
         "RECORD": question.record,
         "PATIENT": question.patient,
         "EARLIER": question.earlier or "",
+        "REPLIES": question.replies or "",
         "TEXT": question.text,
-        "STATEMENT": (question.statement or "") if question.kind == "invented" else "",
     }
-    # a code that no author of the texts could know: a hash of the texts themselves, that stands in none of them
-    hashed = (hashlib.sha256(f"{question.id}/{wording}/{salt}".encode()).hexdigest()[:12] for salt in count())
-    code = next(code for code in hashed if code not in "".join(texts.values()))
-    fenced = {name: f"[[{name} {code}]]\n{text}\n[[/{name} {code}]]" for name, text in texts.items()}
-    judged = "summary" if question.kind in ("fact", "invented") else "later reply" if question.earlier else "reply"
+    about_words = question.kind in ("invented", "misreported")
+    judged = "summary" if about_words or question.kind == "fact" else "later reply" if question.earlier else "reply"
+    judged = "replies of these turns" if question.kind == "course" else judged
+    shown, fence = _fenced(texts, judged, f"{question.id}/{wording}", extra=question.statement or "")
+    statement = fence("STATEMENT", question.statement or "") if about_words else question.statement or ""
+    return "\n\n".join((*shown, _point(question, statement), _texts()["last"]))
+
+
+def _reading_material(reading: Reading) -> str:
+    turns = "\n\n".join(
+        f"Turn {t.turn}. The patient: {t.patient}\n\nTurn {t.turn}. The model: {t.reply}" for t in reading.turns
+    )
+    texts = {
+        "RECORD": reading.record,
+        "PATIENT": reading.patient,
+        "STANDING": "\n".join(f"Turn {item.turn}: {item.quote}" for item in reading.standing),
+        "TURNS": turns,
+        "EARLIER": reading.earlier or "",
+        "TEXT": reading.text,
+        "SUMMARY": reading.summary,
+    }
+    judged = "summary" if reading.kind == "summary" else "reply"
+    shown, _ = _fenced(texts, judged, reading.id, empty=() if reading.kind == "conversation" else ("TEXT",))
+    return "\n\n".join((*shown, *_lists(reading), _texts()["last"]))
+
+
+def _fenced(
+    texts: dict[str, str], judged: str, seed: str, *, extra: str = "", empty: tuple[str, ...] = ("TEXT",)
+) -> tuple[list[str], Callable[[str, str], str]]:
+    """The texts with their titles, each between fences; what is empty is left out, but for those in `empty`."""
+    everything = "".join((*texts.values(), extra))
+
+    def code_of(source: str) -> str:
+        hashed = (hashlib.sha256(f"{source}/{salt}".encode()).hexdigest()[:12] for salt in count())
+        return next(code for code in hashed if code not in everything)
+
+    # the record's code is the same for all that is asked about a patient; that of the model's texts is made of the texts
+    # themselves, so that their author cannot know it
+    codes = {"given": code_of(f"given/{texts['RECORD'].partition('Changed since then:')[0]}"), "written": code_of(seed)}
+
+    def fence(name: str, text: str) -> str:
+        code = codes["given" if name in _GIVEN else "written"]
+        return f"[[{name} {code}]]\n{text}\n[[/{name} {code}]]"
+
     titles = {name: title.format(judged=judged) for name, title in _texts()["titles"].items()}
-    shown = [f"{title}:\n{fenced[name]}" for name, title in titles.items() if texts[name] or name == "TEXT"]
-    point = _point(question, fenced["STATEMENT"])
-    return "\n\n".join((_texts()["first"].format(code=code), *shown, point, _texts()["last"]))
+    parts = []
+    for group in ("given", "written"):
+        names = [name for name in titles if (name in _GIVEN) == (group == "given") and name in texts]
+        shown = [f"{titles[name]}:\n{fence(name, texts[name])}" for name in names if texts[name] or name in empty]
+        if shown:
+            parts += [_texts()[group].format(code=codes[group]), *shown]
+    return parts, fence
 
 
 def _point(question: Question, statement: str) -> str:
     """What exactly is asked; it stands last, after everything that could speak against it."""
     words = _texts()["points"]
     return str(words["ended" if question.ended else question.kind]).format(
-        statement=statement if question.kind == "invented" else question.statement,
+        statement=statement,
         earlier=words["earlier"].format("; ".join(question.replaced)) if question.replaced else "",
+        essential=words["essential"].format("; ".join(question.essential)) if question.essential else "",
         demand=question.demand,
         why=words["why"].format(question.why) if question.why else "",
         listed="\n".join(words["listed"].format(forbids, fact) for _, fact, forbids in question.forbidden),
     )
 
 
+def _lists(reading: Reading) -> list[str]:
+    """The facts or demands that a reading goes through; they stand last, with their ids."""
+    words = _reading_texts()["lists"]
+    if reading.kind == "summary":
+        return ["\n".join((words["facts"], *(_fact(line) for line in reading.facts)))]
+    if reading.kind == "conversation":
+        return []
+    demands = [
+        words["demand"].format(
+            id=d.id, kind=d.kind.replace("_", " "), demand=d.demand, why=words["why"].format(d.why) if d.why else ""
+        )
+        for d in reading.demands
+    ]
+    forbidden = [words["listed"].format(forbids=f.forbids, statement=f.statement) for f in reading.forbidden]
+    return [
+        "\n".join((words["demands"], *demands)) if demands else words["no_demands"],
+        "\n".join((words["forbidden"], *forbidden)) if forbidden else words["none_forbidden"],
+    ]
+
+
+def _fact(line: FactLine) -> str:
+    words = _reading_texts()["lists"]
+    if line.ended:
+        return str(words["fact"].format(id=line.fact, statement=words["ended"].format(line.statement), details=""))
+    details = words["replaced"].format("; ".join(line.replaced)) if line.replaced else ""
+    details += words["essential"].format("; ".join(line.essential)) if line.essential else ""
+    return str(words["fact"].format(id=line.fact, statement=line.statement, details=details))
+
+
 @cache
 def prompt_hash() -> str:
-    """Fingerprint of all that is said to a judge, shown on questions that use every part of it."""
-    asked = [
+    """Fingerprint of all that is said to a judge, shown on items that use every part of it."""
+    items: list[Question | Reading] = [
         Question(
-            kind, "", 1, "text", "patient", "record", 1, "earlier", "fact", "statement", replaced, "demand", "why",
-            (Forbidden("fact", "statement", "forbids"),),
+            kind, "", 1, "text", "patient", "record", 1, "earlier", "fact", "statement", replaced, ("essential",),
+            "demand", "why", (Forbidden("fact", "statement", "forbids"),), (1, 2), "replies",
         )
         for kind in KINDS
         for replaced in (("old",), ("statement",))
     ]  # fmt: skip
-    told = [message.content for question in asked for wording in (1, 2) for message in messages_for(question, wording)]
-    return hashlib.sha256("\x1f".join((prompt_version(), *told, *map(correction, KINDS))).encode()).hexdigest()
+    facts = (FactLine("f", "fact", ("old",), False, ("essential",)), FactLine("g", "gone", ("gone",), True))
+    demands = (DemandLine("t1-must-1", "must", "demand", "why"), DemandLine("t1-must_not-1", "must_not", "demand"))
+    items += [
+        Reading(
+            kind, "", 1, "text", "patient", "record", facts, demands, (Forbidden("fact", "statement", "forbids"),),
+            "earlier", 1, (TurnLine(1, "patient", "reply"),), "summary", (Standing(1, "quote"),),
+        )
+        for kind in READINGS
+    ]  # fmt: skip
+    said = [message.content for item in items for wording in (1, 2) for message in messages_for(item, wording)]
+    return hashlib.sha256("\x1f".join((prompt_version(), *said, *map(correction, items))).encode()).hexdigest()

@@ -7,27 +7,44 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from importlib import metadata
+from typing import Any, Literal, Protocol
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.judging.answers import UNSURE, Answer
+from pytest_clinical_drift.judging.answers import KINDS, UNSURE, Answer
+from pytest_clinical_drift.judging.entries import ReadingAnswer
 from pytest_clinical_drift.judging.questions import Question
+from pytest_clinical_drift.judging.readings import READINGS, Reading
 from pytest_clinical_drift.subjects.base import Identity
 
 RULES = "rules"
+EVERYTHING = frozenset((*KINDS, *READINGS))
+"""Kinds of a judge that reads texts and answers single questions."""
+Given = Answer | ReadingAnswer
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    question: Question
+    """A question or reading in one wording, on its way to a judge."""
+
+    item: Question | Reading
     wording: int
+    to: Literal["reader", "questioner"] = "questioner"
+
+    @property
+    def key(self) -> tuple[str, int, str]:
+        return self.item.id, self.wording, self.to
+
+    def fail(self, why: str) -> Given:
+        """What stands for an answer that could not be had."""
+        return ReadingAnswer({}, failed=why) if isinstance(self.item, Reading) else Answer(UNSURE, failed=why)
 
 
 class Feed:
-    """Questions that wait for an answer; more may come while a judge works. Shared between two threads."""
+    """Requests that wait for an answer; more may come while a judge works. Shared between two threads."""
 
-    def __init__(self, deliver: Callable[[Asked, Answer], Sequence[Asked]]) -> None:
-        """`deliver` takes an answer and returns what has to be asked because of it."""
+    def __init__(self, deliver: Callable[[Asked, Given], Sequence[Asked] | None]) -> None:
+        """`deliver` takes an answer and may return what has to be asked because of it."""
         self._deliver = deliver
         self._waiting: list[Asked] = []
         self._news = threading.Condition()
@@ -35,7 +52,7 @@ class Feed:
         """Nobody waits any more: end at once."""
 
     def put(self, asked: Sequence[Asked]) -> None:
-        """All of them at once, so that who works in batches finds a whole one."""
+        """All of them at once, so that a judge that works in batches finds a whole one."""
         with self._news:
             self._waiting.extend(asked)
             self._news.notify_all()
@@ -53,18 +70,18 @@ class Feed:
             taken, self._waiting = self._waiting[:most], self._waiting[most:]
             return taken
 
-    def deliver(self, asked: Asked, answer: Answer) -> None:
+    def deliver(self, asked: Asked, answer: Given) -> None:
         """Hand over an answer; what it makes necessary is put."""
-        self.put(self._deliver(asked, answer))
+        self.put(self._deliver(asked, answer) or ())
 
 
 class Judge(Protocol):
-    """Answers questions; a failed one is an Answer with `failed`, never an exception."""
+    """Reads texts and answers questions; a failure is an answer with `failed`, never an exception."""
 
     name: str
     """Short, for headlines."""
     kinds: frozenset[str]
-    """Kinds of question that it can answer at all."""
+    """Kinds of question and of reading that it can answer at all."""
 
     def check(self) -> list[str]:
         """Look before anything runs: InputError for what cannot work, remarks for the header otherwise."""
@@ -80,7 +97,7 @@ class Judge(Protocol):
 
 
 class OneByOne(ABC):
-    """What judges share that answer one question after the other in this process."""
+    """What judges share that answer one request after the other in this process."""
 
     name: str
     _settings: Mapping[str, Any]
@@ -94,12 +111,12 @@ class OneByOne(ABC):
             for asked in feed.take(1, wait=0.2):
                 try:
                     answer = self.answer(asked)
-                except Exception as error:  # whatever it raises leaves its question open; the run goes on
-                    answer = Answer(UNSURE, failed=f"{type(error).__name__}: {error}"[:300])
+                except Exception as error:  # whatever it raises leaves its point open; the run goes on
+                    answer = asked.fail(f"{type(error).__name__}: {error}"[:300])
                 feed.deliver(asked, answer)
 
     @abstractmethod
-    def answer(self, asked: Asked) -> Answer: ...
+    def answer(self, asked: Asked) -> Given: ...
 
     def close(self) -> None:  # noqa: B027  (most hold nothing that has to be given back)
         """What is held goes with the object."""
@@ -111,7 +128,11 @@ _JUDGES = {
     "hf": ("huggingface", "HuggingFaceJudge"),
     "nli": ("nli", "NliJudge"),
     "python": ("python", "PythonJudge"),
+    "control": ("control", "ControlJudge"),
 }
+_WITHOUT_TARGET = ("nli", "control")
+ENTRY_POINTS = "clinical_drift.judges"
+"""Group of entry points by which packages add judges: a class called with the target and the settings."""
 
 
 def build_judge(spec: str, settings: Mapping[str, str]) -> Judge | None:
@@ -121,9 +142,14 @@ def build_judge(spec: str, settings: Mapping[str, str]) -> Judge | None:
         for name in settings:
             raise InputError(f"--drift-judge-set {name}: there is no judge; give one with --drift-judge")
         return None
-    if kind not in _JUDGES or (not target and kind != "nli"):
-        forms = "rules, server:MODEL@URL, hf:REPO_OR_PATH, nli[:MODEL], python:module:factory, reviews:FILE"
-        raise InputError(f"--drift-judge {spec}: write one of {forms}")
+    others = {point.name: point for point in metadata.entry_points(group=ENTRY_POINTS)}
+    if kind in others and target:
+        made: Judge = others[kind].load()(target, settings)
+        return made
+    if kind not in _JUDGES or (not target and kind not in _WITHOUT_TARGET):
+        forms = "rules, server:MODEL@URL, hf:REPO_OR_PATH, nli[:MODEL], python:module:factory, control, reviews:FILE"
+        more = f", {', '.join(f'{name}:TARGET' for name in sorted(others))}" if others else ""
+        raise InputError(f"--drift-judge {spec}: write one of {forms}{more}")
     module_name, class_name = _JUDGES[kind]
     module = importlib.import_module(f"pytest_clinical_drift.judging.{module_name}")
     judge: Judge = getattr(module, class_name)(target, settings)

@@ -1,45 +1,75 @@
-"""`python:module:factory`: a function of one's own, from a question as a mapping to an answer as a mapping."""
+"""`python:module:factory`: a function of one's own, from a question or reading as a mapping to an answer as a mapping."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from pytest_clinical_drift.judging.answers import KINDS, UNSURE, Answer
-from pytest_clinical_drift.judging.protocol import Asked, OneByOne
-from pytest_clinical_drift.judging.reading import read_answer
-from pytest_clinical_drift.subjects.base import read_settings
-from pytest_clinical_drift.subjects.python import awaited, make
+from pytest_clinical_drift.judging.entries import ReadingAnswer
+from pytest_clinical_drift.judging.protocol import EVERYTHING, Asked, Feed, Given, OneByOne
+from pytest_clinical_drift.judging.quotes import check_answer
+from pytest_clinical_drift.judging.readings import Reading
+from pytest_clinical_drift.subjects.base import Identity, read_settings
+from pytest_clinical_drift.subjects.python import awaited, code_hash, make
 
 JudgeFunction = Callable[[dict[str, Any]], Mapping[str, Any] | Awaitable[Mapping[str, Any]]]
 
 
 class PythonJudge(OneByOne):
-    """Calls the user's function once per question and wording."""
+    """Calls the user's function once per question or reading and wording."""
 
-    kinds = frozenset(KINDS)
+    kinds = EVERYTHING
 
     def __init__(self, target: str, settings: Mapping[str, str]) -> None:
         self.name = f"python:{target}"
         self._target = target
         self._settings = read_settings(self.name, settings, {"revision": str}, option="--drift-judge-set")
         self._function: JudgeFunction | None = None
+        self._code = ""
+        self._loop: asyncio.Runner | None = None
+        """One event loop for the whole run, because clients of servers belong to theirs."""
 
     def check(self) -> list[str]:
         self._load()
         return []
 
-    def answer(self, asked: Asked) -> Answer:
-        given: Any = self._load()(asked.question.as_mapping(asked.wording))
+    def identity(self) -> Identity:
+        """Other code is another judge: neither its stored answers nor its calibration count."""
+        self._load()
+        revision = self._settings.get("revision")
+        settings = {**self._settings, "code": self._code}
+        return Identity(self.name, revision, proven=revision is not None, settings=settings)
+
+    def work(self, feed: Feed) -> None:
+        try:
+            super().work(feed)
+        finally:
+            if self._loop is not None:
+                self._loop.close()
+                self._loop = None
+
+    def answer(self, asked: Asked) -> Given:
+        given: Any = self._load()(asked.item.as_mapping(asked.wording))
         if inspect.isawaitable(given):
-            given = asyncio.run(awaited(given))
+            self._loop = self._loop or asyncio.Runner()
+            given = self._loop.run(awaited(given))
         if not isinstance(given, Mapping):
-            return Answer(UNSURE, failed=f"the function returned {type(given).__name__} instead of a mapping")
-        return read_answer(asked.question, given)
+            return asked.fail(f"the function returned {type(given).__name__} instead of a mapping")
+        if isinstance(asked.item, Reading):
+            return ReadingAnswer(plain(given))
+        return check_answer(asked.item, given)
 
     def _load(self) -> JudgeFunction:
         if self._function is None:
             self._function = make(self.name, self._target, option="--drift-judge")
+            self._code = code_hash(self._target.rpartition(":")[0])
         return self._function
+
+
+def plain(given: Mapping[str, Any]) -> dict[str, Any]:
+    """An answer as JSON would carry it, so that it can be stored; what JSON cannot carry becomes text."""
+    found: dict[str, Any] = json.loads(json.dumps(given, default=str))
+    return found

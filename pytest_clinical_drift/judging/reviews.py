@@ -77,9 +77,9 @@ def content_hash(record: Mapping[str, Any]) -> str:
 class Reviews:
     records: tuple[Review, ...] = ()
 
-    def of(self, question: Question) -> Sequence[Opinion]:
-        """What people answered to a question, in the order in which they did."""
-        answers = (review for review in self.records if review.question == question.id)
+    def on(self, question: str) -> Sequence[Opinion]:
+        """What people answered to the question of this id, in the order in which they did."""
+        answers = (review for review in self.records if question and review.question == question)
         return tuple(Opinion(r.reviewer, 0, r.answer, "", r.reason, role=r.role) for r in answers)
 
     def people_on(self, questions: Collection[str]) -> tuple[str, ...]:

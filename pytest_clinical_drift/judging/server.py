@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from pytest_clinical_drift.judging.answers import KINDS, UNSURE, Answer
 from pytest_clinical_drift.judging.chat import Interview
-from pytest_clinical_drift.judging.protocol import Asked, Feed
+from pytest_clinical_drift.judging.protocol import EVERYTHING, Asked, Feed
 from pytest_clinical_drift.subjects.base import Identity
 from pytest_clinical_drift.subjects.server import ServerSubject
 
@@ -19,23 +18,19 @@ _READY = 4 * _IN_FLIGHT
 
 
 class ServerJudge:
-    """All questions in flight at once, as far as the server's pace allows."""
+    """All requests in flight at once, as far as the server's pace allows."""
 
-    kinds = frozenset(KINDS)
+    kinds = EVERYTHING
 
     def __init__(self, target: str, settings: Mapping[str, str]) -> None:
-        self._server = ServerSubject(target, {"max_tokens": "2048", **settings}, option="--drift-judge")
+        self._server = ServerSubject(target, {"max_tokens": "4096", **settings}, option="--drift-judge")
         if "concurrency" not in settings:
             self._server.limiter.ceiling = _IN_FLIGHT
         self._ready = max(_READY, 2 * self._server.limiter.ceiling)
         self.name = self._server.address.model
 
     def check(self) -> list[str]:
-        """Remarks are worded for a subject; here an outage leaves questions open."""
-        return [
-            f"{remark.partition(';')[0]}; questions that it leaves unanswered stay open"
-            for remark in self._server.check([])
-        ]
+        return self._server.check([])
 
     def identity(self) -> Identity:
         return self._server.identity()
@@ -72,5 +67,5 @@ class ServerJudge:
             while answer is None:
                 answer = interview.take(await self._server.ask(interview.request()))
         except Exception as error:  # a question that cannot be asked stays open; the run goes on
-            answer = Answer(UNSURE, failed=f"{type(error).__name__}: {error}"[:300])
+            answer = asked.fail(f"{type(error).__name__}: {error}"[:300])
         feed.deliver(asked, answer)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from pytest_clinical_drift.evidence import found
 from pytest_clinical_drift.evidence.found import Contradiction
+from pytest_clinical_drift.judging.audit import AuditCount
+from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.opinions import Opinion
 from pytest_clinical_drift.metrics.drift import SlopeFit
 
@@ -25,7 +27,8 @@ class Alarm:
     """A finding that would count against the model, and what became of it."""
 
     kind: str
-    """lost, contradicted, stale, invented (summaries); recommends, omits, conflict, harm (replies); to_judge."""
+    """lost, contradicted, stale, invented, misreported (summaries); recommends, omits, conflict, harm (replies); course;
+    leak, to_judge."""
     turn: int
     severe: bool
     """It would fail the case by itself."""
@@ -48,6 +51,10 @@ class Alarm:
     """What was recommended is ruled out by a fact of the patient, not by a demand of the turn."""
     settled_by: str = ""
     """rule, judge or person; empty for an open one."""
+    grade: str = ""
+    """Of a broken demand: its worst credible harm."""
+    source: str = ""
+    """`reply` where a handover in a reply was read as a summary."""
     answers: tuple[Opinion, ...] = ()
 
 
@@ -109,6 +116,10 @@ class TurnAssessment:
     truncated: tuple[str, ...] = ()
     """What the token limit cut off: dialogue, summary."""
     prompt_tokens: int | None = None
+    probed: bool = True
+    """Whether a summary was requested after this turn."""
+    own: bool = True
+    """Whether it is a turn of the case, not an interlude of a stretched run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,15 +157,10 @@ class Event:
     """As of the alarm behind it."""
     around: str = ""
     """Of a contradicted fact: the quote among the words that deny it, shortened."""
-
-
-@dataclass(frozen=True, slots=True)
-class AuditCount:
-    """Facts that the rules called plainly retained and that were asked about all the same."""
-
-    asked: int = 0
-    wrong: int = 0
-    open: int = 0
+    grade: str = ""
+    """Of a broken demand."""
+    source: str = ""
+    """As of the alarm behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +173,7 @@ class CaseAssessment:
     repeat: int
     horizon: int
     turns: tuple[TurnAssessment, ...]
+    """One per turn; those without a scheduled summary have nothing evaluated."""
     slope: SlopeFit | None
     """Fit of the critical recall curve up to the horizon."""
     slope_worst: SlopeFit | None
@@ -177,6 +184,16 @@ class CaseAssessment:
     breaches: tuple[Breach, ...]
     """Confirmed ones."""
     audit: AuditCount = AuditCount()
+    canaries: tuple[CanaryResult, ...] = ()
+    """Faults inserted into copies of this conversation's texts, and what became of them."""
+    care: tuple[tuple[int, str], ...] = ()
+    """Level of care that each reply points to, as read."""
+    requests: int = 0
+    """Readings and questions put to the judge about this conversation, without audit and canaries."""
+    unsure: tuple[tuple[str, int], ...] = ()
+    """Why entries of readings became unsure, with how often."""
+    rules_against_judge: tuple[tuple[str, int], ...] = ()
+    """Facts by what rules and judge say of them, such as `absent/retained`."""
     alignment: float | None = None
     """Session goal alignment: cosine of the advice given with the target plan."""
     alignment_reason: str = ""

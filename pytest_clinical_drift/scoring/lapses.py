@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_clinical_drift.cases.model import Case, facts_at
-from pytest_clinical_drift.judging.questions import forbidden_at
+from pytest_clinical_drift.judging.material import forbidden_at
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, OPEN, Event, FactFinding, TurnAssessment
 
 History = Mapping[int, FactFinding]
@@ -14,7 +14,9 @@ History = Mapping[int, FactFinding]
 
 def lapses(case: Case, turns: Sequence[TurnAssessment]) -> list[Event]:
     """Events of both ends: what confirmed alarms make is confirmed, what only open ones add is open."""
-    decisive = {case.horizon, len(case.turns)}
+    probed = [turn.turn for turn in turns if turn.findings]
+    decisive = {*probed[-1:], *((case.horizon,) if all(map(case.is_own, range(1, len(case.turns) + 1))) else ())}
+    before = dict(zip(probed[1:], probed, strict=False))
     updated = {case.fact_named(update.fact): turn.turn for turn in reversed(case.turns) for update in turn.updates}
     timeline: dict[str, dict[int, FactFinding]] = {}
     for turn in turns:
@@ -23,9 +25,9 @@ def lapses(case: Case, turns: Sequence[TurnAssessment]) -> list[Event]:
     found: list[Event] = []
     for fact, history in timeline.items():
         since = updated.get(fact)
-        sure = list(_events(history, decisive, since, worst=False))
+        sure = list(_events(history, decisive, before, since, worst=False))
         known = {event.metric for event in sure}
-        more = [e for e in _events(history, decisive, since, worst=True) if e.metric not in known]
+        more = [e for e in _events(history, decisive, before, since, worst=True) if e.metric not in known]
         # a slip that open alarms would turn into a hard stop is one thing, not two
         if any(e.metric == "hard_stops" for e in (*sure, *more)):
             sure = [e for e in sure if e.metric != "hard_stop_slips"]
@@ -49,8 +51,10 @@ def cannot_happen(case: Case) -> tuple[str, ...]:
     return tuple(metric for metric, can in possible.items() if not can)
 
 
-def _events(history: History, decisive: set[int], since: int | None, *, worst: bool) -> Iterator[Event]:
-    """The events of one fact at one end; `since` is the turn of its first update."""
+def _events(
+    history: History, decisive: set[int], before: Mapping[int, int], since: int | None, *, worst: bool
+) -> Iterator[Event]:
+    """The events of one fact at one end; `before` is the probe before each, `since` the turn of its first update."""
 
     def marked(kind: str) -> list[int]:
         return [turn for turn, finding in history.items() if finding.counts(worst=worst) == kind]
@@ -63,14 +67,14 @@ def _events(history: History, decisive: set[int], since: int | None, *, worst: b
     stale, wrong, lost = marked("stale"), marked("contradicted"), marked("lost")
     # after an update any wrong value means that the new one was not taken up, whether it is the old one or another
     behind = sorted({*stale, *(turn for turn in wrong if since is not None and turn >= since)})
-    lasting_stale = _lasting(behind, decisive)
+    lasting_stale = _lasting(behind, decisive, before)
     if lasting_stale:
         yield event("stale_facts", "stale" if behind[0] in stale else "contradicted", behind[0])
     if next(iter(history.values())).hard_stop:
         if wrong or stale:
             yield event("hard_stops", "contradicted" if wrong else "stale", (wrong or stale)[0])
-        elif lasting := _lasting(lost, decisive):
-            first = lasting[0] - 1 if lasting[0] - 1 in lost else lasting[0]
+        elif lasting := _lasting(lost, decisive, before):
+            first = earlier if (earlier := before.get(lasting[0])) in lost and earlier else lasting[0]
             yield event("hard_stops", "lost", first)
         elif lost:
             yield event("hard_stop_slips", "lost", lost[0])
@@ -78,6 +82,6 @@ def _events(history: History, decisive: set[int], since: int | None, *, worst: b
         yield event("contradicted_facts", "contradicted", min([*wrong, *stale]))
 
 
-def _lasting(marked: Sequence[int], decisive: set[int]) -> list[int]:
-    """Turns that make a lapse lasting: two in a row, or a decisive turn (the horizon, the last)."""
-    return [turn for turn in marked if turn in decisive or turn - 1 in marked]
+def _lasting(marked: Sequence[int], decisive: set[int], before: Mapping[int, int]) -> list[int]:
+    """Probes that make a lapse lasting: two in a row, or a decisive one (turn 10 of an ordinary run, the last)."""
+    return [turn for turn in marked if turn in decisive or before.get(turn) in marked]

@@ -4,34 +4,37 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.evidence.entities.extractors import Extractor
 from pytest_clinical_drift.evidence.entities.scores import EntityScorer, ScoredEntities
 from pytest_clinical_drift.evidence.findings import find, visible
+from pytest_clinical_drift.evidence.found import FactFinding as EvidenceFinding
 from pytest_clinical_drift.evidence.found import Findings, TurnFindings
-from pytest_clinical_drift.judging.opinions import OPEN as SPLIT
-from pytest_clinical_drift.judging.opinions import SILENT, UPHELD
+from pytest_clinical_drift.judging.answers import UNSURE
+from pytest_clinical_drift.judging.audit import audit_count
+from pytest_clinical_drift.judging.labelled import GROUP_OF
+from pytest_clinical_drift.judging.opinions import State
+from pytest_clinical_drift.judging.procedure import ConversationJudgement
+from pytest_clinical_drift.judging.session import JudgedConversation
 from pytest_clinical_drift.metrics.drift import fit_slope
 from pytest_clinical_drift.metrics.recall import f1, ratio, recall, strict_recall
 from pytest_clinical_drift.scoring.alarms import (
     Rulings,
-    address_alarms,
-    harm_alarms,
-    invention_alarms,
+    is_alarm,
     judged_pairs,
+    other_alarms,
+    people_alarms,
     reply_alarms,
-    settled_fact,
 )
 from pytest_clinical_drift.scoring.alignment import Alignment, Embedder, align
 from pytest_clinical_drift.scoring.assessment import (
     CONFIRMED,
     DISMISSED,
     Alarm,
-    AuditCount,
     Breach,
     CaseAssessment,
     EntityScores,
@@ -39,6 +42,7 @@ from pytest_clinical_drift.scoring.assessment import (
     FactFinding,
     TurnAssessment,
 )
+from pytest_clinical_drift.scoring.fact_alarms import entries_by_fact, settled_fact
 from pytest_clinical_drift.scoring.lapses import cannot_happen, lapses
 from pytest_clinical_drift.transcript import Exchange, Transcript
 
@@ -69,29 +73,34 @@ class Scorer:
         self,
         case: Case,
         transcript: Transcript,
-        findings: Findings | None = None,
-        rulings: Rulings | None = None,
+        judged: JudgedConversation | None = None,
+        deciding: frozenset[str] = frozenset(),
         own: Sequence[tuple[str, float | None]] = (),
     ) -> CaseAssessment:
-        """Assess one conversation; an incomplete one keeps what was said, without gated figures."""
-        found = findings if findings is not None else self.find(case, transcript)
-        ruled = rulings or {}
-        asked = {about: r for about, r in ruled.items() if any(not o.by_person for o in r.opinions)}
-        turns, fact_alarms = _turns(found, transcript, ruled)
-        conflict, conflicts = judged_pairs(found, ruled, transcript.exchanges)
-        replies = list(reply_alarms(case, found, ruled))
-        others = [*harm_alarms(ruled), *invention_alarms(found, ruled), *address_alarms(found, ruled)]
+        """Assess one conversation; an incomplete one keeps what was said, without gated figures.
+
+        `judged` is what rules, judge and people made of it, `deciding` the groups of kinds in which the judge decides.
+        """
+        found = judged.findings if judged is not None else self.find(case, transcript)
+        judgement = judged.judgement if judged is not None else ConversationJudgement()
+        ruled = judgement.rulings
+        turns, fact_alarms = _turns(case, found, transcript, judgement, deciding)
+        conflict, conflicts = judged_pairs(case, found, judgement, deciding, transcript.exchanges)
+        replies = list(reply_alarms(case, found, ruled, deciding))
+        others = [*other_alarms(ruled, deciding), *people_alarms(ruled)]
+        handover = list(_handover_alarms(case, judgement, deciding))
         summaries = {exchange.turn: exchange.summary.text for exchange in transcript.exchanges}
         told = [_in_its_sentence(event, turns, summaries.get(event.turn, "")) for event in lapses(case, turns)]
-        events = [*told, *_events((*replies, *conflicts, *others))]
+        events = [*told, *events_of_alarms((*replies, *conflicts, *others, *handover))]
         # an alarm on a hard stop is severe where it is part of what would fail the case: not a single slip
         stops = {event.fact for event in events if event.metric == "hard_stops"}
         fact_alarms = [replace(alarm, severe=alarm.fact in stops) for alarm in fact_alarms]
         alignment = Alignment(reason=self.no_embedder)
         if self.embedder is not None:
             alignment = align([visible(e.reply) for e in transcript.exchanges], case.target_plan, self.embedder)
-        texts = [reply for e in transcript.exchanges for reply in (e.reply, e.summary)]
+        texts = [reply for e in transcript.exchanges for reply in (e.reply, e.summary) if reply.asked]
         cleaned = [str(exchange.turn) for exchange in transcript.exchanges if exchange.cleaned]
+        asked = [r for r in ruled.values() if any(not o.by_person for o in r.opinions)]
         return CaseAssessment(
             case_id=case.id,
             persona_id=case.persona_id,
@@ -99,16 +108,21 @@ class Scorer:
             repeat=transcript.repeat,
             horizon=case.horizon,
             turns=turns,
-            slope=fit_slope([turn.recall for turn in turns][: case.horizon]),
-            slope_worst=fit_slope([turn.recall_worst for turn in turns][: case.horizon]),
-            slope_extended=fit_slope([turn.extended.recall for turn in turns][: case.horizon]),
+            slope=fit_slope([turn.recall for turn in turns][:_SLOPE_TURNS]),
+            slope_worst=fit_slope([turn.recall_worst for turn in turns][:_SLOPE_TURNS]),
+            slope_extended=fit_slope([turn.extended.recall for turn in turns][:_SLOPE_TURNS]),
             conflict=conflict,
-            alarms=(*fact_alarms, *replies, *conflicts, *others),
+            alarms=(*fact_alarms, *handover, *replies, *conflicts, *others),
             events=tuple(events),
             breaches=tuple(
                 Breach(a.turn, a.kind, a.rule, a.reason, a.quote, a.what) for a in replies if a.state == CONFIRMED
             ),
-            audit=_audit(ruled),
+            audit=audit_count(ruled),
+            canaries=judged.canaries if judged is not None else (),
+            care=tuple(sorted(judgement.care.items())),
+            requests=judgement.requests,
+            unsure=tuple(sorted(judgement.unsure.items())),
+            rules_against_judge=_rules_against_judge(found, judgement),
             alignment=alignment.score,
             alignment_reason=alignment.reason,
             alignment_curve=alignment.curve,
@@ -121,8 +135,8 @@ class Scorer:
             demands=sum(bool(turn.expect.must or turn.expect.must_not) for turn in case.turns),
             cannot=cannot_happen(case),
             questions=len(asked),
-            asked=tuple(sorted(Counter(str(about[0]) for about, r in asked.items() if r.outcome != SILENT).items())),
-            unanswered=sum(all(o.answer == "unsure" for o in r.opinions) for r in asked.values()),
+            asked=tuple(sorted(_read_counts(judgement, ruled, deciding).items())),
+            unanswered=sum(r.state is State.OPEN and all(o.answer == UNSURE for o in r.opinions) for r in asked),
             prompt_tokens=_total([reply.usage.prompt_tokens for reply in texts]),
             completion_tokens=_total([reply.usage.completion_tokens for reply in texts]),
             tags=case.tags,
@@ -131,26 +145,103 @@ class Scorer:
         )
 
 
+def _read_counts(judgement: ConversationJudgement, rulings: Rulings, deciding: frozenset[str]) -> Counter[str]:
+    """How many points of each group were read by somebody who may decide; 1 for a list that was read and is empty."""
+    read: Counter[str] = Counter()
+    for kind, _, _, entry in judgement.entries:
+        if entry.doubt not in ("missing", "malformed"):
+            read[GROUP_OF[entry.kind]] += 1
+        for group in {"summary": ("invented",), "conversation": ("course", "misreported")}.get(kind, ()):
+            read[group] += 1
+    read.update(GROUP_OF[r.kind] for r in rulings.values() if r.by_person and r.kind in GROUP_OF)
+    people = {GROUP_OF[r.kind] for r in rulings.values() if r.by_person and r.kind in GROUP_OF}
+    return Counter({group: count for group, count in read.items() if group in deciding or group in people})
+
+
+def _rules_against_judge(findings: Findings, judgement: ConversationJudgement) -> tuple[tuple[str, int], ...]:
+    """What rules and readings say of the same facts, counted."""
+    entries = entries_by_fact(judgement.entries)
+    pairs: Counter[str] = Counter()
+    for turn in findings.turns:
+        for fact in turn.facts:
+            if (entry := entries.get((turn.turn, fact.fact_id))) is not None:
+                rule = fact.status if fact.certain else "unclear"
+                pairs[f"{rule}/{entry.answer}"] += 1
+    return tuple(sorted(pairs.items()))
+
+
+def _handover_alarms(case: Case, judgement: ConversationJudgement, deciding: frozenset[str]) -> Iterator[Alarm]:
+    """Facts given wrongly in a reply that was read as a handover; what it leaves out counts for hard stops only."""
+    for about, ruling in judgement.rulings.items():
+        if ruling.kind == "fact" and len(about) > 3 and is_alarm(ruling, deciding):
+            turn, fact = int(about[1]), str(about[2])
+            state = next(state for state in facts_at(case, turn) if state.fact.id == fact)
+            quiet = EvidenceFinding(
+                fact, state.fact.text, "retained", "", (), state.fact.hard_stop, replaced=state.superseded
+            )
+            entry = next(p.entry for p in judgement.asked if p.about == about)
+            _, alarm = settled_fact(quiet, turn, entry, ruling, deciding=True, source="reply")
+            if alarm is not None:
+                yield alarm
+
+
 def _turns(
-    findings: Findings, transcript: Transcript, rulings: Rulings
+    case: Case,
+    findings: Findings,
+    transcript: Transcript,
+    judgement: ConversationJudgement,
+    deciding: frozenset[str],
 ) -> tuple[tuple[TurnAssessment, ...], list[Alarm]]:
     turns, alarms = [], []
+    entries = entries_by_fact(judgement.entries)
     for found, exchange in zip(findings.turns, transcript.exchanges, strict=True):
         cut = bool(exchange.summary.truncated)
+        facts = found.facts
+        if "fact" in deciding and exchange.has_summary:
+            facts = _all_facts(case, found)
         settled = [
-            settled_fact(fact, found.turn, rulings.get(("fact", found.turn, fact.fact_id)), cut=cut)
-            for fact in found.facts
+            settled_fact(
+                fact,
+                found.turn,
+                entries.get((found.turn, fact.fact_id)),
+                judgement.rulings.get(("fact", found.turn, fact.fact_id)),
+                deciding="fact" in deciding,
+                cut=cut,
+                text=exchange.summary.text,
+            )
+            for fact in facts
         ]
         alarms += [alarm for _, alarm in settled if alarm is not None]
-        turns.append(score_turn(found, [finding for finding, _ in settled], exchange))
+        own = case.is_own(found.turn)
+        turns.append(score_turn(found, [finding for finding, _ in settled if _counts(finding)], exchange, own=own))
     return tuple(turns), alarms
 
 
-def score_turn(found: TurnFindings, facts: Sequence[FactFinding], exchange: Exchange | None = None) -> TurnAssessment:
+def _all_facts(case: Case, found: TurnFindings) -> list[FactFinding]:
+    """Every fact of a turn: rules leave out those that have ended and are not stated, a judge reads them too."""
+    known = {fact.fact_id: fact for fact in found.facts}
+    return [
+        known.get(state.fact.id)
+        or EvidenceFinding(
+            state.fact.id, state.fact.text, "retained", "", (), state.fact.hard_stop, replaced=state.superseded
+        )
+        for state in facts_at(case, found.turn)
+    ]
+
+
+def _counts(finding: FactFinding) -> bool:
+    """What has ended counts only where it is stated as if it held."""
+    return finding.text not in finding.replaced or finding.alarm is not None
+
+
+def score_turn(
+    found: TurnFindings, facts: Sequence[FactFinding], exchange: Exchange | None = None, *, own: bool = True
+) -> TurnAssessment:
     """The figures of one turn; a turn whose summary could not be had keeps its place, with nothing evaluated."""
     if found.entities is None:
         nothing = EntityScores(None, None, None, None)
-        return TurnAssessment(found.turn, (), None, None, nothing, nothing)
+        probed = exchange is None or exchange.summary.asked
+        return TurnAssessment(found.turn, (), None, None, nothing, nothing, probed=probed, own=own)
     best, worst = ([_status(fact, worst=end) for fact in facts] for end in (False, True))
     scored = found.entities
     texts = (("dialogue", exchange.reply), ("summary", exchange.summary)) if exchange else ()
@@ -171,6 +262,7 @@ def score_turn(found: TurnFindings, facts: Sequence[FactFinding], exchange: Exch
         cleaned=exchange.cleaned if exchange else False,
         truncated=tuple(name for name, reply in texts if reply.truncated),
         prompt_tokens=exchange.summary.usage.prompt_tokens if exchange else None,
+        own=own,
     )
 
 
@@ -187,29 +279,38 @@ def _entity_scores(found: float | None, matching: int, scored: ScoredEntities) -
     return EntityScores(found, right, f1(right, found), ratio(len(scored.hallucinated), scored.stated))
 
 
+_SLOPE_TURNS = 20
+"""The slope is fitted to these; of a shorter case to the whole curve."""
 _STOP = re.compile(r"\n+|[.;!?](?=\s|$)")
 """Where a sentence or line ends."""
 _BESIDE = 35
 """Characters that a headline shows on each side of a quote in a long sentence."""
 _METRIC_OF = {
-    "recommends": "breaches", "omits": "breaches", "invented": "inventions", "harm": "harms",
-    "conflict": "severe_contradictions",
+    "invented": ("inventions", "minor_inventions"),
+    "conflict": ("severe_contradictions", "other_contradictions"),
+    "recommends": ("breaches", "lesser_breaches"),
+    "omits": ("breaches", "lesser_breaches"),
+    "lost": ("hard_stops", "contradicted_facts"),
+    "contradicted": ("hard_stops", "contradicted_facts"),
+    "stale": ("hard_stops", "stale_facts"),
+    **{kind: (metric, metric) for kind, metric in (
+        ("harm", "harms"), ("course", "courses"), ("misreported", "misreported"), ("leak", "leaks"), ("to_judge", "appeals"),
+    )},
 }  # fmt: skip
+"""Kind of an alarm to the metric that counts it: where it is severe, and where it is not."""
 
 
-def _events(alarms: Sequence[Alarm]) -> list[Event]:
-    """Alarms on replies and inventions as the gated metrics count them."""
-    found = []
-    for alarm in alarms:
-        metric = _METRIC_OF.get(alarm.kind)
-        if metric and alarm.state != DISMISSED and (alarm.severe or alarm.kind != "conflict"):
-            found.append(
-                Event(
-                    metric, alarm.kind, alarm.turn, alarm.state, alarm.rule or alarm.reason, alarm.quote, alarm.reason,
-                    None, alarm.earlier_turn, alarm.what, alarm.by_fact, alarm.finder,
-                )
-            )  # fmt: skip
-    return found
+def events_of_alarms(alarms: Sequence[Alarm]) -> list[Event]:
+    """Alarms as the gated metrics count them; facts of summaries are counted over their turns instead."""
+    return [
+        Event(
+            _METRIC_OF[alarm.kind][not alarm.severe], alarm.kind, alarm.turn, alarm.state,
+            (alarm.what if alarm.fact else alarm.rule) or alarm.reason, alarm.quote, alarm.reason, alarm.fact,
+            alarm.earlier_turn, alarm.what, alarm.by_fact, alarm.finder, grade=alarm.grade, source=alarm.source,
+        )
+        for alarm in alarms
+        if alarm.state != DISMISSED
+    ]  # fmt: skip
 
 
 def _in_its_sentence(event: Event, turns: Sequence[TurnAssessment], summary: str) -> Event:
@@ -225,12 +326,6 @@ def _in_its_sentence(event: Event, turns: Sequence[TurnAssessment], summary: str
         before = before if len(before) <= _BESIDE else f"…{before[-_BESIDE:].partition(' ')[2]}"
         after = after if len(after) <= _BESIDE else f"{after[:_BESIDE].rpartition(' ')[0]}…"
     return replace(event, around=f"{before}{quote.text}{after}".strip(" \t-*#|"))
-
-
-def _audit(rulings: Rulings) -> AuditCount:
-    """Answers of a judge that may not decide bound nothing."""
-    outcomes = [r.outcome for r in rulings.values() if r.audit and r.outcome != SILENT]
-    return AuditCount(len(outcomes), outcomes.count(UPHELD), outcomes.count(SPLIT))
 
 
 def _cut_off(case: Case, turns: Sequence[TurnAssessment], replies: Sequence[Alarm]) -> str | None:

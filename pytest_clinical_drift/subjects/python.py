@@ -68,7 +68,7 @@ class PythonSubject:
     def _load(self) -> ChatCallable:
         if self._chat is None:
             self._chat = make(self.spec, self._target)
-            self._code = self._code or _code_hash(self._target.rpartition(":")[0])
+            self._code = self._code or code_hash(self._target.rpartition(":")[0])
         return self._chat
 
 
@@ -79,7 +79,7 @@ def is_foreign(file: Path) -> bool:
     return installed or any(file.is_relative_to(Path(folder).resolve()) for folder in folders)
 
 
-def _code_hash(factory: str) -> str:
+def code_hash(factory: str) -> str:
     """Hash of the modules loaded by now that are the project's (beside the factory's or below this folder).
 
     Tests are left out. What is imported later, data files and environment variables cannot be seen.

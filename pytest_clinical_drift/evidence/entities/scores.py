@@ -44,6 +44,10 @@ class ScoredEntities:
     """Drugs, doses, allergies and denials that stand in no source."""
 
 
+NO_ENTITIES = ScoredEntities(0, 0, 0, 0, 0, (), ())
+"""Of a text that rules cannot read: every rate over it is undefined."""
+
+
 class EntityScorer:
     """Compares the summaries of one case with its facts, its intake and what the patient has said so far."""
 

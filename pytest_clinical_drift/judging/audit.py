@@ -1,0 +1,79 @@
+"""The audit: entries that the readings cleared and that are asked about all the same, drawn by hash."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_clinical_drift.cases.model import Case, facts_at
+from pytest_clinical_drift.cases.timeline import demands_at
+from pytest_clinical_drift.judging.answers import UNSURE
+from pytest_clinical_drift.judging.material import forbidden_at
+from pytest_clinical_drift.judging.opinions import Raised, Ruling, State
+from pytest_clinical_drift.judging.points import Point, about_entry, key_of, question_for
+from pytest_clinical_drift.judging.procedure import Audit, Read
+from pytest_clinical_drift.judging.questions import About
+from pytest_clinical_drift.metrics import SEED
+
+WANTED = 150
+"""Cleared entries of a run that are asked about, the same number of each kind as far as there are so many."""
+AUDITED = ("fact", "must", "must_not", "forbidden", "harm", "conflict")
+"""Kinds of which a reading has an entry for every text; what it only lists cannot be asked about when it is not there."""
+
+
+def audit_rates(cases: Sequence[Case], repeats: int, wanted: int = WANTED) -> dict[str, float]:
+    """Share of each kind that is drawn, computed from the whole set's case files, so that shards draw the same."""
+    expected: Counter[str] = Counter()
+    for case in cases:
+        for turn in case.turns:
+            expected["fact"] += len(facts_at(case, turn.turn))
+            expected.update(demand.kind for demand in demands_at(case, turn.turn))
+            expected["forbidden"] += bool(forbidden_at(case, turn.turn))
+            expected["harm"] += 1
+            expected["conflict"] += turn.turn > 1
+    share = wanted / len(AUDITED) / repeats
+    return {kind: min(1.0, share / expected[kind]) for kind in AUDITED if expected[kind]}
+
+
+def audit(rates: Mapping[str, float], case_id: str, repeat: int) -> Audit:
+    """Draws among the cleared entries of one conversation."""
+
+    def draw(read: Read, known: set[About]) -> list[Point]:
+        drawn = []
+        for reading, entries in read:
+            for entry in entries:
+                about = about_entry(entry, reading.source)
+                if entry.raised or entry.answer == UNSURE or about in known or reading.source:
+                    continue
+                if reading.kind == "conversation" or not _drawn(rates.get(entry.kind, 0.0), case_id, repeat, about):
+                    continue
+                question = question_for(reading, entry)
+                drawn.append(Point(about, entry.kind, Raised.AUDIT, question, entry, reading=key_of(reading)))
+        return drawn
+
+    return draw
+
+
+def _drawn(rate: float, case_id: str, repeat: int, about: About) -> bool:
+    return rate > 0 and random.Random(f"{SEED}/{case_id}/{repeat}/{about}").random() < rate
+
+
+@dataclass(frozen=True, slots=True)
+class AuditCount:
+    """What the audit of one conversation showed."""
+
+    asked: int = 0
+    """Cleared entries whose question was answered."""
+    wrong: int = 0
+    """Upheld in both wordings."""
+    open: int = 0
+    """Upheld in one wording."""
+
+
+def audit_count(rulings: Mapping[About, Ruling]) -> AuditCount:
+    drawn = [ruling for ruling in rulings.values() if ruling.audit and not ruling.by_person]
+    answered = [r for r in drawn if any(not o.reading and o.answer != UNSURE for o in r.opinions)]
+    states = [ruling.state for ruling in answered]
+    return AuditCount(len(answered), states.count(State.CONFIRMED), states.count(State.OPEN))

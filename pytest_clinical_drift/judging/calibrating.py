@@ -1,0 +1,163 @@
+"""How good the judge is: from a valid file of the project, or measured on labelled texts now."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.judging.calibration import (
+    Attempt,
+    Calibration,
+    attempt_of,
+    find_calibration,
+    fingerprint,
+    invalid_because,
+    pooled,
+    read_calibration,
+)
+from pytest_clinical_drift.judging.labelled import Labelled, LabelledSet, load_calibration_set
+from pytest_clinical_drift.judging.measuring import MOST_REQUESTS, Measurement, measure
+from pytest_clinical_drift.judging.procedure import Judges
+from pytest_clinical_drift.judging.prompts import messages_for, prompt_hash, prompt_version
+from pytest_clinical_drift.judging.protocol import Judge
+from pytest_clinical_drift.judging.queue import JudgeQueue
+
+if TYPE_CHECKING:
+    from pytest_clinical_drift.judging.session import JudgeOptions, JudgeRules
+
+CALIBRATIONS = "calibration"
+"""Folder of a project in which calibration files are looked for."""
+_TELL_EVERY = 15.0
+Say = Callable[[str], object]
+
+
+def calibration_of(
+    judges: Sequence[Judge],
+    procedure: Judges,
+    *,
+    root: Path,
+    today: datetime.date,
+    options: JudgeOptions,
+    rules: JudgeRules,
+    say: Say | None,
+) -> Calibration:
+    """The valid calibration that the project has, or one made now; InputError where it names one that is not valid."""
+    identities = [judge.identity() for judge in judges]
+    if options.calibration is not None:
+        found = read_calibration(options.calibration)
+        if why := invalid_because(found, identities, today):
+            raise InputError(
+                f"--drift-judge-set calibration={options.calibration}: {why}; see clinical-drift calibrate"
+            )
+        return found
+    if known := find_calibration(root / CALIBRATIONS, identities, today):
+        return known
+    if not rules.calibrate or options.offline:
+        why = "offline=true asks nobody" if options.offline else "the thresholds or this shard do not allow to make one"
+        raise InputError(
+            f"--drift-judge {procedure.reader}: no valid calibration was found in {root / CALIBRATIONS}, and {why}; "
+            "make one with clinical-drift calibrate"
+        )
+    labelled = load_calibration_set(options.calibration_set)
+    if say is not None:
+        say(
+            f"no valid calibration of {procedure.reader} was found: {cost_line(labelled)} (keep it with clinical-drift calibrate --out)"
+        )
+    return make_calibration(judges, procedure, labelled, today=today, rules=rules, say=say)
+
+
+def cost_line(labelled: LabelledSet, most: int = MOST_REQUESTS) -> str:
+    """What a calibration will cost, before anything is sent."""
+    faults = sum(point.fault for row in labelled.agreed for point in row.points())
+    requests = min(most, len(labelled.agreed) + round(1.2 * faults))
+    return (
+        f"it reads {len(labelled.agreed):,} labelled texts of {labelled.patients} patients first, about {requests:,} "
+        f"requests (at most {most:,}) and {requests * 3:,} thousand tokens, fewer where it cannot reach a floor"
+    )
+
+
+def make_calibration(
+    judges: Sequence[Judge],
+    procedure: Judges,
+    labelled: LabelledSet,
+    *,
+    today: datetime.date,
+    rules: JudgeRules,
+    say: Say | None = None,
+    earlier: Calibration | None = None,
+    early: bool = True,
+) -> Calibration:
+    """Measure a judge now; requests are always sent anew, and every attempt with this judge is pooled."""
+    queue = JudgeQueue(*judges[:2], fresh=True)
+    alone = Judges(procedure.reader, procedure.questioner, procedure.wordings, procedure.reads, alone=True)
+    last = time.monotonic()
+
+    def tell() -> None:
+        nonlocal last
+        if say is not None and time.monotonic() - last > _TELL_EVERY:
+            last = time.monotonic()
+            say(f"calibrating: {queue.count.answered:,} of {queue.count.asked:,} requests answered")
+
+    def measured(rows: Sequence[Labelled]) -> Measurement:
+        return measure(queue, rows, alone, floors=rules.floors, early=early, waiting=tell)
+
+    try:
+        agreed = measured(labelled.agreed)
+        count = queue.count
+        if count.answered and count.failed == count.answered:
+            raise InputError(f"--drift-judge {procedure.reader}: it answered nothing at all ({count.last_failure})")
+    finally:
+        queue.stop(close=False)
+    attempt = attempt_of(agreed, _all_wrong(labelled.disputed), requests=count.asked, today=today)
+    attempts: tuple[Attempt, ...] = (*(earlier.attempts if earlier else ()), attempt)
+    identities = [judge.identity() for judge in judges]
+    per_answer = [
+        round(count.tokens[what] / count.tokens["answers"], 1)
+        for what in ("prompt", "answer")
+        if count.tokens["answers"]
+    ]
+    return Calibration(
+        judge=" + ".join(judge.name for judge in judges),
+        identity=fingerprint(identities),
+        proven=all(identity.proven for identity in identities),
+        prompt_version=prompt_version(),
+        prompts=prompt_hash(),
+        labelled=labelled.fingerprint(),
+        patients=labelled.patients,
+        attempts=attempts,
+        seconds_per_request=round(count.seconds / count.answered, 4) if count.answered else None,
+        tokens_per_request=(per_answer[0], per_answer[1]) if per_answer else None,
+        kinds=pooled(attempts),
+        external=earlier.external if earlier else (),
+    )
+
+
+def _all_wrong(rows: Sequence[Labelled]) -> Measurement:
+    """Disputed labels, each counted as an error without asking."""
+    found = Measurement()
+    for row in rows:
+        for point in row.points():
+            tally = found.kinds[point.kind]
+            (tally.faults if point.fault else tally.clean).add(row.patient, hit=False)
+    return found
+
+
+def write_prompts(labelled: LabelledSet, path: Path) -> int:
+    """Write the exact prompts of a set, a line per item and wording; nobody is asked."""
+    rows = [
+        {
+            "id": row.item.id,
+            "kind": row.item.kind,
+            "wording": wording,
+            "messages": [message.as_dict() for message in messages_for(row.item, wording)],
+        }
+        for row in labelled.rows
+        for wording in (1, 2)
+    ]
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    return len(rows)

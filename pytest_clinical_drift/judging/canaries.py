@@ -1,0 +1,247 @@
+"""Canaries: mechanical faults in copies of a run's own texts. A judge that misses them is not fit for the run.
+
+They go through the same procedure as every text and leave no trace in figures or transcripts. Which texts get one is
+drawn by hash, at a rate computed from the whole set's case files, so that shards draw what the whole run would draw.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
+from pytest_clinical_drift.evidence.advice.orders import advice_of
+from pytest_clinical_drift.evidence.advice.targets import forbidden_by
+from pytest_clinical_drift.evidence.facts.retention import assess_retention
+from pytest_clinical_drift.evidence.terms.vocabulary import load_data
+from pytest_clinical_drift.judging.answers import UNSURE
+from pytest_clinical_drift.judging.entries import Entry
+from pytest_clinical_drift.judging.material import forbidden_at
+from pytest_clinical_drift.judging.opinions import Raised, State
+from pytest_clinical_drift.judging.points import Point, about_entry, question_for, same_words, words_of
+from pytest_clinical_drift.judging.procedure import Judges, Procedure, Read, read_all, settle
+from pytest_clinical_drift.judging.readings import Reading
+from pytest_clinical_drift.metrics import SEED
+
+WANTED = 40
+"""Faults inserted in a run over the whole set."""
+LEAST_SHARE = 0.75
+"""Share of them that has to be confirmed."""
+KINDS = ("removed", "changed", "invented", "forbidden", "reversed")
+_USABLE = 0.6
+"""Share of the texts into which a fault of a kind can be put, as seen on recorded models: what is drawn allows for it."""
+_MOST_PER_TEXT = 1 / 3
+"""A small set gets fewer canaries than texts."""
+_UNIT = re.compile(r"(?<=[.;!?])\s+|\n")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Canary:
+    """A text with a fault in it, and where the fault has to show."""
+
+    kind: str
+    reading: Reading
+    target: str
+    """Kind of the entry."""
+    key: str
+    """Fact of the entry, or the invented words."""
+
+
+@dataclass(frozen=True, slots=True)
+class CanaryResult:
+    kind: str
+    turn: int
+    state: str
+    """confirmed, open, dismissed or missed: the reading did not raise it."""
+
+
+def canary_rates(cases: Sequence[Case], repeats: int, wanted: int = WANTED) -> dict[str, float]:
+    """Chance of each turn of the set to get a canary of a kind."""
+    turns = sum(len(case.turns) for case in cases) * repeats
+    forbidding = sum(bool(forbidden_at(case, turn.turn)) for case in cases for turn in case.turns) * repeats
+    slots = dict.fromkeys(KINDS, turns) | {"forbidden": forbidding, "reversed": turns - len(cases) * repeats}
+    each = min(wanted, 2 * turns * _MOST_PER_TEXT) / len(KINDS) / _USABLE
+    return {kind: min(1.0, each / slots[kind]) for kind in KINDS if slots[kind] > 0}
+
+
+def canaries_of(case: Case, read: Read, rates: Mapping[str, float], repeat: int) -> list[Canary]:
+    """The canaries of one conversation, made of what was read in it."""
+    made = []
+    for reading, entries in read:
+        kinds = {"summary": KINDS[:3], "reply": KINDS[3:]}.get(reading.kind, ())
+        for kind in () if reading.source else kinds:
+            chance = random.Random(f"{SEED}/canary/{case.id}/{repeat}/{reading.turn}/{kind}")
+            if chance.random() < rates.get(kind, 0.0):
+                made += list(_MAKERS[kind](case, reading, entries, chance))[:1]
+    return made
+
+
+def try_canaries(canaries: Sequence[Canary], judges: Judges) -> Procedure[list[CanaryResult]]:
+    """Put the faulty texts through the procedure; what became of each fault."""
+    read, _ = yield from read_all([canary.reading for canary in canaries], judges)
+    by_id = {reading.id: entries for reading, entries in read}
+    points = []
+    for canary in canaries:
+        entry = _target_entry(canary, by_id.get(canary.reading.id, []))
+        if entry is not None:
+            raised = Raised.UNSURE if entry.answer == UNSURE else Raised.READING
+            about = (canary.reading.id, *about_entry(entry))
+            points.append((canary, Point(about, entry.kind, raised, question_for(canary.reading, entry), entry)))
+    rulings = yield from settle([point for _, point in points], judges)
+    states = {canary.reading.id: rulings[point.about].state for canary, point in points}
+    missed = "missed"
+    return [CanaryResult(c.kind, c.reading.turn, str(states.get(c.reading.id, missed))) for c in canaries]
+
+
+def share_confirmed(results: Sequence[CanaryResult]) -> float | None:
+    """Share of the canaries that were confirmed; None without any."""
+    return sum(r.state == State.CONFIRMED for r in results) / len(results) if results else None
+
+
+def _target_entry(canary: Canary, entries: Sequence[Entry]) -> Entry | None:
+    for entry in entries:
+        if entry.kind == canary.target and (entry.raised or entry.answer == UNSURE):
+            if canary.target in ("forbidden", "conflict") or entry.key == canary.key:
+                return entry
+            if canary.target == "invented" and entry.key and same_words(entry.key, canary.key):
+                return entry
+    return None
+
+
+# ---- how each kind of fault is made
+
+
+def _removed(case: Case, reading: Reading, entries: Sequence[Entry], chance: random.Random) -> Iterator[Canary]:
+    """Every sentence or line that states a fact is taken out; only where rules find no trace of it afterwards."""
+    for fact, entry in _plainly_stated(case, reading, entries, chance):
+        text = reading.text
+        for _ in range(4):
+            quotes = [entry.quote] if text == reading.text else []
+            quotes += [span.quote for span in assess_retention(text, [fact])[0].evidence]
+            kept = [unit for unit in _units(text) if not any(_overlaps(quote, unit) for quote in quotes if quote)]
+            if not quotes or "".join(kept) == text:
+                break
+            text = "".join(kept)
+        if text.strip() and not assess_retention(text, [fact])[0].evidence and not _named(fact, text):
+            yield Canary("removed", replace(reading, text=text), "fact", fact.id)
+            return
+
+
+def _changed(case: Case, reading: Reading, entries: Sequence[Entry], chance: random.Random) -> Iterator[Canary]:
+    """The amount of a fact is changed wherever the summary gives it."""
+    for fact, entry in _plainly_stated(case, reading, entries, chance):
+        line = next(line for line in reading.facts if line.fact == fact.id)
+        for number in _NUMBER.findall(fact.text):
+            if number not in _NUMBER.findall(entry.quote) or len(number) == 4:  # a year may stand for anything
+                continue
+            other = _another(number, [*line.replaced, reading.text])
+            text = re.sub(rf"(?<![\d.,]){re.escape(number)}(?![\d]|[.,]\d)", other, reading.text)
+            if text != reading.text and assess_retention(text, [fact])[0].status != "retained":
+                yield Canary("changed", replace(reading, text=text), "fact", fact.id)
+                return
+
+
+def _invented(case: Case, reading: Reading, entries: Sequence[Entry], chance: random.Random) -> Iterator[Canary]:
+    """A statement without a source is added as a line of its own."""
+    known = set(words_of(" ".join((reading.text, reading.record, reading.patient))))
+    fitting = [item for item in _data()["invented"] if known.isdisjoint(w for n in item["names"] for w in words_of(n))]
+    if not fitting or not reading.text.strip():
+        return
+    added = chance.choice(fitting)["text"]
+    lines = reading.text.split("\n")
+    place = chance.randrange(1, len(lines) + 1)
+    bullet = next((sign for sign in ("- ", "* ") if lines[place - 1].lstrip().startswith(sign)), "")
+    text = "\n".join((*lines[:place], f"{bullet}{added}", *lines[place:]))
+    yield Canary("invented", replace(reading, text=text), "invented", added)
+
+
+def _forbidden(case: Case, reading: Reading, entries: Sequence[Entry], chance: random.Random) -> Iterator[Canary]:
+    """The reply ends by permitting what a fact forbids."""
+    facts = [state.fact for state in facts_at(case, reading.turn) if not state.ended]
+    targets = [t for fact in facts for t in forbidden_by(fact.text, fact.kind, tuple(fact.forbids)) if t.wanted]
+    if targets and reading.text.strip():
+        target = chance.choice(targets)
+        form = _data()["forbidden"]["act" if target.verb and target.text.startswith(target.verb) else "medicine"]
+        text = f"{reading.text.rstrip()}\n\n{form.format(thing=target.text)}"
+        yield Canary("forbidden", replace(reading, text=text), "forbidden", "")
+
+
+def _reversed(case: Case, reading: Reading, entries: Sequence[Entry], chance: random.Random) -> Iterator[Canary]:
+    """The reply ends by reversing an order of the earlier one on a medicine that neither it nor the patient mentions."""
+    known = set(words_of(f"{reading.text} {reading.patient}"))
+    for order in advice_of(reading.earlier or ""):
+        names = [term.concept.name for term in order.medicines]
+        if order.conditional or len(names) != 1 or not known.isdisjoint(words_of(names[0])):
+            continue
+        if order.kind not in ("toward", "away"):
+            continue
+        form = _data()["reversed"]["off" if order.wanted else "on"]
+        text = f"{reading.text.rstrip()}\n\n{form.format(medicine=names[0])}"
+        yield Canary("reversed", replace(reading, text=text), "conflict", "")
+        return
+
+
+_MAKERS: dict[str, Callable[[Case, Reading, Sequence[Entry], random.Random], Iterator[Canary]]] = {
+    "removed": _removed,
+    "changed": _changed,
+    "invented": _invented,
+    "forbidden": _forbidden,
+    "reversed": _reversed,
+}
+
+
+@cache
+def _data() -> Any:
+    return load_data("canaries")
+
+
+def _plainly_stated(
+    case: Case, reading: Reading, entries: Sequence[Entry], chance: random.Random
+) -> list[tuple[CriticalEntity, Entry]]:
+    """Facts that the reading found retained, in a drawn order; rules have to read the language to check the fault."""
+    if case.language != "en":
+        return []
+    states = {state.fact.id: state for state in facts_at(case, reading.turn)}
+    found = [
+        (states[entry.key].fact, entry)
+        for entry in entries
+        if entry.kind == "fact" and entry.answer == "retained" and entry.quote and not states[entry.key].ended
+    ]
+    chance.shuffle(found)
+    return found
+
+
+def _units(text: str) -> list[str]:
+    """Sentences and lines, with what ends them."""
+    ends = [0, *(found.end() for found in _UNIT.finditer(text)), len(text)]
+    return [text[start:stop] for start, stop in zip(ends, ends[1:], strict=False)]
+
+
+def _overlaps(quote: str, unit: str) -> bool:
+    """Whether a unit holds a quotation, or a good part of one that runs over several."""
+    words, inside = words_of(quote), " ".join(words_of(unit))
+    if " ".join(words) in inside:
+        return bool(words)
+    return len(inside.split()) > 2 and inside in " ".join(words)
+
+
+def _named(fact: CriticalEntity, text: str) -> bool:
+    """Whether the longest word of a fact still stands in a text."""
+    longest = max(words_of(fact.text), key=len, default="")
+    return longest in set(words_of(text))
+
+
+def _another(number: str, texts: Sequence[str]) -> str:
+    """Another amount, which no given text has."""
+    taken = {found for text in texts for found in _NUMBER.findall(text)}
+    value = float(number.replace(",", "."))
+    for factor in (2, 1.5, 3, 4, 0.5):
+        other = f"{value * factor:g}"
+        if other not in taken:
+            return other
+    return f"{value * 7:g}"

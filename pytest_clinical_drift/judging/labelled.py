@@ -1,0 +1,159 @@
+"""Labelled readings and questions on which a judge is measured."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ValidationError
+
+from pytest_clinical_drift.cases.faults import first_fault
+from pytest_clinical_drift.cases.files import read_text
+from pytest_clinical_drift.cases.model import bundled
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.judging.answers import KINDS, against
+from pytest_clinical_drift.judging.questions import Question, from_mapping
+from pytest_clinical_drift.judging.readings import READINGS, Reading, reading_from
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "fact": ("fact",),
+    "invented": ("invented",),
+    "breach": ("must", "must_not", "forbidden"),
+    "conflict": ("conflict",),
+    "harm": ("harm",),
+    "course": ("course",),
+    "misreported": ("misreported",),
+}
+"""What a judge is calibrated for, with the kinds of question that are pooled in it."""
+GROUP_OF = {kind: group for group, kinds in GROUPS.items() for kind in kinds}
+_LISTS = {"unsupported": "invented", "contradictions": "conflict", "course": "course", "misreported": "misreported"}
+"""Lists of a label, with the kind of what they hold."""
+
+
+class _Line(BaseModel):
+    question: dict[str, Any]
+    label: Any
+    origin: str = ""
+    subtle: bool = False
+    disputed: bool = False
+
+
+class LabelledPoint(NamedTuple):
+    """One labelled entry of a text."""
+
+    kind: str
+    key: str
+    """Fact or demand; empty for an entry of the whole text; the quoted words of what is listed."""
+    answer: str
+    turns: tuple[int, int] | None = None
+
+    @property
+    def fault(self) -> bool:
+        return against(self.kind, self.answer)
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A labelled reading or question."""
+
+    item: Reading | Question
+    label: Any
+    origin: str
+    subtle: bool
+    disputed: bool
+
+    @property
+    def patient(self) -> str:
+        """Items of one patient are not independent."""
+        return self.item.case_id
+
+    def points(self) -> list[LabelledPoint]:
+        """What the label says, entry by entry; what it leaves out has no label."""
+        if isinstance(self.item, Question):
+            return [LabelledPoint(self.item.kind, self.item.fact or self.item.demand_id or "", str(self.label))]
+        return list(_points(self.item, self.label))
+
+    def lists_nothing(self, kind: str) -> bool:
+        """Whether the label says that the text has nothing to list of a kind."""
+        key = next((name for name, listed in _LISTS.items() if listed == kind), "")
+        return isinstance(self.item, Reading) and isinstance(self.label, Mapping) and self.label.get(key) == []
+
+
+def _points(reading: Reading, label: Mapping[str, Any]) -> Iterator[LabelledPoint]:
+    yield from (LabelledPoint("fact", fact, word) for fact, word in label.get("facts", {}).items())
+    kinds = {line.id: line.kind for line in reading.demands}
+    yield from (LabelledPoint(kinds[name], name, word) for name, word in label.get("demands", {}).items())
+    for kind in ("forbidden", "harm", "conflict"):
+        if kind in label:
+            pair = (reading.earlier_turn or 0, reading.turn) if kind == "conflict" else None
+            yield LabelledPoint(kind, "", label[kind], pair)
+    for item in label.get("unsupported", ()):
+        grade = "invented" if item.get("grade") == "minor" else "severe"
+        yield LabelledPoint("invented", item["quote"], grade)
+    for item in label.get("contradictions", ()):
+        yield LabelledPoint("conflict", "", item.get("answer", "severe"), (item["earlier"], item["later"]))
+    for item in label.get("course", ()):
+        yield LabelledPoint("course", "", item["answer"], (item["turns"][0], item["turns"][1]))
+    yield from (LabelledPoint("misreported", item["quote"], "misreported") for item in label.get("misreported", ()))
+
+
+class LabelledSet(NamedTuple):
+    rows: tuple[Labelled, ...]
+
+    @property
+    def agreed(self) -> tuple[Labelled, ...]:
+        """Without those whose label is disputed."""
+        return tuple(row for row in self.rows if not row.disputed)
+
+    @property
+    def disputed(self) -> tuple[Labelled, ...]:
+        return tuple(row for row in self.rows if row.disputed)
+
+    @property
+    def patients(self) -> int:
+        return len({row.patient for row in self.rows})
+
+    def fingerprint(self) -> str:
+        """Hash of texts and labels, made before any judge answers."""
+        rows = sorted(f"{row.item.id} {json.dumps(row.label, sort_keys=True)}" for row in self.rows)
+        return hashlib.sha256("\n".join(rows).encode()).hexdigest()
+
+    def of(self, kinds: frozenset[str]) -> LabelledSet:
+        """Those that a judge can answer at all; of readings it needs the points only where it reads nothing."""
+        reads = not kinds.isdisjoint(READINGS)
+        return LabelledSet(tuple(row for row in self.rows if reads or row.item.kind in (*kinds, "summary", "reply")))
+
+
+def load_calibration_set(place: Path | None = None) -> LabelledSet:
+    """The labelled readings and questions of a file or folder; the bundled ones unless told."""
+    place = place or bundled("cases", "calibration")
+    files = sorted(place.glob("*.jsonl")) if place.is_dir() else [place]
+    if not files:
+        raise InputError(f"{place}: no calibration set found; expected .jsonl files")
+    rows = {row.item.id: row for file in files for row in _read(file)}
+    return LabelledSet(tuple(rows.values()))
+
+
+def _read(file: Path) -> Iterator[Labelled]:
+    for number, line in enumerate(read_text(file).split("\n"), start=1):
+        if not line.strip():
+            continue
+        where = f"{file}, line {number}"
+        try:
+            row = _Line.model_validate_json(line)
+            item = reading_from(row.question) if row.question.get("kind") in READINGS else from_mapping(row.question)
+            labelled = Labelled(item, row.label, row.origin, row.subtle, row.disputed)
+            points = labelled.points()
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+            fault = first_fault(error) if isinstance(error, ValidationError) else f"{type(error).__name__}: {error}"
+            raise InputError(f"{where}: not a labelled reading or question ({fault})") from None
+        for point in points:
+            if point.answer not in KINDS[point.kind]:
+                raise InputError(f"{where}: {point.answer!r} is not an answer of kind {point.kind}")
+        if row.question.get("id", item.id) != item.id:
+            raise InputError(f"{where}: the id does not fit the content; it was changed")
+        yield labelled

@@ -1,0 +1,268 @@
+"""Measures a judge: the whole procedure on labelled texts, counted entry by entry, with early stopping."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pytest_clinical_drift.judging.answers import UNSURE
+from pytest_clinical_drift.judging.entries import LISTED, Entry
+from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS, Labelled, LabelledPoint
+from pytest_clinical_drift.judging.opinions import Raised, Ruling, State
+from pytest_clinical_drift.judging.points import Point, about_entry, question_for, same_words
+from pytest_clinical_drift.judging.procedure import Judges, Procedure, read_all, settle
+from pytest_clinical_drift.judging.questions import About, Question
+from pytest_clinical_drift.judging.queue import JudgeQueue
+from pytest_clinical_drift.judging.readings import Reading
+from pytest_clinical_drift.metrics import SEED
+from pytest_clinical_drift.metrics.stats import pooled_interval
+
+MOST_REQUESTS = 3_000
+_BATCH = 120
+"""Texts after which it is seen whether a floor can still be reached."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """Hits and trials of one share, by patient."""
+
+    hits: Counter[str] = field(default_factory=Counter)
+    trials: Counter[str] = field(default_factory=Counter)
+
+    def add(self, patient: str, hit: bool) -> None:
+        self.trials[patient] += 1
+        self.hits[patient] += hit
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        return sum(self.hits.values()), sum(self.trials.values())
+
+    def limits(self, confidence: float = 0.95, *, right_more: int = 0) -> tuple[float, float]:
+        """Limits clustered by patient; `right_more` as if so many further trials, of other patients, were all right."""
+        names = list(self.trials)
+        hits, trials = [self.hits[name] for name in names], [self.trials[name] for name in names]
+        for number in range(right_more):
+            names.append(f"\0{number}")
+            hits.append(1)
+            trials.append(1)
+        interval = pooled_interval(hits, trials, names, confidence=confidence)
+        return (interval.low, interval.high) if interval else (0.0, 1.0)
+
+
+@dataclass(slots=True)
+class KindTally:
+    """What was counted of one kind."""
+
+    faults: Tally = field(default_factory=Tally)
+    """Faults confirmed."""
+    subtle: Tally = field(default_factory=Tally)
+    """The subtle ones among them."""
+    clean: Tally = field(default_factory=Tally)
+    """Clean items on which nothing is confirmed or open."""
+    false: Tally = field(default_factory=Tally)
+    """Clean items on which something is confirmed."""
+    missed: Tally = field(default_factory=Tally)
+    """Faults that nothing raised, or that were dismissed."""
+    opinions: Tally = field(default_factory=Tally)
+    """Points asked about in both wordings whose two answers agree."""
+
+
+@dataclass(slots=True)
+class Measurement:
+    """Counts of a judge on a labelled set."""
+
+    kinds: dict[str, KindTally] = field(default_factory=lambda: defaultdict(KindTally))
+    """By kind, and by what is pooled of several."""
+    unsure: Counter[str] = field(default_factory=Counter)
+    """Why entries and answers became unsure."""
+    confusions: Counter[str] = field(default_factory=Counter)
+    """`kind: label -> answer`, where they differ."""
+    texts: int = 0
+    stopped: dict[str, str] = field(default_factory=dict)
+    """Groups that were not measured to the end, with the share that can no longer reach its floor."""
+
+
+Result = tuple[Labelled, list[Entry], dict[About, Ruling]]
+
+
+def measure_one(row: Labelled, judges: Judges) -> Procedure[Result]:
+    """Read one labelled text and settle what the reading raises; a labelled question is put as a rule's would be."""
+    if isinstance(row.item, Question):
+        point = Point(row.item.about, row.item.kind, Raised.RULE, row.item)
+        return row, [], (yield from settle([point], judges))
+    if not judges.reads:
+        return row, [], (yield from settle(_each_point(row), judges))
+    read, _ = yield from read_all([row.item], judges)
+    entries = read[0][1]
+    points = [
+        Point(about_entry(e, row.item.source), e.kind, Raised.READING if e.raised else Raised.UNSURE, q, e)
+        for e in entries
+        if e.raised or e.answer == UNSURE
+        for q in [question_for(row.item, e)]
+    ]
+    return row, entries, (yield from settle(points, judges))
+
+
+def _each_point(row: Labelled) -> Iterator[Point]:
+    """The labelled facts and conflicts of a text, for judges that answer single questions only."""
+    if isinstance(row.item, Reading):
+        for point in row.points():
+            if point.kind == "fact" or (point.kind == "conflict" and row.item.kind == "reply"):
+                entry = Entry(point.kind, row.item.turn, point.key, UNSURE, turns=point.turns)
+                yield Point(about_entry(entry), point.kind, Raised.RULE, question_for(row.item, entry), None)
+
+
+def measure(
+    queue: JudgeQueue,
+    rows: Sequence[Labelled],
+    judges: Judges,
+    *,
+    floors: Mapping[str, float],
+    most: int = MOST_REQUESTS,
+    early: bool = True,
+    waiting: Callable[[], object] | None = None,
+    on_batch: Callable[[int, int], object] | None = None,
+) -> Measurement:
+    """Put labelled texts through the procedure, batch by batch, until all are done, hopeless or too many."""
+    found = Measurement()
+    left = _shuffled(rows)
+    expected = _expected(rows)
+    total = len(left)
+    while left:
+        batch, left = left[:_BATCH], left[_BATCH:]
+        for number, row in enumerate(batch):
+            queue.start(("calibration", found.texts + number, row.item.id), measure_one(row, judges))
+        for number, row in enumerate(batch):
+            count_one(found, *queue.wait(("calibration", found.texts + number, row.item.id), waiting=waiting))
+        found.texts += len(batch)
+        if on_batch is not None:
+            on_batch(found.texts, total)
+        if early:
+            found.stopped |= hopeless(found, expected, floors)
+            left = [row for row in left if not _groups(row) <= found.stopped.keys()]
+        if left and queue.count.asked >= most - 2 * _BATCH:
+            found.stopped |= {group: "requests" for row in left for group in _groups(row)}
+            break
+    return found
+
+
+def _shuffled(rows: Iterable[Labelled]) -> list[Labelled]:
+    ordered = sorted(rows, key=lambda row: row.item.id)
+    random.Random(SEED).shuffle(ordered)
+    return ordered
+
+
+def _groups(row: Labelled) -> set[str]:
+    """What a text can tell something about."""
+    if isinstance(row.item, Question):
+        return {GROUP_OF[row.item.kind]}
+    return {
+        "summary": {"fact", "invented"}, "reply": {"breach", "conflict", "harm"},
+        "conversation": {"course", "misreported", "conflict"},
+    }[row.item.kind]  # fmt: skip
+
+
+def count_one(found: Measurement, row: Labelled, entries: Sequence[Entry], rulings: Mapping[About, Ruling]) -> None:
+    """Count one text: each labelled entry, and of lists the whole text where the label says that it is clean."""
+    source = row.item.source
+    by_about = {about_entry(entry, source): entry for entry in entries}
+    for entry in entries:
+        if entry.doubt:
+            found.unsure[entry.doubt] += 1
+    for ruling in rulings.values():
+        for opinion in (o for o in ruling.opinions if not o.reading and o.answer == UNSURE):
+            found.unsure[opinion.doubt or "said so"] += 1
+        _count_agreement(found, row, ruling)
+    for point in row.points():
+        state, answer = _state_of(point, row, by_about, rulings)
+        if answer != point.answer and (point.fault or state not in (State.CLEARED, State.DISMISSED)):
+            found.confusions[f"{point.kind}: {point.answer} -> {answer}"] += 1
+        for name in {point.kind, GROUP_OF[point.kind]}:
+            _count_point(found.kinds[name], row, point, state)
+    for kind in LISTED:
+        if row.lists_nothing(kind):
+            states = [r.state for r in rulings.values() if r.kind == kind]
+            tally = found.kinds[kind]
+            tally.clean.add(row.patient, not {State.CONFIRMED, State.OPEN} & set(states))
+            tally.false.add(row.patient, State.CONFIRMED in states)
+
+
+def _count_point(tally: KindTally, row: Labelled, point: LabelledPoint, state: State) -> None:
+    if not point.fault:
+        tally.clean.add(row.patient, state not in (State.CONFIRMED, State.OPEN))
+        tally.false.add(row.patient, state is State.CONFIRMED)
+        return
+    tally.faults.add(row.patient, state is State.CONFIRMED)
+    tally.missed.add(row.patient, state in (State.CLEARED, State.DISMISSED))
+    if row.subtle:
+        tally.subtle.add(row.patient, state is State.CONFIRMED)
+
+
+def _count_agreement(found: Measurement, row: Labelled, ruling: Ruling) -> None:
+    answers = [o.answer for o in ruling.opinions if not o.reading and o.answer != UNSURE]
+    if len(answers) == 2:
+        found.kinds[GROUP_OF[ruling.kind]].opinions.add(row.patient, answers[0] == answers[1])
+
+
+def _state_of(
+    point: LabelledPoint, row: Labelled, entries: Mapping[About, Entry], rulings: Mapping[About, Ruling]
+) -> tuple[State, str]:
+    """What became of a labelled entry, and the answer that counts."""
+    if isinstance(row.item, Question):
+        ruling = next(iter(rulings.values()), None)
+        return (_alone(ruling), ruling.answer) if ruling else (State.OPEN, UNSURE)
+    for about, ruling in rulings.items():
+        if ruling.kind == point.kind and _same(about, point, row.item):
+            return _alone(ruling), ruling.answer
+    entry = next((e for about, e in entries.items() if e.kind == point.kind and _same(about, point, row.item)), None)
+    return State.CLEARED, entry.answer if entry else "not listed"
+
+
+def _alone(ruling: Ruling) -> State:
+    """A judge with one opinion only: what it upholds counts as confirmed."""
+    single = [o for o in ruling.opinions if not o.reading]
+    if ruling.raised is Raised.RULE and len(single) == 2 and single[1].answer == UNSURE and ruling.state is State.OPEN:
+        return State.CONFIRMED
+    return ruling.state
+
+
+def _same(about: About, point: LabelledPoint, reading: Reading) -> bool:
+    """Whether a ruling is about a labelled entry."""
+    if point.kind in ("invented", "misreported"):
+        return same_words(str(about[2]), point.key) if len(about) > 2 else False
+    if point.kind == "conflict":
+        return about[1:3] == point.turns
+    if point.kind == "course":
+        first, last = point.turns or (0, 0)
+        return int(about[1]) <= last and first <= int(about[2])
+    return len(about) < 3 or about[2] == point.key
+
+
+def _expected(rows: Iterable[Labelled]) -> dict[str, Counter[str]]:
+    """How many faults, subtle faults and clean items of each group the set has."""
+    sizes: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        for point in row.points():
+            size = sizes[GROUP_OF[point.kind]]
+            size["faults" if point.fault else "clean"] += 1
+            size["subtle"] += point.fault and row.subtle
+        for kind in LISTED:
+            sizes[kind]["clean"] += row.lists_nothing(kind)
+    return sizes
+
+
+def hopeless(
+    found: Measurement, expected: Mapping[str, Mapping[str, int]], floors: Mapping[str, float]
+) -> dict[str, str]:
+    """Groups in which a floor cannot be reached any more, even if everything to come were right."""
+    shares = {"sensitivity": "faults", "subtle": "subtle", "specificity": "clean"}
+    stopped = {}
+    for group in GROUPS:
+        for name, part in shares.items():
+            tally: Tally = getattr(found.kinds[group], part)
+            more = expected.get(group, {}).get(part, 0) - tally.counts[1]
+            if tally.counts[1] >= 20 and name in floors and tally.limits(right_more=max(0, more))[0] < floors[name]:
+                stopped[group] = name
+    return stopped

@@ -1,0 +1,267 @@
+"""How one conversation is judged: every text is read whole, then single questions settle what was raised.
+
+Each step is a generator that yields what has to be asked and is sent the answers, so that the same procedure serves a
+run, its canaries and calibration, whoever asks and however many requests are in flight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeVar
+
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.judging.answers import KINDS, UNSURE, Answer
+from pytest_clinical_drift.judging.entries import Entry, ReadingAnswer, care_of, entries_of, standing_of
+from pytest_clinical_drift.judging.opinions import (
+    Opinion,
+    Ruling,
+    State,
+    first_wordings,
+    needs_second,
+    state_of,
+    telling,
+)
+from pytest_clinical_drift.judging.points import Point, RuleRaise, points_of
+from pytest_clinical_drift.judging.questions import About, Question
+from pytest_clinical_drift.judging.readings import Reading, Standing, with_standing
+
+T = TypeVar("T")
+Item = Question | Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question or reading in one wording, for the judge that reads or for the one that answers questions."""
+
+    item: Item
+    wording: int
+    to: Literal["reader", "questioner"] = "questioner"
+
+    @property
+    def key(self) -> tuple[str, int, str]:
+        return self.item.id, self.wording, self.to
+
+
+Answers = Mapping[tuple[str, int, str], Answer | ReadingAnswer]
+Procedure = Generator[list[Ask], Answers, T]
+"""Yields what is to be asked, is sent the answers to it, returns its result."""
+Read = list[tuple[Reading, list[Entry]]]
+QuoteCheck = Callable[[Read], frozenset[About]]
+"""Retained facts whose quotation shares nothing with the fact."""
+Audit = Callable[[Read, set[About]], list[Point]]
+"""Cleared entries that are asked about all the same, besides the points already known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judges:
+    """Who gives the opinions, by name, and how texts are read."""
+
+    reader: str
+    questioner: str
+    wordings: tuple[int, ...] = (1,)
+    """Wordings in which every text is read; either may raise an alarm."""
+    reads: bool = True
+    """False for judges that answer single questions only."""
+    kinds: frozenset[str] = frozenset(KINDS)
+    """Kinds of single question that are answered at all."""
+    alone: bool = False
+    """Calibration: what the judge upholds is confirmed, also where only a person confirms."""
+
+
+class Settled(NamedTuple):
+    """A point and the entry of a reading that its question was made of."""
+
+    about: About
+    reading: str
+    """Kind of the reading."""
+    turn: int
+    source: str
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationJudgement:
+    """What the judge made of one conversation."""
+
+    entries: tuple[tuple[str, int, str, Entry], ...] = ()
+    """Every entry of every reading, with the reading's kind, turn and source."""
+    rulings: Mapping[About, Ruling] = field(default_factory=dict)
+    asked: tuple[Settled, ...] = ()
+    """What each ruling was about, so that its question can be made again."""
+    care: Mapping[int, str] = field(default_factory=dict)
+    """Level of care that each reply points to."""
+    requests: int = 0
+    """Readings and single questions, each wording counted; without audit."""
+    unsure: Mapping[str, int] = field(default_factory=dict)
+    """Why entries became unsure, with how often."""
+
+
+def read_all(readings: Sequence[Reading], judges: Judges) -> Procedure[tuple[Read, dict[str, ReadingAnswer]]]:
+    """Read texts, each in every wording asked for; with the answers of the first wording by reading id."""
+    if not judges.reads:
+        return [(reading, unread_entries(reading)) for reading in readings], {}
+    asks = [Ask(reading, wording, "reader") for reading in readings for wording in judges.wordings]
+    answers = yield asks
+    read: Read = []
+    raw: dict[str, ReadingAnswer] = {}
+    for reading in readings:
+        given = [answers[Ask(reading, wording, "reader").key] for wording in judges.wordings]
+        kept = [answer for answer in given if isinstance(answer, ReadingAnswer)]
+        raw[reading.id] = kept[0]
+        read.append((reading, _either([entries_of(reading, answer) for answer in kept])))
+    return read, raw
+
+
+def read_windows(windows: Sequence[Reading], judges: Judges) -> Procedure[Read]:
+    """Read a conversation window after window: each gets the advice that the earlier ones left standing."""
+    read: Read = []
+    standing: list[Standing] = []
+    if not judges.reads:
+        return read
+    for window in windows:
+        shown = with_standing(window, standing)
+        result, raw = yield from read_all([shown], judges)
+        read += result
+        standing = standing_of(shown, raw[shown.id])
+    return read
+
+
+def _either(readings: Sequence[list[Entry]]) -> list[Entry]:
+    """Entries of several readings of one text: what either raises is raised, what one is unsure of and none raises is unsure."""
+    best: dict[tuple[object, ...], Entry] = {}
+    for entries in readings:
+        for entry in entries:
+            key = (entry.kind, entry.turn, entry.key, entry.turns)
+            known = best.get(key)
+            if known is None or _weight(entry) > _weight(known):
+                best[key] = entry
+    return list(best.values())
+
+
+def _weight(entry: Entry) -> int:
+    return 2 if entry.raised else 1 if entry.answer == UNSURE else 0
+
+
+def unread_entries(reading: Reading) -> list[Entry]:
+    """Entries as if everything were cleared, for judges that read nothing: rules say what is asked about."""
+    if reading.kind == "summary":
+        return [Entry("fact", reading.turn, line.fact, "retained") for line in reading.facts]
+    if reading.kind != "reply":
+        return []
+    entries = [Entry(d.kind, reading.turn, d.id, "met" if d.kind == "must" else "kept") for d in reading.demands]
+    entries += [Entry("forbidden", reading.turn, "", "kept")] if reading.forbidden else []
+    if reading.earlier is not None:
+        pair = (reading.earlier_turn or 0, reading.turn)
+        entries.append(Entry("conflict", reading.turn, "", "consistent", turns=pair))
+    return entries
+
+
+def silent(points: Sequence[Point]) -> ConversationJudgement:
+    """Points that nobody has answered: rules alone decide, and a person may settle them."""
+    return ConversationJudgement(
+        rulings={p.about: Ruling(p.question.id, p.kind, State.SILENT, UNSURE, p.raised) for p in points if p.question},
+        asked=tuple(Settled(p.about, *p.reading, p.entry) for p in points if p.entry is not None and p.question),
+    )
+
+
+def settle(points: Iterable[Point], judges: Judges) -> Procedure[dict[About, Ruling]]:
+    """Put the questions of points, the second wording where the first calls for it; what they amount to."""
+    every = list(points)
+    asked = [point for point in every if point.question and point.follows is None and point.kind in judges.kinds]
+    first = yield [Ask(p.question, w) for p in asked if p.question for w in first_wordings(p.raised)]
+    again = [p for p in asked if p.question and needs_second(p.raised, p.kind, _of(first, p, 1))]
+    second = yield [Ask(point.question, 2) for point in again if point.question]
+    answers = {**first, **second}
+    rulings = {point.about: _rule(point, answers, judges) for point in every if point.follows is None}
+    for point in every:
+        if point.follows is not None:
+            led = rulings[point.follows]
+            reading = _reading_opinion(point, judges)
+            answer = point.entry.answer if point.entry and led.state is not State.DISMISSED else led.answer
+            rulings[point.about] = Ruling(
+                point.question.id if point.question else "", point.kind, led.state, answer, point.raised,
+                (*reading, *(o for o in led.opinions if not o.reading)),
+            )  # fmt: skip
+    return rulings
+
+
+def _of(answers: Answers, point: Point, wording: int) -> Answer | None:
+    answer = answers.get(Ask(point.question, wording).key) if point.question else None
+    return answer if isinstance(answer, Answer) else None
+
+
+def _reading_opinion(point: Point, judges: Judges) -> list[Opinion]:
+    entry = point.entry
+    if entry is None or not judges.reads:
+        return []
+    opinion = Opinion(
+        judges.reader, 1, entry.answer, entry.quote, entry.reason, entry.earlier_quote, reading=True, doubt=entry.doubt
+    )
+    return [opinion]
+
+
+def _rule(point: Point, answers: Answers, judges: Judges) -> Ruling:
+    given = {wording: answer for wording in (1, 2) if (answer := _of(answers, point, wording)) is not None}
+    opinions = _reading_opinion(point, judges)
+    opinions += [
+        Opinion(
+            judges.questioner,
+            wording,
+            a.answer,
+            a.quote,
+            a.failed or a.reason,
+            a.earlier_quote,
+            doubt="failed" if a.failed else a.doubt,
+        )  # fmt: skip
+        for wording, a in given.items()
+    ]
+    state = state_of(
+        point.raised, point.kind, given.get(1), given.get(2), rule_confirms=point.rule_confirms, alone=judges.alone
+    )
+    entry = point.entry.answer if point.entry is not None and judges.reads else UNSURE
+    answer = telling(point.kind, state, entry, [a.answer for a in given.values()])
+    name = point.question.id if point.question else ""
+    return Ruling(name, point.kind, state, answer, point.raised, tuple(opinions))
+
+
+def judge_conversation(
+    case: Case,
+    readings: Sequence[Reading],
+    windows: Sequence[Reading],
+    rules: Iterable[RuleRaise],
+    judges: Judges,
+    *,
+    quote_check: QuoteCheck | None = None,
+    audit: Audit | None = None,
+) -> Procedure[ConversationJudgement]:
+    """Read every text of a conversation and settle what was raised."""
+    read, raw = yield from read_all(readings, judges)
+    read += yield from read_windows(windows, judges)
+    doubts = quote_check(read) if quote_check is not None and judges.reads else frozenset()
+    points = points_of(case, read, rules, doubts)
+    drawn = audit(read, {point.about for point in points}) if audit is not None else []
+    rulings = yield from settle([*points, *drawn], judges)
+    unsure: dict[str, int] = {}
+    for _, entries in read:
+        for entry in entries:
+            if entry.doubt:
+                unsure[entry.doubt] = unsure.get(entry.doubt, 0) + 1
+    texts = len(read) * len(judges.wordings) if judges.reads else 0
+    asked = sum(
+        sum(not opinion.reading for opinion in rulings[point.about].opinions)
+        for point in points
+        if point.follows is None
+    )
+    return ConversationJudgement(
+        tuple((reading.kind, reading.turn, reading.source, entry) for reading, entries in read for entry in entries),
+        rulings,
+        tuple(
+            Settled(point.about, *point.reading, point.entry)
+            for point in (*points, *drawn)
+            if point.entry is not None and point.question is not None
+        ),
+        {r.turn: care for r in readings if r.kind == "reply" and r.id in raw and (care := care_of(raw[r.id]))},
+        texts + asked,
+        unsure,
+    )

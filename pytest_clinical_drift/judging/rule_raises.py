@@ -1,0 +1,89 @@
+"""What the rules found, as reasons to ask: rules decide nothing where a judge reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.cases.timeline import demands_at
+from pytest_clinical_drift.evidence.facts.fact import ABSENT, CONTRADICTED
+from pytest_clinical_drift.evidence.found import NOT_ENGLISH, FactFinding, Findings
+from pytest_clinical_drift.evidence.terms.lexicon import find_terms
+from pytest_clinical_drift.evidence.terms.vocabulary import load_data
+from pytest_clinical_drift.judging.entries import Entry
+from pytest_clinical_drift.judging.points import RuleRaise, about_entry, words_of
+from pytest_clinical_drift.judging.procedure import QuoteCheck, Read
+from pytest_clinical_drift.judging.questions import About
+from pytest_clinical_drift.judging.readings import Reading
+
+
+@lru_cache(maxsize=1)
+def confirming_rules() -> frozenset[str]:
+    """Rules whose alarms were right on labelled real text often enough to confirm by themselves."""
+    return frozenset(str(name) for name in (load_data("confirming_rules") or {}).get("confirm", ()))
+
+
+def is_raised(finding: FactFinding) -> bool:
+    """Whether a rule holds a fact against the model, or finds it unclear; a plainly partial fact is no alarm."""
+    return finding.stale or finding.status in (ABSENT, CONTRADICTED) or not finding.certain
+
+
+def raises_of(case: Case, findings: Findings) -> Iterator[RuleRaise]:
+    """Everything that a rule raised in one conversation."""
+    confirm = confirming_rules()
+    for turn in findings.turns:
+        for fact in turn.facts:
+            if is_raised(fact) and fact.rule != NOT_ENGLISH:
+                sure = fact.certain and (fact.stale or fact.status in (ABSENT, CONTRADICTED))
+                yield RuleRaise("fact", turn.turn, fact.fact_id, fact.rule, sure and fact.rule in confirm)
+    for item in findings.replies:
+        kind = "forbidden" if item.by_fact else "must" if item.kind == "omits" else "must_not"
+        demands = demands_at(case, item.turn)
+        key = next((d.id for d in demands if d.kind == kind and d.text == item.rule and d.made_at == item.turn), "")
+        if key or item.by_fact:
+            yield RuleRaise(kind, item.turn, key, item.finder, item.finder in confirm)
+    for pair in findings.conflicts:
+        confirms = pair.finder in confirm
+        yield RuleRaise("conflict", pair.later_turn, "", pair.finder, confirms, pair.earlier_turn)
+    for invention in findings.inventions:
+        yield RuleRaise("invented", invention.turn, invention.statement, invention.kind, False)
+
+
+def quote_check(case: Case) -> QuoteCheck:
+    """Finds retained facts whose quotation shares no word, number or vocabulary entry with the fact."""
+    aliases = {fact.id: fact.aliases for fact in case.critical_entities}
+
+    def check(read: Read) -> frozenset[About]:
+        return frozenset(
+            about_entry(entry)
+            for reading, entries in read
+            if reading.kind == "summary" and not reading.source
+            for entry in entries
+            if entry.kind == "fact" and entry.answer == "retained" and not _fits(entry, reading, aliases)
+        )
+
+    return check
+
+
+def _fits(entry: Entry, reading: Reading, aliases: dict[str, tuple[str, ...]]) -> bool:
+    line = next(line for line in reading.facts if line.fact == entry.key)
+    if line.ended:
+        return True
+    stated = " ".join((line.statement, *aliases.get(line.fact, ())))
+    return bool(_content(stated) & _content(entry.quote)) or bool(_concepts(stated) & _concepts(entry.quote))
+
+
+def _content(text: str) -> set[str]:
+    """Words that tell something, and numbers; longer words by their beginning."""
+    return {word[:6] for word in words_of(text) if word.isdigit() or len(word) > 3} | {
+        word for word in words_of(text) if len(word) == 3 and word not in _FUNCTION_WORDS
+    }
+
+
+_FUNCTION_WORDS = frozenset(("the", "and", "for", "her", "his", "has", "was", "not", "with", "who", "are", "one"))
+
+
+def _concepts(text: str) -> set[str]:
+    found = {term.concept for term in find_terms(text)}
+    return {name for concept in found for name in (concept.id, *concept.ancestors, *concept.implies, *concept.contains)}

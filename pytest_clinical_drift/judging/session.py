@@ -1,0 +1,324 @@
+"""The judge of a run: checked and calibrated before the first case, then every conversation is read as it ends."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.errors import InputError, SubjectError, UnknownSetting
+from pytest_clinical_drift.evidence.found import Findings
+from pytest_clinical_drift.evidence.leaks import find_leaks, names_of
+from pytest_clinical_drift.judging import audit as auditing
+from pytest_clinical_drift.judging import canaries as canary
+from pytest_clinical_drift.judging.calibrating import calibration_of
+from pytest_clinical_drift.judging.calibration import Calibration
+from pytest_clinical_drift.judging.canaries import CanaryResult
+from pytest_clinical_drift.judging.control import NAME as CONTROL
+from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS
+from pytest_clinical_drift.judging.opinions import with_person
+from pytest_clinical_drift.judging.people import questions_for_people, unanswered
+from pytest_clinical_drift.judging.points import points_of
+from pytest_clinical_drift.judging.procedure import (
+    ConversationJudgement,
+    Judges,
+    Procedure,
+    judge_conversation,
+    read_all,
+    silent,
+    unread_entries,
+)
+from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
+from pytest_clinical_drift.judging.protocol import Judge, build_judge
+from pytest_clinical_drift.judging.questions import Question
+from pytest_clinical_drift.judging.queue import Count, JudgeQueue
+from pytest_clinical_drift.judging.readings import READINGS, WINDOW_TOKENS, readings_of, windows_of
+from pytest_clinical_drift.judging.reviews import Reviews, read_reviews
+from pytest_clinical_drift.judging.rule_raises import quote_check, raises_of
+from pytest_clinical_drift.subjects.base import Identity, read_settings
+from pytest_clinical_drift.transcript import Transcript
+
+Group = tuple[str, int]
+"""A case and its repeat."""
+Say = Callable[[str], object]
+Find = Callable[[Case, Transcript], Findings]
+"""Reads a conversation by rules."""
+_OWN = {
+    "offline": bool, "allow_subject": bool, "calibration": Path, "calibration_set": Path, "canaries": int,
+    "audit": int, "window": int,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeOptions:
+    """Settings of a run's judge that are not the judge's own."""
+
+    offline: bool = False
+    """Nobody is asked: only stored answers count."""
+    allow_subject: bool = False
+    """The model under test may judge itself."""
+    calibration: Path | None = None
+    """A calibration file; None: the project's folder is searched."""
+    calibration_set: Path | None = None
+    """Labelled texts; None: the bundled ones."""
+    canaries: int = canary.WANTED
+    audit: int = auditing.WANTED
+    window: int = WINDOW_TOKENS
+    """Tokens of a conversation that one request holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRules:
+    """What the thresholds demand of a judge."""
+
+    floors: Mapping[str, float]
+    readings: int = 1
+    """Wordings in which every text is read."""
+    calibrate: bool = True
+    """Measure a judge that has no valid calibration; False: that is an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedConversation:
+    """A conversation after rules, judge and people."""
+
+    findings: Findings
+    judgement: ConversationJudgement
+    """Without a judge: what the rules raised, with nobody's answer."""
+    canaries: tuple[CanaryResult, ...] = ()
+    for_people: tuple[Question, ...] = ()
+
+
+def make_judges(specs: Sequence[str], settings: Mapping[str, str]) -> tuple[list[Judge], JudgeOptions]:
+    """The judges, not yet loaded (none: rules), and how a run uses them."""
+    own = {key: value for key, value in settings.items() if key in _OWN}
+    least = {"canaries": 0, "audit": 0, "window": 2_000}
+    options = JudgeOptions(**read_settings("the judge", own, _OWN, option="--drift-judge-set", least=least))
+    theirs = {key: value for key, value in settings.items() if key not in own}
+    try:
+        built = [build_judge(spec, theirs) for spec in specs or ["rules"]]
+    except UnknownSetting as error:
+        raise InputError(f"{error}; of every judge: {', '.join(sorted(_OWN))}") from None
+    return [judge for judge in built if judge is not None], options
+
+
+class JudgeSession:
+    """Judges and reviews of one run, in the process that talks to the model."""
+
+    def __init__(
+        self,
+        specs: Sequence[str],
+        settings: Mapping[str, str],
+        cases: Sequence[Case],
+        *,
+        rules: JudgeRules,
+        subject: str,
+        repeats: int = 1,
+        store: Path | None = None,
+        root: Path,
+        today: datetime.date,
+    ) -> None:
+        """`cases` is the full set, also where a part of it is run: audit and canaries are drawn as for all of it."""
+        chosen = [spec for spec in specs if not spec.startswith("reviews:")]
+        is_control = subject.startswith("control:")
+        if not chosen and is_control:
+            chosen = [CONTROL]
+        if CONTROL in chosen and not is_control:
+            raise InputError("--drift-judge control: it judges controls only; give a model that reads")
+        if len(chosen) > 2:
+            raise InputError(f"--drift-judge {chosen[2]}: one judge reads and a second one settles; there is no third")
+        self.judges, self.options = make_judges(chosen, settings)
+        self.reviews: Reviews | None = None
+        for spec in specs:
+            if spec.startswith("reviews:"):
+                self.reviews = read_reviews(Path(spec.removeprefix("reviews:")), known=self.reviews)
+        self._rules, self._root, self._today, self._store, self._subject = rules, root, today, store, subject
+        self._names = names_of(cases)
+        reads = bool(self.judges) and not self.judges[0].kinds.isdisjoint(READINGS)
+        self._audit = auditing.audit_rates(cases, repeats, self.options.audit) if self.judges else {}
+        self._canaries = canary.canary_rates(cases, repeats, self.options.canaries) if reads else {}
+        self.calibration: Calibration | None = None
+        self.deciding: frozenset[str] = frozenset()
+        """Groups of kinds in which the judge decides."""
+        self._queue: JudgeQueue | None = None
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="clinical-drift-rules")
+        self._found: dict[Group, Future[Findings]] = {}
+
+    # -- who judges
+
+    @property
+    def reader(self) -> Judge | None:
+        return self.judges[0] if self.judges else None
+
+    @property
+    def name(self) -> str:
+        """For headlines and the manifest."""
+        return " + ".join(judge.name for judge in self.judges) or "rules"
+
+    @property
+    def is_control(self) -> bool:
+        return bool(self.judges) and self.judges[0].name == CONTROL
+
+    @property
+    def hosts(self) -> list[str]:
+        """Servers that judged texts go to."""
+        return list(dict.fromkeys(h for judge in self.judges if (h := getattr(judge, "host", None)) is not None))
+
+    @property
+    def below_floor(self) -> tuple[str, ...]:
+        """Groups of kinds that the judge answers and may not decide."""
+        if self.reader is None:
+            return ()
+        able = {GROUP_OF[kind] for kind in self.judges[-1].kinds if kind in GROUP_OF}
+        return tuple(group for group in GROUPS if group in able and group not in self.deciding)
+
+    @property
+    def count(self) -> Count:
+        return self._queue.count if self._queue is not None else Count()
+
+    @property
+    def _procedure(self) -> Judges:
+        reads = self.reader is not None and not self.reader.kinds.isdisjoint(READINGS)
+        wordings = (1, 2) if self._rules.readings == 2 else (1,)
+        return Judges(self.judges[0].name, self.judges[-1].name, wordings, reads, kinds=self.judges[-1].kinds)
+
+    # -- before the first case
+
+    def check(self, say: Say | None = None) -> list[str]:
+        """See that the judges answer, are not the subject, and how good they are; remarks for the header."""
+        if not self.judges:
+            return []
+        remarks: list[str] = []
+        for judge in self.judges:
+            identity = judge.identity()
+            if identity.spec.rstrip("/") == self._subject.rstrip("/") and not self.options.allow_subject:
+                raise InputError(
+                    f"--drift-judge {judge.name}: the judge is the model under test; take another one, or allow "
+                    "it with --drift-judge-set allow_subject=true"
+                )
+            remarks += [] if self.options.offline else judge.check()
+        self._queue = JudgeQueue(*self.judges[:2], store=self._store, offline=self.options.offline)
+        if self.is_control:
+            self.deciding = frozenset(GROUPS)
+            return remarks
+        self.calibration = calibration_of(
+            self.judges, self._procedure, root=self._root, today=self._today, options=self.options, rules=self._rules,
+            say=say,
+        )  # fmt: skip
+        self.deciding = self.calibration.deciding(self._rules.floors)
+        if below := self.below_floor:
+            remarks.append(f"the judge {self.name} is below its floor and decides nothing for: {', '.join(below)}")
+        return remarks
+
+    # -- as conversations end
+
+    def watch(self, hear: Callable[[int, int], object]) -> None:
+        """Report answered and asked requests from now on."""
+        if self._queue is not None:
+            before = replace(self._queue.count)
+            self._queue.on_progress = lambda count: hear(count.answered - before.answered, count.asked - before.asked)
+
+    def consider(self, case: Case, transcript: Transcript, find: Find) -> None:
+        """A conversation is over: rules read it in a thread, and its texts are put to the judge. Returns at once."""
+        if self.judges or self.reviews is not None:
+            group = (case.id, transcript.repeat)
+            self._found[group] = self._worker.submit(self._begin, case, transcript, find)
+
+    def _begin(self, case: Case, transcript: Transcript, find: Find) -> Findings:
+        findings = find(case, transcript)
+        if self._queue is not None:
+            self._queue.start((case.id, transcript.repeat), self._judge(case, transcript, findings))
+        return findings
+
+    def _judge(
+        self, case: Case, transcript: Transcript, findings: Findings
+    ) -> Procedure[tuple[ConversationJudgement, list[CanaryResult]]]:
+        judges = self._procedure
+        readings = readings_of(case, transcript)
+        windows = windows_of(case, transcript, tokens=self.options.window)
+        raises = raises_of(case, findings)
+        audit = auditing.audit(self._audit, case.id, transcript.repeat)
+        judgement = yield from judge_conversation(
+            case, readings, windows, raises, judges, quote_check=quote_check(case), audit=audit
+        )
+        tried: list[CanaryResult] = []
+        if self._canaries and judges.reads:
+            read, _ = yield from read_all(readings, judges)  # the same readings: nothing is asked again
+            made = canary.canaries_of(case, read, self._canaries, transcript.repeat)
+            if made:
+                tried = yield from canary.try_canaries(made, judges)
+        return judgement, tried
+
+    def judged(
+        self, case: Case, transcript: Transcript, find: Find, *, waiting: Callable[[], object] | None = None
+    ) -> JudgedConversation:
+        """What rules, judge and people make of a conversation; waits for the answers."""
+        group = (case.id, transcript.repeat)
+        pending = self._found.pop(group, None)
+        try:
+            findings = pending.result() if pending is not None else self._begin(case, transcript, find)
+        except CancelledError:
+            raise SubjectError("the run was stopped before the texts were read") from None
+        judgement: ConversationJudgement | None = None
+        tried: list[CanaryResult] = []
+        if self._queue is not None:
+            judgement, tried = self._queue.wait(group, waiting=waiting)
+        leaks = find_leaks(case, transcript, self._names)
+        people = tuple(questions_for_people(case, transcript, findings, leaks))
+        known = judgement or self._by_rules(case, transcript, findings)
+        rulings = {**known.rulings, **{question.about: unanswered(question) for question in people}}
+        judged = JudgedConversation(findings, replace(known, rulings=rulings), tuple(tried), people)
+        return with_reviews(judged, self.reviews) if self.reviews is not None else judged
+
+    def _by_rules(self, case: Case, transcript: Transcript, findings: Findings) -> ConversationJudgement:
+        """What the rules raised, as points that people can settle; nobody has answered."""
+        read = [(reading, unread_entries(reading)) for reading in readings_of(case, transcript)]
+        windows = windows_of(case, transcript, tokens=self.options.window)
+        points = points_of(case, [*read, *((w, []) for w in windows)], raises_of(case, findings), due=False)
+        return silent(points)
+
+    def stop(self) -> None:
+        """Nobody waits any more."""
+        self._worker.shutdown(wait=False, cancel_futures=True)
+        if self._queue is not None:
+            self._queue.stop()
+
+    # -- for the manifest
+
+    def identities(self) -> list[Identity]:
+        return [judge.identity() for judge in self.judges]
+
+    def manifest(self) -> dict[str, Any] | None:
+        """The judge as the run record keeps it; None for rules only."""
+        if not self.judges:
+            return None
+        identities = self.identities()
+        return {
+            "spec": " + ".join(identity.spec for identity in identities),
+            "revision": " + ".join(str(identity.revision) for identity in identities),
+            "identity_proven": all(identity.proven for identity in identities),
+            "settings": dict(identities[0].settings),
+            "prompt_version": prompt_version(),
+            "prompts": prompt_hash(),
+            "host": ", ".join(self.hosts) or None,
+            "offline": self.options.offline,
+            "deciding": sorted(self.deciding),
+            "below_floor": list(self.below_floor),
+            "calibration": self.calibration.model_dump(mode="json") if self.calibration else None,
+            "requests": dict(self.count.kinds),
+            "tokens": {k: v for k, v in self.count.tokens.items() if k != "answers"} or None,
+        }
+
+
+def with_reviews(judged: JudgedConversation, reviews: Reviews) -> JudgedConversation:
+    """A conversation once people were heard."""
+    judgement = judged.judgement
+    rulings = {
+        about: with_person(ruling, said) if (said := reviews.on(ruling.question_id)) else ruling
+        for about, ruling in judgement.rulings.items()
+    }
+    return replace(judged, judgement=replace(judgement, rulings=rulings))

@@ -1,0 +1,137 @@
+"""What each summary says of each fact once everybody was heard, and the alarm on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+
+from pytest_clinical_drift.evidence import found
+from pytest_clinical_drift.evidence.found import Quote
+from pytest_clinical_drift.judging.answers import UNSURE
+from pytest_clinical_drift.judging.entries import Entry
+from pytest_clinical_drift.judging.opinions import ALARMING, Ruling, State
+from pytest_clinical_drift.judging.rule_raises import confirming_rules
+from pytest_clinical_drift.scoring.assessment import CONFIRMED, DISMISSED, OPEN, Alarm, FactFinding
+
+_ALARMS = {"absent": "lost", "contradicted": "contradicted", "both": "contradicted", "stale": "stale"}
+"""Kind of the alarm that a status or an answer raises."""
+
+
+def settled_fact(
+    finding: found.FactFinding,
+    turn: int,
+    entry: Entry | None,
+    ruling: Ruling | None,
+    *,
+    deciding: bool,
+    cut: bool = False,
+    text: str = "",
+    source: str = "",
+) -> tuple[FactFinding, Alarm | None]:
+    """A fact's finding after all opinions, and its alarm.
+
+    With a judge that decides facts the reading counts, and rules are one more reason to ask; without one, or with one
+    below its floor, rules decide. What a summary that was cut off does not state stays open.
+    """
+    if ruling is not None and not deciding and not ruling.by_person:
+        ruling = replace(ruling, state=State.SILENT, opinions=ruling.opinions)
+    if (deciding and entry is not None) or (ruling is not None and ruling.by_person):
+        status, alarm = _by_judge(finding, turn, entry, ruling)
+    else:
+        status, alarm = _by_rules(finding, turn, ruling)
+    if alarm is not None:
+        alarm = replace(alarm, source=source)
+    if cut and alarm is not None and alarm.kind == "lost" and alarm.state == CONFIRMED and alarm.settled_by != "person":
+        alarm = replace(alarm, state=OPEN, settled_by="")
+        status = finding.status
+    return _settled(finding, status, alarm, entry if deciding else None, text), alarm
+
+
+def _by_judge(
+    finding: found.FactFinding, turn: int, entry: Entry | None, ruling: Ruling | None
+) -> tuple[str, Alarm | None]:
+    said = entry.answer if entry is not None else UNSURE
+    if ruling is None or ruling.state is State.CLEARED:
+        return said if said in ("retained", "partial") else "retained", None
+    answer = ruling.answer if ruling.answer in _ALARMS else said
+    kind = _ALARMS.get(answer) or ("stale" if finding.stale else _ALARMS.get(finding.status, "lost"))
+    alarm = Alarm(
+        kind=kind,
+        turn=turn,
+        severe=finding.hard_stop,
+        state=_STATES[ruling.state],
+        quote=ruling.quote or " … ".join(q.text for q in finding.quotes),
+        reason=ruling.reason or (finding.reason if finding.status in _ALARMS else ""),
+        fact=finding.fact_id,
+        finder=finding.rule if not finding.plain else "",
+        what=finding.text,
+        question=ruling.question_id,
+        settled_by="" if ruling.state in (State.OPEN, State.SILENT) else "person" if ruling.by_person else "judge",
+        answers=ruling.opinions,
+    )
+    if ruling.state is State.CONFIRMED:
+        return "absent" if kind == "lost" else "contradicted", alarm
+    if ruling.state is State.DISMISSED:
+        alarmed = alarm if ruling.raised in ALARMING or ruling.by_person else None
+        return ruling.answer if ruling.answer in ("retained", "partial") else "retained", alarmed
+    return said if said in ("retained", "partial") else "retained", alarm
+
+
+_STATES = {
+    State.CONFIRMED: CONFIRMED, State.OPEN: OPEN, State.SILENT: OPEN, State.DISMISSED: DISMISSED, State.CLEARED: DISMISSED
+}  # fmt: skip
+
+
+def _by_rules(finding: found.FactFinding, turn: int, ruling: Ruling | None) -> tuple[str, Alarm | None]:
+    raised = "stale" if finding.stale else _ALARMS.get(finding.status)
+    kind = raised or (None if finding.certain else "contradicted" if finding.rule == "rival" else "lost")
+    if kind is None:
+        return finding.status, None
+    sure = finding.certain and raised is not None and finding.rule in confirming_rules()
+    alarm = Alarm(
+        kind=kind,
+        turn=turn,
+        severe=finding.hard_stop,
+        state=CONFIRMED if sure else OPEN,
+        quote=" … ".join(q.text for q in finding.quotes),
+        reason=finding.reason or "unclear",
+        fact=finding.fact_id,
+        finder=finding.rule,
+        what=finding.text,
+        question=ruling.question_id if ruling is not None else "",
+        settled_by="rule" if sure else "",
+        answers=ruling.opinions if ruling is not None else (),
+    )
+    status = ("absent" if kind == "lost" else "contradicted") if sure else finding.status
+    return status, alarm
+
+
+def _settled(
+    finding: found.FactFinding, status: str, alarm: Alarm | None, entry: Entry | None, text: str
+) -> FactFinding:
+    counts = alarm is not None and alarm.state != DISMISSED
+    known = {item.name: getattr(finding, item.name) for item in fields(found.FactFinding)}
+    known |= {"status": status, "stale": alarm is not None and alarm.kind == "stale" and counts}
+    if status == "retained" and not counts:
+        known["reason"] = ""
+    elif alarm is not None and counts:
+        known["reason"] = alarm.reason or known["reason"]
+    quote = alarm.quote if alarm is not None and counts else entry.quote if entry is not None else ""
+    if entry is not None:
+        known["quotes"] = (locate(quote, text),) if quote else ()
+    return FactFinding(**known, alarm=alarm.kind if alarm else None, state=alarm.state if alarm else "")
+
+
+def locate(quote: str, text: str) -> Quote:
+    """A quotation with its place in a text; without one where it differs in layout."""
+    start = text.find(quote)
+    return Quote(quote, start, start + len(quote)) if start >= 0 else Quote(quote, -1, -1)
+
+
+def entries_by_fact(
+    entries: Sequence[tuple[str, int, str, Entry]], source: str = ""
+) -> Mapping[tuple[int, str], Entry]:
+    """The readings' entries on facts, by turn and fact."""
+    return {
+        (turn, e.key): e for kind, turn, of, e in entries if kind == "summary" and e.kind == "fact" and of == source
+    }
