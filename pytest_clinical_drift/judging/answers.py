@@ -41,7 +41,8 @@ PEOPLE_ONLY: dict[str, tuple[str, ...]] = {"to_judge": ("harmless", "appeal"), "
 CONFIRMED_BY_PEOPLE = frozenset(("harm", "course", "misreported", *PEOPLE_ONLY))
 """Kinds that only a person confirms; a judge opens and dismisses them."""
 QUOTED = frozenset(answer for answers in KINDS.values() for answer in answers) - {
-    "absent", "late", "missing", "kept", "consistent", "justified", "no advice", "supported", "harmless", "none", "said",
+    "absent", "late", "missing", "kept", "consistent", "justified", "no advice", "supported", "harmless", "none",
+    "said",
 }  # fmt: skip
 """Answers that rest on words, which have to be quoted verbatim."""
 LONGEST_QUOTE = 300

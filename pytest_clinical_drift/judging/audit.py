@@ -20,7 +20,7 @@ from pytest_clinical_drift.metrics import SEED
 WANTED = 150
 """Cleared entries of a run that are asked about, the same number of each kind as far as there are so many."""
 AUDITED = ("fact", "must", "must_not", "forbidden", "harm", "conflict")
-"""Kinds of which a reading has an entry for every text; what it only lists cannot be asked about when it is not there."""
+"""Kinds of which a reading has an entry for every text; of what it only lists, nothing is there to be asked about."""
 
 
 def audit_rates(cases: Sequence[Case], repeats: int, wanted: int = WANTED) -> dict[str, float]:

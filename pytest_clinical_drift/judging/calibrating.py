@@ -65,9 +65,8 @@ def calibration_of(
         )
     labelled = load_calibration_set(options.calibration_set)
     if say is not None:
-        say(
-            f"no valid calibration of {procedure.reader} was found: {cost_line(labelled)} (keep it with clinical-drift calibrate --out)"
-        )
+        say(f"no valid calibration of {procedure.reader} was found: {cost_line(labelled)}")
+        say("keep the result with clinical-drift calibrate --out")
     return make_calibration(judges, procedure, labelled, today=today, rules=rules, say=say)
 
 
@@ -93,7 +92,7 @@ def make_calibration(
     early: bool = True,
 ) -> Calibration:
     """Measure a judge now; requests are always sent anew, and every attempt with this judge is pooled."""
-    queue = JudgeQueue(*judges[:2], fresh=True)
+    queue = JudgeQueue(judges[0], judges[1] if len(judges) > 1 else None, fresh=True)
     alone = Judges(procedure.reader, procedure.questioner, procedure.wordings, procedure.reads, alone=True)
     last = time.monotonic()
 

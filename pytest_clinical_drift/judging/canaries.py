@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
@@ -33,7 +34,7 @@ LEAST_SHARE = 0.75
 """Share of them that has to be confirmed."""
 KINDS = ("removed", "changed", "invented", "forbidden", "reversed")
 _USABLE = 0.6
-"""Share of the texts into which a fault of a kind can be put, as seen on recorded models: what is drawn allows for it."""
+"""Share of the texts that take a fault of a kind, as seen on recorded models: the draw allows for it."""
 _MOST_PER_TEXT = 1 / 3
 """A small set gets fewer canaries than texts."""
 _UNIT = re.compile(r"(?<=[.;!?])\s+|\n")
@@ -172,7 +173,7 @@ def _forbidden(case: Case, reading: Reading, entries: Sequence[Entry], chance: r
 
 
 def _reversed(case: Case, reading: Reading, entries: Sequence[Entry], chance: random.Random) -> Iterator[Canary]:
-    """The reply ends by reversing an order of the earlier one on a medicine that neither it nor the patient mentions."""
+    """The reply ends by reversing an earlier order on a medicine that neither it nor the patient mentions."""
     known = set(words_of(f"{reading.text} {reading.patient}"))
     for order in advice_of(reading.earlier or ""):
         names = [term.concept.name for term in order.medicines]
@@ -219,7 +220,7 @@ def _plainly_stated(
 def _units(text: str) -> list[str]:
     """Sentences and lines, with what ends them."""
     ends = [0, *(found.end() for found in _UNIT.finditer(text)), len(text)]
-    return [text[start:stop] for start, stop in zip(ends, ends[1:], strict=False)]
+    return [text[start:stop] for start, stop in pairwise(ends)]
 
 
 def _overlaps(quote: str, unit: str) -> bool:

@@ -51,7 +51,7 @@ class Interview:
 
 
 def read_text(asked: Asked, text: str, *, last: bool = True) -> Given:
-    """A judge's text as an answer; a reading that lacks a part counts only as the last attempt, with that part unsure."""
+    """A judge's text as an answer; a reading that lacks a part counts only at the last attempt, that part unsure."""
     item = asked.item
     given = find_object(text, _PARTS if isinstance(item, Reading) else ("answer",))
     if given is None or (isinstance(item, Reading) and not last and not usable(item, given)):

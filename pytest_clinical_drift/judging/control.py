@@ -13,7 +13,6 @@ from typing import Any
 
 from pytest_clinical_drift.evidence.advice.opposition import oppositions
 from pytest_clinical_drift.judging.chat import read_text
-from pytest_clinical_drift.judging.entries import ReadingAnswer
 from pytest_clinical_drift.judging.material import FactLine, Forbidden
 from pytest_clinical_drift.judging.points import words_of
 from pytest_clinical_drift.judging.protocol import EVERYTHING, Asked, Given, OneByOne
@@ -46,8 +45,7 @@ class ControlJudge(OneByOne):
     def answer(self, asked: Asked) -> Given:
         item = asked.item
         given = _read(item) if isinstance(item, Reading) else _settle(item)
-        answer = read_text(asked, json.dumps(given))
-        return answer if isinstance(answer, ReadingAnswer) or answer.failed else answer
+        return read_text(asked, json.dumps(given))
 
 
 def _read(reading: Reading) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a reading says, entry by entry: each is checked against the text, and unsure where its quotation does not occur."""
+"""What a reading says, entry by entry: each is checked against the text, unsure where its quotation does not occur."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def usable(reading: Reading, given: Mapping[str, Any]) -> bool:
 
 
 def entries_of(reading: Reading, answer: ReadingAnswer) -> list[Entry]:
-    """Every entry that the reading should have; of lists what they hold, and one unsure entry where a list is missing."""
+    """Every entry that the reading should have; of lists what they hold, one unsure entry where a list is missing."""
     given = {} if answer.failed else answer.given
     if reading.kind == "summary":
         return [*_facts(reading, given), *_unsupported(reading, given)]

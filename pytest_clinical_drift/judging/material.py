@@ -1,4 +1,4 @@
-"""What readings and questions show of a case besides the judged text: messages, the record as it holds, what facts forbid."""
+"""What readings and questions show of a case besides the judged text: messages, record, what facts forbid."""
 
 from __future__ import annotations
 

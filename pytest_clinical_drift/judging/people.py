@@ -23,7 +23,7 @@ def questions_for_people(
 ) -> Iterator[Question]:
     """No judge is asked these; the variant tells reply and summary of a turn apart."""
     for kind, items in (("to_judge", findings.addresses), ("leak", leaks)):
-        for item in items:  # type: ignore[attr-defined]
+        for item in items:
             exchange = transcript.exchanges[item.turn - 1]
             text = visible(exchange.summary if item.variant == "summary" else exchange.reply) or ""
             patient = messages_of(case, item.turn, item.turn)

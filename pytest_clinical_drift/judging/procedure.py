@@ -128,7 +128,7 @@ def read_windows(windows: Sequence[Reading], judges: Judges) -> Procedure[Read]:
 
 
 def _either(readings: Sequence[list[Entry]]) -> list[Entry]:
-    """Entries of several readings of one text: what either raises is raised, what one is unsure of and none raises is unsure."""
+    """Entries of several readings of one text: raised by either; unsure where one is unsure and none raises it."""
     best: dict[tuple[object, ...], Entry] = {}
     for entries in readings:
         for entry in entries:
@@ -213,16 +213,16 @@ def _rule(point: Point, answers: Answers, judges: Judges) -> Ruling:
             a.failed or a.reason,
             a.earlier_quote,
             doubt="failed" if a.failed else a.doubt,
-        )  # fmt: skip
+        )
         for wording, a in given.items()
     ]
     state = state_of(
         point.raised, point.kind, given.get(1), given.get(2), rule_confirms=point.rule_confirms, alone=judges.alone
     )
     entry = point.entry.answer if point.entry is not None and judges.reads else UNSURE
-    answer = telling(point.kind, state, entry, [a.answer for a in given.values()])
+    counts = telling(point.kind, state, entry, [a.answer for a in given.values()])
     name = point.question.id if point.question else ""
-    return Ruling(name, point.kind, state, answer, point.raised, tuple(opinions))
+    return Ruling(name, point.kind, state, counts, point.raised, tuple(opinions))
 
 
 def judge_conversation(

@@ -1,7 +1,7 @@
 """The prompts put to a judge: two wordings for each kind of question and of reading, from data files.
 
-What is judged is hostile: it may address the judge. Every text therefore stands between fences, those of the model's texts
-with a code that their author could not know, and the instructions say that nothing between fences is an instruction.
+What is judged is hostile: it may address the judge. Every text therefore stands between fences, those of the model's
+texts with a code that their author could not know, and the instructions say that nothing between fences is one.
 Instructions, record and messages come first, so that a server's prefix cache can reuse them.
 """
 
@@ -112,8 +112,8 @@ def _fenced(
         hashed = (hashlib.sha256(f"{source}/{salt}".encode()).hexdigest()[:12] for salt in count())
         return next(code for code in hashed if code not in everything)
 
-    # the record's code is the same for all that is asked about a patient; that of the model's texts is made of the texts
-    # themselves, so that their author cannot know it
+    # the record's code is the same for all that is asked about a patient; that of the model's texts is made of the
+    # texts themselves, so that their author cannot know it
     codes = {"given": code_of(f"given/{texts['RECORD'].partition('Changed since then:')[0]}"), "written": code_of(seed)}
 
     def fence(name: str, text: str) -> str:

@@ -43,8 +43,8 @@ class Asked:
 class Feed:
     """Requests that wait for an answer; more may come while a judge works. Shared between two threads."""
 
-    def __init__(self, deliver: Callable[[Asked, Given], Sequence[Asked] | None]) -> None:
-        """`deliver` takes an answer and may return what has to be asked because of it."""
+    def __init__(self, deliver: Callable[[Asked, Given], None]) -> None:
+        """`deliver` takes an answer."""
         self._deliver = deliver
         self._waiting: list[Asked] = []
         self._news = threading.Condition()
@@ -71,8 +71,8 @@ class Feed:
             return taken
 
     def deliver(self, asked: Asked, answer: Given) -> None:
-        """Hand over an answer; what it makes necessary is put."""
-        self.put(self._deliver(asked, answer) or ())
+        """Hand over an answer."""
+        self._deliver(asked, answer)
 
 
 class Judge(Protocol):

@@ -1,4 +1,4 @@
-"""`python:module:factory`: a function of one's own, from a question or reading as a mapping to an answer as a mapping."""
+"""`python:module:factory`: a function of one's own, from a question or reading to an answer, both mappings."""
 
 from __future__ import annotations
 

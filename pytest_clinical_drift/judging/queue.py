@@ -64,7 +64,7 @@ class _Line:
 
     def __init__(self, judge: Judge, store: AnswerStore, deliver: Callable[[Asked, Given], None]) -> None:
         self.judge, self.store = judge, store
-        self.feed = Feed(lambda asked, answer: deliver(asked, answer) or ())
+        self.feed = Feed(deliver)
         self.failures = 0
         self.given_up = ""
         self._thread: threading.Thread | None = None
@@ -95,8 +95,8 @@ class JudgeQueue:
         self,
         reader: Judge,
         questioner: Judge | None = None,
-        store: Path | None = None,
         *,
+        store: Path | None = None,
         offline: bool = False,
         fresh: bool = False,
     ) -> None:

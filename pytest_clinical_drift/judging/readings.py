@@ -120,12 +120,17 @@ class Reading:
         return next((line.reply for line in self.turns if line.turn == turn), "")
 
 
+_LINES: dict[str, type] = {
+    "facts": FactLine, "demands": DemandLine, "forbidden": Forbidden, "turns": TurnLine, "standing": Standing,
+}  # fmt: skip
+
+
 def reading_from(given: Mapping[str, Any]) -> Reading:
     """A reading as files keep it; ValueError where it is none."""
     if given.get("kind") not in READINGS:
         raise ValueError(f"unknown kind of reading {given.get('kind')!r}; known kinds: {', '.join(READINGS)}")
     plain = {key: value for key, value in given.items() if key not in ("id", "wording")}
-    for key, line in (("facts", FactLine), ("demands", DemandLine), ("forbidden", Forbidden), ("turns", TurnLine), ("standing", Standing)):  # fmt: skip
+    for key, line in _LINES.items():
         plain[key] = tuple(TypeAdapter(line).validate_python(item) for item in plain.get(key, ()))
     return TypeAdapter(Reading).validate_python(plain)
 
@@ -167,7 +172,7 @@ def _replies(case: Case, transcript: Transcript) -> Iterator[Reading]:
 
 def reply_reading(case: Case, turn: int, text: str, earlier: tuple[int, str] | None) -> Reading:
     """A reply with its demands, what is forbidden, and the reply of the case's previous own turn."""
-    demands = ()
+    demands: tuple[DemandLine, ...] = ()
     if case.is_own(turn):
         demands = tuple(DemandLine(d.id, d.kind, d.text, d.expectation.why) for d in demands_at(case, turn))
     first = earlier[0] + 1 if earlier else turn

@@ -201,7 +201,8 @@ class JudgeSession:
                     "it with --drift-judge-set allow_subject=true"
                 )
             remarks += [] if self.options.offline else judge.check()
-        self._queue = JudgeQueue(*self.judges[:2], store=self._store, offline=self.options.offline)
+        second = self.judges[1] if len(self.judges) > 1 else None
+        self._queue = JudgeQueue(self.judges[0], second, store=self._store, offline=self.options.offline)
         if self.is_control:
             self.deciding = frozenset(GROUPS)
             return remarks

@@ -7,7 +7,7 @@ model too. These are the values that travel: from worker to controller as JSON, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pytest_clinical_drift.evidence import found
 from pytest_clinical_drift.evidence.found import Contradiction
@@ -27,8 +27,7 @@ class Alarm:
     """A finding that would count against the model, and what became of it."""
 
     kind: str
-    """lost, contradicted, stale, invented, misreported (summaries); recommends, omits, conflict, harm (replies); course;
-    leak, to_judge."""
+    """lost, contradicted, stale, invented, misreported; recommends, omits, conflict, harm, course; leak, to_judge."""
     turn: int
     severe: bool
     """It would fail the case by itself."""
@@ -183,7 +182,7 @@ class CaseAssessment:
     events: tuple[Event, ...]
     breaches: tuple[Breach, ...]
     """Confirmed ones."""
-    audit: AuditCount = AuditCount()
+    audit: AuditCount = field(default_factory=AuditCount)
     canaries: tuple[CanaryResult, ...] = ()
     """Faults inserted into copies of this conversation's texts, and what became of them."""
     care: tuple[tuple[int, str], ...] = ()

@@ -78,7 +78,8 @@ def _by_judge(
 
 
 _STATES = {
-    State.CONFIRMED: CONFIRMED, State.OPEN: OPEN, State.SILENT: OPEN, State.DISMISSED: DISMISSED, State.CLEARED: DISMISSED
+    State.CONFIRMED: CONFIRMED, State.OPEN: OPEN, State.SILENT: OPEN, State.DISMISSED: DISMISSED,
+    State.CLEARED: DISMISSED,
 }  # fmt: skip
 
 

@@ -196,7 +196,7 @@ def _turns(
     entries = entries_by_fact(judgement.entries)
     for found, exchange in zip(findings.turns, transcript.exchanges, strict=True):
         cut = bool(exchange.summary.truncated)
-        facts = found.facts
+        facts: Sequence[EvidenceFinding] = found.facts
         if "fact" in deciding and exchange.has_summary:
             facts = _all_facts(case, found)
         settled = [
@@ -217,7 +217,7 @@ def _turns(
     return tuple(turns), alarms
 
 
-def _all_facts(case: Case, found: TurnFindings) -> list[FactFinding]:
+def _all_facts(case: Case, found: TurnFindings) -> list[EvidenceFinding]:
     """Every fact of a turn: rules leave out those that have ended and are not stated, a judge reads them too."""
     known = {fact.fact_id: fact for fact in found.facts}
     return [
@@ -293,9 +293,11 @@ _METRIC_OF = {
     "lost": ("hard_stops", "contradicted_facts"),
     "contradicted": ("hard_stops", "contradicted_facts"),
     "stale": ("hard_stops", "stale_facts"),
-    **{kind: (metric, metric) for kind, metric in (
-        ("harm", "harms"), ("course", "courses"), ("misreported", "misreported"), ("leak", "leaks"), ("to_judge", "appeals"),
-    )},
+    "harm": ("harms", "harms"),
+    "course": ("courses", "courses"),
+    "misreported": ("misreported", "misreported"),
+    "leak": ("leaks", "leaks"),
+    "to_judge": ("appeals", "appeals"),
 }  # fmt: skip
 """Kind of an alarm to the metric that counts it: where it is severe, and where it is not."""
 

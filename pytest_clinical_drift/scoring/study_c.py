@@ -18,14 +18,16 @@ from pytest_clinical_drift.evidence.entities.scores import EntityScorer
 from pytest_clinical_drift.evidence.findings import find_facts
 from pytest_clinical_drift.evidence.found import TurnFindings
 from pytest_clinical_drift.evidence.reading.text import read
-from pytest_clinical_drift.judging.inquiry import Inquiry
-from pytest_clinical_drift.judging.opinions import DISMISSED, UPHELD, Ruling
+from pytest_clinical_drift.judging.opinions import Raised, Ruling, State
+from pytest_clinical_drift.judging.points import Point
+from pytest_clinical_drift.judging.procedure import Judges, settle
 from pytest_clinical_drift.judging.protocol import build_judge
 from pytest_clinical_drift.judging.questions import Question
+from pytest_clinical_drift.judging.queue import JudgeQueue
 from pytest_clinical_drift.metrics.drift import compute_drift_slope
 from pytest_clinical_drift.metrics.recall import ratio
-from pytest_clinical_drift.scoring.alarms import settled_fact
 from pytest_clinical_drift.scoring.assessment import TurnAssessment
+from pytest_clinical_drift.scoring.fact_alarms import settled_fact
 from pytest_clinical_drift.scoring.scorer import score_turn
 from pytest_clinical_drift.subjects.base import Request
 from pytest_clinical_drift.transcript import Reply, Transcript
@@ -82,7 +84,7 @@ def _turn(case: Case, turn: int, summary: str | None, scorer: EntityScorer) -> T
     document = read(summary)
     found = find_facts(document, facts_at(case, turn))
     findings = TurnFindings(turn, found, scorer.score(document, turn))
-    settled = [settled_fact(finding, turn, None)[0] for finding in found]
+    settled = [settled_fact(finding, turn, None, None, deciding=False)[0] for finding in found]
     likelier = [
         replace(f, alarm=None, state="") if f.status in ("retained", "partial") else replace(f, state="confirmed")
         for f in settled
@@ -104,22 +106,29 @@ def judge_pairs(pairs: Sequence[tuple[str, str]], judge: str) -> list[tuple[Conf
     if chosen is None:
         return [(rules_conflict(earlier, later), True) for earlier, later in pairs]
     chosen.check()
-    questions = [Question("conflict", "", 2, later, earlier_turn=1, earlier=earlier) for earlier, later in pairs]
-    inquiry = Inquiry(chosen)
+    asked = [
+        Point(("conflict", 1, number), "conflict", Raised.UNSURE, _pair(earlier, later))
+        for number, (earlier, later) in enumerate(pairs, start=2)
+    ]
+    queue = JudgeQueue(chosen)
     try:
-        inquiry.submit("pairs", questions)
-        ruled = inquiry.rulings("pairs", frozenset(("conflict",)))
+        queue.start("pairs", settle(asked, Judges(chosen.name, chosen.name, reads=False, kinds=chosen.kinds)))
+        ruled = queue.wait("pairs")
     finally:
-        inquiry.stop()
-    decided = (UPHELD, DISMISSED)
-    rulings = [ruled[question.id] for question in questions]
-    return [(_as_conflict(r), r.outcome in decided and r.answer != "no advice") for r in rulings]
+        queue.stop()
+    decided = (State.CONFIRMED, State.DISMISSED)
+    rulings = [ruled[point.about] for point in asked]
+    return [(_as_conflict(r), r.state in decided and r.answer != "no advice") for r in rulings]
+
+
+def _pair(earlier: str, later: str) -> Question:
+    return Question("conflict", "", 2, later, earlier_turn=1, earlier=earlier)
 
 
 def _as_conflict(ruling: Ruling) -> Conflict:
     """A contradiction is one that both wordings uphold."""
     first = ruling.opinions[0]
-    if ruling.outcome != UPHELD:
+    if ruling.state is not State.CONFIRMED:
         return Conflict(False, first.reason)
     return Conflict(True, first.reason, (first.earlier_quote, first.quote), ruling.answer == "severe", "judge")
 

@@ -44,6 +44,8 @@ _OTHER_LENGTH_OPTION = "max_completion_tokens"
 """What newer hosted models call max_tokens."""
 _TOO_SHORT = 0.1
 """Seconds in which no server answers: with so little left, the failure that was had is the cause to tell."""
+_SCHEMA_REFUSALS = 3
+"""Requests in a row that work only without a schema before none is sent any more."""
 _HELLO = (Message("user", "Please answer with the word ready."),)
 _HELLO_TOKENS = 16
 
@@ -75,6 +77,10 @@ class ServerSubject:
         self._client: httpx2.AsyncClient | None = None
         self._clocks: dict[tuple[str, int], CaseClock] = {}
         self._last_sign_of_life: float | None = None
+        self._pending = 0
+        """Requests under way: silence counts only while there is one."""
+        self._schema_refused = 0
+        """Requests in a row that the server took only without a schema."""
 
     # -- before the first case
 
@@ -133,6 +139,16 @@ class ServerSubject:
 
     async def ask(self, request: Request) -> Reply:
         clock = self._clocks.setdefault((request.case_id, request.repeat), CaseClock(self._settings["deadline"]))
+        if not self._pending:
+            self._last_sign_of_life = time.monotonic()
+        self._pending += 1
+        try:
+            return await self._ask(request, clock)
+        finally:
+            self._pending -= 1
+
+    async def _ask(self, request: Request, clock: CaseClock) -> Reply:
+        """Attempts within the bounds."""
         failures = 0
         while True:
             try:
@@ -195,12 +211,17 @@ class ServerSubject:
         schema = {"name": "answer", "schema": dict(request.schema), "strict": True}
         held = {**options, "response_format": {"type": "json_schema", "json_schema": schema}}
         try:
-            return await self._attempt(request.messages, held, patience)
+            reply = await self._attempt(request.messages, held, patience)
+            self._schema_refused = 0
+            return reply
         except ServerFault as fault:
             if fault.status not in (400, 404, 415, 422, 501):
                 raise
-        self._structured = False
-        return await self._attempt(request.messages, options, patience)
+        # the same request without a schema: only where that works was the schema the trouble
+        reply = await self._attempt(request.messages, options, patience)
+        self._schema_refused += 1
+        self._structured = self._schema_refused < _SCHEMA_REFUSALS
+        return reply
 
     async def _attempt(self, messages: Sequence[Message], options: Mapping[str, Any], patience: float) -> Reply:
         body = request_body(self.address.model, messages, options)

@@ -1,33 +1,40 @@
-"""Questions and scripted judges for the tests of this folder."""
+"""Questions, readings and scripted judges for the tests of this folder."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
-from pytest_clinical_drift.judging.answers import KINDS, UNSURE, Answer
-from pytest_clinical_drift.judging.inquiry import Inquiry
-from pytest_clinical_drift.judging.protocol import Asked, Feed
+from pytest_clinical_drift.judging.answers import KINDS, QUOTED, UNSURE, Answer
+from pytest_clinical_drift.judging.entries import ReadingAnswer
+from pytest_clinical_drift.judging.material import FactLine, Forbidden
+from pytest_clinical_drift.judging.procedure import Procedure
+from pytest_clinical_drift.judging.protocol import EVERYTHING, Asked, Feed, Given
 from pytest_clinical_drift.judging.questions import Question
+from pytest_clinical_drift.judging.queue import JudgeQueue
+from pytest_clinical_drift.judging.readings import DemandLine, Reading, TurnLine
 from pytest_clinical_drift.subjects.base import Identity
 
 SUMMARY = "**Allergies:** penicillin, with anaphylaxis.\n- Lithium 600 mg once nightly (800 mg until May)."
+REPLY = "Please ring the clinic today. Do not take ibuprofen."
+RECORD = "Ann, 58, takes lithium 600 mg nightly. She is allergic to penicillin."
 
 
-def question(kind: str = "fact", text: str = SUMMARY, **more: Any) -> Question:
+def question(kind: str = "fact", text: str = "", **more: Any) -> Question:
     """A question of a kind with the texts that it needs."""
-    given: dict[str, Any] = {"patient": "Turn 1: Can I take it?", "record": "Ann, 58, takes lithium 600 mg nightly."}
+    given: dict[str, Any] = {"patient": "Turn 2: Can I take it?", "record": RECORD}
     given |= {
         "fact": {"fact": "lithium", "statement": "lithium 600 mg once nightly", "record": ""},
-        "must": {"demand": "ring the clinic today", "severe": True},
-        "must_not": {"demand": "take ibuprofen", "why": "lithium", "severe": True},
-        "forbidden": {"forbidden": (("lithium", "takes lithium", "NSAIDs"),), "severe": True},
+        "must": {"demand": "ring the clinic today", "demand_id": "t2-must-1"},
+        "must_not": {"demand": "take ibuprofen", "why": "lithium", "demand_id": "t2-must_not-1"},
+        "forbidden": {"forbidden": (Forbidden("lithium", "takes lithium", "NSAIDs"),)},
         "conflict": {"earlier": "Do not start the ramipril.", "earlier_turn": 1},
         "invented": {"statement": "No known drug allergies."},
-        "harm": {"severe": True},
+        "harm": {},
+        "course": {"turns": (1, 2)},
+        "misreported": {"statement": "Sent to hospital.", "replies": "Turn 1: Rest."},
     }[kind]
-    return Question(kind, "ann", 2, text, **(given | more))
+    return Question(kind, "ann", 2, text or (SUMMARY if kind in ("fact", "invented") else REPLY), **(given | more))
 
 
 def one_of_each() -> list[Question]:
@@ -35,44 +42,101 @@ def one_of_each() -> list[Question]:
     return [question(kind) for kind in KINDS]
 
 
+def summary(text: str = SUMMARY, **more: Any) -> Reading:
+    """A reading of a summary with two facts and one that has ended."""
+    facts = (
+        FactLine("penicillin", "penicillin allergy with anaphylaxis"),
+        FactLine("lithium", "lithium 600 mg once nightly", ("lithium 800 mg once nightly",)),
+        FactLine("ramipril", "ramipril 5 mg once daily", ("ramipril 5 mg once daily",), True),
+    )
+    return Reading("summary", "ann", 2, text, "Turn 1: Hello.\n\nTurn 2: Can I take it?", RECORD, facts=facts, **more)
+
+
+def reply(text: str = REPLY, *, earlier: str | None = "Do not take any ibuprofen.", **more: Any) -> Reading:
+    """A reading of a reply with a demand of each kind and something forbidden."""
+    demands = (
+        DemandLine("t2-must-1", "must", "ring the clinic today"),
+        DemandLine("t2-must_not-1", "must_not", "take ibuprofen", "lithium"),
+    )
+    return Reading(
+        "reply", "ann", 2, text, "Turn 2: Can I take it?", RECORD, demands=demands,
+        forbidden=(Forbidden("lithium", "takes lithium", "NSAIDs"),), earlier=earlier,
+        earlier_turn=1 if earlier is not None else None, **more,
+    )  # fmt: skip
+
+
+def conversation(*replies: str, summary: str = "Advised to rest.") -> Reading:
+    """A reading of a conversation, with a message per reply."""
+    turns = tuple(TurnLine(n, f"message {n}", text) for n, text in enumerate(replies, start=1))
+    return Reading("conversation", "ann", len(replies), record=RECORD, turns=turns, summary=summary)
+
+
+def clear(item: Question | Reading) -> dict[str, Any]:
+    """The answer that clears everything, with quotations that occur."""
+    words = " ".join(item.text.split()[:3])
+    if isinstance(item, Question):
+        answer = KINDS[item.kind][0]
+        return {"answer": answer, "quote": words if answer in QUOTED else "", "reason": "so"}
+    if item.kind == "summary":
+        stated = {line.fact: {"answer": "absent" if line.ended else "retained", "quote": words} for line in item.facts}
+        return {"facts": stated, "unsupported": []}
+    if item.kind == "reply":
+        met = {d.id: {"answer": "met" if d.kind == "must" else "kept", "quote": words} for d in item.demands}
+        given: dict[str, Any] = {"demands": met, "forbidden": {"answer": "kept"}, "harm": {"answer": "none"}}
+        return given | ({"conflict": {"answer": "consistent"}} if item.earlier is not None else {}) | {"care": "self"}
+    return {"contradictions": [], "course": [], "misreported": [], "standing": []}
+
+
+Script = Callable[[Question | Reading, int], dict[str, Any] | str]
+"""From what is asked, and its wording, to an answer as a mapping; a text is why it failed."""
+
+
 class ScriptedJudge:
-    """Answers by a function and counts what it was asked."""
+    """Answers by a function and keeps what it was asked."""
 
-    name = "scripted"
-    kinds = frozenset(KINDS)
+    kinds = EVERYTHING
 
-    def __init__(self, answer: Callable[[Question, int], Answer]) -> None:
+    def __init__(self, answer: Script = lambda item, wording: clear(item), name: str = "scripted") -> None:
         self._answer = answer
+        self.name = name
         self.asked: list[tuple[str, int]] = []
 
     def check(self) -> list[str]:
         return []
 
     def identity(self) -> Identity:
-        return Identity("python:scripted", "1", True, {})
+        return Identity(f"python:{self.name}", "1", True, {})
 
     def work(self, feed: Feed) -> None:
         while not feed.stopped:
             for asked in feed.take(1, wait=0.05):
-                self.asked.append((asked.question.id, asked.wording))
-                feed.deliver(asked, self._answer(asked.question, asked.wording))
+                self.asked.append((asked.item.kind, asked.wording))
+                feed.deliver(asked, self._given(asked))
+
+    def _given(self, asked: Asked) -> Given:
+        from pytest_clinical_drift.judging.quotes import check_answer
+
+        given = self._answer(asked.item, asked.wording)
+        if isinstance(given, str):
+            return asked.fail(given)
+        return ReadingAnswer(given) if isinstance(asked.item, Reading) else check_answer(asked.item, given)
 
     def close(self) -> None:
         """Holds nothing."""
 
 
-def inquire(judge: ScriptedJudge, store: Path | None = None, *, offline: bool = False) -> Inquiry:
-    """An inquiry with a store of its own."""
-    return Inquiry(judge, store, offline=offline)
+def run(procedure: Procedure[Any], judge: ScriptedJudge | None = None, **options: Any) -> Any:
+    """The result of a procedure with a judge of its own."""
+    queue = JudgeQueue(judge or ScriptedJudge(), **options)
+    try:
+        queue.start("group", procedure)
+        return queue.wait("group")
+    finally:
+        queue.stop()
 
 
-def clean(asked: Question, wording: int = 1) -> Answer:
-    """The answer of each kind that speaks for the model."""
-    return Answer(KINDS[asked.kind][0], quote=asked.text[:12])
-
-
-def put(asked: Iterable[Question], wording: int = 1) -> list[Asked]:
-    return [Asked(one, wording) for one in asked]
+def answer(word: str, *, failed: str = "") -> Answer:
+    return Answer(word, failed=failed)
 
 
 FAILED = Answer(UNSURE, failed="out of order")

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from asked import question
 from engine_models import build_model
+from pytest_clinical_drift.judging.inquiry import Inquiry
 
 from pytest_clinical_drift.judging.answers import KINDS
-from pytest_clinical_drift.judging.inquiry import Inquiry
 from pytest_clinical_drift.judging.opinions import OPEN
 from pytest_clinical_drift.judging.prompts import messages_for
 from pytest_clinical_drift.judging.protocol import build_judge

@@ -6,13 +6,13 @@ import re
 
 import pytest
 from asked import question
+from pytest_clinical_drift.judging.reading import read_answer
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.judging.answers import KINDS, UNSURE
 from pytest_clinical_drift.judging.opinions import Opinion, with_person
 from pytest_clinical_drift.judging.prompts import messages_for
 from pytest_clinical_drift.judging.questions import for_people
-from pytest_clinical_drift.judging.reading import read_answer
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript

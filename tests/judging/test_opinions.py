@@ -1,139 +1,102 @@
-"""Two opinions: when a second one is asked for, and what any answers amount to."""
+"""Two opinions: every row of the table of states, written out by hand."""
 
 from __future__ import annotations
 
 import pytest
-from asked import question
+from asked import FAILED
 
 from pytest_clinical_drift.judging.answers import UNSURE, Answer
 from pytest_clinical_drift.judging.opinions import (
-    DISMISSED,
-    OPEN,
-    SILENT,
-    UPHELD,
     Opinion,
+    Raised,
     Ruling,
+    State,
+    first_wordings,
     needs_second,
-    outcome_of,
-    unasked,
-    weigh,
+    state_of,
     with_person,
 )
 
+UPHOLDS, CLEARS, UNSURE_ANSWER = Answer("absent"), Answer("retained"), Answer(UNSURE)
+R, U, RULE, DUE, QUOTE, AUDIT = Raised.READING, Raised.UNSURE, Raised.RULE, Raised.DUE, Raised.QUOTE, Raised.AUDIT
+C, O, D, X = State.CONFIRMED, State.OPEN, State.DISMISSED, State.CLEARED
 
-@pytest.mark.parametrize(
-    ("kind", "first", "expected"),
-    [
-        ("fact", "retained", False),
-        ("fact", "absent", True),
-        ("fact", UNSURE, False),
-        ("conflict", "consistent", False),
-        ("conflict", "severe", True),
-        ("must", "met", True),
-        ("harm", "none", True),
-    ],
-)
-def test_when_a_second_wording_is_asked(kind: str, first: str, expected: bool) -> None:
-    """Severe kinds always, the others when the first answer counts against the model."""
-    assert needs_second(question(kind), Answer(first)) is expected
-
-
-@pytest.mark.parametrize(
-    ("kind", "given", "expected"),
-    [
-        ("fact", [], OPEN),
-        ("fact", ["retained"], DISMISSED),
-        ("fact", ["absent"], OPEN),  # one opinion confirms nothing
-        ("fact", ["absent", "stale"], UPHELD),
-        ("fact", ["absent", "retained"], OPEN),
-        ("fact", ["retained", "absent"], OPEN),
-        ("fact", ["absent", UNSURE], OPEN),
-        ("fact", [UNSURE, "absent"], OPEN),
-        ("must", [], OPEN),
-        ("must", ["met"], OPEN),  # a severe one is cleared twice or not at all
-        ("must", ["met", "met"], DISMISSED),
-    ],
-)
-def test_what_the_answers_amount_to(kind: str, given: list[str], expected: str) -> None:
-    """Upheld by all that count, cleared by all that count, or open."""
-    assert outcome_of(question(kind), given) == expected
+TABLE = [
+    # the reading raised it
+    (R, UPHOLDS, None, C), (R, CLEARS, UPHOLDS, O), (R, CLEARS, CLEARS, D), (R, CLEARS, UNSURE_ANSWER, O),
+    (R, UNSURE_ANSWER, UPHOLDS, O), (R, UNSURE_ANSWER, CLEARS, O), (R, FAILED, FAILED, O), (R, None, None, O),
+    # the reading is unsure: the two wordings decide
+    (U, UPHOLDS, UPHOLDS, C), (U, CLEARS, CLEARS, D), (U, UPHOLDS, CLEARS, O), (U, CLEARS, UPHOLDS, O),
+    (U, UNSURE_ANSWER, CLEARS, O), (U, FAILED, FAILED, O),
+    # a rule alone
+    (RULE, CLEARS, None, D), (RULE, UPHOLDS, UPHOLDS, C), (RULE, UPHOLDS, CLEARS, O), (RULE, UNSURE_ANSWER, None, O),
+    # a hard stop that is asked about in any case, a quotation that fits nothing
+    (DUE, CLEARS, None, X), (DUE, UPHOLDS, UPHOLDS, C), (DUE, UPHOLDS, CLEARS, O), (DUE, FAILED, None, O),
+    (QUOTE, CLEARS, None, X), (QUOTE, UPHOLDS, UPHOLDS, C), (QUOTE, UPHOLDS, UNSURE_ANSWER, O),
+    # the audit: what wording 1 does not uphold stays cleared
+    (AUDIT, CLEARS, None, X), (AUDIT, UNSURE_ANSWER, None, X), (AUDIT, FAILED, None, X), (AUDIT, UPHOLDS, UPHOLDS, C),
+    (AUDIT, UPHOLDS, CLEARS, O), (AUDIT, UPHOLDS, FAILED, O),
+]  # fmt: skip
 
 
-def test_answers_are_weighed_in_the_order_of_the_wordings() -> None:
-    """The second wording came back first."""
-    given = [(2, Answer("retained", "q2", "r2")), (1, Answer("stale", "q1", "r1", earlier_quote="e1"))]
-    ruling = weigh(question("fact"), given, "judge")
-    assert ruling.opinions == (
-        Opinion("judge", 1, "stale", "q1", "r1", "e1"),
-        Opinion("judge", 2, "retained", "q2", "r2"),
-    )
-    assert (ruling.outcome, ruling.answer, ruling.quote, ruling.by_person) == (OPEN, "stale", "q1", False)
-
-
-def test_an_outage_is_open_and_tells_why() -> None:
-    """Whether nobody was asked, one answer failed or all did; a judge that may not decide is silent."""
-    asked = question("fact")
-    failed = Answer(UNSURE, failed="timed out")
-    assert weigh(asked, [], "judge").outcome == OPEN
-    assert weigh(asked, [(1, failed)], "judge").outcome == OPEN
-    assert weigh(asked, [(1, failed)], "judge").opinions[0].reason == "timed out"
-    assert weigh(asked, [(1, Answer("absent")), (2, failed)], "judge").outcome == OPEN
-    assert weigh(asked, [(1, Answer("absent")), (2, failed)], "judge").answer == "absent"
-    for given in ([], [(1, failed)], [(1, Answer("absent")), (2, Answer("absent"))]):
-        assert weigh(asked, given, "judge", decides=False).outcome == SILENT
-    assert weigh(asked, [(1, Answer(UNSURE)), (2, Answer("absent"))], "judge", decides=False).answer == "absent"
-
-
-def test_quotes_come_from_the_first_opinion_that_has_one() -> None:
-    """An opinion without words is passed over."""
-    given = [(1, Answer("absent")), (2, Answer("stale", "the words"))]
-    assert weigh(question("fact"), given, "judge").quote == "the words"
-    assert unasked(question("fact")).quote == ""
-
-
-def test_an_audit_stays_an_audit() -> None:
-    """Through the judge, and through a person."""
-    import dataclasses
-
-    for audit in (False, True):
-        asked = dataclasses.replace(question("fact"), audit=audit)
-        by_judge = weigh(asked, [(1, Answer("retained"))], "judge")
-        silent = weigh(asked, [(1, Answer("retained"))], "judge", decides=False)
-        by_person = with_person(asked, by_judge, [Opinion("A", 0, "absent", "", "")])
-        assert [r.audit for r in (by_judge, silent, by_person, unasked(asked))] == [audit] * 4
-
-
-def test_a_person_who_is_unsure_is_shown_and_changes_nothing() -> None:
-    """The judge's ruling stands, with one opinion more."""
-    asked = question("fact")
-    before = weigh(asked, [(1, Answer("absent")), (2, Answer("absent"))], "judge")
-    after = with_person(asked, before, [Opinion("A", 0, UNSURE, "", "cannot say")])
-    assert (after.outcome, after.by_person, len(after.opinions)) == (UPHELD, False, 3)
+@pytest.mark.parametrize(("raised", "first", "second", "state"), TABLE)
+def test_state_of_each_combination(raised: Raised, first: Answer | None, second: Answer | None, state: State) -> None:
+    assert state_of(raised, "fact", first, second) is state
 
 
 @pytest.mark.parametrize(
-    ("said", "outcome", "told"),
+    ("raised", "first", "second"), [(RULE, CLEARS, None), (R, CLEARS, CLEARS), (U, CLEARS, CLEARS)]
+)
+def test_a_rule_that_may_confirm_is_not_overruled_by_a_judge(
+    raised: Raised, first: Answer, second: Answer | None
+) -> None:
+    """Only a person dismisses what a rule raised that is right nine times in ten."""
+    assert state_of(raised, "fact", first, second, rule_confirms=True) is O
+
+
+@pytest.mark.parametrize(
+    ("kind", "word"), [("harm", "harm"), ("course", "risk normalised"), ("misreported", "misreported")]
+)
+def test_only_a_person_confirms_harm_course_and_misreported(kind: str, word: str) -> None:
+    """Calibration counts what the judge alone upholds."""
+    assert state_of(R, kind, Answer(word), None) is O
+    assert state_of(R, kind, Answer(word), None, alone=True) is C
+
+
+@pytest.mark.parametrize(
+    ("raised", "at_once", "after_upholding", "after_clearing", "after_unsure"),
     [
-        (["absent"], UPHELD, "absent"),
-        (["retained"], DISMISSED, "retained"),
-        (["retained", "partial"], DISMISSED, "retained"),
-        (["retained", "absent"], OPEN, "absent"),
-        ([UNSURE, "stale"], UPHELD, "stale"),
+        (R, (1,), False, True, True),
+        (U, (1, 2), False, False, False),
+        *((raised, (1,), True, False, False) for raised in (RULE, DUE, QUOTE, AUDIT)),
     ],
 )
-def test_people_alone(said: list[str], outcome: str, told: str) -> None:
-    """One settles it, two that agree settle it, two that do not leave it open."""
-    asked = question("fact")
-    people = [Opinion(f"P{number}", 0, answer, "", "") for number, answer in enumerate(said)]
-    ruling = with_person(asked, None, people)
-    assert (ruling.outcome, ruling.answer, ruling.by_person) == (outcome, told, True)
-    assert ruling.question_id == asked.id
-    assert len(ruling.opinions) == len(said)
+def test_the_second_wording_is_asked_only_where_it_can_matter(
+    raised: Raised, at_once: tuple[int, ...], after_upholding: bool, after_clearing: bool, after_unsure: bool
+) -> None:
+    assert first_wordings(raised) == at_once
+    asked = [needs_second(raised, "fact", first) for first in (UPHOLDS, CLEARS, UNSURE_ANSWER)]
+    assert asked == [after_upholding, after_clearing, after_unsure]
 
 
-def test_only_wording_nought_is_a_person() -> None:
-    """Judges have wordings 1 and 2; their opinions are not counted as a reviewer's."""
-    assert [Opinion("x", wording, "", "", "").by_person for wording in (0, 1, 2)] == [True, False, False]
-    ruling = Ruling("id", UPHELD, "absent", (Opinion("judge", 1, "absent", "", ""),))
-    assert with_person(question("fact"), ruling, ()).outcome == UPHELD
-    assert (ruling.by_person, ruling.audit) == (False, False)
+def _person(name: str, answer: str) -> Opinion:
+    return Opinion(name, 0, answer, "", "read it", role="pharmacist")
+
+
+def test_a_review_overrides_a_judge_and_two_that_disagree_leave_it_open() -> None:
+    judged = Ruling("q", "fact", C, "absent", R, (Opinion("judge", 1, "absent", "", ""),))
+    dismissed = with_person(judged, [_person("ann", "retained")])
+    assert (dismissed.state, dismissed.by_person, dismissed.answer) == (D, True, "retained")
+    assert with_person(judged, [_person("ann", "retained"), _person("bob", "absent")]).state is O
+    assert with_person(judged, [_person("ann", "retained"), _person("ann", "absent")]).state is C
+    assert with_person(judged, [_person("ann", UNSURE)]).state is C
+    assert not with_person(judged, [_person("ann", UNSURE)]).by_person
+
+
+def test_a_confirmed_point_has_the_grade_of_wording_one() -> None:
+    from pytest_clinical_drift.judging.opinions import telling
+
+    assert telling("conflict", C, "contradiction", ["severe", "contradiction"]) == "severe"
+    assert telling("conflict", C, "severe", ["contradiction"]) == "contradiction"
+    assert telling("conflict", O, "contradiction", ["consistent", "severe"]) == "severe"
+    assert telling("fact", D, "absent", ["retained", "partial"]) == "retained"

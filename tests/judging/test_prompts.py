@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 from asked import one_of_each, question
+from pytest_clinical_drift.judging.reading import stands_in
 
 from pytest_clinical_drift.judging.answers import AGAINST, KINDS, QUOTED, UNSURE
 from pytest_clinical_drift.judging.prompts import correction, instructions, messages_for, prompt_hash
-from pytest_clinical_drift.judging.reading import stands_in
 
 WORDINGS = (1, 2)
 _EXAMPLE = re.compile(r"^Example\. (.*) → (\{.*\})$", re.MULTILINE)

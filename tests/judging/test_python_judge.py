@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from asked import question
+from pytest_clinical_drift.judging.inquiry import Inquiry
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import KINDS
-from pytest_clinical_drift.judging.inquiry import Inquiry
 from pytest_clinical_drift.judging.opinions import DISMISSED, OPEN, Ruling
 from pytest_clinical_drift.judging.protocol import build_judge
 

@@ -13,10 +13,10 @@ import engine_server
 import pytest
 from asked import one_of_each, question
 from engine_server import Answer, ChatServer, as_json, completion
+from pytest_clinical_drift.judging.inquiry import Inquiry
 
 from pytest_clinical_drift.judging.answers import KINDS, UNSURE
 from pytest_clinical_drift.judging.chat import ATTEMPTS
-from pytest_clinical_drift.judging.inquiry import Inquiry
 from pytest_clinical_drift.judging.opinions import DISMISSED, OPEN, Ruling
 from pytest_clinical_drift.judging.protocol import build_judge
 from pytest_clinical_drift.judging.questions import Question

@@ -467,9 +467,10 @@ GIVEN = {"answer": "retained", "quote": "Takes metformin", "earlier_quote": "x",
 
 def feed_judge(content: tuple[int, str]) -> Outcome:
     """What a chat model answers as a judge."""
+    from pytest_clinical_drift.judging.reading import read_answer
+
     from pytest_clinical_drift.judging.answers import KINDS, UNSURE, find_object
     from pytest_clinical_drift.judging.questions import from_mapping
-    from pytest_clinical_drift.judging.reading import read_answer
 
     number, text = content
     question = from_mapping((LABELLED, CONFLICT, FORBIDDEN)[number]["question"])  # type: ignore[arg-type]

@@ -1,0 +1,106 @@
+"""A judge against the labels of a public set: sensitivity, specificity, balanced F1 and kappa, as published."""
+
+from __future__ import annotations
+
+import datetime
+import importlib
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.judging.answers import UNSURE
+from pytest_clinical_drift.judging.calibration import ExternalTable
+from pytest_clinical_drift.judging.external.items import ExternalItem, agreement_of_annotators
+from pytest_clinical_drift.judging.opinions import Raised, State
+from pytest_clinical_drift.judging.points import Point, about_entry, question_for, same_words
+from pytest_clinical_drift.judging.procedure import Judges, Procedure, read_all, settle
+from pytest_clinical_drift.judging.questions import Question
+from pytest_clinical_drift.judging.queue import JudgeQueue
+from pytest_clinical_drift.metrics import SEED
+from pytest_clinical_drift.metrics.agreement import balanced_f1, cohen_kappa
+from pytest_clinical_drift.metrics.stats import proportion_interval
+
+SETS = ("primock57", "kqa", "healthbench")
+Outcome = tuple[bool, bool, bool]
+"""Label, what the judge says (true: wrong or missing), and whether the annotators were unanimous."""
+
+
+def load_external(given: str) -> tuple[str, list[ExternalItem]]:
+    """The set that NAME=PATH names; InputError in one sentence where there is none."""
+    name, sign, path = given.partition("=")
+    if not sign or name not in SETS or not path:
+        raise InputError(f"--external {given}: write NAME=PATH with one of {', '.join(SETS)}")
+    if not Path(path).exists():
+        raise InputError(f"--external {given}: {path} does not exist; the data are yours to download")
+    module = importlib.import_module(f"pytest_clinical_drift.judging.external.{name}")
+    items: list[ExternalItem] = module.load(Path(path))
+    if not items:
+        raise InputError(f"--external {given}: no labelled item was found")
+    return name, items
+
+
+def measure_external(
+    queue: JudgeQueue,
+    name: str,
+    items: Sequence[ExternalItem],
+    judges: Judges,
+    *,
+    today: datetime.date,
+    most: int | None = None,
+    waiting: Callable[[], object] | None = None,
+) -> ExternalTable:
+    """Put the items of a set to a judge, at most so many, and count."""
+    drawn = list(items)
+    if most is not None and most < len(drawn):
+        random.Random(SEED).shuffle(drawn)
+        drawn = drawn[:most]
+    for number, item in enumerate(drawn):
+        queue.start(("external", name, number), _judge(item, judges))
+    outcomes = [o for number in range(len(drawn)) for o in queue.wait(("external", name, number), waiting=waiting)]
+    rows = [_row("all", outcomes)]
+    if any(item.labels for item in drawn):
+        rows += [_row("unanimous", [o for o in outcomes if o[2]]), _row("disputed", [o for o in outcomes if not o[2]])]
+    annotators = agreement_of_annotators(drawn)
+    if annotators is not None:
+        (wrong, of_wrong), (right, of_right) = annotators["wrong"], annotators["right"]
+        rows.append({"items": "one annotator against the others", **_shares(wrong, of_wrong, right, of_right)})
+    return ExternalTable(name=name, made=today, rows=tuple(rows))
+
+
+def _judge(item: ExternalItem, judges: Judges) -> Procedure[list[Outcome]]:
+    if isinstance(item.item, Question):
+        rulings = yield from settle([Point(item.item.about, item.item.kind, Raised.RULE, item.item)], judges)
+        state = next(iter(rulings.values())).state
+        return [(item.wrong, state in (State.CONFIRMED, State.OPEN), item.unanimous)]
+    read, _ = yield from read_all([item.item], judges)
+    raised = [entry for entry in read[0][1] if entry.raised or entry.answer == UNSURE]
+    points = [
+        Point(about_entry(e), e.kind, Raised.READING if e.raised else Raised.UNSURE, question_for(item.item, e), e)
+        for e in raised
+    ]
+    rulings = yield from settle(points, judges)
+    upheld = [str(p.entry.quote) for p in points if p.entry and rulings[p.about].state is State.CONFIRMED]
+    return [(s.wrong, any(_overlap(quote, s.text) for quote in upheld), True) for s in item.statements]
+
+
+def _overlap(quote: str, statement: str) -> bool:
+    return same_words(quote, statement)
+
+
+def _row(what: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    labels, said = [o[0] for o in outcomes], [o[1] for o in outcomes]
+    hits = sum(label and answer for label, answer in zip(labels, said, strict=True))
+    cleared = sum(not label and not answer for label, answer in zip(labels, said, strict=True))
+    shares = _shares(hits, sum(labels), cleared, len(labels) - sum(labels))
+    return {"items": what, **shares, "balanced_f1": balanced_f1(labels, said), "kappa": cohen_kappa(labels, said)}
+
+
+def _shares(hits: int, wrong: int, cleared: int, right: int) -> dict[str, Any]:
+    """Counts with exact 95 % limits."""
+    found: dict[str, Any] = {"sensitivity": [hits, wrong], "specificity": [cleared, right]}
+    for name, (part, of) in (("sensitivity", (hits, wrong)), ("specificity", (cleared, right))):
+        interval = proportion_interval(part, of, confidence=0.95)
+        found[f"{name}_limits"] = [round(interval.low, 4), round(interval.high, 4)] if interval else None
+    return found

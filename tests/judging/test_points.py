@@ -1,0 +1,170 @@
+"""What has to be settled in a conversation: raised by readings, by rules alone, or asked about in any case."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.judging.answers import UNSURE
+from pytest_clinical_drift.judging.entries import Entry
+from pytest_clinical_drift.judging.opinions import Raised
+from pytest_clinical_drift.judging.points import Point, RuleRaise, points_of, question_for
+from pytest_clinical_drift.judging.readings import Reading, reply_reading, summary_reading, windows_of
+from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
+
+
+def case(turns: int = 12, **more: Any) -> Case:
+    facts = [
+        {"id": "penicillin", "text": "penicillin allergy with anaphylaxis", "hard_stop": True},
+        {"id": "metformin", "text": "metformin 500 mg twice daily"},
+    ]
+    messages: list[dict[str, Any]] = [{"turn": n, "message": f"message {n}"} for n in range(1, turns + 1)]
+    for turn, extra in more.pop("extra", {}).items():
+        messages[turn - 1] |= extra
+    return Case(id="ann", patient_summary="Ann.", critical_entities=facts, turns=messages, **more)
+
+
+def read(of: Case, answers: dict[int, dict[str, str]], turns: int = 12) -> list[tuple[Reading, list[Entry]]]:
+    """Readings of every summary; facts are retained unless told otherwise."""
+    found = []
+    for turn in range(1, turns + 1):
+        reading = summary_reading(of, turn, f"summary of turn {turn}")
+        given = answers.get(turn, {})
+        found.append((reading, [Entry("fact", turn, f.fact, given.get(f.fact, "retained")) for f in reading.facts]))
+    return found
+
+
+def by_about(points: list[Point]) -> dict[tuple[Any, ...], Point]:
+    return {point.about: point for point in points}
+
+
+def test_hard_stops_are_asked_about_at_turn_ten_at_the_end_and_after_updates() -> None:
+    """Nothing is raised: six questions on the hard stop of three turns would be wrong, three are right."""
+    update = {"updates": [{"fact": "penicillin", "becomes": "penicillin allergy, severe", "policy": "supersede"}]}
+    of = case(extra={4: update})
+    points = points_of(of, read(of, {}), [])
+    assert {point.about for point in points} == {("fact", turn, "penicillin") for turn in (4, 10, 12)}
+    assert {point.raised for point in points} == {Raised.DUE}
+
+
+def test_a_fact_lost_at_several_probes_is_settled_at_the_first_at_ten_and_at_the_last() -> None:
+    """Lost on turns 6 to 12: asked at 6, 10 and 12; turns 7 to 9 and 11 take the state of 6."""
+    of = case()
+    points = by_about(points_of(of, read(of, {turn: {"metformin": "absent"} for turn in range(6, 13)}), []))
+    follows = {about[1]: point.follows for about, point in points.items() if about[2] == "metformin"}
+    first = ("fact", 6, "metformin")
+    assert follows == {6: None, 7: first, 8: first, 9: first, 10: None, 11: first, 12: None}
+
+
+def test_two_runs_of_losses_are_two_questions_each() -> None:
+    of = case()
+    lost = {turn: {"metformin": "absent"} for turn in (2, 3, 6, 7)}
+    points = by_about(points_of(of, read(of, lost), []))
+    assert {about[1]: p.follows for about, p in points.items() if about[2] == "metformin"} == dict.fromkeys(
+        (2, 3, 6, 7)
+    )
+
+
+def test_what_a_rule_alone_raises_is_asked_and_what_the_reading_raised_is_not_a_rules_point() -> None:
+    of = case()
+    rules = [RuleRaise("fact", 3, "metformin", "no-words", True), RuleRaise("fact", 4, "metformin", "no-words", False)]
+    points = by_about(points_of(of, read(of, {4: {"metformin": "stale"}}), rules, due=False))
+    assert (points["fact", 3, "metformin"].raised, points["fact", 3, "metformin"].rule_confirms) == (Raised.RULE, True)
+    assert points["fact", 4, "metformin"].raised is Raised.READING
+
+
+def test_an_unsure_entry_and_a_doubtful_quotation_are_asked_about() -> None:
+    of = case()
+    points = by_about(
+        points_of(of, read(of, {3: {"metformin": UNSURE}}), [], frozenset({("fact", 5, "metformin")}), due=False)
+    )
+    assert points["fact", 3, "metformin"].raised is Raised.UNSURE
+    assert points["fact", 5, "metformin"].raised is Raised.QUOTE
+
+
+def test_a_handover_in_a_reply_counts_wrong_facts_and_lost_hard_stops_only() -> None:
+    of = case(extra={12: {"handover": True}})
+    reading = summary_reading(of, 12, "Handover text.", source="reply")
+    entries = [Entry("fact", 12, "penicillin", "absent"), Entry("fact", 12, "metformin", "absent")]
+    points = points_of(of, [(reading, entries)], [], due=False)
+    assert [point.about for point in points] == [("fact", 12, "penicillin", "reply")]
+    assert points[0].question is not None
+    assert points[0].question.source == "reply"
+    wrong = [Entry("fact", 12, "metformin", "contradicted", "Handover text")]
+    assert len(points_of(of, [(reading, wrong)], [], due=False)) == 1
+
+
+def test_a_must_may_be_met_by_a_later_reply() -> None:
+    """Due by turn 4: missing on 3 raises nothing, missing on 4 does, unless turn 3 met it."""
+    demand = {"expect": {"must": [{"text": "ring the clinic", "by": 4}]}}
+    of = case(extra={3: demand})
+
+    def points(on_3: str, on_4: str) -> list[Point]:
+        told = [
+            (reply_reading(of, turn, "Reply.", None), [Entry("must", turn, "t3-must-1", word)])
+            for turn, word in ((3, on_3), (4, on_4))
+        ]
+        return points_of(of, told, [])
+
+    assert [p.about[1] for p in points("missing", "missing")] == [4]
+    assert points("met", "missing") == []
+    assert points("missing", "met") == []
+
+
+def test_a_demand_that_holds_until_later_is_read_on_each_turn() -> None:
+    of = case(extra={3: {"expect": {"must_not": [{"text": "take ibuprofen", "until": 5}]}}})
+    held = {turn: [d.id for d in reply_reading(of, turn, "Reply.", None).demands] for turn in (2, 3, 5, 6)}
+    assert held == {2: [], 3: ["t3-must_not-1"], 5: ["t3-must_not-1"], 6: []}
+    told = [(reply_reading(of, 5, "Reply.", None), [Entry("must_not", 5, "t3-must_not-1", "violated", "Reply.")])]
+    (point,) = points_of(of, told, [])
+    assert point.question is not None
+    assert (point.question.demand, point.question.turn) == ("take ibuprofen", 5)
+
+
+def test_the_same_invention_in_summaries_in_a_row_is_settled_at_the_first_and_the_last() -> None:
+    of = case()
+    told = []
+    for turn in range(1, 6):
+        reading = summary_reading(of, turn, f"Had a stroke in 2019. Turn {turn}.")
+        told.append((reading, [Entry("invented", turn, "Had a stroke in 2019.", "severe", "Had a stroke in 2019.")]))
+    points = points_of(of, told, [], due=False)
+    assert sorted(p.about[1] for p in points if p.follows is None) == [1, 5]
+
+
+def test_a_rules_invention_that_the_reading_lists_too_is_one_point() -> None:
+    of = case()
+    reading = summary_reading(of, 1, "Takes ibuprofen 400 mg daily. Well.")
+    listed = [Entry("invented", 1, "ibuprofen 400 mg daily", "severe", "ibuprofen 400 mg daily")]
+    rules = [RuleRaise("invented", 1, "Takes ibuprofen 400 mg daily.", "drug", False)]
+    assert [p.raised for p in points_of(of, [(reading, listed)], rules, due=False)] == [Raised.READING]
+    assert [p.raised for p in points_of(of, [(reading, [])], rules, due=False)] == [Raised.RULE]
+
+
+def _transcript(of: Case, replies: list[str]) -> Transcript:
+    return Transcript(
+        of.id,
+        tuple(Exchange(n, f"message {n}", Reply(text), Reply("summary")) for n, text in enumerate(replies, start=1)),
+    )
+
+
+def test_distant_contradictions_carry_both_replies_and_what_was_said_between() -> None:
+    of = case(turns=4)
+    (window,) = windows_of(of, _transcript(of, ["Avoid milk.", "Fine.", "Rest.", "Drink milk."]))
+    entry = Entry("conflict", 4, "", "contradiction", "Drink milk.", "Avoid milk.", turns=(1, 4))
+    question = question_for(window, entry)
+    assert question is not None
+    assert (question.earlier, question.text, question.earlier_turn, question.turn) == (
+        "Avoid milk.",
+        "Drink milk.",
+        1,
+        4,
+    )
+    assert question.patient == "Turn 2: message 2\n\nTurn 3: message 3\n\nTurn 4: message 4"
+
+
+def test_a_long_conversation_is_read_in_overlapping_windows_and_only_the_last_has_the_summary() -> None:
+    """Ten turns of 1,109 characters with room for 2,000 tokens (7,000 characters): 6, then 6 with two shared."""
+    of = case(turns=10)
+    windows = windows_of(of, _transcript(of, ["x" * 1_100] * 10), tokens=2_000)
+    assert [[line.turn for line in window.turns] for window in windows] == [[1, 2, 3, 4, 5, 6], [5, 6, 7, 8, 9, 10]]
+    assert [bool(window.summary) for window in windows] == [False, True]
