@@ -137,13 +137,14 @@ def _calibrate(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.gate.calibrating import calibrate_judge, labelled_questions, write_prompts
     from pytest_clinical_drift.gate.options import read_pairs
 
-    labelled = labelled_questions(options.set, options.limit)
     if options.prompts:
+        labelled = labelled_questions(options.set, options.limit)
         _say(f"{write_prompts(labelled, options.prompts)} prompts written to {options.prompts}")
         return 0
     if not options.drift_judge or not options.out:
         raise InputError("calibrate: name the judge with --drift-judge SPEC and the file to write with --out FILE")
     settings = read_pairs(options.drift_judge_set, "--drift-judge-set")
+    labelled = labelled_questions(options.set, options.limit)
     places = {"out": options.out, "store": options.drift_store, "root": Path.cwd()}
     calibrate_judge(options.drift_judge, settings, labelled=labelled, say=_say, **places)
     return 0

@@ -1,4 +1,4 @@
-"""Fuzzing at length: `python tests/benchmarks/fuzz.py [EXAMPLES] [--only NAME] [--seed N]` (20,000 unless told).
+"""Fuzzing at length: `python -m benchmarks.fuzz [EXAMPLES] [--only NAME] [--seed N]` (20,000 unless told).
 
 Every input must give a result or one of our errors in one sentence; exits 0 only where all did.
 """
@@ -11,14 +11,10 @@ import sys
 import time
 import traceback
 import warnings
-from pathlib import Path
 
-TESTS = Path(__file__).parents[1]
-sys.path[:0] = [str(TESTS), str(TESTS / "reliability")]
-
-from fuzz_targets import TARGETS, Target, discard_finished_run  # noqa: E402
-from hypothesis import HealthCheck, Phase, given, seed, settings  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
+from fuzz_targets import TARGETS, Target, discard_finished_run
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
 
 
 def attack(target: Target, examples: int, start: int) -> tuple[collections.Counter[str], str]:

@@ -1,4 +1,4 @@
-"""Lockstep batches on cached prefixes against one-by-one full-context generation: `python tests/benchmarks/engine.py`.
+"""Lockstep batches on cached prefixes against one-by-one full-context generation: `python -m benchmarks.engine`.
 
 A random Llama of about 20 M parameters on a CPU, 16 of the bundled cases x 10 turns, replies of ragged length. Both
 sides run in this one process with the same number of threads, and must give the same replies.
@@ -7,7 +7,6 @@ sides run in this one process with the same number of threads, and must give the
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -15,8 +14,6 @@ from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
-sys.path.insert(0, str(Path(__file__).parents[1]))
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import torch
 from engine_models import build_model

@@ -1,6 +1,6 @@
 """How often each rule that raises alarms is right on recorded conversations, and which rules may confirm by themselves.
 
-    python tests/benchmarks/alarms.py [--write]
+    python -m benchmarks.alarms [--write]
 
 Right: the alarm stands on a planted fault, on a fact, reply or pair that the labels call wrong, or on what this
 script plants into a recorded text (another figure or interval for each plainly stated fact, the lines that state it
@@ -19,13 +19,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from scipy.stats import binomtest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
 import yaml
 from recorded import BUNDLED, WRONG, Talk, recorded, shared_talks
+from scipy.stats import binomtest
 
 from pytest_clinical_drift.cases.model import FactState
 from pytest_clinical_drift.evidence.advice.breach import find_breaches
@@ -36,7 +32,7 @@ from pytest_clinical_drift.evidence.findings import find_facts
 from pytest_clinical_drift.evidence.found import FactFinding
 
 FACTS, PATIENTS, LIMIT = 30, 10, 0.90
-FILE = Path(__file__).resolve().parents[2] / "pytest_clinical_drift/data/confirming_rules.yaml"
+FILE = Path(__file__).resolve().parents[1] / "pytest_clinical_drift/data/confirming_rules.yaml"
 Where = tuple[str, str]
 """Patient, and the fact, turn or pair."""
 
@@ -256,7 +252,7 @@ def main() -> int:
         print(f"{rule:<18}{right:>6}{patients:>9}{wrong:>6}{aside:>6}{low:>9.2f}  {'yes' if may else ''}")
     confirming = [rule for rule, *_, may in rows if may]
     if "--write" in sys.argv:
-        head = "# Rules whose alarms need no judge. Written by tests/benchmarks/alarms.py --write.\n"
+        head = "# Rules whose alarms need no judge. Written by benchmarks/alarms.py --write.\n"
         FILE.write_text(head + yaml.safe_dump({"confirm": confirming}), encoding="utf-8")
     kept = (yaml.safe_load(FILE.read_text(encoding="utf-8")) or {}).get("confirm", []) if FILE.exists() else None
     print(

@@ -1,6 +1,6 @@
 """Measures the contradiction judges on labelled pairs or whole conversations.
 
-    python tests/benchmarks/conflict.py PATH [--judge rules] [--judge nli:FOLDER] [--show] [--half a|b]
+    python -m benchmarks.conflict PATH [--judge rules] [--judge nli:FOLDER] [--show] [--half a|b]
 
 Pairs: precision, recall and F1 by kind, beside a word-overlap baseline. Conversations: every pair of turns. The first
 judge named decides the exit code: 0 where the goal holds.
@@ -11,14 +11,11 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from pytest_clinical_drift.evidence.advice.opposition import Conflict, rules_conflict
 from pytest_clinical_drift.scoring.study_c import judge_pairs

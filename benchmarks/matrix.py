@@ -1,4 +1,4 @@
-"""The supported matrix: `python tests/benchmarks/matrix.py [--python PATH …] [--pytest VERSION …] [--keep DIR]`.
+"""The supported matrix: `python -m benchmarks.matrix [--python PATH …] [--pytest VERSION …] [--keep DIR]`.
 
 Makes a virtual environment for every Python and pytest, installs the package without any extra, and looks: importing
 and idling need nothing more; a gate on a control works; whatever needs an extra says in one sentence what to install,
@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 EXTRAS = ("torch", "transformers", "spacy", "scispacy", "sentence_transformers", "polars", "pyarrow")
 
 

@@ -1,4 +1,4 @@
-"""A long run: `python tests/benchmarks/soak.py [--cases 1000] [--turns 20] [--server]`.
+"""A long run: `python -m benchmarks.soak [--cases 1000] [--turns 20] [--server]`.
 
 Holds the conversations through `control:steady` (or through a loopback server) in one process, scores and judges each,
 and watches memory, threads and open files. Exits 0 only where, after a warm-up of a fifth of the cases, resident memory
@@ -18,18 +18,15 @@ import threading
 import time
 from pathlib import Path
 
-TESTS = Path(__file__).parents[1]
-sys.path[:0] = [str(TESTS)]
+from engine_cases import make_case
+from engine_server import ChatServer
 
-from engine_cases import make_case  # noqa: E402
-from engine_server import ChatServer  # noqa: E402
-
-from pytest_clinical_drift.conversation.frontier import Plan, run_conversations  # noqa: E402
-from pytest_clinical_drift.conversation.store import Store  # noqa: E402
-from pytest_clinical_drift.evidence.entities.extractors import load_extractor  # noqa: E402
-from pytest_clinical_drift.scoring.scorer import Scorer  # noqa: E402
-from pytest_clinical_drift.subjects.spec import build_subject, parse_spec  # noqa: E402
-from pytest_clinical_drift.transcript import Transcript  # noqa: E402
+from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
+from pytest_clinical_drift.conversation.store import Store
+from pytest_clinical_drift.evidence.entities.extractors import load_extractor
+from pytest_clinical_drift.scoring.scorer import Scorer
+from pytest_clinical_drift.subjects.spec import build_subject, parse_spec
+from pytest_clinical_drift.transcript import Transcript
 
 LEAST_GROWTH = 30.0
 """MiB that an allocator may keep without anything leaking."""
@@ -102,16 +99,16 @@ def main() -> int:
     warm = next(row for row in rows if row[0] >= options.cases / 5)
     last = rows[-1]
     growth, threads, files = last[1] - warm[1], last[2] - warm[2], last[3] - warm[3]
-    print(
-        f"{options.cases:,} cases × {options.turns} turns through {spec.partition('@')[0]} "
-        f"in {time.monotonic() - started:.0f} s: "
-        f"memory {warm[1]:.0f} → {last[1]:.0f} MiB after warm-up, {threads:+d} threads, {files:+d} file handles"
-    )
     for cache in sorted(caches(), key=lambda item: -item.cache_info().currsize)[:8]:
         info = cache.cache_info()
         print(f"  {cache.__module__.partition('.')[2]}.{cache.__name__}: {info.currsize:,} of {info.maxsize} entries")
     trimmed, emptied = without_caches()
     print(f"  freed pages given back: {trimmed:.1f} MiB; caches emptied: {emptied:.1f} MiB")
+    print(
+        f"{options.cases:,} cases × {options.turns} turns through {spec.partition('@')[0]} "
+        f"in {time.monotonic() - started:.0f} s: "
+        f"memory {warm[1]:.0f} → {last[1]:.0f} MiB after warm-up, {threads:+d} threads, {files:+d} file handles"
+    )
     return 0 if growth < max(LEAST_GROWTH, 0.1 * warm[1]) and threads <= 0 and files <= 0 else 1
 
 

@@ -1,6 +1,6 @@
 """How fast the questions of the bundled set are answered by a server that takes 50 ms for each.
 
-    python tests/benchmarks/judge_speed.py
+    python -m benchmarks.judge_speed
 
 The bundled cases are talked through by the steady control and read by rules; all their questions are put to a scripted
 server that answers each after 50 ms, as many at a time as are sent. The critical path is what nobody could have faster:
@@ -19,8 +19,6 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import engine_server
 from engine_server import ChatServer, as_json, completion

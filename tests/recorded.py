@@ -14,7 +14,7 @@ from typing import Any
 from pytest_clinical_drift.cases.files import load_cases
 from pytest_clinical_drift.cases.model import Case, FactState, facts_at
 
-REAL = Path(__file__).resolve().parents[1] / "data/real"
+REAL = Path(__file__).resolve().parent / "data/real"
 ASIDE = frozenset((REAL / "aside.txt").read_text(encoding="utf-8").split())
 WRONG = frozenset(("contradicted", "absent", "stale", "both"))
 

@@ -6,7 +6,7 @@ code of functions is exchanged in a forked process: nothing is written, and a mu
 change outside functions is imported afresh and gets all tests. Twenty mutants per module are drawn with a seed. Goal:
 at least 90 % noticed; mutants that change nothing that can be observed are listed with the reason.
 
-    python tests/benchmarks/mutation.py [--each 20] [--seed 1] [MODULE …]
+    python -m benchmarks.mutation [--each 20] [--seed 1] [MODULE …]
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from pathlib import Path
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "pytest_clinical_drift"
 GOAL, SLOW = 0.9, 5.0
 """Share of the mutants to be noticed, and how many times the untouched tests' time one may take."""

@@ -1,4 +1,4 @@
-"""Speed of scoring one summary: python tests/benchmarks/scoring.py
+"""Speed of scoring one summary: python -m benchmarks.scoring
 
 Summaries of 150 words with 5 facts, against the original tiered matcher (exact, substring, Jaccard, negation window,
 with its precision loop) written anew from its description; growth of cost from 100 to 10,000 words; a 100 kB text of
@@ -20,9 +20,6 @@ import re
 import sys
 import time
 from collections.abc import Callable, Collection, Sequence
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.evidence.entities.scores import EntityScorer

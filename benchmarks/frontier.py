@@ -1,4 +1,4 @@
-"""How close a run of 48 cases x 10 turns comes to its critical path: `python tests/benchmarks/frontier.py`."""
+"""How close a run of 48 cases x 10 turns comes to its critical path: `python -m benchmarks.frontier`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,6 @@ import time
 from pathlib import Path
 
 import httpx2
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from engine_cases import make_cases
 from engine_server import ChatServer, completion, reply_text
 

@@ -1,4 +1,4 @@
-"""Coverage-guided fuzzing of the parsers: `python tests/benchmarks/fuzz_guided.py PARSER [libFuzzer options]`.
+"""Coverage-guided fuzzing of the parsers: `python -m benchmarks.fuzz_guided PARSER [libFuzzer options]`.
 
 Needs atheris (`pip install atheris`) beside the test environment. PARSER is one of cases, thresholds, recordings,
 labelled, calibration, judge; options are libFuzzer's, such as `-runs=20000` or `-max_total_time=600`. What is neither
@@ -9,12 +9,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import atheris
-
-TESTS = Path(__file__).parents[1]
-sys.path[:0] = [str(TESTS), str(TESTS / "reliability")]
 
 with atheris.instrument_imports(include=["pytest_clinical_drift", "yaml"]):
     import fuzz_targets as targets

@@ -1,6 +1,6 @@
 """Makes cases/calibration/*.jsonl, the labelled questions that judges are measured on, from tests/data/real.
 
-    python tests/benchmarks/calibration_set.py [FOLDER]
+    python -m benchmarks.calibration_set [FOLDER]
 
 Upheld: what the recorded texts got wrong by their labels, and every planted fault. Clean: recorded texts without a
 fault, and planted replies whose fault is of another kind. Among the clean ones those come first that are easily
@@ -20,9 +20,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
 from recorded import REAL, Talk, recorded
 
 from pytest_clinical_drift.cases.model import FactState
@@ -31,7 +28,7 @@ from pytest_clinical_drift.judging.answers import KINDS, against
 from pytest_clinical_drift.judging.questions import Question, fact_question, questions_of
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
-OUT = Path(__file__).resolve().parents[2] / "cases/calibration"
+OUT = Path(__file__).resolve().parents[1] / "cases/calibration"
 SEED = 20260102
 CLEAN = 330
 """Clean questions of each kind, where there are as many."""

@@ -1,4 +1,4 @@
-"""What the gate says of summaries that game the metric: `python tests/benchmarks/gaming.py [--cases N]`.
+"""What the gate says of summaries that game the metric: `python -m benchmarks.gaming [--cases N]`.
 
 A control that states everything holds the conversations; its summaries are then replaced, trick by trick, and the
 recordings gated by rules alone. Exits 0 only where no trick gets PASS on more than one case in five: half-translated
@@ -18,15 +18,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-TESTS = Path(__file__).parents[1]
-sys.path[:0] = [str(TESTS), str(TESTS / "reliability")]
+import pytest
+from gaming_summaries import TRICKS
 
-import pytest  # noqa: E402
-from gaming_summaries import TRICKS  # noqa: E402
+from benchmarks import ROOT
+from pytest_clinical_drift import load_cases
 
-from pytest_clinical_drift import load_cases  # noqa: E402
-
-CASES = TESTS.parent / "cases" / "study_c"
+CASES = ROOT / "cases" / "study_c"
 CHOSEN = ("penicillin-anaphylaxis", "warfarin", "suicidal-intent", "lithium", "insulin")
 
 

@@ -1,6 +1,6 @@
 """Statistics of a large run: 1,000 cases of 20 turns, 10,000 resamples. Prints the seconds, exits 0 below 10.
 
-python tests/benchmarks/statistics_speed.py
+python -m benchmarks.statistics_speed
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How fast a real model is gated: `python tests/benchmarks/real_engine.py [CASES TURNS TOKENS]`.
+"""How fast a real model is gated: `python -m benchmarks.real_engine [CASES TURNS TOKENS]`.
 
 SmolLM2 with 135 million parameters on the bundled cases with the shortest records, cut to a few turns and short
 replies: in this process, one request after the other by transformers' own `generate` against our batches (`hf:`); and
@@ -15,16 +15,12 @@ import functools
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 import httpx2
-from engine import OneByOne
 from real_models import llama_server, smollm2
 
+from benchmarks.engine import OneByOne
 from pytest_clinical_drift.cases.files import bundled_cases, load_cases
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation.frontier import Plan, run_conversations

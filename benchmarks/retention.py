@@ -1,6 +1,6 @@
 """Agreement of `assess_retention` with labelled summaries.
 
-    python tests/benchmarks/retention.py LABELLED.jsonl [--errors]
+    python -m benchmarks.retention LABELLED.jsonl [--errors]
 
 Prints, by style and by frame of the fact, four-class accuracy and, for retained+partial against contradicted+absent,
 sensitivity, specificity and balanced accuracy. Exits 0 only at 0.93 balanced and 0.80 four-class or better.
@@ -13,8 +13,6 @@ import json
 import sys
 from collections import Counter, defaultdict
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
 from pytest_clinical_drift.evidence.facts.slots import parse_fact

@@ -4,7 +4,7 @@ Both sides compute, in one process and on the same arrays, NDCG@50, AUC over all
 of the tiers over chance and the popularity-matched baseline, and must agree. The straightforward side runs in full,
 nothing is extrapolated. Goal: at least 5 times faster, within 8 GB.
 
-    python tests/benchmarks/ranking.py [DISEASES DRUGS]
+    python -m benchmarks.ranking [DISEASES DRUGS]
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Do the decisions hold? Releases with known truth go through the gate's own rules, thousands of times.
 
-python tests/benchmarks/decisions.py [RUNS]; prints the figures, last what models of known quality get; exits 0 only
+python -m benchmarks.decisions [RUNS]; prints the figures, last what models of known quality get; exits 0 only
 where every goal holds.
 """
 
@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import releases
-from readers import CASES, Model, Stage, waiting_groups
-from releases import Array, Design
 from scipy.special import stdtrit
 
+from benchmarks import releases
+from benchmarks.readers import CASES, Model, Stage, waiting_groups
+from benchmarks.releases import Array, Design
 from pytest_clinical_drift.judging.answers import KINDS
 from pytest_clinical_drift.metrics.drift import steepest_slope
 from pytest_clinical_drift.metrics.paired import CLAIMS, case_sd, comparison_odds

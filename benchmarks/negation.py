@@ -1,6 +1,6 @@
 """Precision, recall and F1 for negated concepts, beside negspacy's on the same rows.
 
-    python tests/benchmarks/negation.py ROWS.tsv
+    python -m benchmarks.negation ROWS.tsv
 
 Each row: report, concept, sentence, Affirmed or Negated. The concept stands in capitals in the sentence. Labels are for
 negation only: uncertain and past findings are affirmed. Exits 0 when F1 reaches the goal.
@@ -12,8 +12,6 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from pytest_clinical_drift.evidence.mentions.context import mention_context
 

@@ -1,6 +1,6 @@
 """A real, far too small model as judge, behind a real llama.cpp server: measured, below its floor, it decides nothing.
 
-    python tests/benchmarks/judge_small_model.py [N: labelled questions of each kind with a fault, and as many without]
+    python -m benchmarks.judge_small_model [N: labelled questions of each kind with a fault, and as many without]
 
 SmolLM2 with 135 million parameters answers a part of the calibration set through `clinical-drift calibrate`; then a
 small case is gated with it as judge. Exit code 0 only where every kind is below its floor, the verdict says so, and no
@@ -16,8 +16,6 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import yaml
 from real_models import llama_server, smollm2
