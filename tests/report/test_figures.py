@@ -8,8 +8,8 @@ import pytest
 from made import conversation, flat
 from records import judged, limits, record
 
-from pytest_clinical_drift.report.clean import one_line, printable
 from pytest_clinical_drift.report.beside import beside_lines
+from pytest_clinical_drift.report.clean import one_line, printable
 from pytest_clinical_drift.report.figures import judged_text, value_text, worse_text
 from pytest_clinical_drift.report.judge_text import judge_line, limit_rows
 from pytest_clinical_drift.report.page import text_lines
