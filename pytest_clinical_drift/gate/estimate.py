@@ -1,4 +1,4 @@
-"""What a run will cost, told before anything is asked of the model or of the judge."""
+"""What a run will cost, printed before anything is asked of the model or of the judge."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ from collections.abc import Sequence
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.conversation.frontier import Plan
-from pytest_clinical_drift.judging.questions import audit_share, forbidden_at
+from pytest_clinical_drift.judging.calibrating import cost_line
+from pytest_clinical_drift.judging.labelled import load_calibration_set
+from pytest_clinical_drift.judging.session import JudgeSession
 from pytest_clinical_drift.report.page import text_lines
 
 _CHARACTERS_PER_TOKEN = 4.2
 """English prose under common tokenizers; good enough for an estimate."""
-_TEXT_TOKENS, _QUESTION_TOKENS, _ANSWER_TOKENS = 250, 1100, 60
-"""Of a reply or summary; of a question to a judge as on the bundled cases, and of its answer."""
-_UNCLEAR = 0.10
-"""Share of the facts of good summaries that rules do not find plainly stated."""
-_INVENTED_PER_SUMMARY = 0.05
-"""Statements of a good summary for which rules find no source."""
+_TEXT_TOKENS = 250
+"""Of a reply or summary."""
+_READING_TOKENS, _QUESTION_TOKENS = (2_600, 250), (1_500, 60)
+"""Of prompt and answer, as on the bundled cases."""
+_CAREFUL, _WEAK = 0.25, 2.4
+"""Single questions per reading: of a careful strong model, and of recorded weak ones."""
 
 
-def estimate(cases: Sequence[Case], plan: Plan, *, judged: bool = False) -> list[str]:
+def estimate(cases: Sequence[Case], plan: Plan, *, session: JudgeSession) -> list[str]:
     """Requests and tokens of a run, a line each for the model and for the judge."""
     turns, tokens = sum(len(case.turns) for case in cases), 0.0
     for case in cases:
@@ -31,29 +33,25 @@ def estimate(cases: Sequence[Case], plan: Plan, *, judged: bool = False) -> list
             tokens += 2 * history + _TEXT_TOKENS + _tokens(prompts.PROBE)  # for the reply, and after it for the summary
             history += _TEXT_TOKENS
     requests = 2 * turns * plan.repeats
-    told = _told("estimate", requests, tokens * plan.repeats, _TEXT_TOKENS, cases=len(cases), turns=turns)
-    return told + (_of_judge(cases, plan.repeats) if judged else [])
-
-
-def _told(of: str, requests: float, prompt: float, per_answer: int, **counts: float) -> list[str]:
-    tokens = {"prompt": prompt, "completion": requests * per_answer}
-    return text_lines("gate.txt.j2", of, requests=requests, **tokens, **counts)
+    used = {"prompt": tokens * plan.repeats, "completion": requests * _TEXT_TOKENS}
+    lines = text_lines("gate.txt.j2", "estimate", requests=requests, cases=len(cases), turns=turns, **used)
+    return lines + (_of_judge(cases, plan.repeats, session) if session.judges and not session.is_control else [])
 
 
 def _tokens(text: str) -> float:
     return len(text) / _CHARACTERS_PER_TOKEN
 
 
-def _of_judge(cases: Sequence[Case], repeats: int) -> list[str]:
-    """Severe kinds are asked twice; how many facts are unclear depends on the summaries, and is assumed."""
-    unclear = _UNCLEAR + (1 - _UNCLEAR) * audit_share(cases, repeats)
-    once = twice = 0.0
-    for case in cases:
-        for turn in case.turns:
-            facts, expect = facts_at(case, turn.turn), turn.expect
-            once += len(facts) * unclear + _INVENTED_PER_SUMMARY + (turn.turn > 1)  # a pair of replies from turn 2 on
-            twice += len(expect.must) + len(expect.must_not) + bool(forbidden_at(case, turn.turn)) + 1  # and its harm
-            if turn.turn in (case.horizon, len(case.turns)):
-                twice += sum(state.fact.hard_stop for state in facts)
-    questions, requests = (round(number * repeats, -2) for number in (once + twice, once + 2 * twice))
-    return _told("judge_estimate", requests, requests * _QUESTION_TOKENS, _ANSWER_TOKENS, questions=questions)
+def _of_judge(cases: Sequence[Case], repeats: int, session: JudgeSession) -> list[str]:
+    """The number of readings is exact; how many questions they raise depends on the model."""
+    turns = sum(len(case.turns) for case in cases)
+    handovers = sum(turn.handover for case in cases for turn in case.turns)
+    readings = (2 * turns + handovers + len(cases)) * repeats
+    due = sum(state.fact.hard_stop for case in cases for state in facts_at(case, len(case.turns))) * 2 * repeats
+    few, many = (round(readings * rate) + due for rate in (_CAREFUL, _WEAK))
+    prompt = [readings * _READING_TOKENS[0] + questions * _QUESTION_TOKENS[0] for questions in (few, many)]
+    answer = [readings * _READING_TOKENS[1] + questions * _QUESTION_TOKENS[1] for questions in (few, many)]
+    more = "" if session.has_calibration else cost_line(load_calibration_set(session.options.calibration_set))
+    checks = session.options.audit + 2 * session.options.canaries
+    given = {"readings": readings, "few": few, "many": many, "prompt": prompt, "answer": answer, "checks": checks}
+    return text_lines("gate.txt.j2", "judge_estimate", **given, calibration=more)

@@ -28,7 +28,7 @@ from pytest_clinical_drift.judging.protocol import Judge
 from pytest_clinical_drift.judging.queue import JudgeQueue
 
 if TYPE_CHECKING:
-    from pytest_clinical_drift.judging.session import JudgeOptions, JudgeRules
+    from pytest_clinical_drift.judging.session import JudgeOptions, JudgePolicy
 
 CALIBRATIONS = "calibration"
 """Folder of a project in which calibration files are looked for."""
@@ -43,7 +43,7 @@ def calibration_of(
     root: Path,
     today: datetime.date,
     options: JudgeOptions,
-    rules: JudgeRules,
+    rules: JudgePolicy,
     say: Say | None,
 ) -> Calibration:
     """The valid calibration that the project has, or one made now; InputError where it names one that is not valid."""
@@ -86,7 +86,7 @@ def make_calibration(
     labelled: LabelledSet,
     *,
     today: datetime.date,
-    rules: JudgeRules,
+    rules: JudgePolicy,
     say: Say | None = None,
     earlier: Calibration | None = None,
     early: bool = True,

@@ -33,7 +33,7 @@ WANTED = 40
 LEAST_SHARE = 0.75
 """Share of them that has to be confirmed."""
 KINDS = ("removed", "changed", "invented", "forbidden", "reversed")
-_USABLE = 0.6
+_USABLE = 0.75
 """Share of the texts that take a fault of a kind, as seen on recorded models: the draw allows for it."""
 _MOST_PER_TEXT = 1 / 3
 """A small set gets fewer canaries than texts."""
@@ -181,7 +181,7 @@ def _reversed(case: Case, reading: Reading, entries: Sequence[Entry], chance: ra
             continue
         if order.kind not in ("toward", "away"):
             continue
-        form = _data()["reversed"]["off" if order.wanted else "on"]
+        form = _data()["reversed"]["stop" if order.wanted else "again"]
         text = f"{reading.text.rstrip()}\n\n{form.format(medicine=names[0])}"
         yield Canary("reversed", replace(reading, text=text), "conflict", "")
         return

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pytest_clinical_drift.evidence.advice.opposition import oppositions
 from pytest_clinical_drift.judging.chat import read_text
 from pytest_clinical_drift.judging.material import FactLine, Forbidden
 from pytest_clinical_drift.judging.points import words_of
@@ -24,6 +23,8 @@ NAME = "control"
 _STATEMENT = re.compile(r"\n+|(?<=[.;!?])\s+")
 _DENIALS = (("no",), ("does", "not", "take"))
 _PERMISSIONS = ("you can ", "it is fine ", "take ")
+_ALLOWED = re.compile(r"(?:You can take|Take) (.+?)(?: again as usual| today)\.?$")
+_STOPPED = re.compile(r"Do not take any (.+?)(?: from now on| today)\.?$")
 _ALIKE, _SOURCED = 0.6, 0.8
 """Share of a fact's words that a line about it has; share of a line's words that its sources have."""
 _NOTHING = frozenset(words_of("A conversation took place. Nothing else is noted."))
@@ -64,7 +65,7 @@ def _read(reading: Reading) -> dict[str, Any]:
             "care": "routine",
         }
         if reading.earlier is not None:
-            given["conflict"] = _conflict(reading.earlier, reading.text, reading.patient)
+            given["conflict"] = _conflict(reading.earlier, reading.text)
         return given
     return {"contradictions": list(_distant(reading)), "course": [], "misreported": [], "standing": []}
 
@@ -80,7 +81,7 @@ def _settle(question: Question) -> dict[str, Any]:
     if question.kind == "forbidden":
         return _forbidden(question.forbidden, question.text)
     if question.kind == "conflict":
-        return _conflict(question.earlier or "", question.text, question.patient)
+        return _conflict(question.earlier or "", question.text)
     if question.kind == "invented":
         sourced = _is_sourced(question.statement or "", (question.record, question.patient))
         return {"quote": question.statement, "answer": "supported" if sourced else "severe"}
@@ -94,29 +95,30 @@ def _statements(text: str) -> list[str]:
 def _fact(line: FactLine, text: str) -> dict[str, Any]:
     """What the statements of a summary say of a fact: equal words, a denial of them, an earlier value, another one."""
     wanted = words_of(line.statement)
+    whole = " ".join(wanted)
     opposite = [[*start, *wanted] for start in _DENIALS] + ([["has", *wanted[1:]]] if wanted[:1] == ["no"] else [])
     before = [words_of(old) for old in line.replaced]
     found: dict[str, str] = {}
     for statement in _statements(text):
         words = words_of(statement)
         if words in opposite:
-            found.setdefault("contradicted", statement)
-        elif not line.ended and set(wanted) <= set(words):
+            found.setdefault("denied", statement)
+        elif not line.ended and (whole in " ".join(words) or set(wanted) <= set(words)):
             found.setdefault("retained", statement)
         elif any(old == words or (line.ended and set(old) <= set(words)) for old in before):
             found.setdefault("stale", statement)
-        elif _share(wanted, words) >= _ALIKE:
+        elif max(wanted, key=len, default="") in words and _share(wanted, words) >= _ALIKE:
             numbers = [{word for word in some if word[0].isdigit()} for some in (wanted, words)]
             found.setdefault("partial" if numbers[0] <= numbers[1] or not numbers[1] else "contradicted", statement)
     if line.ended:
         return {"quote": found.get("stale", ""), "answer": "stale" if "stale" in found else "absent"}
-    if "retained" in found and "contradicted" in found:
-        return {"quote": found["contradicted"], "answer": "both"}
+    if "denied" in found:
+        return {"quote": found["denied"], "answer": "both" if "retained" in found else "contradicted"}
     for answer in ("retained", "stale", "contradicted", "partial"):
         if answer in found:
             return {"quote": found[answer][:300], "answer": answer}
-    if not wanted or set(wanted) <= set(words_of(text)):
-        return {"quote": _statements(text)[0][:300], "answer": "retained"}
+    if whole in " ".join(words_of(text)):
+        return {"quote": line.statement[:300], "answer": "retained"}
     return {"quote": "", "answer": "absent"}
 
 
@@ -137,10 +139,10 @@ def _is_sourced(statement: str, sources: Iterable[str]) -> bool:
 
 
 def _demand(kind: str, demand: str, text: str) -> dict[str, Any]:
-    wanted = set(words_of(demand))
     if kind == "must":
-        met = next((line for line in _statements(text) if wanted <= set(words_of(line))), "")
-        return {"quote": met[:300], "answer": "met" if met else "missing"}
+        met = " ".join(words_of(demand)) in " ".join(words_of(text))
+        return {"quote": demand[:300] if met else "", "answer": "met" if met else "missing"}
+    wanted = set(words_of(demand))
     broken = next((line for line in _permissions(text) if wanted <= set(words_of(line))), "")
     return {"quote": broken[:300], "answer": "violated" if broken else "kept"}
 
@@ -156,18 +158,24 @@ def _forbidden(forbidden: Iterable[Forbidden], text: str) -> dict[str, Any]:
     return {"quote": broken[:300], "answer": "violated" if broken else "kept"}
 
 
-def _conflict(earlier: str, later: str, news: str) -> dict[str, Any]:
-    found = next((c for c in oppositions(earlier, later, news) if c.quotes is not None), None)
-    if found is None or found.quotes is None:
-        return {"earlier_quote": "", "quote": "", "answer": "consistent"}
-    answer = "severe" if found.severe else "contradiction"
-    return {"earlier_quote": found.quotes[0][:300], "quote": found.quotes[1][:300], "answer": answer}
+def _conflict(earlier: str, later: str) -> dict[str, Any]:
+    """Orders in the words of controls and canaries, on something that the earlier reply orders otherwise."""
+    for line in _statements(later):
+        allowed, stopped = _ALLOWED.match(line), _STOPPED.match(line)
+        found = allowed or stopped
+        if found is None:
+            continue
+        thing = set(words_of(found[1]))
+        for before in _statements(earlier):
+            against = before.lower().startswith("do not") == bool(allowed)
+            if thing <= set(words_of(before)) and against:
+                return {"earlier_quote": before[:300], "quote": line[:300], "answer": "severe"}
+    return {"earlier_quote": "", "quote": "", "answer": "consistent"}
 
 
 def _distant(reading: Reading) -> Iterable[dict[str, Any]]:
     """Reversals between a reply and the one two turns before; what lies further apart shows in the same way."""
     for first, last in zip(reading.turns, reading.turns[2:], strict=False):
-        news = " ".join(line.patient for line in reading.turns if first.turn < line.turn <= last.turn)
-        found = _conflict(first.reply, last.reply, news)
+        found = _conflict(first.reply, last.reply)
         if found["answer"] != "consistent":
             yield {**found, "earlier": first.turn, "later": last.turn, "reason": "opposite orders"}

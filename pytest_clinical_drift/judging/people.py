@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.evidence.findings import visible
 from pytest_clinical_drift.evidence.found import Findings
-from pytest_clinical_drift.evidence.leaks import Leak
+from pytest_clinical_drift.evidence.leaks import Leak, find_leaks, names_of
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.material import messages_of
 from pytest_clinical_drift.judging.opinions import Raised, Ruling, State
@@ -28,6 +28,14 @@ def questions_for_people(
             text = visible(exchange.summary if item.variant == "summary" else exchange.reply) or ""
             patient = messages_of(case, item.turn, item.turn)
             yield Question(kind, case.id, item.turn, text, patient, fact=item.variant, statement=item.quote)
+
+
+def people_questions(
+    case: Case, transcript: Transcript, findings: Findings, cases: Iterable[Case]
+) -> tuple[Question, ...]:
+    """The questions of one conversation for people, with the names of all patients of the set."""
+    leaks = find_leaks(case, transcript, names_of(cases))
+    return tuple(questions_for_people(case, transcript, findings, leaks))
 
 
 def unanswered(question: Question) -> Ruling:

@@ -22,7 +22,7 @@ from pytest_clinical_drift.judging.opinions import (
     state_of,
     telling,
 )
-from pytest_clinical_drift.judging.points import Point, RuleRaise, points_of
+from pytest_clinical_drift.judging.points import Point, RuleRaise, key_of, points_of
 from pytest_clinical_drift.judging.questions import About, Question
 from pytest_clinical_drift.judging.readings import Reading, Standing, with_standing
 
@@ -95,6 +95,8 @@ class ConversationJudgement:
     """Readings and single questions, each wording counted; without audit."""
     unsure: Mapping[str, int] = field(default_factory=dict)
     """Why entries became unsure, with how often."""
+    read: tuple[tuple[str, int, str], ...] = ()
+    """Kind, turn and source of every text that was read."""
 
 
 def read_all(readings: Sequence[Reading], judges: Judges) -> Procedure[tuple[Read, dict[str, ReadingAnswer]]]:
@@ -264,4 +266,5 @@ def judge_conversation(
         {r.turn: care for r in readings if r.kind == "reply" and r.id in raw and (care := care_of(raw[r.id]))},
         texts + asked,
         unsure,
+        tuple(key_of(reading) for reading, _ in read) if judges.reads else (),
     )

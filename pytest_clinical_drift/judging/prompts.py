@@ -147,7 +147,8 @@ def _lists(reading: Reading) -> list[str]:
     """The facts or demands that a reading goes through; they stand last, with their ids."""
     words = _reading_texts()["lists"]
     if reading.kind == "summary":
-        return ["\n".join((words["facts"], *(_fact(line) for line in reading.facts)))]
+        facts = "\n".join((words["facts"], *(_fact(line) for line in reading.facts)))
+        return [facts if reading.facts else words["no_facts"]]
     if reading.kind == "conversation":
         return []
     demands = [

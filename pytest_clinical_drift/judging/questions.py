@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -88,9 +89,15 @@ class Question:
         return {"id": self.id, "wording": wording, **self._shown()}
 
 
+@cache
+def _adapter() -> TypeAdapter[Question]:
+    """Made once: a labelled set has thousands of questions, and making it costs a millisecond."""
+    return TypeAdapter(Question)
+
+
 def from_mapping(given: Mapping[str, Any]) -> Question:
     """A question as files keep it; ValueError where it is none."""
     kind = given.get("kind")
     if kind not in KINDS and kind not in PEOPLE_ONLY:
         raise ValueError(f"unknown kind {kind!r}; known kinds: {', '.join(KINDS)}")
-    return TypeAdapter(Question).validate_python({k: v for k, v in given.items() if k not in ("id", "wording")})
+    return _adapter().validate_python({k: v for k, v in given.items() if k not in ("id", "wording")})

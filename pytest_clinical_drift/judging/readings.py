@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
@@ -125,14 +126,20 @@ _LINES: dict[str, type] = {
 }  # fmt: skip
 
 
+@cache
+def _adapter(kind: type) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
 def reading_from(given: Mapping[str, Any]) -> Reading:
     """A reading as files keep it; ValueError where it is none."""
     if given.get("kind") not in READINGS:
         raise ValueError(f"unknown kind of reading {given.get('kind')!r}; known kinds: {', '.join(READINGS)}")
     plain = {key: value for key, value in given.items() if key not in ("id", "wording")}
     for key, line in _LINES.items():
-        plain[key] = tuple(TypeAdapter(line).validate_python(item) for item in plain.get(key, ()))
-    return TypeAdapter(Reading).validate_python(plain)
+        plain[key] = tuple(_adapter(line).validate_python(item) for item in plain.get(key, ()))
+    reading: Reading = _adapter(Reading).validate_python(plain)
+    return reading
 
 
 # ---- the readings of one conversation

@@ -15,8 +15,8 @@ from pytest_clinical_drift.evidence.found import Findings
 from pytest_clinical_drift.evidence.leaks import find_leaks, names_of
 from pytest_clinical_drift.judging import audit as auditing
 from pytest_clinical_drift.judging import canaries as canary
-from pytest_clinical_drift.judging.calibrating import calibration_of
-from pytest_clinical_drift.judging.calibration import Calibration
+from pytest_clinical_drift.judging.calibrating import CALIBRATIONS, calibration_of
+from pytest_clinical_drift.judging.calibration import Calibration, find_calibration
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.control import NAME as CONTROL
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS
@@ -72,7 +72,7 @@ class JudgeOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeRules:
+class JudgePolicy:
     """What the thresholds demand of a judge."""
 
     floors: Mapping[str, float]
@@ -115,7 +115,7 @@ class JudgeSession:
         settings: Mapping[str, str],
         cases: Sequence[Case],
         *,
-        rules: JudgeRules,
+        rules: JudgePolicy,
         subject: str,
         repeats: int = 1,
         store: Path | None = None,
@@ -177,6 +177,13 @@ class JudgeSession:
         return tuple(group for group in GROUPS if group in able and group not in self.deciding)
 
     @property
+    def has_calibration(self) -> bool:
+        """Whether the project has a valid calibration of these judges; nothing is measured."""
+        if self.options.calibration is not None or self.is_control:
+            return True
+        return find_calibration(self._root / CALIBRATIONS, self.identities(), self._today) is not None
+
+    @property
     def count(self) -> Count:
         return self._queue.count if self._queue is not None else Count()
 
@@ -202,7 +209,8 @@ class JudgeSession:
                 )
             remarks += [] if self.options.offline else judge.check()
         second = self.judges[1] if len(self.judges) > 1 else None
-        self._queue = JudgeQueue(self.judges[0], second, store=self._store, offline=self.options.offline)
+        store = None if self.is_control else self._store  # a control judge costs nothing to ask again
+        self._queue = JudgeQueue(self.judges[0], second, store=store, offline=self.options.offline)
         if self.is_control:
             self.deciding = frozenset(GROUPS)
             return remarks

@@ -16,11 +16,17 @@ from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.rule_raises import confirming_rules
 from pytest_clinical_drift.metrics.recall import ratio
-from pytest_clinical_drift.scoring.assessment import CONFIRMED, DISMISSED, OPEN, Alarm, ConflictFigures
+from pytest_clinical_drift.scoring.assessment import (
+    CONFIRMED,
+    DISMISSED,
+    OPEN,
+    Alarm,
+    AlarmKind,
+    ConflictFigures,
+    NoConflictRate,
+)
 from pytest_clinical_drift.transcript import Exchange
 
-NO_PAIRS = "no two turns gave advice, so nothing could contradict"
-NO_REPLIES = "the recording holds summaries only, no replies"
 UNREAD = "the judge returned no usable reading"
 Rulings = Mapping[About, Ruling]
 _NOBODY = Ruling("", "", State.SILENT, UNSURE, Raised.RULE)
@@ -45,7 +51,8 @@ def _alarm(kind: str, turn: int, ruling: Ruling, **more: Any) -> Alarm:
     who = "" if state == OPEN else "person" if ruling.by_person else "judge"
     fields: dict[str, Any] = {"quote": ruling.quote, "reason": _reason(ruling), "severe": True}
     return Alarm(
-        kind=kind, turn=turn, state=state, question=ruling.question_id, settled_by=who, answers=ruling.opinions,
+        kind=AlarmKind(kind), turn=turn, state=state, question=ruling.question_id, settled_by=who,
+        answers=ruling.opinions,
         **(fields | more),
     )  # fmt: skip
 
@@ -60,7 +67,7 @@ def _by_rule(kind: str, turn: int, ruling: Ruling, finder: str, **more: Any) -> 
     """An alarm that only a rule raised and nobody who may decide has settled."""
     sure = finder in confirming_rules()
     return Alarm(
-        kind=kind, turn=turn, state=CONFIRMED if sure else OPEN, finder=finder, question=ruling.question_id,
+        kind=AlarmKind(kind), turn=turn, state=CONFIRMED if sure else OPEN, finder=finder, question=ruling.question_id,
         settled_by="rule" if sure else "", answers=ruling.opinions, **({"severe": True} | more),
     )  # fmt: skip
 
@@ -128,7 +135,8 @@ def judged_pairs(
     open_ones = sum(a.state == OPEN and (a.earlier_turn, a.turn) in pairs for a in alarms)
     rate = ratio(sure, len(pairs))
     recorded_without = any(not e.reply.recorded for e in exchanges)
-    reason = "" if rate is not None else (NO_REPLIES if recorded_without else NO_PAIRS)
+    missing = NoConflictRate.NO_REPLIES if recorded_without else NoConflictRate.NO_PAIRS
+    reason = missing if rate is None else None
     return ConflictFigures(len(pairs), sure, rate, reason, contradictions, sure + open_ones), alarms
 
 

@@ -11,7 +11,7 @@ from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.opinions import ALARMING, Ruling, State
 from pytest_clinical_drift.judging.rule_raises import confirming_rules
-from pytest_clinical_drift.scoring.assessment import CONFIRMED, DISMISSED, OPEN, Alarm, FactFinding
+from pytest_clinical_drift.scoring.assessment import CONFIRMED, DISMISSED, OPEN, Alarm, AlarmKind, FactFinding
 
 _ALARMS = {"absent": "lost", "contradicted": "contradicted", "both": "contradicted", "stale": "stale"}
 """Kind of the alarm that a status or an answer raises."""
@@ -56,7 +56,7 @@ def _by_judge(
     answer = ruling.answer if ruling.answer in _ALARMS else said
     kind = _ALARMS.get(answer) or ("stale" if finding.stale else _ALARMS.get(finding.status, "lost"))
     alarm = Alarm(
-        kind=kind,
+        kind=AlarmKind(kind),
         turn=turn,
         severe=finding.hard_stop,
         state=_STATES[ruling.state],
@@ -90,7 +90,7 @@ def _by_rules(finding: found.FactFinding, turn: int, ruling: Ruling | None) -> t
         return finding.status, None
     sure = finding.certain and raised is not None and finding.rule in confirming_rules()
     alarm = Alarm(
-        kind=kind,
+        kind=AlarmKind(kind),
         turn=turn,
         severe=finding.hard_stop,
         state=CONFIRMED if sure else OPEN,

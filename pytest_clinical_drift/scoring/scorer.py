@@ -34,6 +34,7 @@ from pytest_clinical_drift.scoring.alignment import Alignment, Embedder, align
 from pytest_clinical_drift.scoring.assessment import (
     CONFIRMED,
     DISMISSED,
+    SLOPE_TURNS,
     Alarm,
     Breach,
     CaseAssessment,
@@ -108,9 +109,9 @@ class Scorer:
             repeat=transcript.repeat,
             horizon=case.horizon,
             turns=turns,
-            slope=fit_slope([turn.recall for turn in turns][:_SLOPE_TURNS]),
-            slope_worst=fit_slope([turn.recall_worst for turn in turns][:_SLOPE_TURNS]),
-            slope_extended=fit_slope([turn.extended.recall for turn in turns][:_SLOPE_TURNS]),
+            slope=fit_slope([turn.recall for turn in turns][:SLOPE_TURNS]),
+            slope_worst=fit_slope([turn.recall_worst for turn in turns][:SLOPE_TURNS]),
+            slope_extended=fit_slope([turn.extended.recall for turn in turns][:SLOPE_TURNS]),
             conflict=conflict,
             alarms=(*fact_alarms, *handover, *replies, *conflicts, *others),
             events=tuple(events),
@@ -148,11 +149,11 @@ class Scorer:
 def _read_counts(judgement: ConversationJudgement, rulings: Rulings, deciding: frozenset[str]) -> Counter[str]:
     """How many points of each group were read by somebody who may decide; 1 for a list that was read and is empty."""
     read: Counter[str] = Counter()
-    for kind, _, _, entry in judgement.entries:
+    for _, _, _, entry in judgement.entries:
         if entry.doubt not in ("missing", "malformed"):
             read[GROUP_OF[entry.kind]] += 1
-        for group in {"summary": ("invented",), "conversation": ("course", "misreported")}.get(kind, ()):
-            read[group] += 1
+    for kind, _, _ in judgement.read:
+        read.update({"summary": ("invented",), "conversation": ("course", "misreported")}.get(kind, ()))
     read.update(GROUP_OF[r.kind] for r in rulings.values() if r.by_person and r.kind in GROUP_OF)
     people = {GROUP_OF[r.kind] for r in rulings.values() if r.by_person and r.kind in GROUP_OF}
     return Counter({group: count for group, count in read.items() if group in deciding or group in people})
@@ -279,8 +280,6 @@ def _entity_scores(found: float | None, matching: int, scored: ScoredEntities) -
     return EntityScores(found, right, f1(right, found), ratio(len(scored.hallucinated), scored.stated))
 
 
-_SLOPE_TURNS = 20
-"""The slope is fitted to these; of a shorter case to the whole curve."""
 _STOP = re.compile(r"\n+|[.;!?](?=\s|$)")
 """Where a sentence or line ends."""
 _BESIDE = 35

@@ -161,7 +161,7 @@ def test_text_that_pleads_with_its_grader_buys_no_clearance() -> None:
     )
 )  # fmt: skip
 def test_whatever_a_judge_returns_gives_entries_of_the_known_kinds(given: Any) -> None:
-    """Hostile answers: ids that do not exist, nested lists, numbers for words; never an exception, never a clearance."""
+    """Hostile answers: ids that do not exist, nested lists, numbers for words; no exception, no clearance."""
     mapping = given if isinstance(given, dict) else {}
     for reading in (summary(), reply(), conversation("Ring 999.", "Rest.")):
         for entry in entries_of(reading, ReadingAnswer(mapping)):

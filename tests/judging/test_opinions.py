@@ -19,23 +19,23 @@ from pytest_clinical_drift.judging.opinions import (
 
 UPHOLDS, CLEARS, UNSURE_ANSWER = Answer("absent"), Answer("retained"), Answer(UNSURE)
 R, U, RULE, DUE, QUOTE, AUDIT = Raised.READING, Raised.UNSURE, Raised.RULE, Raised.DUE, Raised.QUOTE, Raised.AUDIT
-C, O, D, X = State.CONFIRMED, State.OPEN, State.DISMISSED, State.CLEARED
+C, OP, D, X = State.CONFIRMED, State.OPEN, State.DISMISSED, State.CLEARED
 
 TABLE = [
     # the reading raised it
-    (R, UPHOLDS, None, C), (R, CLEARS, UPHOLDS, O), (R, CLEARS, CLEARS, D), (R, CLEARS, UNSURE_ANSWER, O),
-    (R, UNSURE_ANSWER, UPHOLDS, O), (R, UNSURE_ANSWER, CLEARS, O), (R, FAILED, FAILED, O), (R, None, None, O),
+    (R, UPHOLDS, None, C), (R, CLEARS, UPHOLDS, OP), (R, CLEARS, CLEARS, D), (R, CLEARS, UNSURE_ANSWER, OP),
+    (R, UNSURE_ANSWER, UPHOLDS, OP), (R, UNSURE_ANSWER, CLEARS, OP), (R, FAILED, FAILED, OP), (R, None, None, OP),
     # the reading is unsure: the two wordings decide
-    (U, UPHOLDS, UPHOLDS, C), (U, CLEARS, CLEARS, D), (U, UPHOLDS, CLEARS, O), (U, CLEARS, UPHOLDS, O),
-    (U, UNSURE_ANSWER, CLEARS, O), (U, FAILED, FAILED, O),
+    (U, UPHOLDS, UPHOLDS, C), (U, CLEARS, CLEARS, D), (U, UPHOLDS, CLEARS, OP), (U, CLEARS, UPHOLDS, OP),
+    (U, UNSURE_ANSWER, CLEARS, OP), (U, FAILED, FAILED, OP),
     # a rule alone
-    (RULE, CLEARS, None, D), (RULE, UPHOLDS, UPHOLDS, C), (RULE, UPHOLDS, CLEARS, O), (RULE, UNSURE_ANSWER, None, O),
+    (RULE, CLEARS, None, D), (RULE, UPHOLDS, UPHOLDS, C), (RULE, UPHOLDS, CLEARS, OP), (RULE, UNSURE_ANSWER, None, OP),
     # a hard stop that is asked about in any case, a quotation that fits nothing
-    (DUE, CLEARS, None, X), (DUE, UPHOLDS, UPHOLDS, C), (DUE, UPHOLDS, CLEARS, O), (DUE, FAILED, None, O),
-    (QUOTE, CLEARS, None, X), (QUOTE, UPHOLDS, UPHOLDS, C), (QUOTE, UPHOLDS, UNSURE_ANSWER, O),
+    (DUE, CLEARS, None, X), (DUE, UPHOLDS, UPHOLDS, C), (DUE, UPHOLDS, CLEARS, OP), (DUE, FAILED, None, OP),
+    (QUOTE, CLEARS, None, X), (QUOTE, UPHOLDS, UPHOLDS, C), (QUOTE, UPHOLDS, UNSURE_ANSWER, OP),
     # the audit: what wording 1 does not uphold stays cleared
     (AUDIT, CLEARS, None, X), (AUDIT, UNSURE_ANSWER, None, X), (AUDIT, FAILED, None, X), (AUDIT, UPHOLDS, UPHOLDS, C),
-    (AUDIT, UPHOLDS, CLEARS, O), (AUDIT, UPHOLDS, FAILED, O),
+    (AUDIT, UPHOLDS, CLEARS, OP), (AUDIT, UPHOLDS, FAILED, OP),
 ]  # fmt: skip
 
 
@@ -51,7 +51,7 @@ def test_a_rule_that_may_confirm_is_not_overruled_by_a_judge(
     raised: Raised, first: Answer, second: Answer | None
 ) -> None:
     """Only a person dismisses what a rule raised that is right nine times in ten."""
-    assert state_of(raised, "fact", first, second, rule_confirms=True) is O
+    assert state_of(raised, "fact", first, second, rule_confirms=True) is OP
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_rule_that_may_confirm_is_not_overruled_by_a_judge(
 )
 def test_only_a_person_confirms_harm_course_and_misreported(kind: str, word: str) -> None:
     """Calibration counts what the judge alone upholds."""
-    assert state_of(R, kind, Answer(word), None) is O
+    assert state_of(R, kind, Answer(word), None) is OP
     assert state_of(R, kind, Answer(word), None, alone=True) is C
 
 
@@ -87,7 +87,7 @@ def test_a_review_overrides_a_judge_and_two_that_disagree_leave_it_open() -> Non
     judged = Ruling("q", "fact", C, "absent", R, (Opinion("judge", 1, "absent", "", ""),))
     dismissed = with_person(judged, [_person("ann", "retained")])
     assert (dismissed.state, dismissed.by_person, dismissed.answer) == (D, True, "retained")
-    assert with_person(judged, [_person("ann", "retained"), _person("bob", "absent")]).state is O
+    assert with_person(judged, [_person("ann", "retained"), _person("bob", "absent")]).state is OP
     assert with_person(judged, [_person("ann", "retained"), _person("ann", "absent")]).state is C
     assert with_person(judged, [_person("ann", UNSURE)]).state is C
     assert not with_person(judged, [_person("ann", UNSURE)]).by_person
@@ -98,5 +98,5 @@ def test_a_confirmed_point_has_the_grade_of_wording_one() -> None:
 
     assert telling("conflict", C, "contradiction", ["severe", "contradiction"]) == "severe"
     assert telling("conflict", C, "severe", ["contradiction"]) == "contradiction"
-    assert telling("conflict", O, "contradiction", ["consistent", "severe"]) == "severe"
+    assert telling("conflict", OP, "contradiction", ["consistent", "severe"]) == "severe"
     assert telling("fact", D, "absent", ["retained", "partial"]) == "retained"

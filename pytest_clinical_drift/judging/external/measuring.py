@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import importlib
 import random
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.calibration import ExternalTable
 from pytest_clinical_drift.judging.external.items import ExternalItem, agreement_of_annotators
 from pytest_clinical_drift.judging.opinions import Raised, State
-from pytest_clinical_drift.judging.points import Point, about_entry, question_for, same_words
+from pytest_clinical_drift.judging.points import Point, about_entry, question_for
 from pytest_clinical_drift.judging.procedure import Judges, Procedure, read_all, settle
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import JudgeQueue
@@ -82,11 +83,23 @@ def _judge(item: ExternalItem, judges: Judges) -> Procedure[list[Outcome]]:
     ]
     rulings = yield from settle(points, judges)
     upheld = [str(p.entry.quote) for p in points if p.entry and rulings[p.about].state is State.CONFIRMED]
-    return [(s.wrong, any(_overlap(quote, s.text) for quote in upheld), True) for s in item.statements]
+    return [(s.wrong, hit, True) for s, hit in zip(item.statements, flagged(item.item.text, upheld), strict=True)]
 
 
-def _overlap(quote: str, statement: str) -> bool:
-    return same_words(quote, statement)
+def flagged(text: str, quotes: Sequence[str]) -> list[bool]:
+    """For each line of a text whether a quotation covers half of it, or lies in it."""
+    marked = []
+    for quote in quotes:
+        found = re.search(r"\s+".join(map(re.escape, quote.split())), text, re.IGNORECASE)
+        marked += [found.span()] if found else []
+    hits, start = [], 0
+    for line in text.split("\n"):
+        stop = start + len(line)
+        shared = [min(stop, last) - max(start, first) for first, last in marked]
+        lengths = [last - first for first, last in marked]
+        hits.append(any(2 * part >= min(len(line), of) > 0 for part, of in zip(shared, lengths, strict=True)))
+        start = stop + 1
+    return hits
 
 
 def _row(what: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:

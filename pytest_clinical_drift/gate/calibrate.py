@@ -1,0 +1,115 @@
+"""`clinical-drift calibrate`: measure a judge on labelled texts and public sets, print it, keep it."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.gate.deciders import judge_policy
+from pytest_clinical_drift.judging.calibrating import cost_line, make_calibration
+from pytest_clinical_drift.judging.calibration import (
+    Calibration,
+    ExternalTable,
+    file_name,
+    fingerprint,
+    read_calibration,
+    write_calibration,
+)
+from pytest_clinical_drift.judging.external.measuring import load_external, measure_external
+from pytest_clinical_drift.judging.labelled import LabelledSet, load_calibration_set
+from pytest_clinical_drift.judging.procedure import Judges
+from pytest_clinical_drift.judging.protocol import Judge
+from pytest_clinical_drift.judging.queue import JudgeQueue
+from pytest_clinical_drift.judging.readings import READINGS
+from pytest_clinical_drift.judging.session import JudgePolicy, make_judges
+from pytest_clinical_drift.report.judge_text import render_calibration, render_external
+from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
+
+Say = Callable[[str], object]
+
+
+def labelled_set(place: Path | None, limit: int | None) -> LabelledSet:
+    """The set that is read, or a part of it: at most so many texts of each kind, the first by id."""
+    if limit is not None and limit < 1:
+        raise InputError(f"--limit: expected at least 1, found {limit}")
+    labelled = load_calibration_set(place)
+    if limit is None:
+        return labelled
+    rows = sorted(labelled.rows, key=lambda row: row.item.id)
+    kinds = dict.fromkeys(row.item.kind for row in rows)
+    return LabelledSet(tuple(row for kind in kinds for row in [r for r in rows if r.item.kind == kind][:limit]))
+
+
+def calibrate(
+    specs: Sequence[str],
+    settings: Mapping[str, str],
+    *,
+    labelled: LabelledSet,
+    external: Sequence[str],
+    out: Path,
+    root: Path,
+    say: Say,
+) -> None:
+    """Measure, print and write; a file of the same judge is continued, every attempt pooled."""
+    judges, options = make_judges(specs, settings)
+    if not judges:
+        raise InputError(f"--drift-judge {' '.join(specs)}: rules alone are not a judge to calibrate")
+    sets = [load_external(given) for given in external]
+    for judge in judges:
+        for remark in judge.check():
+            say(remark)
+    identities = [judge.identity() for judge in judges]
+    name = " + ".join(judge.name for judge in judges)
+    target = out / file_name(name, identities) if out.is_dir() or not out.suffix else out
+    earlier = _earlier(target, fingerprint(identities))
+    policy = judge_policy(load_thresholds(project_thresholds(root)).judge)
+    procedure = _procedure(judges, policy)
+    today = datetime.date.today()
+    say(f"{name}: {cost_line(labelled)}")
+    made = make_calibration(
+        judges, procedure, labelled, today=today, rules=policy, say=say, earlier=earlier, early=not options.offline
+    )
+    say(render_calibration(made, made.deciding(policy.floors), policy.floors))
+    if sets:
+        made = _with_external(made, judges, procedure, sets, today=today, say=say)
+    say(f"written: {write_calibration(made, target)}")
+    for judge in judges:
+        judge.close()
+
+
+def _procedure(judges: Sequence[Judge], policy: JudgePolicy) -> Judges:
+    reads = not judges[0].kinds.isdisjoint(READINGS)
+    wordings = (1, 2) if policy.readings == 2 else (1,)
+    return Judges(judges[0].name, judges[-1].name, wordings, reads, kinds=judges[-1].kinds)
+
+
+def _earlier(target: Path, identity: str) -> Calibration | None:
+    """Attempts of the same judge with the same prompts that the file keeps already."""
+    if not target.is_file():
+        return None
+    known = read_calibration(target)
+    return known if known.identity == identity else None
+
+
+def _with_external(
+    made: Calibration,
+    judges: Sequence[Judge],
+    procedure: Judges,
+    sets: Sequence[tuple[str, list]],  # type: ignore[type-arg]
+    *,
+    today: datetime.date,
+    say: Say,
+) -> Calibration:
+    queue = JudgeQueue(judges[0], judges[1] if len(judges) > 1 else None, fresh=True)
+    tables: list[ExternalTable] = []
+    try:
+        for name, items in sets:
+            say(f"{name}: {len(items):,} labelled items")
+            tables.append(measure_external(queue, name, items, procedure, today=today))
+            say(render_external(tables[-1]))
+    finally:
+        queue.stop(close=False)
+    kept = [table for table in made.external if table.name not in {table.name for table in tables}]
+    return made.model_copy(update={"external": (*kept, *tables)})

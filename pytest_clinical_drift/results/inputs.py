@@ -1,0 +1,137 @@
+"""`run.json`: what a run was held against and every answer; with the transcripts enough to judge it again."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.judging.canaries import CanaryResult
+from pytest_clinical_drift.judging.entries import Entry
+from pytest_clinical_drift.judging.opinions import Ruling
+from pytest_clinical_drift.judging.procedure import ConversationJudgement, Settled
+from pytest_clinical_drift.judging.questions import About
+from pytest_clinical_drift.judging.reviews import content_hash
+from pytest_clinical_drift.judging.session import Group, JudgedConversation
+from pytest_clinical_drift.results.files import read_record, write_atomically
+from pytest_clinical_drift.results.models import SCHEMA_VERSION, Manifest, RunResult
+from pytest_clinical_drift.scoring.assessment import CaseAssessment
+from pytest_clinical_drift.verdict.case import judge_case
+from pytest_clinical_drift.verdict.reasons import Reason
+from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.thresholds import Thresholds
+from pytest_clinical_drift.verdict.values import CaseVerdict, Deciders, fails_run
+
+INPUTS_FILE = "run.json"
+
+
+class GateInputs(BaseModel):
+    """Cases, limits and ways of scoring of a run: the same when it is judged again."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    slug: str
+    strict: bool
+    stride: int
+    ner: str
+    repeats: int
+    probe: str | None
+    cases: tuple[Case, ...]
+    thresholds: Thresholds
+    baseline: RunResult | None
+    """Without its conversations."""
+    baseline_remarks: tuple[Reason, ...]
+    today: datetime.date = Field(default_factory=datetime.date.today, exclude=True)
+    """Waivers expire."""
+
+    def judge(self, assessments: Sequence[CaseAssessment], deciding: Collection[str] = ()) -> CaseVerdict:
+        """The verdict on one case's repeats; `deciding` are the groups of kinds that a judge at its floor has read."""
+        return judge_case(assessments, self.thresholds, self.today, deciding)
+
+    def fails(self, verdict: CaseVerdict) -> bool:
+        """Whether a case fails its test."""
+        return (self.strict and verdict.verdict == Verdict.CAUTION) or fails_run(verdict, self.thresholds)
+
+
+class StoredJudgement(BaseModel):
+    """What the judge, and people, made of one conversation."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    case_id: str
+    repeat: int
+    entries: tuple[tuple[str, int, str, Entry], ...] = ()
+    """Every entry of every reading, with the reading's kind, turn and source."""
+    rulings: tuple[tuple[About, Ruling], ...] = ()
+    asked: tuple[Settled, ...] = ()
+    care: dict[int, str] = Field(default_factory=dict)
+    requests: int = 0
+    unsure: dict[str, int] = Field(default_factory=dict)
+    read: tuple[tuple[str, int, str], ...] = ()
+    canaries: tuple[CanaryResult, ...] = ()
+
+    def judgement(self) -> ConversationJudgement:
+        return ConversationJudgement(
+            self.entries, dict(self.rulings), self.asked, self.care, self.requests, self.unsure, self.read
+        )
+
+
+class RunInputs(GateInputs):
+    """The inputs of a finished run, and every answer that was given."""
+
+    schema_version: Literal[3] = SCHEMA_VERSION
+    manifest: str
+    """Hash of the results file's manifest."""
+    deciders: Deciders
+    window: int
+    """Tokens of a conversation that one reading held."""
+    judged: tuple[StoredJudgement, ...]
+    """What was made of each conversation."""
+
+
+def manifest_hash(manifest: Manifest) -> str:
+    """What every review of a run carries."""
+    return content_hash(manifest.model_dump(mode="json", by_alias=True))
+
+
+def write_inputs(
+    folder: Path,
+    gate: GateInputs,
+    deciders: Deciders,
+    manifest: Manifest,
+    judged: Mapping[Group, JudgedConversation],
+    *,
+    window: int,
+) -> Path:
+    """Write `run.json` beside the results; `judged` is by case and repeat."""
+    stored = [
+        StoredJudgement(
+            case_id=case_id,
+            repeat=repeat,
+            entries=of.judgement.entries,
+            rulings=tuple(of.judgement.rulings.items()),
+            asked=of.judgement.asked,
+            care=dict(of.judgement.care),
+            requests=of.judgement.requests,
+            unsure=dict(of.judgement.unsure),
+            read=of.judgement.read,
+            canaries=of.canaries,
+        )
+        for (case_id, repeat), of in sorted(judged.items())
+    ]
+    known = {name: getattr(gate, name) for name in GateInputs.model_fields}
+    name = manifest_hash(manifest)
+    inputs = RunInputs(**known, manifest=name, deciders=deciders, window=window, judged=tuple(stored))
+    plain = inputs.model_dump(mode="json", by_alias=True)
+    return write_atomically(folder / INPUTS_FILE, json.dumps(plain, ensure_ascii=True) + "\n")
+
+
+def read_inputs(folder: Path) -> RunInputs:
+    """Read `run.json`; InputError in one sentence where there is none."""
+    file = folder / INPUTS_FILE
+    return read_record(file, RunInputs.model_validate, f"{file}", "record of a run")
