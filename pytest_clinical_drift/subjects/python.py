@@ -11,6 +11,7 @@ import sysconfig
 import time
 import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -74,9 +75,15 @@ class PythonSubject:
 
 def is_foreign(file: Path) -> bool:
     """Whether a source file is Python's, an installed package's or ours, and not of the user's project."""
-    folders = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), str(Path(__file__).parents[1]))
     installed = not {"site-packages", "dist-packages"}.isdisjoint(file.parts)
-    return installed or any(file.is_relative_to(Path(folder).resolve()) for folder in folders)
+    return installed or any(file.is_relative_to(folder) for folder in _foreign_folders())
+
+
+@lru_cache(maxsize=1)
+def _foreign_folders() -> tuple[Path, ...]:
+    """Where Python's modules and ours are."""
+    folders = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), str(Path(__file__).parents[1]))
+    return tuple(Path(folder).resolve() for folder in folders)
 
 
 def _code_hash(factory: str) -> str:

@@ -136,4 +136,4 @@ def test_review_needs_results_or_cases(file: Path, capsys: pytest.CaptureFixture
     """One of them, not both."""
     assert main(["review"]) == 4
     assert main(["review", str(file.parent), "--cases", str(file)]) == 4
-    assert "name the folder of a run's results, or cases with --cases PATH" in capsys.readouterr().err
+    assert "name the results folder of a run, or cases with --cases PATH" in capsys.readouterr().err
