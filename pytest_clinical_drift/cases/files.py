@@ -56,10 +56,10 @@ def readable_cases(path: Path) -> tuple[list[Case], list[tuple[str, InputError]]
 
 
 def hash_cases(cases: Sequence[Case]) -> str:
-    """A fingerprint of the cases' whole content, independent of file names and formatting."""
+    """A fingerprint of the whole content of the cases, independent of file names, formatting and signatures."""
     digest = hashlib.sha256()
     for case in sorted(cases, key=lambda case: case.id):
-        digest.update(case.model_dump_json().encode())
+        digest.update(case.model_dump_json(exclude={"reviewed"}).encode())
     return digest.hexdigest()
 
 
