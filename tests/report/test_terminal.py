@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -137,3 +138,18 @@ def test_stale_hard_stop_is_told_once() -> None:
     assert case_headline(case) == 'turn 3: kept the old value instead of "penicillin allergy" (hard stop)'
     (case,) = judged_cases(flat("x", events=found[1:]))
     assert case_headline(case) == 'turn 3: "penicillin allergy" not taken up'
+
+
+@pytest.mark.parametrize("length", range(30, 80, 7))
+def test_no_line_is_a_command_to_a_ci_system(length: int) -> None:
+    """Wherever the lines are broken, none begins with `::`, and none holds `##[` or `##vso[`; a test id stays one."""
+    said = f"{'w' * length} ::error::owned ##[error]owned ##vso[task.complete] study_c/anna::model"
+    opinion = Opinion("big", 1, "absent", said, said)
+    lost = alarm("lost", fact="a", what=said, quote=said, answers=(opinion,))
+    (case,) = judged_cases(flat("x", events=[dataclasses.replace(event(), text=said, quote=said)], alarms=[lost]))
+    result = record(*case.repeats)
+    lines = [*case_report(case).splitlines(), case_headline(case)]
+    lines += [line for part in render_summary(result, "m", verbosity=1) for line in part.splitlines()]
+    assert [line for line in lines if line.lstrip().startswith("::")] == []
+    assert [line for line in lines if "##[" in line or "##vso[" in line] == []
+    assert "anna::model" in "".join(lines)
