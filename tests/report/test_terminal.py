@@ -11,8 +11,10 @@ from made import alarm, conversation, event, flat
 from records import judged, judged_cases, limits, record
 
 from pytest_clinical_drift.cases.model import bundled
+from pytest_clinical_drift.gate.reporting import GateFailure
 from pytest_clinical_drift.judging.opinions import Opinion
 from pytest_clinical_drift.report.case_text import case_report
+from pytest_clinical_drift.report.clean import loggable
 from pytest_clinical_drift.report.headlines import case_headline
 from pytest_clinical_drift.report.reasons import rests_on
 from pytest_clinical_drift.report.terminal import render_summary, sparkline
@@ -140,16 +142,17 @@ def test_stale_hard_stop_is_told_once() -> None:
     assert case_headline(case) == 'turn 3: "penicillin allergy" not taken up'
 
 
-@pytest.mark.parametrize("length", range(30, 80, 7))
-def test_no_line_is_a_command_to_a_ci_system(length: int) -> None:
-    """Wherever the lines are broken, none begins with `::`, and none holds `##[` or `##vso[`; a test id stays one."""
-    said = f"{'w' * length} ::error::owned ##[error]owned ##vso[task.complete] study_c/anna::model"
+@pytest.mark.parametrize("gap", [" ", ""])
+@pytest.mark.parametrize("length", range(30, 120, 9))
+def test_no_line_is_a_command_to_a_ci_system(length: int, gap: str) -> None:
+    """Wherever lines are broken, none begins with `::`, and none holds `##[` or `##vso[`; test ids stay as they are."""
+    said = f"{'w' * length}{gap}::error::owned ##[error]owned ##vso[task.complete]"
     opinion = Opinion("big", 1, "absent", said, said)
-    lost = alarm("lost", fact="a", what=said, quote=said, answers=(opinion,))
+    lost = dataclasses.replace(alarm("lost", fact="a", what=said, answers=(opinion,)), quote=said)
     (case,) = judged_cases(flat("x", events=[dataclasses.replace(event(), text=said, quote=said)], alarms=[lost]))
     result = record(*case.repeats)
-    lines = [*case_report(case).splitlines(), case_headline(case)]
+    lines = [*GateFailure(case_report(case)).msg.splitlines(), case_headline(case)]
     lines += [line for part in render_summary(result, "m", verbosity=1) for line in part.splitlines()]
     assert [line for line in lines if line.lstrip().startswith("::")] == []
     assert [line for line in lines if "##[" in line or "##vso[" in line] == []
-    assert "anna::model" in "".join(lines)
+    assert loggable("study_c/anna::model a::b : : x") == "study_c/anna::model a::b : : x"
