@@ -139,6 +139,17 @@ def write_figures(config: pytest.Config, report: pytest.TestReport, figures: lis
     write_system_out(config, report, printable("\n".join([*lines, "", text] if text else lines)))
 
 
+def keep_exit_code(session: pytest.Session) -> Generator[None, None, None]:
+    """Let the other plugins finish the session; an exit code of ours that is not 0 stays as it is.
+
+    Some of them add bits to whatever is there, which would make INCOMPLETE (6) a PARTIAL (7).
+    """
+    code = session.exitstatus
+    yield
+    if code != pytest.ExitCode.OK:
+        session.exitstatus = code
+
+
 def resume_hint(store: Path | None) -> list[str]:
     """What to say at the end of a run that was broken off; nothing where asking again costs nothing."""
     hint = "clinical-drift: reply cache: {} (rerun the same command to resume)"
