@@ -34,6 +34,7 @@ def test_small_project_passes_its_own_gate(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_small_projects_own_test_runs_on_the_conversations(tmp_path: Path) -> None:
     """The fixtures give the project's test every case; a forgetful model fails it."""
     folder = Path(shutil.copytree(EXAMPLES / "my_clinic", tmp_path / "clinic"))

@@ -247,10 +247,7 @@ class ActivePlugin(GroupsPlugin):
 
     # -- the gate on the set
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        if self.is_worker:
-            return
+    def finish(self, session: pytest.Session) -> None:
         try:
             broken_off = self._scorer_failed or session.exitstatus == pytest.ExitCode.INTERRUPTED
             if self.run.runner is not None:
