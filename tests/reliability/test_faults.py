@@ -70,7 +70,9 @@ def test_a_results_folder_that_takes_nothing_is_told_before_the_first_case(tmp_p
     assert "Traceback" not in said
 
 
-@pytest.mark.parametrize("broken", ["report.html", "study_c_results.json", "run.json"])
+@pytest.mark.parametrize(
+    "broken", [*(pytest.param(n, marks=pytest.mark.slow) for n in ("report.html", "run.json")), "study_c_results.json"]
+)
 def test_a_disk_that_fills_up_at_the_end_costs_no_verdict(
     broken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
