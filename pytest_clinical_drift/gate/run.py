@@ -9,13 +9,14 @@ import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pytest_clinical_drift.authoring.replies import refuse_unknown_terms
 from pytest_clinical_drift.cases.files import bundled_cases, hash_cases, load_cases, read_text
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.conversation.frontier import Plan
+from pytest_clinical_drift.conversation.prompts import RecordPlace
 from pytest_clinical_drift.conversation.runner import BackgroundRunner
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
@@ -56,7 +57,7 @@ class GateRun:
         refuse_unknown_terms(self.cases_path, self.cases.values())
         self.system_prompt = _read_prompt("--drift-system", settings.system)
         self.subject: Subject = build_subject(self.spec, settings.settings)
-        self.plan = Plan(self.system_prompt, settings.repeats, _read_prompt("--drift-probe", settings.probe))
+        self.plan = _plan(settings, self.system_prompt, self.spec)
         self.runner: BackgroundRunner | None = None
         self.own_scores = own_scores
         self._scorer: Scorer | None = None
@@ -168,8 +169,20 @@ class GateRun:
             "judge": self.bench.name,
             "judge_prompts": prompt_hash() if self.bench.judge else None,
             "stride": self.gate.stride,
-            "hashes": {"cases": hash_cases(self.gate.cases), "prompts": prompts.prompt_hash(self.plan.probe)},
+            "hashes": {
+                "cases": hash_cases(self.gate.cases),
+                "prompts": prompts.prompt_hash(self.plan.probe, self.plan.record),
+            },
         }
+
+
+def _plan(settings: RunSettings, system_prompt: str | None, spec: Spec) -> Plan:
+    """How the conversations are held; a record beside the messages needs a subject that takes it."""
+    place = next(known for known in get_args(RecordPlace) if known == settings.record)
+    if place == "context" and spec.kind not in ("python", "control", "replay"):
+        raise InputError(f"--drift-record context: {spec.kind}: gets messages only; write system or first-message")
+    probe = _read_prompt("--drift-probe", settings.probe)
+    return Plan(system_prompt, settings.repeats, probe, settings.probe_every_turn, settings.single_message, place)
 
 
 def _read_prompt(option: str, file: Path | None) -> str | None:
