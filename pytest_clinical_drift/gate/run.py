@@ -11,8 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
+from pytest_clinical_drift.authoring.interludes import stretched_cases
 from pytest_clinical_drift.authoring.replies import refuse_unknown_terms
 from pytest_clinical_drift.cases.files import bundled_cases, hash_cases, load_cases, read_text
+from pytest_clinical_drift.cases.interludes import load_interludes
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.conversation.frontier import Plan
@@ -55,6 +57,9 @@ class GateRun:
         self.cases_path = settings.cases or bundled_cases()
         self.cases: dict[str, Case] = {case.id: case for case in load_cases(self.cases_path)}
         refuse_unknown_terms(self.cases_path, self.cases.values())
+        if settings.turns is not None:
+            bank = load_interludes(settings.interludes)
+            self.cases = {case.id: case for case in stretched_cases(list(self.cases.values()), settings.turns, bank)}
         self.system_prompt = _read_prompt("--drift-system", settings.system)
         self.subject: Subject = build_subject(self.spec, settings.settings)
         self.plan = _plan(settings, self.system_prompt, self.spec)
