@@ -33,7 +33,7 @@ from pytest_clinical_drift.report.json_file import package_versions
 from pytest_clinical_drift.scoring.alignment import find_embedder
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
-from pytest_clinical_drift.subjects.base import Identity, Subject, TalkativeSubject
+from pytest_clinical_drift.subjects.base import Identity, Subject, TalkativeSubject, remembers
 from pytest_clinical_drift.subjects.spec import Spec, build_subject, model_slug, parse_spec
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.baseline import check_comparable, load_baseline
@@ -136,6 +136,8 @@ class GateRun:
             self.subject.say = say
         self.scorer.prepare()
         remarks = [*self._void_waivers(), *self.subject.check(self.gate.cases)]
+        if self.plan.record == "context" and self.spec.kind == "python" and not remembers(self.subject):
+            raise InputError(f"--drift-record context: the function of {self.spec} has no parameter named context")
         return [*remarks, *self.bench.check(str(self.spec), say)]
 
     def _void_waivers(self) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -128,7 +128,7 @@ def test_the_draw_depends_on_case_and_seed() -> None:
 def test_own_turns_are_spread() -> None:
     """No gap gets more than a few threads more than another."""
     places = [*own_turns(case(), stretch(case(), 160, bank(), 1)).values()]
-    gaps = [later - earlier - 1 for earlier, later in zip(places, places[1:], strict=False)]
+    gaps = [later - earlier - 1 for earlier, later in pairwise(places)]
     assert max(gaps) - min(gaps) <= 14
 
 

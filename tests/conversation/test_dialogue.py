@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -184,3 +185,25 @@ def test_two_patients_with_the_same_words_do_not_share_a_reply_given_beside(tmp_
     stored = Store(tmp_path / "store.sqlite").begin(subject.identity())
     run_conversations([mine, other], subject, Plan(record="context"), on_finished=lambda _: None, store=stored)
     assert len([request for request in subject.requests if request.turn == 1]) == 4
+
+
+def test_memory_grows_with_what_was_said_and_not_with_its_square() -> None:
+    """Four times the turns need at most about four times the memory, however long every single prompt is."""
+
+    def peak(turns: int) -> int:
+        finished: list[Transcript] = []
+        tracemalloc.start()
+        run_conversations([long_case(turns)], Forgetting(), Plan(), on_finished=finished.append)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    peak(40)
+    assert peak(320) < 5 * peak(80)
+
+
+class Forgetting(Recorder):
+    """Keeps no request."""
+
+    def respond(self, request: Request) -> Reply:
+        return Reply(f"{request.purpose} {request.turn} " * 50)
