@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib import metadata
 
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
-from pytest_clinical_drift.cases.timeline import demands_at
+from pytest_clinical_drift.cases.timeline import demands_at, last_stated
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.subjects.base import Identity, Request, read_settings
 from pytest_clinical_drift.transcript import Reply
@@ -41,14 +41,6 @@ class _Moment:
         """What is true of the patient at a turn, this one unless another is given."""
         return [state.fact for state in facts_at(self.case, self.turn if turn is None else turn) if not state.ended]
 
-    def last_stated(self, fact: str) -> int:
-        """The turn by which a fact was last said: the first for the intake, later where a message speaks of it."""
-        last = 1
-        for turn in self.case.turns[: self.turn]:
-            spoken = {*turn.restates, *(update.fact for update in turn.updates), *(new.id for new in turn.introduces)}
-            last = turn.turn if fact in map(self.case.fact_named, spoken) else last
-        return last
-
 
 Speak = Callable[[_Moment], str]
 
@@ -70,7 +62,8 @@ def lifetime(case_id: str, fact: str, half_life: float) -> float:
 
 def _fading(now: _Moment) -> str:
     def kept(fact: CriticalEntity) -> bool:
-        return now.turn - now.last_stated(fact.id) < lifetime(now.case.id, fact.id, now.half_life)
+        since = max(1, last_stated(now.case, fact.id, now.turn))  # the record comes with the first message
+        return now.turn - since < lifetime(now.case.id, fact.id, now.half_life)
 
     return _notes([fact for fact in now.facts() if kept(fact)])
 
