@@ -90,34 +90,38 @@ def _plans(options: argparse.Namespace) -> int:
 
 def _compare(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.report.compare import render_html, render_markdown, render_text
-    from pytest_clinical_drift.verdict.baseline import load_results, paired_differences, told_worse
+    from pytest_clinical_drift.results.files import load_runs, paired_differences
+    from pytest_clinical_drift.verdict.baseline import comparison_exit_code
     from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
 
-    records = load_results(options.results)
-    if len(records) < 2:
+    runs = load_runs(options.results)
+    if len(runs) < 2:
         raise InputError(f"compare {options.results[0]}: a comparison needs two runs or more, found one")
-    differences = paired_differences(records, load_thresholds(project_thresholds(Path.cwd())).baseline)
+    differences = paired_differences(runs, load_thresholds(project_thresholds(Path.cwd())).baseline)
     if options.html:
-        options.html.write_text(render_html(records, differences), encoding="utf-8")
+        options.html.write_text(render_html(runs, differences), encoding="utf-8")
     if options.markdown:
-        options.markdown.write_text(render_markdown(records, differences), encoding="utf-8")
+        options.markdown.write_text(render_markdown(runs, differences), encoding="utf-8")
     else:
-        _say(render_text(records, differences, shutil.get_terminal_size().columns))
-    return told_worse(differences) if options.fail_if_worse else 0
+        _say(render_text(runs, differences, shutil.get_terminal_size().columns))
+    return comparison_exit_code(differences) if options.fail_if_worse else 0
 
 
 def _power(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.metrics.paired import estimate_power
     from pytest_clinical_drift.report.page import text_lines
-    from pytest_clinical_drift.verdict.baseline import load_baseline, recall_sd
-    from pytest_clinical_drift.verdict.thresholds import load_thresholds
+    from pytest_clinical_drift.results.files import load_baseline
+    from pytest_clinical_drift.verdict.baseline import by_id, recall_sd
+    from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
 
     if options.cases < 2:
         raise InputError(f"--cases must be at least 2, found {options.cases}")
     if not 0 < options.drop <= 1:
         raise InputError(f"--drop must lie between 0 and 1, found {options.drop:g}")
-    spread = recall_sd(load_baseline(options.results, "--results")) if options.results else None
-    margin = load_thresholds().baseline.margin
+    spread = None
+    if options.results:
+        spread = recall_sd(by_id(load_baseline(options.results, "--results").cases).values())
+    margin = load_thresholds(project_thresholds(Path.cwd())).baseline.margin
     power = estimate_power(cases=options.cases, drop=options.drop, margin=margin, sd=spread)
     _say("\n".join(text_lines("power.txt.j2", "lines", power=power)))
     return 0
@@ -135,17 +139,25 @@ def _verdict(options: argparse.Namespace) -> int:
     return judge_with_reviews(options.results, options.reviews, options.out, _say)
 
 
+def _schema(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.results.schema import shipped_schema
+
+    sys.stdout.write(shipped_schema())
+    return 0
+
+
 def _calibrate(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.gate.calibrating import calibrate_judge, labelled_questions, write_prompts
     from pytest_clinical_drift.gate.options import read_pairs
 
-    labelled = labelled_questions(options.set, options.limit)
     if options.prompts:
+        labelled = labelled_questions(options.set, options.limit)
         _say(f"{write_prompts(labelled, options.prompts)} prompts written to {options.prompts}")
         return 0
     if not options.drift_judge or not options.out:
         raise InputError("calibrate: name the judge with --drift-judge SPEC and the file to write with --out FILE")
     settings = read_pairs(options.drift_judge_set, "--drift-judge-set")
+    labelled = labelled_questions(options.set, options.limit)
     places = {"out": options.out, "store": options.drift_store, "root": Path.cwd()}
     calibrate_judge(options.drift_judge, settings, labelled=labelled, say=_say, **places)
     return 0

@@ -12,6 +12,7 @@ import time
 import traceback
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -162,9 +163,15 @@ def _is_async(chat: ChatCallable) -> bool:
 
 def is_foreign(file: Path) -> bool:
     """Whether a source file is Python's, an installed package's or ours, and not of the user's project."""
-    folders = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), str(Path(__file__).parents[1]))
     installed = not {"site-packages", "dist-packages"}.isdisjoint(file.parts)
-    return installed or any(file.is_relative_to(Path(folder).resolve()) for folder in folders)
+    return installed or any(file.is_relative_to(folder) for folder in _foreign_folders())
+
+
+@lru_cache(maxsize=1)
+def _foreign_folders() -> tuple[Path, ...]:
+    """Where Python's modules and ours are."""
+    folders = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), str(Path(__file__).parents[1]))
+    return tuple(Path(folder).resolve() for folder in folders)
 
 
 def _code_hash(factory: str) -> str:

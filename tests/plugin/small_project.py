@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pytest
 import yaml
+
+Project = Callable[..., pytest.Pytester]
+"""The fixture `project`: lays out cases and a model, and gives the folder."""
 
 ARGUMENTS = ("--model", "python:model:make", "--drift-cases", "mycases")
 

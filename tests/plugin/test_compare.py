@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from small_project import ARGUMENTS
+from small_project import ARGUMENTS, Project
 
 from pytest_clinical_drift.cli import main
-
-Project = Callable[..., pytest.Pytester]
 
 
 @pytest.fixture

@@ -8,18 +8,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from small_project import ARGUMENTS, case_text
+from engine_runs import results
+from small_project import ARGUMENTS, Project, case_text
 
 from pytest_clinical_drift.cases.model import bundled
 
 Gate = Callable[..., pytest.RunResult]
-Project = Callable[..., pytest.Pytester]
-
-
-def results(pytester: pytest.Pytester) -> dict[str, object]:
-    file = pytester.path / "results" / "python-model-make" / "study_c_results.json"
-    loaded: dict[str, object] = json.loads(file.read_text(encoding="utf-8"))
-    return loaded
 
 
 def flat(result: pytest.RunResult) -> str:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
 import pytest
 import yaml
 from judged_project import JUDGED, alarms, lay_out, results, times_asked, write_set
+from small_project import Project
 
 from pytest_clinical_drift.cases.model import bundled
-
-Project = Callable[..., pytest.Pytester]
 
 
 def test_a_judge_settles_what_rules_leave_open(project: Project) -> None:

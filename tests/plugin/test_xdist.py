@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from xml.etree import ElementTree
 
 import pytest
-
-Project = Callable[..., pytest.Pytester]
+from small_project import Project
 
 ARGUMENTS = ("--model", "python:model:make", "--drift-cases", "mycases")
 

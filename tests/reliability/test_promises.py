@@ -93,6 +93,7 @@ def test_no_network_no_stray_file_no_pickle_no_secret(spec: str, code: int, said
     assert sum(path.stat().st_size for path in (project / "results").rglob("*") if path.is_file()) < 1_000_000
 
 
+@pytest.mark.torch
 def test_a_local_model_needs_no_network_either(project: Path, tmp_path: Path) -> None:
     """Weights in a folder: nothing is looked up, though the hub is not declared offline."""
     pytest.importorskip("torch")
@@ -117,6 +118,7 @@ def _use(subject: Any) -> None:
     subject.respond(Request("case-001", 0, 1, "dialogue", (Message("user", "hello"),)))
 
 
+@pytest.mark.torch
 def test_code_that_comes_with_weights_is_not_run(tmp_path: Path) -> None:
     """`trust_remote_code` stays off: a folder that brings its own class is refused, and nothing of it runs."""
     pytest.importorskip("transformers")

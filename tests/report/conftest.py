@@ -134,7 +134,8 @@ def judged_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     bundled["clinical_drift"]["waivers"] = [waiver]
     (folder / "thresholds.yaml").write_text(yaml.safe_dump(bundled), encoding="utf-8")
     judge = ("--drift-judge", "python:labelled_judge:judge")
-    return gate(folder, *recorded(folder), *judge, LABELLED=str(REAL / "mixed"), PYTHONPATH=str(HERE))
+    path = os.pathsep.join(filter(None, (str(HERE), os.environ.get("PYTHONPATH"))))
+    return gate(folder, *recorded(folder), *judge, LABELLED=str(REAL / "mixed"), PYTHONPATH=path)
 
 
 def browser_path() -> str | None:

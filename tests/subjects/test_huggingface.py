@@ -14,6 +14,7 @@ import pytest
 from engine_cases import make_cases
 from engine_models import PLAIN, STRIPPING, build_model
 from engine_runs import answers
+from extras import needs
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation import prompts
@@ -26,8 +27,7 @@ from pytest_clinical_drift.subjects.huggingface import HuggingFaceSubject
 from pytest_clinical_drift.subjects.weights import without_bars
 from pytest_clinical_drift.transcript import Message, Reply, Transcript
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("transformers")
+pytestmark = needs("torch", "transformers")
 
 TOKENS = 20
 CASES = make_cases(4, 3)
@@ -43,6 +43,8 @@ MODELS: dict[str, dict[str, Any]] = {
 @pytest.fixture(scope="module", autouse=True)
 def one_thread() -> Iterator[None]:
     """Tiny matrices are slower on several threads, most of all on a busy machine."""
+    import torch
+
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -87,6 +89,7 @@ class OneByOne:
     spec = "reference"
 
     def __init__(self, folder: Path) -> None:
+        import torch
         from transformers import AutoModelForCausalLM
 
         self.model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
@@ -94,6 +97,8 @@ class OneByOne:
         self.stops = set(self.template.stop_tokens(self.model))
 
     def respond(self, request: Request) -> Reply:
+        import torch
+
         prompt = self.template.tokens(request.messages)
         inputs = torch.tensor([prompt])
         made = self.model.generate(
@@ -192,6 +197,8 @@ def test_out_of_memory_halves_the_batch_and_goes_on(
     folders: dict[str, Path], expected: dict[str, dict[str, list[tuple[str, str]]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A device that takes three rows at a time still gives every reply, and the same ones."""
+    import torch
+
     subject = subject_of(folders["plain"])
     model = subject._load()._model
     forward, sizes = model.forward, []
@@ -213,6 +220,8 @@ def test_a_single_conversation_that_does_not_fit_is_incomplete(
     folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Out of memory is the cause, not an empty reply."""
+    import torch
+
     subject = subject_of(folders["plain"])
 
     def never(input_ids: Any, **inputs: Any) -> Any:

@@ -1,0 +1,85 @@
+"""What a verdict rests on, counted by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from made import alarm, event, flat
+
+from pytest_clinical_drift.judging.calibration import KindLimits, Share
+from pytest_clinical_drift.scoring.assessment import OPEN, AuditCount, CaseAssessment
+from pytest_clinical_drift.verdict.counts import EvidenceCounts, Settled, count_evidence, ungated
+from pytest_clinical_drift.verdict.thresholds import load_thresholds
+
+
+def limits(found: float, wrong: float) -> KindLimits:
+    none = Share(hits=0, of=300, low=0.0, high=1.0)
+    return KindLimits(
+        sensitivity=Share(hits=59, of=60, low=found, high=1.0),
+        specificity=none,
+        false_confirmed=Share(hits=1, of=300, low=0.0, high=wrong),
+        missed=none,
+        consistent=none,
+    )
+
+
+def grounds(*runs: CaseAssessment, **judge: KindLimits) -> EvidenceCounts:
+    return count_evidence(runs, (), confidence=0.95, judge=judge or None, deciding=tuple(judge))
+
+
+def test_alarms_are_counted_by_who_settled_them() -> None:
+    """A confirmed and a dismissed one by the judge, one by a rule, one by nobody."""
+    alarms = [
+        alarm("lost", settled_by="judge"),
+        alarm("lost", "dismissed", settled_by="judge"),
+        alarm("stale", settled_by="rule"),
+        alarm("omits", OPEN),
+    ]
+    found = grounds(flat("a", alarms=alarms))
+    assert found.settled == (Settled("rule", 1, 0), Settled("judge", 1, 1), Settled("person", 0, 0))
+    assert found.open == 1
+
+
+def test_severe_cases_and_their_limit() -> None:
+    """0 of 60: 1 - 0.025 ** (1 / 60) = 6.0 %; a slip or a stale fact is not severe."""
+    runs = [flat(f"case-{n}", events=[event("stale_facts")]) for n in range(60)]
+    found = grounds(*runs)
+    assert (found.cases, found.severe, found.severe_open) == (60, 0, 0)
+    assert found.severe_upper == pytest.approx(1 - 0.025 ** (1 / 60))
+    assert found.severe_upper_missed is None
+    waiting = replace(runs[0], events=(event(state=OPEN),))
+    assert grounds(waiting, *runs[1:]).severe_open == 1
+
+
+def test_misses_of_the_judge_widen_the_limit() -> None:
+    """The weakest kind behind severe failures counts; inventions are none of them; a rate never exceeds 1."""
+    runs = [flat(f"case-{n}") for n in range(9)]
+    upper = 1 - 0.025 ** (1 / 9)
+    found = grounds(*runs, fact=limits(0.8, 0.01), must=limits(0.9, 0.01), invented=limits(0.1, 0.01))
+    assert found.severe_upper_missed == pytest.approx(upper / 0.8)
+    assert grounds(*runs, fact=limits(0.001, 0.01)).severe_upper_missed == 1.0
+
+
+def test_false_breaches_to_expect() -> None:
+    """200 demands at 1 % and 50 forbidding facts at 2 % make 3; facts in summaries are no breaches."""
+    run = flat("a", asked=(("fact", 1000), ("forbidden", 50), ("must", 200)))
+    found = grounds(run, fact=limits(0.9, 0.5), must=limits(0.9, 0.01), forbidden=limits(0.9, 0.02))
+    assert found.false_breaches == pytest.approx(3.0)
+    assert grounds(run).false_breaches is None
+
+
+def test_audit_counts_doubts_against_the_rules() -> None:
+    """Without an audit there is none; 0 of 100 leaves room for 1 - 0.025 ** (1 / 100)."""
+    assert grounds(flat("a")).audit is None
+    audit = grounds(flat("a", audit=AuditCount(60, 0, 0)), flat("b", audit=AuditCount(40, 0, 0))).audit
+    assert audit is not None
+    assert (audit.asked, audit.upper) == (100, pytest.approx(1 - 0.025 ** (1 / 100)))
+
+
+def test_metrics_that_are_left_out_are_named() -> None:
+    """Compared with the bundled gate, in its order."""
+    gate = load_thresholds()
+    assert ungated(gate) == ()
+    kept = {name: limits for name, limits in gate.metrics.items() if name not in ("stale_facts", "k_conflict")}
+    assert ungated(gate.model_copy(update={"metrics": kept})) == ("k_conflict", "stale_facts")

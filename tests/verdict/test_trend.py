@@ -1,0 +1,61 @@
+"""What stands beside the verdict: the set's curve and shape, and repeats that disagree."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+from made import conversation, flat
+
+from pytest_clinical_drift.verdict.thresholds import load_thresholds
+from pytest_clinical_drift.verdict.trend import repeat_figures, set_trend
+
+TODAY = datetime.date(2026, 5, 1)
+CLIFF = [0.95] * 5 + [0.40] * 5
+
+
+def test_the_set_and_each_case_have_a_shape() -> None:
+    """A cliff is found at its turn, with both levels; a steady case is not listed."""
+    trend = set_trend([[conversation(f"c{number}", CLIFF)] for number in range(3)])
+    assert (trend.shape.kind, trend.shape.turn) == ("step", 6)
+    assert [trend.shape.start, trend.shape.end] == pytest.approx([0.95, 0.40])
+    assert trend.line is not None
+    assert trend.line.slope == pytest.approx(-0.55 * 12.5 / 82.5)
+    assert {name: shape.kind for name, shape in trend.case_shapes.items()} == dict.fromkeys(("c0", "c1", "c2"), "step")
+    assert set_trend([[flat("a")]]).case_shapes == {}
+
+
+def test_repeats_are_averaged_before_cases() -> None:
+    """A case run three times counts once: (0.4 + 1.0) / 2, not (3 · 0.4 + 1.0) / 4."""
+    thrice = [flat("a", 0.4, repeat=number) for number in range(3)]
+    assert set_trend([thrice, [flat("b")]]).curve[0] == pytest.approx(0.7)
+
+
+def test_nothing_to_tell() -> None:
+    """No case, no curve, no line and no shape."""
+    trend = set_trend([])
+    assert (trend.curve, trend.line, trend.shape.kind) == ((), None, "too short")
+
+
+def test_turns_after_the_horizon_stay_out() -> None:
+    """A loss at turn 12 is not part of the gated curve."""
+    long = conversation("a", [1.0] * 11 + [0.0])
+    assert set_trend([[long]]).curve == (1.0,) * 10
+
+
+def test_flaky_case_is_named() -> None:
+    """Repeats at 0.9, 0.9 and 0.6: two PASS, one FAIL; a case that always fails is not flaky."""
+    flaky = [flat("a", level, repeat=number) for number, level in enumerate((0.9, 0.9, 0.6))]
+    bad = [flat("b", 0.5, repeat=number) for number in range(3)]
+    figures = repeat_figures([flaky, bad], load_thresholds(), TODAY)
+    assert figures is not None
+    assert [case.case_id for case in figures.flaky] == ["a"]
+    assert figures.flaky[0].recalls == (0.9, 0.9, 0.6)
+    # squares around 0.8: 0.01 + 0.01 + 0.04 = 0.06, over 6 conversations less 2 cases
+    assert figures.recall.within_sd == pytest.approx((0.06 / 4) ** 0.5)
+    assert figures.flaky[0].verdicts == ("PASS", "PASS", "FAIL")
+
+
+def test_single_conversations_have_no_spread() -> None:
+    """Without repeats there is nothing to tell."""
+    assert repeat_figures([[flat("a")], [flat("b")]], load_thresholds(), TODAY) is None
