@@ -10,7 +10,7 @@ from small_project import ARGUMENTS, SUMMARY
 
 from pytest_clinical_drift.cases.interludes import load_interludes
 
-AWARE = f'''
+AWARE = f"""
 def make():
     def chat(messages, context):
         if not context["record"].startswith(context["case_id"].title()):
@@ -19,7 +19,7 @@ def make():
             raise ValueError("the record is in the messages")
         return {SUMMARY!r} if context["probe"] else "Thank you for telling me."
     return chat
-'''
+"""
 
 
 def recorded(pytester: pytest.Pytester, slug: str = "python-model-make", case: str = "anna") -> list[dict[str, object]]:
