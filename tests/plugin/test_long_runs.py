@@ -24,7 +24,7 @@ def make():
 
 def recorded(pytester: pytest.Pytester, slug: str = "python-model-make", case: str = "anna") -> list[dict[str, object]]:
     """The lines of a transcript of the last run."""
-    (file,) = sorted((pytester.path / "results").rglob(f"{slug}/**/transcripts/{case}.jsonl"))
+    file = pytester.path / "results" / slug / "transcripts" / f"{case}.jsonl"
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
@@ -52,7 +52,7 @@ def test_a_stretched_run_is_replayed_with_the_same_turns(project: object) -> Non
     """The recording fits N turns and no other number; the replay gives the same verdict."""
     pytester = project()  # type: ignore[operator]
     first = pytester.runpytest(*ARGUMENTS, "--drift-turns", "25")
-    folder = next((pytester.path / "results").rglob("python-model-make/**/transcripts"))
+    folder = pytester.path / "results" / "python-model-make" / "transcripts"
     replay = ("--model", f"replay:{folder}", "--drift-cases", "mycases")
     again = pytester.runpytest(*replay, "--drift-turns", "25")
     assert again.ret == first.ret, again.stdout.str()
@@ -120,7 +120,7 @@ def test_the_transcript_in_one_message(project: object) -> None:
     lines = recorded(pytester)
     assert turns_with(lines, "single") == [4]
     assert lines[-1]["response_text"]
-    folder = next((pytester.path / "results").rglob("python-model-make/**/transcripts"))
+    folder = pytester.path / "results" / "python-model-make" / "transcripts"
     again = pytester.runpytest("--model", f"replay:{folder}", "--drift-cases", "mycases", "--drift-single-message")
     assert again.ret in (0, 7), again.stdout.str()
 
