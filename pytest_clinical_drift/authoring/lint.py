@@ -57,11 +57,13 @@ class Alike(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """The readable cases, all remarks, and the most similar pair of each sort."""
+    """What was read, all remarks, and the most similar pair of each sort."""
 
-    cases: list[Case]
+    names: list[str]
+    """Ids of the readable cases or interludes."""
     remarks: list[Remark]
     nearest: list[Alike]
+    what: str = "case"
 
 
 def lint_case(case: Case) -> list[Remark]:
@@ -91,17 +93,17 @@ def lint_path(path: Path) -> Checked:
     cases, faults = readable_cases(path)
     broken = [Remark("error", SCHEMA, text, name) for name, fault in faults for text in str(fault).splitlines()]
     remarks, nearest = lint_cases(cases)
-    return Checked(cases, broken + remarks, nearest)
+    return Checked([case.id for case in cases], broken + remarks, nearest)
 
 
 def render_text(checked: Checked) -> str:
     """A table, errors first, each case together; the most similar pairs; the counts."""
-    cases, remarks, nearest = checked
+    names, remarks, nearest, what = checked
     ordered = sorted(remarks, key=lambda remark: (remark.level != "error", remark.case_id))
     rows = [(remark.level, remark.case_id, remark.place, remark.text) for remark in ordered]
-    table = tabulate(rows, headers=("", "case", "where", "what"), tablefmt="simple", disable_numparse=True)
+    table = tabulate(rows, headers=("", what, "where", "what"), tablefmt="simple", disable_numparse=True)
     errors = sum(remark.level == "error" for remark in remarks)
-    counts = ((len(cases), "case"), (errors, "error"), (len(remarks) - errors, "warning"))
+    counts = ((len(names), what), (errors, "error"), (len(remarks) - errors, "warning"))
     lines = [
         table if remarks else "nothing to mend",
         *(f"largest similarity of two {a.what}: {a.similarity:.2f} ({a.first}, {a.second})" for a in nearest),
@@ -114,7 +116,7 @@ def render_json(checked: Checked) -> str:
     """Counts, every remark with case, level, place and text, and the most similar pairs, for machines."""
     errors = sum(remark.level == "error" for remark in checked.remarks)
     record = {
-        "cases": [case.id for case in checked.cases],
+        f"{checked.what}s": checked.names,
         "errors": errors,
         "warnings": len(checked.remarks) - errors,
         "remarks": [remark._asdict() for remark in checked.remarks],

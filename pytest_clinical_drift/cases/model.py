@@ -93,6 +93,8 @@ class Turn(Record):
     """The message asks for a handover text: the reply is also read as a summary."""
     interlude: str | None = None
     """Thread of interludes that a stretched run took the message from; None for the case's own turns."""
+    interferes: tuple[str, ...] = ()
+    """Ids of the case's facts that the interlude may be mistaken for: the same class of medicine, kind of result."""
 
 
 class Reviewed(Record):
