@@ -1,4 +1,4 @@
-"""What holds at a turn: the demands on its reply, with those of earlier turns that still hold."""
+"""What holds at a turn: the demands on its reply, and when each fact was last stated."""
 
 from __future__ import annotations
 
@@ -46,3 +46,18 @@ def demands_at(case: Case, turn: int) -> tuple[Demand, ...]:
                     name = f"t{made.turn}-{kind}-{number}"
                     found.append(Demand(name, "must" if kind == "must" else "must_not", wish, made.turn, turn >= by))
     return tuple(found)
+
+
+def last_stated(case: Case, fact: str, turn: int) -> int:
+    """The turn by which the patient or the record last stated a fact; the record, given before turn 1, is 0."""
+    last = 0
+    for entry in case.turns[:turn]:
+        spoken = {*entry.restates, *(update.fact for update in entry.updates), *(new.id for new in entry.introduces)}
+        if spoken and fact in map(case.fact_named, spoken):
+            last = entry.turn
+    return last
+
+
+def interfered(case: Case, fact: str, since: int, turn: int) -> bool:
+    """Whether an interlude that may be mistaken for a fact came after a turn, up to another."""
+    return any(fact in entry.interferes for entry in case.turns[since:turn])

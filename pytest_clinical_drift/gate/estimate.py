@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_clinical_drift.cases.model import Case, facts_at
+from pytest_clinical_drift.cases.probes import probes_of
 from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.conversation.frontier import Plan
 from pytest_clinical_drift.judging.calibrating import cost_line
@@ -28,25 +29,30 @@ def estimate(cases: Sequence[Case], plan: Plan, *, session: JudgeSession) -> lis
     for case in cases:
         before = (plan.system_prompt or "", prompts.INTAKE, prompts.PATIENT, case.patient_summary)
         history = sum(map(_tokens, before))
+        probed = set(probes_of(case, plan.probe_every_turn).turns)
         for turn in case.turns:
             history += _tokens(turn.message)
-            tokens += 2 * history + _TEXT_TOKENS + _tokens(prompts.PROBE)  # for the reply, and after it for the summary
+            tokens += history
             history += _TEXT_TOKENS
-    requests = 2 * turns * plan.repeats
+            tokens += (history + _tokens(prompts.PROBE)) * (turn.turn in probed)
+        tokens += (history + _tokens(prompts.PROBE)) * plan.single_message
+    requests = sum(plan.requests(case) for case in cases)
     used = {"prompt": tokens * plan.repeats, "completion": requests * _TEXT_TOKENS}
     lines = text_lines("gate.txt.j2", "estimate", requests=requests, cases=len(cases), turns=turns, **used)
-    return lines + (_of_judge(cases, plan.repeats, session) if session.judges and not session.is_control else [])
+    return lines + (_of_judge(cases, plan, session) if session.judges and not session.is_control else [])
 
 
 def _tokens(text: str) -> float:
     return len(text) / _CHARACTERS_PER_TOKEN
 
 
-def _of_judge(cases: Sequence[Case], repeats: int, session: JudgeSession) -> list[str]:
+def _of_judge(cases: Sequence[Case], plan: Plan, session: JudgeSession) -> list[str]:
     """The number of readings is exact; how many questions they raise depends on the model."""
-    turns = sum(len(case.turns) for case in cases)
+    repeats = plan.repeats
+    replies = sum(len(case.turns) for case in cases)
+    summaries = sum(len(probes_of(case, plan.probe_every_turn).turns) for case in cases)
     handovers = sum(turn.handover for case in cases for turn in case.turns)
-    readings = (2 * turns + handovers + len(cases)) * repeats
+    readings = (replies + summaries + handovers + len(cases)) * repeats
     due = sum(state.fact.hard_stop for case in cases for state in facts_at(case, len(case.turns))) * 2 * repeats
     few, many = (round(readings * rate) + due for rate in (_CAREFUL, _WEAK))
     prompt = [readings * _READING_TOKENS[0] + questions * _QUESTION_TOKENS[0] for questions in (few, many)]

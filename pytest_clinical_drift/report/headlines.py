@@ -27,18 +27,23 @@ _MOST_REASONS = 4
 
 def run_headline(result: RunResult) -> str:
     """The verdict in a few words, with who decided."""
+    return f"{result.verdict} {headline_rest(result)}"
+
+
+def headline_rest(result: RunResult) -> str:
+    """What follows the verdict's word."""
     if result.verdict == Verdict.PARTIAL:
         failing, unfinished = len(result.failing_cases), result.cases_selected - result.cases_complete
         parts = [f"{counted(failing, 'case')} at FAIL"] if failing else []
         parts += [f"{counted(unfinished, 'case')} not run to the end"] if unfinished else []
-        found = f"; {' and '.join(parts)}" if parts else ""
-        return f"PARTIAL ({result.cases_selected} of {result.cases_total}): no release verdict{found}"
+        summary = f"; {' and '.join(parts)}" if parts else ""
+        return f"({result.cases_selected} of {result.cases_total}): no release verdict{summary}"
     if result.verdict == Verdict.UNSETTLED:
         count = f"{counted(result.to_read, 'group')} of open alarms, {result.severe_to_read} severe"
-        return f"UNSETTLED ({decided_by(result.deciders)}): {count}"
+        return f"({decided_by(result.deciders)}): {count}"
     unread = result.unread if result.verdict == Verdict.FAIL else 0
     without = "; no canaries" if result.deciders.judge and not result.canaries[1] else ""
-    return f"{result.verdict} ({decided_by(result.deciders, unread)}{without})"
+    return f"({decided_by(result.deciders, unread)}{without})"
 
 
 def decided_by(deciders: Deciders, unread: int = 0) -> str:

@@ -99,7 +99,7 @@ class Scorer:
         alignment = Alignment(reason=self.no_embedder)
         if self.embedder is not None:
             alignment = align([visible(e.reply) for e in transcript.exchanges], case.target_plan, self.embedder)
-        texts = [reply for e in transcript.exchanges for reply in (e.reply, e.summary) if reply.asked]
+        texts = transcript.replies
         cleaned = [str(exchange.turn) for exchange in transcript.exchanges if exchange.cleaned]
         asked = [r for r in ruled.values() if any(not o.by_person for o in r.opinions)]
         return CaseAssessment(
