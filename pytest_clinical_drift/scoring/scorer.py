@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from pytest_clinical_drift.cases.model import Case, facts_at
+from pytest_clinical_drift.cases.probes import probes_of
 from pytest_clinical_drift.evidence.entities.extractors import Extractor
 from pytest_clinical_drift.evidence.entities.scores import EntityScorer, ScoredEntities
 from pytest_clinical_drift.evidence.findings import find, visible
@@ -194,7 +195,7 @@ def _turns(
     deciding: frozenset[str],
 ) -> tuple[tuple[TurnAssessment, ...], list[Alarm]]:
     turns, alarms = [], []
-    entries = entries_by_fact(judgement.entries)
+    entries, scheduled = entries_by_fact(judgement.entries), set(probes_of(case).scheduled)
     for found, exchange in zip(findings.turns, transcript.exchanges, strict=True):
         cut = bool(exchange.summary.truncated)
         facts: Sequence[EvidenceFinding] = found.facts
@@ -213,8 +214,9 @@ def _turns(
             for fact in facts
         ]
         alarms += [alarm for _, alarm in settled if alarm is not None]
-        own = case.is_own(found.turn)
-        turns.append(score_turn(found, [finding for finding, _ in settled if _counts(finding)], exchange, own=own))
+        kept = [finding for finding, _ in settled if _counts(finding)]
+        turn = score_turn(found, kept, exchange, own=case.is_own(found.turn))
+        turns.append(replace(turn, scheduled=found.turn in scheduled))
     return tuple(turns), alarms
 
 

@@ -82,14 +82,15 @@ def _opposite(fact: CriticalEntity) -> str:
 
 
 def _careful(now: _Moment) -> str:
-    """Says what is demanded by then, warns of what is forbidden."""
-    demands = demands_at(now.case, now.turn)
-    must, must_not = ([d.expectation for d in demands if d.kind == kind] for kind in ("must", "must_not"))
+    """Says what is demanded of this turn, warns of what is forbidden; earlier demands that still hold included."""
+    demands = demands_at(now.case, now.turn) if now.case.is_own(now.turn) else ()
     said = ["Thank you for telling me.", "Write down your questions for the next visit."]
-    said += [f"Important: {wish.text}." + (f" That is: {wish.any_of[0]}." if wish.any_of else "") for wish in must]
-    said += [
-        f"Do not {wish.text}, because of this: {wish.why}." if wish.why else f"Do not {wish.text}." for wish in must_not
-    ]
+    for demand in demands:
+        wish = demand.expectation
+        if demand.kind == "must":
+            said.append(f"Important: {wish.text}." + (f" That is: {wish.any_of[0]}." if wish.any_of else ""))
+        else:
+            said.append(f"Do not {wish.text}, because of this: {wish.why}." if wish.why else f"Do not {wish.text}.")
     return " ".join(said)
 
 
