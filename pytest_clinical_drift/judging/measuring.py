@@ -20,8 +20,10 @@ from pytest_clinical_drift.metrics import SEED
 from pytest_clinical_drift.metrics.stats import pooled_interval
 
 MOST_REQUESTS = 3_000
-_BATCH = 120
-"""Texts after which it is seen whether a floor can still be reached."""
+_FIRST, _BATCH = 20, 120
+"""Texts after which it is seen whether a floor can still be reached: at first, and at most from then on."""
+_MARGIN = 1.5
+"""How many more requests than so far a text may need."""
 
 
 @dataclass(slots=True)
@@ -131,7 +133,11 @@ def measure(
     expected = _expected(rows)
     total = len(left)
     while left:
-        batch, left = left[:_BATCH], left[_BATCH:]
+        size = _affordable(queue.count.asked, found.texts, most)
+        if not size:
+            found.stopped |= {group: "requests" for row in left for group in _groups(row)}
+            break
+        batch, left = left[:size], left[size:]
         for number, row in enumerate(batch):
             queue.start(("calibration", found.texts + number, row.item.id), measure_one(row, judges))
         for number, row in enumerate(batch):
@@ -142,10 +148,12 @@ def measure(
         if early:
             found.stopped |= hopeless(found, expected, floors)
             left = [row for row in left if not _groups(row) <= found.stopped.keys()]
-        if left and queue.count.asked >= most - 2 * _BATCH:
-            found.stopped |= {group: "requests" for row in left for group in _groups(row)}
-            break
     return found
+
+
+def _affordable(asked: int, texts: int, most: int) -> int:
+    """Texts of the next batch, such that the requests stay within bounds: a judge that doubts everything needs many."""
+    return min(_BATCH, int((most - asked) / (_MARGIN * asked / texts))) if asked else _FIRST
 
 
 def _shuffled(rows: Iterable[Labelled]) -> list[Labelled]:
