@@ -26,7 +26,8 @@ def judged(
     """A judge as the manifest records it, with these limits per kind."""
     calibration = {
         "judge": "server:big", "identity": "x", "proven": True, "prompt_version": "1", "prompts": "y",
-        "made": "2026-10-01", "questions": 400, "kinds": kinds,
+        "labelled": "z", "patients": 60, "kinds": kinds,
+        "attempts": [{"made": "2026-10-01", "texts": 300, "requests": 400, "counts": {}}],
     }  # fmt: skip
     record = {
         "spec": "server:big@http://localhost",
@@ -41,6 +42,7 @@ def limits(found: float = 0.9, cleared: float = 0.99, wrong: float = 0.01) -> di
     """Limits of one kind of question."""
     return {
         "sensitivity": share(59, 60, found, 1.0),
+        "subtle": share(29, 30, found, 1.0),
         "specificity": share(299, 300, cleared, 1.0),
         "false_confirmed": share(1, 300, 0.0, wrong),
         "missed": share(1, 60, 0.0, 1 - found),
