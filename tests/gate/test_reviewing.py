@@ -36,10 +36,14 @@ def judged(reopened: Reopened, count: int) -> Reopened:
         rulings = dict(talk.rulings)
         for question in talk.questions:
             if left and question.id not in alarmed:
-                cleared = Answer(KINDS[question.kind][0], reason="plain")
-                rulings[question.about] = weigh(question, [(1, cleared), (2, cleared)], "the judge")
+                answer = KINDS[question.kind][0]
+                said = tuple(Opinion("the judge", wording, answer, "", "plain") for wording in (1, 2))
+                rulings[question.about] = Ruling(
+                    question.id, question.kind, State.DISMISSED, answer, Raised.READING, said
+                )
                 left -= 1
-        talks.append(dataclasses.replace(talk, rulings=rulings))
+        judgement = dataclasses.replace(talk.judged.judgement, rulings=rulings)
+        talks.append(dataclasses.replace(talk, judged=dataclasses.replace(talk.judged, judgement=judgement)))
     return dataclasses.replace(reopened, conversations=tuple(talks))
 
 

@@ -55,8 +55,9 @@ def manifest(judge: JudgeRecord | None = None) -> Manifest:
     return Manifest.model_validate({"model": "made-up", "judge": "rules", "judged": judge, "hashes": hashes})
 
 
-def judged_cases(*runs: CaseAssessment) -> list[CaseResult]:
-    return [case_result(judge_case((run,), load_thresholds(), TODAY), (run,)) for run in runs]
+def judged_cases(*runs: CaseAssessment, deciding: Sequence[str] = ()) -> list[CaseResult]:
+    """Cases by rules alone, or with a judge that decides these groups of kinds."""
+    return [case_result(judge_case((run,), load_thresholds(), TODAY, deciding), (run,)) for run in runs]
 
 
 def record(*runs: CaseAssessment, judge: JudgeRecord | None = None, thresholds: Thresholds | None = None) -> RunResult:
