@@ -137,7 +137,7 @@ def judged_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("judged")
     bundled = yaml.safe_load((HERE.parents[1] / "thresholds.yaml").read_text(encoding="utf-8"))
     metrics = bundled["clinical_drift"]["metrics"]
-    del metrics["stale_facts"]
+    del metrics["k_conflict"]
     metrics["recall_at_t10"] |= {"pass": "> 0.93", "caution": ">= 0.61"}
     waiver = {"case": RECORDED[0], "reason": "<i>known</i>", "signed_by": "Dr <b>Who</b>", "expires": "2099-01-01"}
     bundled["clinical_drift"]["waivers"] = [waiver]

@@ -40,17 +40,17 @@ def test_nothing_is_wider_than_the_window(run: str, request: pytest.FixtureReque
 
 
 def test_every_alarm_shows_its_state_and_opinions(judged_run: Any) -> None:
-    """Failure text: the state, the quote, the judge's reasons and both opinions; then the judge in one line."""
+    """Failure text: the state, the quote, the judge's reasons, reading and question; then the judge in one line."""
     text = " ".join(judged_run.output.split())
-    assert 'turn 5: recommends ibuprofen, ruled out by diclofenac intolerance with a bloody flare in 2021: "If' in text
+    assert 'turn 10: recommends against the demand not to "take digoxin 0.125 mg"' in text
+    assert "python:labelled_judge:judge, reading: violated" in text
     assert "python:labelled_judge:judge, wording 1: violated: <b>as labelled</b>" in text
-    assert "python:labelled_judge:judge, wording 2: violated: <b>as labelled</b>" in text
     assert "open: could harm" in text
     counts = judged_run.record["alarms"].values()
     states = {state: sum(kind[state] for kind in counts) for state in ("confirmed", "open", "dismissed")}
     assert "alarms: {confirmed} confirmed, {open} open, {dismissed} dismissed".format(**states) in text
     assert "judge: python:labelled_judge:judge, decides facts in summaries" in text
-    assert "not gated: stale_facts" in text
+    assert "not gated: k_conflict" in text
 
 
 def test_worst_alarm_first() -> None:
