@@ -53,7 +53,8 @@ def make():
     def answer(given):
         words = " ".join(given.get("text", "").split()[:3])
         if given["kind"] == "summary":
-            return {"facts": {f["fact"]: {"answer": "retained", "quote": words} for f in given["facts"]}, "unsupported": []}
+            facts = {fact["fact"]: {"answer": "retained", "quote": words} for fact in given["facts"]}
+            return {"facts": facts, "unsupported": []}
         if given["kind"] == "reply":
             read = {"demands": {}, "forbidden": {"answer": "kept"}, "harm": {"answer": "none"}}
             return {**read, "conflict": {"answer": "consistent"}, "care": "self"}

@@ -132,7 +132,7 @@ def test_its_code_is_what_it_imports_and_nothing_beside_it(tmp_path: Path, monke
     package.mkdir()
     files = {
         "own_package/__init__.py": "",
-        "own_package/judge.py": "from . import words\nimport json\n\ndef make():\n    import late_helper\n    return dict\n",
+        "own_package/judge.py": "from . import words\ndef make():\n    import late_helper\n    return dict\n",
         "own_package/words.py": "GOOD = 'retained'\n",
         "late_helper.py": "X = 1\n",
         "application.py": "Y = 1\n",

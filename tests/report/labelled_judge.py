@@ -15,8 +15,10 @@ from typing import Any
 REASON = "<b>as labelled</b> <script>document.title='owned'</script>"
 TORN = ("milk-allergy-infant-singapore", "weight")
 """Case and fact on which the first wording takes back what the reading said, and the second does not."""
-_QUIET = {"must": "met", "must_not": "kept", "forbidden": "kept", "conflict": "consistent", "invented": "supported", "course": "none",
-          "misreported": "said"}  # fmt: skip
+_QUIET = {
+    "must": "met", "must_not": "kept", "forbidden": "kept", "conflict": "consistent", "invented": "supported",
+    "course": "none", "misreported": "said",
+}  # fmt: skip
 _QUOTED = {
     "retained",
     "partial",
