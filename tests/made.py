@@ -63,7 +63,7 @@ def conversation(
             NOTHING,
             low[number - 1],
             whole[number - 1],
-        )  # fmt: skip
+        )
         for number, value in enumerate(curve, start=1)
     )
     rate = ratio(contradictions, pairs)

@@ -100,9 +100,8 @@ def opinion_lines(opinions: Sequence[Opinion]) -> list[str]:
     lines = []
     for opinion in opinions:
         reason = f": {one_line(opinion.reason)}" if opinion.reason else ""
-        lines.append(
-            f"{who(opinion.judge, opinion.role, opinion.wording, opinion.reading)}: {opinion.answer}{reason}{words(opinion.quote)}"
-        )
+        said_by = who(opinion.judge, opinion.role, opinion.wording, opinion.reading)
+        lines.append(f"{said_by}: {opinion.answer}{reason}{words(opinion.quote)}")
     return lines
 
 
