@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,13 @@ WINDOW = 6
 """Turns of a window in which courses, distant contradictions and misreported advice are looked for."""
 PIECE = 290
 """Characters of a piece of standing advice."""
+WANTED = {
+    "recorded/summary": 600, "recorded/reply": 600, "recorded/conversation": 240, "planted: fact": 122,
+    "planted: invented": 122, "planted: breach": 122, "planted: conflict": 68, "planted: distant": 54,
+    "planted: harm": 32, "planted: course": 62, "planted: misreported": 62,
+}  # fmt: skip
+"""Texts of each origin: as many as the minimum of each kind asks for, so that a calibration stays below 3,000 requests.
+Harm is also labelled in breaches and contradictions."""
 Texts = dict[tuple[int, str], str]
 Finding = Mapping[str, Any]
 
@@ -126,7 +134,7 @@ def clean_rows(case: Case, texts: Texts) -> Iterator[Row]:
         variant = "summary" if kind == "summary" else "dialogue"
         yield Row(reading, label, "recorded", disputed=(turn, variant) in faulty)
     turns = len(case.turns)
-    for first in (1, 1 + (turns - WINDOW) // 2, turns - WINDOW + 1):
+    for first in sorted({1, 2, 1 + (turns - WINDOW) // 2, turns - WINDOW, turns - WINDOW + 1}):
         last = first + WINDOW - 1
         disputed = any((turn, "dialogue") in faulty for turn in range(first, last + 1)) or (last, "summary") in faulty
         empty: dict[str, Any] = {"contradictions": [], "course": [], "misreported": []}
@@ -272,9 +280,26 @@ MAKERS = {
 }
 
 
+def drawn(rows: list[Row]) -> list[Row]:
+    """As many as are wanted of each origin, patient after patient, subtle and plain ones in turn; disputed ones all."""
+    groups: defaultdict[str, defaultdict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    for row in sorted((row for row in rows if not row.disputed), key=lambda row: row.reading.id):
+        origin = f"recorded/{row.reading.kind}" if row.origin == "recorded" else row.origin
+        groups[origin][row.reading.case_id].append(row)
+    kept = [row for row in rows if row.disputed]
+    for origin, patients in groups.items():
+        for found in patients.values():
+            plain, subtle = ([row for row in found if row.subtle is word] for word in (False, True))
+            found[:] = [row for pair in zip_longest(subtle, plain) for row in pair if row is not None]
+        turns = [row for layer in zip_longest(*(patients[name] for name in sorted(patients))) for row in layer if row]
+        kept += turns[: WANTED[origin]]
+    return kept
+
+
 def main() -> int:
     out = Path(sys.argv[1]) if len(sys.argv) > 1 else OUT
-    rows = [row for case, texts in recordings() for row in (*clean_rows(case, texts), *planted_rows(case, texts))]
+    every = [row for case, texts in recordings() for row in (*clean_rows(case, texts), *planted_rows(case, texts))]
+    rows = drawn(every)
     out.mkdir(parents=True, exist_ok=True)
     for file in out.glob("*.jsonl"):
         file.unlink()

@@ -17,11 +17,13 @@ from pytest_clinical_drift.judging.questions import About, Question
 from pytest_clinical_drift.judging.queue import JudgeQueue
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.metrics import SEED
-from pytest_clinical_drift.metrics.stats import pooled_interval
+from pytest_clinical_drift.metrics.stats import clustered_limits
 
 MOST_REQUESTS = 3_000
-_BATCH = 120
+_BATCH = 60
 """Texts after which it is seen whether a floor can still be reached."""
+_PER_TEXT = 1.6
+"""Requests that a labelled text takes, at most."""
 
 
 @dataclass(slots=True)
@@ -40,15 +42,14 @@ class Tally:
         return sum(self.hits.values()), sum(self.trials.values())
 
     def limits(self, confidence: float = 0.95, *, right_more: int = 0) -> tuple[float, float]:
-        """Limits clustered by patient; `right_more` as if so many further trials, of other patients, were all right."""
+        """One-sided limits clustered by patient; `right_more` as if so many further trials, of other patients, were all right."""
         names = list(self.trials)
         hits, trials = [self.hits[name] for name in names], [self.trials[name] for name in names]
         for number in range(right_more):
             names.append(f"\0{number}")
             hits.append(1)
             trials.append(1)
-        interval = pooled_interval(hits, trials, names, confidence=confidence)
-        return (interval.low, interval.high) if interval else (0.0, 1.0)
+        return clustered_limits(hits, trials, names, confidence=confidence)
 
 
 @dataclass(slots=True)
@@ -99,10 +100,20 @@ def measure_one(row: Labelled, judges: Judges) -> Procedure[Result]:
     points = [
         Point(about_entry(e, row.item.source), e.kind, Raised.READING if e.raised else Raised.UNSURE, q, e)
         for e in entries
-        if e.raised or e.answer == UNSURE
+        if (e.raised or e.answer == UNSURE) and _is_labelled(e, row)
         for q in [question_for(row.item, e)]
     ]
     return row, entries, (yield from settle(points, judges))
+
+
+def _is_labelled(entry: Entry, row: Labelled) -> bool:
+    """Whether the label says anything about an entry: what it leaves out is not counted, and not asked about."""
+    if entry.kind in LISTED and row.lists_nothing(entry.kind):
+        return True
+    about = about_entry(entry, row.item.source)
+    return any(
+        p.kind == entry.kind and _same(about, p, row.item) for p in row.points() if isinstance(row.item, Reading)
+    )
 
 
 def _each_point(row: Labelled) -> Iterator[Point]:
@@ -142,7 +153,7 @@ def measure(
         if early:
             found.stopped |= hopeless(found, expected, floors)
             left = [row for row in left if not _groups(row) <= found.stopped.keys()]
-        if left and queue.count.asked >= most - 2 * _BATCH:
+        if left and queue.count.asked + round(_PER_TEXT * min(_BATCH, len(left))) > most:
             found.stopped |= {group: "requests" for row in left for group in _groups(row)}
             break
     return found
