@@ -22,6 +22,8 @@ from pytest_clinical_drift.metrics.stats import clustered_limits
 MOST_REQUESTS = 3_000
 _BATCH = 60
 """Texts after which it is seen whether a floor can still be reached."""
+_ENOUGH = 0.9
+"""Share of the texts with which a measurement that ran out of requests still counts."""
 _PER_TEXT = 1.6
 """Requests that a labelled text takes, at most."""
 
@@ -154,7 +156,8 @@ def measure(
             found.stopped |= hopeless(found, expected, floors)
             left = [row for row in left if not _groups(row) <= found.stopped.keys()]
         if left and queue.count.asked + round(_PER_TEXT * min(_BATCH, len(left))) > most:
-            found.stopped |= {group: "requests" for row in left for group in _groups(row)}
+            if found.texts < _ENOUGH * total:
+                found.stopped |= {group: "requests" for row in left for group in _groups(row)}
             break
     return found
 
