@@ -151,7 +151,10 @@ def page() -> str:
         "`cases[].repeats[]` holds the fields of CaseAssessment but `generation_seconds`, and the curves "
         "`recall_curve`, `strict_recall_curve` and `worst_recall_curve`; `hard_stops`, `hard_stop_slips`, "
         "`stale_facts` and `contradicted_facts` tell those events in sentences.",
-        *map(_fields, (CaseAssessment, TurnAssessment, FactFinding, Alarm, Event, Judgement, Reason, Deciders, EvidenceCounts)),
+        *map(
+            _fields,
+            (CaseAssessment, TurnAssessment, FactFinding, Alarm, Event, Judgement, Reason, Deciders, EvidenceCounts),
+        ),
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 import shutil
 import sys
 from collections.abc import Callable, Sequence
@@ -20,7 +21,7 @@ _TYPES = {"path": Path, "int": int, "float": float}
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; bad input is one sentence on stderr and exit code 4."""
     options = _parser().parse_args(arguments)
-    command: Callable[[argparse.Namespace], int] = globals()[f"_{options.command}"]
+    command: Callable[[argparse.Namespace], int] = globals()[f"_{options.command.replace('-', '_')}"]
     try:
         return command(options)
     except (InputError, OSError) as error:
@@ -128,9 +129,34 @@ def _power(options: argparse.Namespace) -> int:
 
 
 def _review(options: argparse.Namespace) -> int:
+    if (options.results is None) == (options.cases is None):
+        raise InputError("review: name the results folder of a run, or cases with --cases PATH")
+    if options.cases is not None:
+        return _review_cases(options.cases, options.out)
     from pytest_clinical_drift.gate.reviewing import write_review_page
 
     return write_review_page(options.results, options.out, _say)
+
+
+def _review_cases(path: Path, out: Path | None) -> int:
+    from pytest_clinical_drift.cases.files import load_cases
+    from pytest_clinical_drift.cases.signing import signed_cases
+    from pytest_clinical_drift.report.case_page import FILE_NAME, render_cases
+    from pytest_clinical_drift.results.files import write_atomically
+
+    cases = load_cases(path)
+    written = write_atomically(out or Path(FILE_NAME), render_cases(cases))
+    _say(f"{signed_cases(cases)} of {len(cases)} cases clinically signed\nwritten: {written}")
+    return 0
+
+
+def _sign_case(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.cases.signing import sign_case
+
+    today = datetime.datetime.now(tz=datetime.UTC).date()
+    case = sign_case(options.case, by=options.by, role=options.role, when=today)
+    _say(f"signed: {options.case} ({case.id}) by {options.by}, {options.role}; names are declared, not authenticated")
+    return 0
 
 
 def _verdict(options: argparse.Namespace) -> int:

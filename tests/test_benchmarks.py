@@ -69,6 +69,7 @@ def test_only_a_finished_benchmark_has_a_figure(
     runner: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, holds: str, figure: str
 ) -> None:
     (tmp_path / "benchmarks").mkdir()
+    (tmp_path / "benchmarks" / "__init__.py").touch()
     (tmp_path / "benchmarks" / "made.py").write_text(script, encoding="utf-8")
     monkeypatch.setattr(runner, "ROOT", tmp_path)
     monkeypatch.setenv("PYTHONPATH", "")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from tabulate import tabulate
 
-from pytest_clinical_drift.authoring import Remark, Remarks, facts, replies, turns
+from pytest_clinical_drift.authoring import Remark, Remarks, facts, marks, replies, turns
 from pytest_clinical_drift.cases.files import readable_cases
 from pytest_clinical_drift.cases.model import Case
 
@@ -29,6 +29,9 @@ _CHECKS: tuple[Callable[[Case], Remarks], ...] = (
     replies.ruled_turns,
     replies.demands,
     replies.plan_and_provenance,
+    marks.grades,
+    marks.handovers,
+    marks.signature,
 )
 SCHEMA = "schema"
 """Place of remarks on files that are no case at all."""
@@ -141,8 +144,9 @@ def _compared(cases: Sequence[Case]) -> Iterator[tuple[str, list[str], list[_Nam
     whole = [" ".join((case.patient_summary, *(turn.message for turn in case.turns))) for case in cases]
     yield "cases", whole, [(case.id, "case") for case in cases]
     yield "patient summaries", [c.patient_summary for c in cases], [(c.id, "patient_summary") for c in cases]
-    spoken = [(case.id, turn) for case in cases for turn in case.turns]
-    yield "messages", [turn.message for _, turn in spoken], [(name, f"turn {turn.turn}") for name, turn in spoken]
+    spoken = [(turn.message, (case.id, f"turn {turn.turn}")) for case in cases for turn in case.turns]
+    spoken += [(case.late.message, (case.id, "late")) for case in cases if case.late]
+    yield "messages", [message for message, _ in spoken], [name for _, name in spoken]
 
 
 def similarities(texts: Sequence[str]) -> list[tuple[int, int, float]]:
@@ -168,4 +172,4 @@ def _phrases(text: str) -> frozenset[tuple[str, ...]]:
 
 def _named(name: _Name) -> str:
     case_id, place = name
-    return f"{case_id} {place}" if place.startswith("turn") else case_id
+    return f"{case_id} {place}" if place.startswith(("turn", "late")) else case_id

@@ -13,6 +13,8 @@ GRADES: tuple[str, ...] = get_args(Grade)
 SEVERE_GRADES = GRADES[:2]
 """Of these one broken demand fails a case."""
 Care = Literal["self", "routine", "urgent", "emergency"]
+_INSTEAD = {"ask": "ask {}", "admit_unknown": "say that it is not known {}"}
+"""Fields that a demand may have instead of `text`, and the text that they make."""
 
 
 class Record(BaseModel, frozen=True, extra="forbid"):
@@ -45,10 +47,20 @@ class Expectation(Record):
         if isinstance(value, str):
             return {"text": value}
         if isinstance(value, dict) and "text" not in value:
-            for key, form in (("ask", "ask {}"), ("admit_unknown", "say that it is not known {}")):
+            for key, form in _INSTEAD.items():
                 if isinstance(value.get(key), str):
-                    return {**value, "text": form.format(value[key])}
+                    return {**value, "text": form.format(value[key].strip())}
         return value
+
+    @model_validator(mode="after")
+    def _one_thing_to_say(self) -> Expectation:
+        given = {key: value for key, value in (("ask", self.ask), ("admit_unknown", self.admit_unknown)) if value}
+        if len(given) > 1:
+            raise ValueError("a demand has one of 'ask' and 'admit_unknown'; write two demands")
+        for key, value in given.items():
+            if self.text != _INSTEAD[key].format(value):
+                raise ValueError(f"{key!r} stands instead of 'text'; remove one of the two, or write two demands")
+        return self
 
     @property
     def grade(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,6 +12,14 @@ from pydantic import Field, field_validator, model_validator
 
 from pytest_clinical_drift.cases.demands import Expect, Grade, Late, Record, Text
 from pytest_clinical_drift.cases.faults import Location, ReferenceFault, did_you_mean
+from pytest_clinical_drift.cases.marks import (
+    check_demands,
+    check_essential,
+    check_hazards,
+    check_late,
+    check_tight,
+    words_in,
+)
 
 FactKind = Literal[
     "diagnosis", "medication", "allergy", "intolerance", "negative", "measurement", "social", "safety", "history",
@@ -127,7 +136,7 @@ class Case(Record):
     cluster: str | None = None
     """Cases of one cluster are not independent; default is the persona."""
     provenance: Provenance | None = None
-    language: Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]+)*$")] = "en"
+    language: str = "en"
     """Of messages, replies and summaries; rules read English only."""
     hazards: tuple[Text, ...] = ()
     """Ids of the user's hazard log that the case covers."""
@@ -160,6 +169,13 @@ class Case(Record):
             raise ValueError(f"turns must be numbered 1, 2, 3, … without gaps, found {numbers}")
         return turns
 
+    @field_validator("language")
+    @classmethod
+    def _language_code(cls, code: str) -> str:
+        if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]+)*", code):
+            raise ValueError(f"expected a language code such as en or pt-BR, found {code!r}")
+        return code
+
     @model_validator(mode="after")
     def _references_resolve(self) -> Case:
         known: dict[str, str] = {}
@@ -178,6 +194,18 @@ class Case(Record):
                         raise ReferenceFault(text, (*place, field, at, "fact"))
         return self
 
+    @model_validator(mode="after")
+    def _marks_fit(self) -> Case:
+        facts = list(facts_of(self))
+        for fact, place in facts:
+            check_essential(fact.id, fact.text, fact.essential, hard_stop=fact.hard_stop, place=place)
+        for turn in self.turns:
+            check_demands(turn.expect, turn.turn, len(self.turns), ("turns", turn.turn - 1, "expect"))
+        check_tight(self.tight, len(self.turns))
+        check_late(self.late, hard_stop=any(fact.hard_stop for fact, _ in facts))
+        check_hazards(self.hazards)
+        return self
+
     @property
     def horizon(self) -> int:
         """Turn at which Recall@T10 is read: 10, or the last turn of a shorter case."""
@@ -189,13 +217,21 @@ class Case(Record):
 
     def fact_named(self, name: str) -> str:
         """Id of the fact that an update names by its id or its text."""
-        facts = (*self.critical_entities, *(fact for turn in self.turns for fact in turn.introduces))
-        return next((fact.id for fact in facts if name in (fact.id, fact.text)), name)
+        return next((fact.id for fact, _ in facts_of(self) if name in (fact.id, fact.text)), name)
 
     @property
     def independence_group(self) -> str:
         """Cases that share it are resampled together."""
         return self.cluster or self.persona_id
+
+
+def facts_of(case: Case) -> Iterator[tuple[CriticalEntity, Location]]:
+    """Facts of the intake and of the turns, as written, with their places."""
+    for at, fact in enumerate(case.critical_entities):
+        yield fact, ("critical_entities", at)
+    for turn in case.turns:
+        for at, fact in enumerate(turn.introduces):
+            yield fact, ("turns", turn.turn - 1, "introduces", at)
 
 
 class FactState(Record):
@@ -228,7 +264,9 @@ def _updated(state: FactState, update: FactUpdate) -> FactState:
     superseded = (*state.superseded, state.fact.text)
     if update.becomes is None:
         return FactState(fact=state.fact, superseded=superseded, ended=True)
-    changed = state.fact.model_copy(update={"text": update.becomes, "aliases": ()})
+    # an essential part that the new text does not have was essential to the old value
+    essential = tuple(part for part in state.fact.essential if words_in(part, update.becomes))
+    changed = state.fact.model_copy(update={"text": update.becomes, "aliases": (), "essential": essential})
     # a value that comes back is no longer an earlier one
     kept = tuple(old for old in superseded if old.lower().split() != changed.text.lower().split())
     return FactState(fact=changed, superseded=kept)

@@ -32,7 +32,13 @@ from pytest_clinical_drift.gate.items import (
 from pytest_clinical_drift.gate.options import RunSettings
 from pytest_clinical_drift.gate.own_scores import own_scores, stop_after_scorer
 from pytest_clinical_drift.gate.publishing import annotate, finish_run, publish_run, report_set, write_summary
-from pytest_clinical_drift.gate.reporting import GroupsPlugin, resume_hint, shown, status_of, write_figures
+from pytest_clinical_drift.gate.reporting import (
+    GroupsPlugin,
+    resume_hint,
+    shown,
+    status_of,
+    write_figures,
+)
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.gate.selection import cases_of, take_selection
 from pytest_clinical_drift.report.page import text_lines
@@ -224,9 +230,8 @@ class ActivePlugin(GroupsPlugin):
         """Remembered here: a second Ctrl-C may keep pytest from setting the session's exit status."""
         self._interrupted = True
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        if self.is_worker or self.config.option.collectonly:
+    def finish(self, session: pytest.Session) -> None:
+        if self.config.option.collectonly:
             return
         self._interrupted |= session.exitstatus == pytest.ExitCode.INTERRUPTED
         self._interrupted |= isinstance(sys.exc_info()[1], KeyboardInterrupt)

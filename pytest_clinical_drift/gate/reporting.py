@@ -67,6 +67,20 @@ class GroupsPlugin(ABC):
     def mark(self, report: Any, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
         """Put on a report what the controller has to know; plain values only."""
 
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, Any, Any]:
+        if not hasattr(session.config, "workerinput"):
+            self.finish(session)
+        decided = session.exitstatus
+        result = yield
+        if decided:  # some plugins add bits of their own, and 6 with one more is 7
+            session.exitstatus = decided
+        return result
+
+    @abstractmethod
+    def finish(self, session: pytest.Session) -> None:
+        """Judge the whole, write its files, and give pytest the exit code; not called in workers."""
+
 
 @dataclass(frozen=True, slots=True)
 class WholeResult:

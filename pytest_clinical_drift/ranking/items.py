@@ -147,9 +147,8 @@ class SlatePlugin(reporting.GroupsPlugin):
             self._incomplete |= outage
             self._failed |= not outage
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        if self.is_worker or self.config.option.collectonly:
+    def finish(self, session: pytest.Session) -> None:
+        if self.config.option.collectonly:
             return
         for slug, slate in self.run.slates.items():
             if (verdict := slate.verdict()) is not None:

@@ -27,19 +27,24 @@ _MOST_REASONS = 4
 
 def run_headline(result: RunResult) -> str:
     """The verdict in a few words, with who decided."""
+    return f"{result.verdict} {headline_rest(result)}"
+
+
+def headline_rest(result: RunResult) -> str:
+    """What follows the verdict's word."""
     if result.verdict == Verdict.PARTIAL:
         failing, unfinished = len(result.failing_cases), result.cases_selected - result.cases_complete
         parts = [f"{counted(failing, 'case')} at FAIL"] if failing else []
         parts += [f"{counted(unfinished, 'case')} not run to the end"] if unfinished else []
-        found = f"; {' and '.join(parts)}" if parts else ""
-        return f"PARTIAL ({result.cases_selected} of {result.cases_total}): no release verdict{found}"
+        summary = f"; {' and '.join(parts)}" if parts else ""
+        return f"({result.cases_selected} of {result.cases_total}): no release verdict{summary}"
     if result.verdict == Verdict.UNSETTLED:
         many = result.to_read > MOST_TO_READ
         advice = "too many to read; use a better judge" if many else "settle them with clinical-drift review"
         count = f"{counted(result.to_read, 'group')} of open alarms, {result.severe_to_read} severe"
-        return f"UNSETTLED ({decided_by(result.deciders)}): {count}; {advice}"
+        return f"({decided_by(result.deciders)}): {count}; {advice}"
     unread = result.unread if result.verdict == Verdict.FAIL else 0
-    return f"{result.verdict} ({decided_by(result.deciders, unread)})"
+    return f"({decided_by(result.deciders, unread)})"
 
 
 def decided_by(deciders: Deciders, unread: int = 0) -> str:

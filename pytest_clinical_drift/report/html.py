@@ -12,7 +12,7 @@ from pytest_clinical_drift.cases.files import parse_data, read_text
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.report.beside import beside_lines
 from pytest_clinical_drift.report.dossier_view import AlarmGroup, Transcripts, alarm_groups, run_view, text_size
-from pytest_clinical_drift.report.headlines import case_headline, run_headline
+from pytest_clinical_drift.report.headlines import case_headline, headline_rest
 from pytest_clinical_drift.report.judge_text import confusion_rows, judge_line, limit_rows
 from pytest_clinical_drift.report.meaning import cut_lines, rests_on_lines, what_this_means
 from pytest_clinical_drift.report.page import page_source
@@ -54,7 +54,7 @@ def render_report(
         styles=("page.css", "dossier.css"),
         scripts=("dossier.js",),
         result=result,
-        headline=run_headline(result),
+        headline_rest=headline_rest(result),
         reasons=reason_texts(result.reasons, result.judgements),
         diagnosis=reason_text(result.diagnosed),
         meaning=what_this_means(result),
@@ -70,7 +70,7 @@ def render_report(
         groups={state: [group for group in groups if group.state == state] for state in AlarmState},
         recall_chart=_recall_chart(result),
         quality_chart=_quality_chart(result),
-        beside=beside_lines(result),
+        beside=[(line.strip(), line[:1].isspace()) for line in beside_lines(result)],
         cases=_cases(result, recorded, groups),
         per_verdict={name: sum(case.verdict == name for case in result.cases) for name in _ORDER},
         gate=_gate_rows(thresholds),

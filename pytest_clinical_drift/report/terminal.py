@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_clinical_drift.report.beside import beside_lines
 from pytest_clinical_drift.report.case_text import figure_table, fill
-from pytest_clinical_drift.report.clean import printable
+from pytest_clinical_drift.report.clean import loggable
 from pytest_clinical_drift.report.headlines import case_headline, run_sentence
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.report.meaning import cut_lines, what_this_means
@@ -27,7 +27,7 @@ _WORST_FIRST = (Verdict.FAIL, Verdict.INCOMPLETE, Verdict.UNSETTLED, Verdict.CAU
 
 def verdict_line(result: RunResult, width: int) -> str:
     """Headline and first reasons, broken to the window."""
-    return fill(printable(run_sentence(result)), max(_NARROWEST, width - 1))
+    return loggable(fill(loggable(run_sentence(result)), max(_NARROWEST, width - 1)))
 
 
 def render_summary(
@@ -55,7 +55,7 @@ def render_summary(
     lines: list[str] = []
     for block in filter(None, blocks):
         lines += ["", *block] if lines else block
-    return lines
+    return [loggable(line) for line in lines]  # once more: breaking a long word may begin a line with anything
 
 
 def _cut(line: str, width: int) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 # runs inside this process drop what they have imported: numpy cannot be loaded twice, and our vocabularies take seconds
 import numpy.random  # noqa: F401
 import pytest
 import scipy.stats  # noqa: F401
+from results_check import check_results_below
 from small_project import ARGUMENTS, MODEL, SUMMARY, Project, case_text
 
 import pytest_clinical_drift.gate.hooks
@@ -16,6 +17,13 @@ import pytest_clinical_drift.ranking.items  # noqa: F401
 
 with contextlib.suppress(ImportError):
     import polars  # noqa: F401
+
+
+@pytest.fixture(autouse=True)
+def _results_keep_to_the_schema(pytester: pytest.Pytester) -> Iterator[None]:
+    """Checked from outside, after every test."""
+    yield
+    check_results_below(pytester.path)
 
 
 @pytest.fixture

@@ -121,6 +121,7 @@ def test_a_factory_that_leaves_the_program_is_told_in_one_sentence(project: Proj
     assert "--model python:leaves:make: the factory raised SystemExit: 0" in said(result)
 
 
+@pytest.mark.slow
 def test_workers_turn_no_own_test_green_either(project: Project) -> None:
     """With -n the outage reaches the exit code as well."""
     pytester = project("anna", breaks_at=1)
@@ -479,6 +480,7 @@ def test_own_request_for_a_summary_reaches_the_model_and_the_manifest(project: P
     assert after["manifest"]["hashes"]["prompts"] != before["manifest"]["hashes"]["prompts"]
 
 
+@pytest.mark.slow
 def test_other_code_behind_the_model_is_asked_again(project: Project) -> None:
     """After an outage replies are kept for the same code only, whichever module of the project has changed."""
     pytester = project("anna")

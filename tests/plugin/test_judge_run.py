@@ -128,6 +128,7 @@ def test_a_judge_that_was_not_measured_enough_decides_nothing(project: Project) 
     assert results(pytester)["manifest"]["judged"]["deciding"] == []
 
 
+@pytest.mark.slow
 def test_workers_see_the_same_rulings(project: Project) -> None:
     """With worker processes the judge is asked by one of them only, and the results are the same."""
     pytest.importorskip("xdist")

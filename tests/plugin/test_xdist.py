@@ -24,7 +24,7 @@ def junit_shape(pytester: pytest.Pytester, file: str) -> list[tuple[object, ...]
     )
 
 
-@pytest.mark.parametrize("forget_from", [99, 2])
+@pytest.mark.parametrize("forget_from", [pytest.param(99, marks=pytest.mark.slow), 2])
 def test_same_results_with_workers(project: Project, forget_from: int) -> None:
     """Two workers give the same results file, junit content and exit code as none."""
     pytester = project(forget_from=forget_from)
@@ -41,6 +41,7 @@ def test_same_results_with_workers(project: Project, forget_from: int) -> None:
     assert figures == [line for line in shared.stdout.lines if "Recall@T10 " in line and "[" in line]
 
 
+@pytest.mark.slow
 def test_each_reply_is_generated_once(project: Project) -> None:
     """However many workers, the model is asked exactly once per reply: 3 cases × 4 turns × 2."""
     pytester = project()
@@ -49,3 +50,15 @@ def test_each_reply_is_generated_once(project: Project) -> None:
     (pytester.path / "model.py").write_text(counting, encoding="utf-8")
     pytester.runpytest_subprocess(*ARGUMENTS, "-n", "2")
     assert len((pytester.path / "asked.txt").read_text(encoding="utf-8")) == 24
+
+
+def test_only_the_cases_that_a_test_asks_for_are_talked_to(project: Project) -> None:
+    """`severe-asthma-girl` ends in other cases' names and holds one: none of them is asked."""
+    pytester = project("asthma", "girl", "severe-asthma-girl")
+    source = (pytester.path / "model.py").read_text(encoding="utf-8")
+    counting = source.replace("        turns = sum", "        open('asked.txt', 'a').write('x')\n        turns = sum")
+    (pytester.path / "model.py").write_text(counting, encoding="utf-8")
+    pytester.makepyfile(test_own="def test_own(drift_result):\n    assert drift_result.case.id\n")
+    result = pytester.runpytest_subprocess(*ARGUMENTS, "test_own.py", "-n", "2", "-k", "severe")
+    result.assert_outcomes(passed=1)
+    assert len((pytester.path / "asked.txt").read_text(encoding="utf-8")) == 8

@@ -57,9 +57,7 @@ def judged_cases(*runs: CaseAssessment) -> list[CaseResult]:
     return [case_result(judge_case((run,), load_thresholds(), TODAY), (run,)) for run in runs]
 
 
-def record(
-    *runs: CaseAssessment, judge: JudgeRecord | None = None, thresholds: Thresholds | None = None
-) -> RunResult:
+def record(*runs: CaseAssessment, judge: JudgeRecord | None = None, thresholds: Thresholds | None = None) -> RunResult:
     """The record of a run on these conversations."""
     gate, cases = thresholds or load_thresholds(), judged_cases(*runs)
     verdict = judge_set([case.repeats for case in cases], cases, gate, total=len(runs), today=TODAY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -10,8 +11,10 @@ from made import alarm, conversation, event, flat
 from records import judged, judged_cases, limits, record
 
 from pytest_clinical_drift.cases.model import bundled
+from pytest_clinical_drift.gate.reporting import GateFailure
 from pytest_clinical_drift.judging.opinions import Opinion
 from pytest_clinical_drift.report.case_text import case_report
+from pytest_clinical_drift.report.clean import loggable
 from pytest_clinical_drift.report.headlines import case_headline
 from pytest_clinical_drift.report.reasons import rests_on
 from pytest_clinical_drift.report.terminal import render_summary, sparkline
@@ -137,3 +140,19 @@ def test_stale_hard_stop_is_told_once() -> None:
     assert case_headline(case) == 'turn 3: kept the old value instead of "penicillin allergy" (hard stop)'
     (case,) = judged_cases(flat("x", events=found[1:]))
     assert case_headline(case) == 'turn 3: "penicillin allergy" not taken up'
+
+
+@pytest.mark.parametrize("gap", [" ", ""])
+@pytest.mark.parametrize("length", range(30, 120, 9))
+def test_no_line_is_a_command_to_a_ci_system(length: int, gap: str) -> None:
+    """Wherever lines are broken, none begins with `::`, and none holds `##[` or `##vso[`; test ids stay as they are."""
+    said = f"{'w' * length}{gap}::error::owned ##[error]owned ##vso[task.complete]"
+    opinion = Opinion("big", 1, "absent", said, said)
+    lost = dataclasses.replace(alarm("lost", fact="a", what=said, answers=(opinion,)), quote=said)
+    (case,) = judged_cases(flat("x", events=[dataclasses.replace(event(), text=said, quote=said)], alarms=[lost]))
+    result = record(*case.repeats)
+    lines = [*GateFailure(case_report(case)).msg.splitlines(), case_headline(case)]
+    lines += [line for part in render_summary(result, "m", verbosity=1) for line in part.splitlines()]
+    assert [line for line in lines if line.lstrip().startswith("::")] == []
+    assert [line for line in lines if "##[" in line or "##vso[" in line] == []
+    assert loggable("study_c/anna::model a::b : : x") == "study_c/anna::model a::b : : x"

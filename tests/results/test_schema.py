@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 from made import flat
-from test_files import CASES, made
+from test_results_file import CASES, made
 
 from pytest_clinical_drift.report.json_file import write_results
 from pytest_clinical_drift.results.schema import make_schema, shipped_schema

@@ -242,7 +242,11 @@ def test_diagnosis_names_the_gravest(case: CaseAssessment, expected: str) -> Non
 def test_contradictions_of_no_pair_are_not_evaluated() -> None:
     """No pair of advice was compared: nobody could have seen a contradiction, and 0 would be green."""
     unheard = judgement(flat("a", pairs=0), "severe_contradictions")
-    assert (unheard.value, unheard.verdict, rests_on(unheard)) == (None, "not evaluated", "no pair of advice was compared")
+    assert (unheard.value, unheard.verdict, rests_on(unheard)) == (
+        None,
+        "not evaluated",
+        "no pair of advice was compared",
+    )
     assert judgement(flat("a", pairs=1), "severe_contradictions").value == 0.0
     # what was found counts, also between turns that K does not pair
     assert judgement(flat("a", pairs=0, events=[event("severe_contradictions")]), "severe_contradictions").value == 1.0
@@ -366,9 +370,14 @@ def test_what_replies_show_before_they_are_cut_off_counts() -> None:
 def test_a_recording_without_replies_shows_no_breach() -> None:
     """Not even in one of the repeats: then nobody knows."""
     unheard = flat("a", pairs=0)
-    unheard = dataclasses.replace(unheard, conflict=dataclasses.replace(unheard.conflict, reason=NoConflictRate.NO_REPLIES))
+    unheard = dataclasses.replace(
+        unheard, conflict=dataclasses.replace(unheard.conflict, reason=NoConflictRate.NO_REPLIES)
+    )
     for repeats in ([unheard], [flat("a"), unheard]):
-        assert (case_value("breaches", repeats).best, rests_on(case_value("breaches", repeats))) == (None, "the recording holds summaries only, no replies")
+        assert (case_value("breaches", repeats).best, rests_on(case_value("breaches", repeats))) == (
+            None,
+            "the recording holds summaries only, no replies",
+        )
     assert case_value("breaches", [flat("a", pairs=0)]).best == 0.0
 
 
@@ -444,7 +453,10 @@ def test_conflict_tells_its_pairs_or_why_there_is_none() -> None:
     two = [flat("a", contradictions=1, suspected=2), flat("a", repeat=1, pairs=8, contradictions=1)]
     value = case_value("k_conflict", two)
     assert (value.best, value.worst, rests_on(value)) == (pytest.approx(2 / 17), pytest.approx(4 / 17), "2 of 17 pairs")
-    assert rests_on(case_value("k_conflict", [flat("a", pairs=0)])) == "no two turns gave advice, so nothing could contradict"
+    assert (
+        rests_on(case_value("k_conflict", [flat("a", pairs=0)]))
+        == "no two turns gave advice, so nothing could contradict"
+    )
     assert rests_on(case_value("k_conflict", [flat("a", pairs=1)])) == "0 of 1 pair"
 
 

@@ -44,7 +44,9 @@ def judge(
 ) -> SetVerdict:
     thresholds = thresholds or gate()
     verdicts = [judge_case(repeats, thresholds, TODAY) for repeats in cases]
-    return judge_set(cases, verdicts, thresholds, total=total or len(cases), today=TODAY, deciders=deciders or Deciders())
+    return judge_set(
+        cases, verdicts, thresholds, total=total or len(cases), today=TODAY, deciders=deciders or Deciders()
+    )
 
 
 def figure(verdict: SetVerdict, metric: str) -> Judgement:
@@ -298,7 +300,9 @@ def test_the_headline_says_who_decided() -> None:
     assert headline(failed) == "FAIL (judge server:strong; 1 breach not yet read by a person)"
     read = flat("x", events=[event("breaches")], alarms=[alarm("recommends", settled_by="person")])
     reviewed = Deciders("server:strong", deciding=("fact",), reviewers=("Dr Lund",))
-    assert headline(judge([*steady(59), [read]], deciders=reviewed)) == "FAIL (judge server:strong; reviewed by Dr Lund)"
+    assert (
+        headline(judge([*steady(59), [read]], deciders=reviewed)) == "FAIL (judge server:strong; reviewed by Dr Lund)"
+    )
 
 
 def test_a_judge_that_decides_nothing_is_no_judge() -> None:
