@@ -52,7 +52,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         return
     files = sorted(path for path in PACKAGE.rglob("*") if path.suffix in (".py", ".yaml"))
     state = [sys.version, pytest.__version__, str(PACKAGE), [path.stat().st_mtime for path in files]]
-    if session.config.cache is None or session.config.cache.get("suite/compiled", None) == state:
+    cache = getattr(session.config, "cache", None)  # not there with -p no:cacheprovider
+    if cache is None or cache.get("suite/compiled", None) == state:
         return
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "test_compile.py").write_text(COMPILE, encoding="utf-8")
@@ -60,7 +61,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         around = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
         done = subprocess.run(command, cwd=folder, env=around, capture_output=True, check=False)
     if done.returncode == 0:
-        session.config.cache.set("suite/compiled", state)
+        cache.set("suite/compiled", state)
 
 
 @pytest.hookimpl(tryfirst=True)
