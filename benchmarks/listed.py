@@ -33,6 +33,9 @@ LISTED = (
     Benchmark("idle", "at most 1.05 times the start-up without the plugin"),
     Benchmark("judge_small_model", "every kind below its floor, nothing decided", long=True),
     Benchmark("judge_speed", "at most 1.5 times the critical path, nothing asked with a warm store"),
+    Benchmark(
+        "long_conversations", "at most a third of the probes, linear, 93 % of the horizons inside their interval"
+    ),
     Benchmark("matrix", "every Python and pytest holds", long=True),
     Benchmark("mutation", "at least 90 % of mutants killed", long=True),
     Benchmark("negation", "F1 at least 0.965", (f"{GOLD}negation_dev.tsv",)),

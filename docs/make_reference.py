@@ -13,13 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift import cli, plugin
-from pytest_clinical_drift.cases.model import Case, CriticalEntity, Expect, Expectation, FactUpdate, Turn
+from pytest_clinical_drift.cases.demands import Expect, Expectation
+from pytest_clinical_drift.cases.model import Case, CriticalEntity, FactUpdate, Turn
+from pytest_clinical_drift.gate.collected import CollectedCases
 from pytest_clinical_drift.gate.items import DriftResult
-from pytest_clinical_drift.gate.outcome import Outcome
+from pytest_clinical_drift.results.models import CaseResult
 from pytest_clinical_drift.scoring.assessment import Alarm, CaseAssessment, Event, FactFinding, TurnAssessment
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
-from pytest_clinical_drift.verdict.grounds import Grounds
-from pytest_clinical_drift.verdict.values import CaseVerdict, Judgement
+from pytest_clinical_drift.verdict.counts import EvidenceCounts
+from pytest_clinical_drift.verdict.reasons import Reason
+from pytest_clinical_drift.verdict.values import Deciders, Judgement
 
 PAGE = Path(__file__).with_name("reference.md")
 CURVES = {
@@ -33,11 +36,13 @@ CURVES = {
     )
 }
 RESULTS = {
-    "schema": "version of this file; raised when an older reader would misread it",
+    "schema_version": "version of this file; raised when an older reader would misread it",
     "verdict": "PASS, CAUTION, FAIL, INCOMPLETE, UNSETTLED or PARTIAL",
     "headline": "the verdict with what has to be said beside it",
-    "reasons": "why it is not better, a sentence each",
+    "reasons": "why it is not better, see Reason",
     "diagnosis": "how the model fails: passive forgetting, active contradiction, …",
+    "diagnosed": "the same as a code with its values, see Reason",
+    "deciders": "who settled the alarms, see Deciders",
     "cases_total": "cases of the set",
     "cases_selected": "cases that were to be run",
     "cases_complete": "cases that were run to the end",
@@ -59,12 +64,12 @@ RESULTS = {
     "waivers": "waivers in force: case, reason, signed_by, expires",
     "limits": "the limits in force per metric: direction, pass, caution, worst, why",
     "not_gated": "metrics of the bundled gate that these thresholds leave out",
-    "gated_anyway": "metrics that the thresholds leave out and that are gated all the same",
+    "gated_by_default": "metrics that the thresholds leave out and that are gated all the same",
     "alarms": "per kind: how many are confirmed, open, dismissed",
     "to_read": "groups of open alarms that a person would have to read",
     "severe_to_read": "the severe ones among them",
     "unread": "confirmed breaches that no person has read",
-    "grounds": "what the verdict rests on, see Grounds",
+    "counts": "what the verdict rests on, see EvidenceCounts",
     "cases": "per case: case_id, verdict, headline, diagnosis, judgements, waiver and repeats, see CaseAssessment",
     "what_this_means": "what this verdict says and does not say, in sentences",
     "manifest": "what produced the figures, see below",
@@ -136,7 +141,7 @@ def page() -> str:
         "## A case, in its file and as `drift_case`",
         *map(_fields, (Case, CriticalEntity, Turn, FactUpdate, Expect, Expectation)),
         "## What `drift_result` is",
-        *map(_fields, (DriftResult, Transcript, Exchange, Reply, CaseVerdict)),
+        *map(_fields, (DriftResult, Transcript, Exchange, Reply, CaseResult)),
         "## study_c_results.json",
         _table(("field", "what it is"), [(f"`{name}`", text) for name, text in RESULTS.items()]),
         "Only sometimes there:",
@@ -146,7 +151,10 @@ def page() -> str:
         "`cases[].repeats[]` holds the fields of CaseAssessment but `generation_seconds`, and the curves "
         "`recall_curve`, `strict_recall_curve` and `worst_recall_curve`; `hard_stops`, `hard_stop_slips`, "
         "`stale_facts` and `contradicted_facts` tell those events in sentences.",
-        *map(_fields, (CaseAssessment, TurnAssessment, FactFinding, Alarm, Event, Judgement, Grounds)),
+        *map(
+            _fields,
+            (CaseAssessment, TurnAssessment, FactFinding, Alarm, Event, Judgement, Reason, Deciders, EvidenceCounts),
+        ),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -168,7 +176,7 @@ def _options() -> list[str]:
 
 def _exit_codes() -> str:
     told = {cli.BAD_INPUT: "bad input, told in one sentence"}
-    for code, meaning in re.findall(r"(\d) ([^,.]+)", inspect.getdoc(Outcome.exit_code) or ""):
+    for code, meaning in re.findall(r"(\d) ([^,.]+)", inspect.getdoc(CollectedCases.exit_code) or ""):
         told[int(code)] = meaning
     told[1] += "; also CAUTION with `--drift-strict`, or a failed test of your own"
     return _table(("code", "meaning"), [(str(code), told[code]) for code in sorted(told)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 import shutil
 import sys
 from collections.abc import Callable, Sequence
@@ -20,7 +21,7 @@ _TYPES = {"path": Path, "int": int, "float": float}
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; bad input is one sentence on stderr and exit code 4."""
     options = _parser().parse_args(arguments)
-    command: Callable[[argparse.Namespace], int] = globals()[f"_{options.command}"]
+    command: Callable[[argparse.Namespace], int] = globals()[f"_{options.command.replace('-', '_')}"]
     try:
         return command(options)
     except (InputError, OSError) as error:
@@ -43,9 +44,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _validate(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.authoring.interludes import lint_bank
     from pytest_clinical_drift.authoring.lint import SCHEMA, lint_path, render_json, render_text
+    from pytest_clinical_drift.cases.interludes import is_interludes
 
-    checked = lint_path(options.path)
+    checked = (lint_bank if is_interludes(options.path) else lint_path)(options.path)
     _say(render_json(checked) if options.format == "json" else render_text(checked))
     if any(remark.place == SCHEMA for remark in checked.remarks):
         return BAD_INPUT
@@ -88,49 +91,85 @@ def _plans(options: argparse.Namespace) -> int:
 
 def _compare(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.report.compare import render_html, render_markdown, render_text
-    from pytest_clinical_drift.verdict.baseline import load_results, paired_differences, told_worse
+    from pytest_clinical_drift.results.files import load_runs, paired_differences
+    from pytest_clinical_drift.verdict.baseline import comparison_exit_code
     from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
 
-    records = load_results(options.results)
-    if len(records) < 2:
+    runs = load_runs(options.results)
+    if len(runs) < 2:
         raise InputError(f"compare {options.results[0]}: a comparison needs two runs or more, found one")
-    differences = paired_differences(records, load_thresholds(project_thresholds(Path.cwd())).baseline)
+    differences = paired_differences(runs, load_thresholds(project_thresholds(Path.cwd())).baseline)
     if options.html:
-        options.html.write_text(render_html(records, differences), encoding="utf-8")
+        options.html.write_text(render_html(runs, differences), encoding="utf-8")
     if options.markdown:
-        options.markdown.write_text(render_markdown(records, differences), encoding="utf-8")
+        options.markdown.write_text(render_markdown(runs, differences), encoding="utf-8")
     else:
-        _say(render_text(records, differences, shutil.get_terminal_size().columns))
-    return told_worse(differences) if options.fail_if_worse else 0
+        _say(render_text(runs, differences, shutil.get_terminal_size().columns))
+    return comparison_exit_code(differences) if options.fail_if_worse else 0
 
 
 def _power(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.metrics.paired import estimate_power
     from pytest_clinical_drift.report.page import text_lines
-    from pytest_clinical_drift.verdict.baseline import load_baseline, recall_sd
-    from pytest_clinical_drift.verdict.thresholds import load_thresholds
+    from pytest_clinical_drift.results.files import load_baseline
+    from pytest_clinical_drift.verdict.baseline import by_id, recall_sd
+    from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
 
     if options.cases < 2:
         raise InputError(f"--cases must be at least 2, found {options.cases}")
     if not 0 < options.drop <= 1:
         raise InputError(f"--drop must lie between 0 and 1, found {options.drop:g}")
-    spread = recall_sd(load_baseline(options.results, "--results")) if options.results else None
-    margin = load_thresholds().baseline.margin
+    spread = None
+    if options.results:
+        spread = recall_sd(by_id(load_baseline(options.results, "--results").cases).values())
+    margin = load_thresholds(project_thresholds(Path.cwd())).baseline.margin
     power = estimate_power(cases=options.cases, drop=options.drop, margin=margin, sd=spread)
     _say("\n".join(text_lines("power.txt.j2", "lines", power=power)))
     return 0
 
 
 def _review(options: argparse.Namespace) -> int:
+    if (options.results is None) == (options.cases is None):
+        raise InputError("review: name the results folder of a run, or cases with --cases PATH")
+    if options.cases is not None:
+        return _review_cases(options.cases, options.out)
     from pytest_clinical_drift.gate.reviewing import write_review_page
 
     return write_review_page(options.results, options.out, _say)
+
+
+def _review_cases(path: Path, out: Path | None) -> int:
+    from pytest_clinical_drift.cases.files import load_cases
+    from pytest_clinical_drift.cases.signing import signed_cases
+    from pytest_clinical_drift.report.case_page import FILE_NAME, render_cases
+    from pytest_clinical_drift.results.files import write_atomically
+
+    cases = load_cases(path)
+    written = write_atomically(out or Path(FILE_NAME), render_cases(cases))
+    _say(f"{signed_cases(cases)} of {len(cases)} cases clinically signed\nwritten: {written}")
+    return 0
+
+
+def _sign_case(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.cases.signing import sign_case
+
+    today = datetime.datetime.now(tz=datetime.UTC).date()
+    case = sign_case(options.case, by=options.by, role=options.role, when=today)
+    _say(f"signed: {options.case} ({case.id}) by {options.by}, {options.role}; names are declared, not authenticated")
+    return 0
 
 
 def _verdict(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.gate.reviewing import judge_with_reviews
 
     return judge_with_reviews(options.results, options.reviews, options.out, _say)
+
+
+def _schema(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.results.schema import shipped_schema
+
+    sys.stdout.write(shipped_schema())
+    return 0
 
 
 def _calibrate(options: argparse.Namespace) -> int:

@@ -17,6 +17,7 @@ from pytest_clinical_drift.scoring.assessment import (
     EntityScores,
     Event,
     FactFinding,
+    NoConflictRate,
     TurnAssessment,
 )
 
@@ -51,7 +52,7 @@ def conversation(
         for number, value in enumerate(curve, start=1)
     )
     rate = ratio(contradictions, pairs)
-    reason = "" if pairs else "no two turns gave advice"
+    reason = None if pairs else NoConflictRate.NO_PAIRS
     return CaseAssessment(
         case_id=case_id,
         persona_id=case_id,

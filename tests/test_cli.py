@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.cli import main
 
 
@@ -17,8 +19,8 @@ def record(
 ) -> dict[str, Any]:
     """A results file as far as the comparison reads it."""
     return {
+        "schema_version": 3,
         "verdict": verdict,
-        "headline": verdict,
         "cases_complete": len(recall),
         "cases_total": len(recall),
         "entity_recall_at_t10": sum(recall.values()) / len(recall),
@@ -32,7 +34,7 @@ def record(
             {
                 "case_id": name,
                 "verdict": verdict,
-                "judgements": [{"metric": "recall_at_t10", "value": value}],
+                "judgements": [{"metric": "recall_at_t10", "value": value, "verdict": "PASS"}],
             }
             for name, value in recall.items()
         ],
@@ -60,7 +62,7 @@ def test_compare_tables_models_and_pairs_them_with_the_first(
         ["Recall@T10", "0.80", "0.50"],
         ["95 % interval", "0.40 to 0.90", "0.40 to 0.90"],
         ["K (pairs)", "– (0)", "– (0)"],
-        ["verdict", "PASS", "FAIL"],
+        ["verdict", "PASS (rules only)", "FAIL (rules only)"],
         ["ΔRecall@T10", "-0.300"],
     ):
         assert row in figures
@@ -69,7 +71,7 @@ def test_compare_tables_models_and_pairs_them_with_the_first(
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in printed.splitlines() if line.startswith("| ")]
     old_row, new_row = (next(row for row in rows if row[0] == name) for name in ("old", "new"))
     assert old_row[2:7] == ["0.80", "0.40 to 0.90", "0.50", "-0.010", "– (0)"]
-    assert (old_row[-1], new_row[-1]) == ("PASS", "FAIL")
+    assert (old_row[-1], new_row[-1]) == ("PASS (rules only)", "FAIL (rules only)")
     assert any(row[:2] == ["new", "old"] and "-0.300" in row for row in rows)
     html = page.read_text(encoding="utf-8")
     assert "<svg" in html
@@ -92,7 +94,7 @@ def test_compare_writes_markdown_to_a_file(tmp_path: Path, capsys: pytest.Captur
     assert (tmp_path / "out.md").read_text(encoding="utf-8").startswith("# Clinical drift: comparison")
 
 
-@pytest.mark.parametrize("content", ["{", "[]", '{"verdict": "PASS"}'])
+@pytest.mark.parametrize("content", ["{", "[]", '{"schema": 2, "verdict": "PASS"}', '{"schema_version": 3}'])
 def test_compare_refuses_what_is_no_results_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str
 ) -> None:
@@ -113,6 +115,26 @@ def test_power_tells_the_odds(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert "60 cases" in printed
     assert "false alarm" in printed
+
+
+def test_power_takes_the_projects_margin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The thresholds of the folder decide what counts as a loss, as they do in a run."""
+    gate = yaml.safe_load(bundled("thresholds.yaml").read_text(encoding="utf-8"))
+    gate["clinical_drift"]["baseline"] = {"margin": 0.2}
+    (tmp_path / "thresholds.yaml").write_text(yaml.safe_dump(gate), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert main(["power", "--cases", "60", "--drop", "0.1"]) == 0
+    printed = capsys.readouterr().out
+    assert "margin 0.2" in printed
+    assert "A drop of 0.1 lies within the margin of 0.2" in printed
+
+
+def test_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    """The schema of the results file, as JSON."""
+    assert main(["schema"]) == 0
+    assert json.loads(capsys.readouterr().out)["properties"]["schema_version"]["const"] == 3
 
 
 @pytest.mark.parametrize("arguments", [["--cases", "1", "--drop", "0.1"], ["--cases", "10", "--drop", "2"]])

@@ -50,7 +50,7 @@ def test_recorded_models_replay_to_the_verdicts_their_page_tells(tmp_path: Path)
     folder = Path(shutil.copytree(EXAMPLES / "recorded", tmp_path / "recorded"))
     done = run(folder, "--model", "replay:qwen2-5-coder-1-5b", "-k", "lithium-nsaid or methotrexate")
     assert done.returncode == 1, done.stdout
-    [file] = folder.glob("results/*/study_c_results.json")
+    [file] = folder.glob("results/*/runs/*/study_c_results.json")
     cases = {case["case_id"]: case for case in json.loads(file.read_text(encoding="utf-8"))["cases"]}
     assert cases["lithium-nsaid-postman"]["verdict"] == "FAIL"
     assert cases["methotrexate-weekly-gardener"]["verdict"] == "INCOMPLETE"

@@ -31,6 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("judging",),
     ("scoring",),
     ("verdict",),
+    ("results",),
     ("report",),
     ("gate",),
     ("ranking",),

@@ -42,6 +42,8 @@ def test_page_lists_the_fields_that_a_run_writes(maker: ModuleType, pytester: py
         "verdict",
         "headline",
         "diagnosis",
+        "diagnosed",
+        "unsettled",
         "judgements",
         "waiver",
         "repeats",

@@ -23,8 +23,9 @@ from pytest_clinical_drift.judging.questions import About, Question, audit_of, a
 from pytest_clinical_drift.judging.reviews import Reviews, read_reviews
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.transcript import Transcript
+from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
 from pytest_clinical_drift.verdict.thresholds import JudgeRules
-from pytest_clinical_drift.verdict.values import Basis
+from pytest_clinical_drift.verdict.values import Deciders
 
 Group = tuple[str, int]
 """A case and its repeat."""
@@ -187,20 +188,20 @@ class Bench:
 
     # -- for verdict and manifest
 
-    def basis(self, unanswered: int = 0) -> Basis:
-        """What alarms were settled by."""
-        missing = ""
+    def deciders(self, unanswered: int = 0) -> Deciders:
+        """Who settled the alarms."""
+        missing = None
         if self._rules.required:
             if self.judge is None:
-                missing = "the thresholds require a judge, and none was given"
+                missing = reason(ReasonCode.JUDGE_REQUIRED)
             elif self.below_floor:
-                missing = f"the judge is below its floor for {', '.join(self.below_floor)}"
+                missing = reason(ReasonCode.JUDGE_BELOW_FLOOR, kinds=list(self.below_floor))
             elif unanswered:
-                missing = f"{unanswered} questions were not answered by the judge that the thresholds require"
+                missing = reason(ReasonCode.QUESTIONS_UNANSWERED, questions=unanswered)
         asked = {ruling.question_id for rulings in self.ruled.values() for ruling in rulings.values()}
         people = self.reviews.people_on(asked) if self.reviews is not None else ()
         name = self.judge.name if self.judge else None
-        return Basis(name, tuple(sorted(self.deciding)), self.below_floor, people, missing, errors=self._errors())
+        return Deciders(name, tuple(sorted(self.deciding)), self.below_floor, people, missing, errors=self._errors())
 
     def _errors(self) -> dict[str, tuple[tuple[int, int], tuple[int, int]]]:
         """Of each kind that the judge decides: faults upheld, of all; clean ones not upheld, of all."""

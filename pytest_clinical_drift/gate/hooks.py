@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
-import threading
+import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -14,8 +13,13 @@ import pytest
 from pytest_clinical_drift.cases.files import bundled_cases
 from pytest_clinical_drift.conversation.progress import Progress, terminal_progress
 from pytest_clinical_drift.conversation.runner import BackgroundRunner
-from pytest_clinical_drift.errors import InputError, SubjectError, sentence
+from pytest_clinical_drift.errors import InputError, sentence
+from pytest_clinical_drift.gate.case_results import CaseResults
+from pytest_clinical_drift.gate.collected import CollectedCases
+from pytest_clinical_drift.gate.finished import FinishedRun
+from pytest_clinical_drift.gate.handoff import hand_selection, wait_for
 from pytest_clinical_drift.gate.inside_pytest import name_suite
+from pytest_clinical_drift.gate.interrupts import delayed_interrupt
 from pytest_clinical_drift.gate.items import (
     STUDY,
     CaseGroup,
@@ -23,28 +27,27 @@ from pytest_clinical_drift.gate.items import (
     DriftResult,
     Unfinished,
     case_marks,
-    cases_of,
     mark_name,
-    names_case,
-    report_set,
-    take_selection,
-    write_run,
-    write_summary,
 )
 from pytest_clinical_drift.gate.options import RunSettings
-from pytest_clinical_drift.gate.outcome import Outcome
-from pytest_clinical_drift.gate.own_scores import ScorerError, own_scores, stop_after_scorer
-from pytest_clinical_drift.gate.reporting import GroupsPlugin, finishing, shown, status_of, told_of_store, write_figures
+from pytest_clinical_drift.gate.own_scores import own_scores, stop_after_scorer
+from pytest_clinical_drift.gate.publishing import annotate, finish_run, publish_run, report_set, write_summary
+from pytest_clinical_drift.gate.reporting import (
+    GroupsPlugin,
+    resume_hint,
+    shown,
+    status_of,
+    write_figures,
+)
 from pytest_clinical_drift.gate.run import GateRun
-from pytest_clinical_drift.gate.shared import leave, wait_for
-from pytest_clinical_drift.report.judge_text import judge_line
+from pytest_clinical_drift.gate.selection import cases_of, take_selection
 from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.scoring.lapses import cannot_happen
 from pytest_clinical_drift.subjects.base import RunStopped
 from pytest_clinical_drift.transcript import Transcript
-from pytest_clinical_drift.verdict.grounds import ungated
-from pytest_clinical_drift.verdict.thresholds import EVENT_METRICS
-from pytest_clinical_drift.verdict.values import PARTIAL, counted
+from pytest_clinical_drift.verdict.counts import ungated
+from pytest_clinical_drift.verdict.metric_table import EVENT_METRICS
 
 
 class ActivePlugin(GroupsPlugin):
@@ -57,16 +60,16 @@ class ActivePlugin(GroupsPlugin):
         """Case ids named on the command line; None: all cases; empty: none, only the paths given."""
         self.is_worker = hasattr(config, "workerinput")
         self.remarks: list[str] = []
-        self.outcome = Outcome(run.gate)
-        self._results: dict[str, DriftResult] = {}
-        self._shared: tempfile.TemporaryDirectory[str] | None = None
-        self._server: threading.Thread | None = None
+        """What to say before the first test."""
+        self.collected = CollectedCases(run.gate)
+        self._results = CaseResults(run)
+        self._finished: FinishedRun | None = None
         self._written: list[Path] = []
-        self._remarks: list[str] = []
+        self._closing_remarks: list[str] = []
         """What to say at the end besides the verdict."""
         self._problem = ""
         """Why the results could not be written."""
-        self._scorer_failed = False
+        self._interrupted = False
         self._failed = 0
 
     @classmethod
@@ -94,19 +97,19 @@ class ActivePlugin(GroupsPlugin):
         try:
             progress = self._progress()
             self.remarks = self.run.check(progress.say if progress else None)
-            self.run.make_results_folder()
+            self.run.folder.create()
             self.run.runner = BackgroundRunner(
                 self.run.subject,
                 self.run.plan,
                 store=self.run.store_path,
-                transcripts=self.run.transcripts_folder,
+                transcripts=self.run.folder.transcripts,
                 progress=progress,
                 on_finished=self._consider,
             )
         except (InputError, OSError) as error:
             raise pytest.UsageError(sentence(error)) from None
         if self._distributed():
-            self._shared = tempfile.TemporaryDirectory(prefix="clinical-drift-")
+            self._results.expect_workers()
         self.run.bench.watch(progress)
 
     def _progress(self) -> Progress | None:
@@ -121,11 +124,11 @@ class ActivePlugin(GroupsPlugin):
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        node.workerinput["drift_folder"] = self._shared.name if self._shared else ""
+        node.workerinput["drift_folder"] = self._results.handoff_folder
 
     def pytest_report_header(self) -> list[str]:
         cases, limits, gate = self.run.cases_path, self.run.thresholds_file, self.run.gate
-        told = text_lines(
+        lines = text_lines(
             "gate.txt.j2",
             "header",
             run=self.run,
@@ -136,7 +139,7 @@ class ActivePlugin(GroupsPlugin):
             selection=self.selection,
             study=STUDY,
         )
-        return [f"clinical-drift: {line}" for line in (*told, *self.run.bench.header)]
+        return [f"clinical-drift: {line}" for line in (*lines, *self.run.bench.header)]
 
     # -- collection
 
@@ -149,38 +152,31 @@ class ActivePlugin(GroupsPlugin):
         """The cases for tests of the project's own, with their tags as marks."""
         return [pytest.param(case, id=case.id, marks=case_marks(case)) for case in self.run.cases.values()]
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        if self.run.runner is not None and not self._distributed():
+        if self.is_worker:  # before xdist tells the controller that collection is over
+            if folder := self._handoff_folder():
+                hand_selection(folder, [case.id for case in cases_of(session.items, self.run.cases)])
+        elif self.run.runner is not None and not self._distributed():
             self.run.runner.cases = cases_of(session.items, self.run.cases)
+
+    def _handoff_folder(self) -> Path | None:
+        """Where this process, a worker, gets its results from."""
+        name = self.config.workerinput["drift_folder"]  # type: ignore[attr-defined]
+        return Path(name) if name else None
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: Any, ids: Sequence[str]) -> None:
         """Workers have collected: the controller, and nobody else, starts talking to the model."""
-        if self.run.runner is not None and self._server is None:
-            named = {case_id for case_id in self.run.cases if any(names_case(nodeid, case_id) for nodeid in ids)}
-            chosen = [case for case in self.run.cases.values() if case.id in named]
-            self.run.runner.cases = chosen
-            self._server = threading.Thread(target=self._serve, args=([case.id for case in chosen],), daemon=True)
-            self._server.start()
-
-    def _serve(self, case_ids: Sequence[str]) -> None:
-        """Make the results that the workers wait for, and leave them where they look."""
-        for case_id in case_ids:
-            try:
-                result = self._make(case_id)
-                told: Any = (result.transcripts, result.assessments, result.verdict, result.judge)
-            except BaseException as error:  # whoever waits must hear of whatever kept a result from being made
-                told = error
-            if self._shared is not None:
-                leave(Path(self._shared.name), case_id, told)
+        self._results.start_serving()
 
     def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> list[str]:
         from pytest_clinical_drift.gate.estimate import estimate
 
         if not self.config.option.collectonly:
             return [f"clinical-drift: {remark}" for remark in self.remarks]
-        told = estimate(cases_of(items, self.run.cases), self.run.plan, judged=self.run.bench.judge is not None)
-        return [f"clinical-drift: {line}" for line in told]
+        lines = estimate(cases_of(items, self.run.cases), self.run.plan, judged=self.run.bench.judge is not None)
+        return [f"clinical-drift: {line}" for line in lines]
 
     # -- running
 
@@ -188,34 +184,16 @@ class ActivePlugin(GroupsPlugin):
         """Conversation, assessment and verdict of a case: from the process with the model, or made here."""
         try:
             if not self.is_worker:
-                return self._make(case_id)
-            folder = Path(self.config.workerinput["drift_folder"])  # type: ignore[attr-defined]
-            return DriftResult(self.run.cases[case_id], *wait_for(folder, case_id))
+                return self._results.make(case_id)
+            return DriftResult(self.run.cases[case_id], *wait_for(self._handoff_folder() or Path(), case_id))
         except RunStopped as stopped:
             pytest.skip(str(stopped))  # with workers, a test may wait when another process has given up
         except InputError as error:
             raise stop_after_scorer(self.config, error) from None
 
-    def _make(self, case_id: str) -> DriftResult:
-        """Once for each case."""
-        if case_id not in self._results:
-            case = self.run.cases[case_id]
-            try:
-                transcripts, assessments = self.run.assess(case_id)
-            except (RunStopped, ScorerError) as error:
-                self._scorer_failed |= isinstance(error, ScorerError)
-                raise
-            except SubjectError as error:
-                transcripts = (Transcript(case_id, (), incomplete=str(error)),)
-                assessments = (self.run.scorer.score(case, transcripts[0]),)
-            judge = judge_line(self.run.bench.manifest())
-            verdict = self.run.gate.judge(assessments)
-            self._results[case_id] = DriftResult(case, transcripts, assessments, verdict, judge)
-        return self._results[case_id]
-
     def mark(self, report: Any, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
         if isinstance(item, CaseItem) and item.result is not None:
-            report.drift_verdict = item.result.verdict.verdict
+            report.drift_verdict = str(item.result.verdict.verdict)
             if call.when == "setup" and (seconds := item.result.generation_seconds) is not None:
                 report.duration = seconds  # the case's own: how long its test waited depends on the others
             if call.when == "call" or (call.when == "setup" and report.failed):
@@ -234,63 +212,75 @@ class ActivePlugin(GroupsPlugin):
             return
         if (case_id := getattr(report, "drift_case", None)) is not None:
             result = self._results[case_id]
-            self.outcome.take(result.assessments, result.verdict)
+            self.collected.add(result.verdict, result.assessments)
             write_figures(self.config, report, result.properties(self.run.bench.name), result.text)
         elif report.failed and not getattr(report, "drift_whole", False):
             if getattr(report, "drift_outage", False):
-                self.outcome.outages += 1
+                self.collected.outages += 1
             else:
-                self.outcome.foreign_failures += 1
+                self.collected.foreign_failures += 1
         self._failed += report.failed
         if self.run.runner is not None and 0 < (self.config.option.maxfail or 0) <= self._failed:
             self.run.runner.give_up()  # workers finish the test they are at: it must not wait for its conversation
 
     # -- the gate on the set
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_keyboard_interrupt(self) -> None:
+        """Remembered here: a second Ctrl-C may keep pytest from setting the session's exit status."""
+        self._interrupted = True
+
     def finish(self, session: pytest.Session) -> None:
+        if self.config.option.collectonly:
+            return
+        self._interrupted |= session.exitstatus == pytest.ExitCode.INTERRUPTED
+        self._interrupted |= isinstance(sys.exc_info()[1], KeyboardInterrupt)
+        broken_off = self._results.scorer_failed or self._interrupted
         try:
-            broken_off = self._scorer_failed or session.exitstatus == pytest.ExitCode.INTERRUPTED
             if self.run.runner is not None:
                 self.run.runner.stop(interrupted=broken_off)
                 self.run.bench.stop()
-            with finishing() as pressed:
+            with delayed_interrupt() as pressed:
                 self._finish(session)
             if self.run.runner is not None and broken_off:
-                self._remarks += told_of_store(self.run.store_path)
+                self._closing_remarks += resume_hint(self.run.store_path)
             if pressed:
                 session.exitstatus = pytest.ExitCode.INTERRUPTED
-                self._remarks.append("Ctrl-C while the results were written: they were written to the end")
+                self._closing_remarks.append("Ctrl-C while the results were written: they were written to the end")
         except KeyboardInterrupt:
             session.exitstatus = pytest.ExitCode.INTERRUPTED
-            self._problem = "Ctrl-C before the results were written to the end: they are not whole, run again"
+            self._problem = "Ctrl-C before the results were written: run again"
 
     def _finish(self, session: pytest.Session) -> None:
-        """Judge the set, write what is known of it, and say so to pytest."""
-        verdict = None
-        if self.outcome.cases:
-            verdict = self.outcome.judge(self.run.bench.basis(sum(run.unanswered for run in self.outcome.runs)))
+        """Judge the set, write what is known of it, and report it to pytest."""
+        transcripts = {case.case_id: self._results[case.case_id].transcripts for case in self.collected.cases}
+        if self.collected.cases:
+            self.collected.judge(self.run.bench.deciders(sum(run.unanswered for run in self.collected.runs)))
+            self._finished = finish_run(self.run, self.collected, transcripts)
         try:
-            folder, remarks = self.run.settle(whole=verdict is not None and verdict.verdict != PARTIAL)
-            if verdict is not None:
-                self._remarks = remarks
-                transcripts = {v.case_id: self._results[v.case_id].transcripts for _, v in self.outcome.cases}
-                self._written = write_run(self.run, self.outcome, verdict, folder, transcripts)
+            if self._finished is not None:
+                self._written = publish_run(self.run, self._finished, transcripts)
+            else:
+                self.run.folder.publish((), on_top=False)
         except (InputError, OSError) as error:
             self._problem = f"the results could not be written: {sentence(error)}"
-        if verdict is not None:
-            report_set(session, self.outcome, verdict)
+        if self._finished is not None:
+            report_set(session, self._finished)
         elif used := len(self._results):
             of = f"on {used} of {counted(len(self.run.cases), 'case')}"
-            self._remarks.append(f"clinical-drift: your own tests {of}: no release verdict (add {STUDY} for the gate)")
-        if self._shared is not None:
-            self._shared.cleanup()
+            self._closing_remarks.append(
+                f"clinical-drift: your own tests {of}: no release verdict (add {STUDY} for the gate)"
+            )
+        self._results.close()
         if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-            code = self.outcome.exit_code()
-            session.exitstatus = 4 if self._scorer_failed or (self._problem and code != 1) else code
+            code = self.collected.exit_code()
+            session.exitstatus = 4 if self._results.scorer_failed or (self._problem and code != 1) else code
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        write_summary(terminalreporter, self.outcome, self._written)
-        for remark in self._remarks:
+        if self._finished is not None:
+            write_summary(terminalreporter, self._finished, self._written)
+            annotate(terminalreporter, self._finished)
+        for remark in self._closing_remarks:
             terminalreporter.write_line(remark)
         if self._problem:
             terminalreporter.write_line(f"ERROR: {self._problem}", red=True)

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.results.models import Manifest
+from pytest_clinical_drift.verdict.states import Verdict
 
 FILE_NAME = "ledger.jsonl"
 _CANDIDATE = ("subject", "revision", "system_prompt")
@@ -23,23 +25,23 @@ _WATCHED = ("cases", "thresholds", "prompts", "settings")
 Entry = Mapping[str, Any]
 
 
-def record_run(folder: Path, manifest: Mapping[str, Any], *, verdict: str, selected: int, total: int) -> str:
-    """Append the run and tell in a sentence which attempt it is; what cannot be written is told, never raised."""
-    hashes = manifest["hashes"]
+def record_run(folder: Path, manifest: Manifest, *, verdict: Verdict, selected: int, total: int) -> str:
+    """Append the run and say which attempt it is; what cannot be written is said, never raised."""
+    hashes = manifest.hashes
     entry = {
         "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "subject": manifest["model"],
-        "revision": manifest["revision"],
-        "system_prompt": hashes.get("system_prompt"),
-        "settings": _digest(json.dumps(manifest.get("decoding", {}), sort_keys=True, default=str)),
-        "cases": hashes["cases"],
-        "thresholds": hashes["thresholds"],
-        "prompts": hashes["prompts"],
-        "judge": manifest["judge"],
-        "version": manifest.get("versions", {}).get("pytest-clinical-drift"),
+        "subject": manifest.model,
+        "revision": manifest.revision,
+        "system_prompt": hashes.system_prompt,
+        "settings": _digest(json.dumps(dict(manifest.decoding), sort_keys=True, default=str)),
+        "cases": hashes.cases,
+        "thresholds": hashes.thresholds,
+        "prompts": hashes.prompts,
+        "judge": manifest.judge,
+        "version": manifest.versions.get("pytest-clinical-drift"),
         "selected": selected,
         "total": total,
-        "verdict": verdict,
+        "verdict": str(verdict),
     }
     path = folder / FILE_NAME
     try:
@@ -71,28 +73,28 @@ def _locked(path: Path) -> Iterator[int]:
 
 def _sentence(entry: Entry, lines: Sequence[str]) -> str:
     """Such as "attempt 4 of this candidate (before: FAIL, FAIL, CAUTION)"; runs of a subset do not count."""
-    found = [_parse(line) for line in lines]
-    mine = [line for line in found if line and all(line.get(key) == entry[key] for key in _CANDIDATE)]
-    earlier = [line for line in mine if line.get("verdict") != "PARTIAL"]
+    entries = [_parse(line) for line in lines]
+    mine = [line for line in entries if line and all(line.get(key) == entry[key] for key in _CANDIDATE)]
+    earlier = [line for line in mine if line.get("verdict") != Verdict.PARTIAL]
     chain = [None, *map(_digest, lines)]
-    (told,) = text_lines(
+    (sentence,) = text_lines(
         "gate.txt.j2",
         "attempt",
-        number=0 if entry["verdict"] == "PARTIAL" else len(earlier) + 1,
+        number=0 if entry["verdict"] == Verdict.PARTIAL else len(earlier) + 1,
         earlier=[str(line.get("verdict")) for line in earlier],
         subsets=len(mine) - len(earlier),
         changed=[f"the {key}" for key in _WATCHED if earlier and earlier[-1].get(key) != entry[key]],
-        altered=any(line is None or line.get("previous") != last for line, last in zip(found, chain, strict=False)),
+        altered=any(line is None or line.get("previous") != last for line, last in zip(entries, chain, strict=False)),
     )
-    return told
+    return sentence
 
 
 def _parse(line: str) -> dict[str, Any] | None:
     try:
-        found = json.loads(line)
+        entry = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return entry if isinstance(entry, dict) else None
 
 
 def _digest(text: str) -> str:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from pytest_clinical_drift.cases.files import hash_cases
 from pytest_clinical_drift.cases.model import Case
@@ -15,16 +13,18 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
 from pytest_clinical_drift.evidence.found import Findings
 from pytest_clinical_drift.gate.bench import read_conversation, with_reviews
-from pytest_clinical_drift.gate.outcome import Outcome
-from pytest_clinical_drift.gate.record import RunRecord, read_run_record
+from pytest_clinical_drift.gate.collected import CollectedCases
 from pytest_clinical_drift.judging.opinions import Ruling, unasked
 from pytest_clinical_drift.judging.questions import About, Question, audit_share
-from pytest_clinical_drift.judging.reviews import Reviews, content_hash
+from pytest_clinical_drift.judging.reviews import Reviews
+from pytest_clinical_drift.results.files import read_results
+from pytest_clinical_drift.results.folders import TRANSCRIPTS
+from pytest_clinical_drift.results.inputs import RunInputs, manifest_hash, read_inputs
+from pytest_clinical_drift.results.models import Manifest, RunResult
 from pytest_clinical_drift.scoring.assessment import Alarm, CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.subjects.replay import ReplaySubject
 from pytest_clinical_drift.transcript import Transcript
-from pytest_clinical_drift.verdict.results_file import FILE_NAME, Results, read_results
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +62,8 @@ class Conversation:
 class Reopened:
     """Everything a results folder holds."""
 
-    record: RunRecord
-    results: Results
-    manifest: Mapping[str, Any]
-    """As it stands in the results file."""
+    inputs: RunInputs
+    result: RunResult
     conversations: tuple[Conversation, ...]
     scorer: Scorer
 
@@ -82,40 +80,39 @@ class Reopened:
     @property
     def transcripts(self) -> dict[str, list[Transcript]]:
         """By case."""
-        told: dict[str, list[Transcript]] = {}
+        transcripts: dict[str, list[Transcript]] = {}
         for talk in self.conversations:
-            told.setdefault(talk.case.id, []).append(talk.transcript)
-        return told
+            transcripts.setdefault(talk.case.id, []).append(talk.transcript)
+        return transcripts
 
-    def judge(self, reviews: Reviews) -> Outcome:
-        """The outcome with what people have answered since."""
-        reviewers = (*self.record.basis.reviewers, *reviews.people_on(self.questions))
-        outcome = Outcome(self.record)
+    def judge(self, reviews: Reviews) -> CollectedCases:
+        """The cases and the set, judged with what people have answered since."""
+        reviewers = (*self.inputs.deciders.reviewers, *reviews.people_on(self.questions))
+        collected = CollectedCases(self.inputs)
         repeats: dict[str, list[CaseAssessment]] = {}
         for talk in self.conversations:
             repeats.setdefault(talk.case.id, []).append(talk.assess(self.scorer, talk.rulings_with(reviews)))
         for assessments in repeats.values():
-            outcome.take(assessments, self.record.judge(assessments))
-        outcome.judge(replace(self.record.basis, reviewers=tuple(dict.fromkeys(reviewers))))
-        return outcome
+            collected.add(self.inputs.judge(assessments), assessments)
+        collected.judge(replace(self.inputs.deciders, reviewers=tuple(dict.fromkeys(reviewers))))
+        return collected
 
 
 def reopen(folder: Path) -> Reopened:
-    """Open the folder of a finished run; InputError in one sentence where it is none, or not as the run left it."""
+    """Open the folder of a finished run; InputError in one sentence where that is not possible."""
     if not folder.is_dir():
-        raise InputError(f"{folder}: is no folder of results")
-    record, results = read_run_record(folder), read_results(folder)
-    manifest = json.loads((folder / FILE_NAME).read_text(encoding="utf-8"))["manifest"]
-    _check_inputs(folder, record, manifest)
-    known = {(run.case_id, run.repeat): run for case in results.cases for run in case.repeats}
-    cases = {case.id: case for case in record.cases if any(case.id == case_id for case_id, _ in known)}
-    scorer = Scorer(record.stride, load_extractor(record.ner))
-    share = audit_share(record.cases, record.repeats) if record.basis.judge else 0.0
+        raise InputError(f"{folder}: not a results folder")
+    inputs, result = read_inputs(folder), read_results(folder)
+    _check_inputs(folder, inputs, result.manifest)
+    known = {(run.case_id, run.repeat): run for run in result.runs}
+    cases = {case.id: case for case in inputs.cases if any(case.id == case_id for case_id, _ in known)}
+    scorer = Scorer(inputs.stride, load_extractor(inputs.ner))
+    share = audit_share(inputs.cases, inputs.repeats) if inputs.deciders.judge else 0.0
     given: dict[tuple[str, int], dict[About, Ruling]] = {}
-    for case_id, repeat, about, ruling in record.rulings:
+    for case_id, repeat, about, ruling in inputs.rulings:
         given.setdefault((case_id, repeat), {})[about] = ruling
     talks = []
-    for transcript in _transcripts(folder, record, list(cases.values())):
+    for transcript in _transcripts(folder, inputs, list(cases.values())):
         key = (transcript.case_id, transcript.repeat)
         if key in known:
             case = cases[transcript.case_id]
@@ -127,22 +124,23 @@ def reopen(folder: Path) -> Reopened:
     if len(talks) < len(known):
         missing = f"{len(known) - len(talks)} of {len(known)} conversations"
         raise InputError(f"{folder}: {missing} of the results have no transcript")
-    return Reopened(record, results, manifest, tuple(talks), scorer)
+    return Reopened(inputs, result, tuple(talks), scorer)
 
 
-def _check_inputs(folder: Path, record: RunRecord, manifest: Mapping[str, Any]) -> None:
-    hashes = manifest.get("hashes", {})
-    if record.manifest != content_hash(manifest):
+def _check_inputs(folder: Path, inputs: RunInputs, manifest: Manifest) -> None:
+    hashes = manifest.hashes
+    if inputs.manifest != manifest_hash(manifest):
         raise InputError(f"{folder}: its results and its run.json belong to different runs, or one of them was changed")
-    if hash_cases(record.cases) != hashes.get("cases") or record.thresholds.fingerprint() != hashes.get("thresholds"):
+    if hash_cases(inputs.cases) != hashes.cases or inputs.thresholds.fingerprint() != hashes.thresholds:
         raise InputError(f"{folder}: the cases or thresholds in run.json are not those of the run")
 
 
-def _transcripts(folder: Path, record: RunRecord, cases: Sequence[Case]) -> list[Transcript]:
-    told: list[Transcript] = []
-    subject = ReplaySubject(str(folder / "transcripts"), {})
-    run_conversations(cases, subject, Plan(None, record.repeats, record.probe), on_finished=told.append)
-    return told
+def _transcripts(folder: Path, inputs: RunInputs, cases: Sequence[Case]) -> list[Transcript]:
+    transcripts: list[Transcript] = []
+    subject = ReplaySubject(str(folder / TRANSCRIPTS), {})
+    plan = Plan(None, inputs.repeats, inputs.probe, inputs.probe_every_turn, inputs.single_message)
+    run_conversations(cases, subject, plan, on_finished=transcripts.append)
+    return transcripts
 
 
 def _check_unchanged(folder: Path, now: CaseAssessment, then: CaseAssessment) -> None:

@@ -5,11 +5,8 @@ Shared by conversations and slates; knows neither.
 
 from __future__ import annotations
 
-import signal
-import threading
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +14,7 @@ from typing import Any, Literal
 import pytest
 
 from pytest_clinical_drift.gate.inside_pytest import write_system_out
-from pytest_clinical_drift.report.clean import one_line, printable
+from pytest_clinical_drift.report.clean import loggable, one_line, printable
 
 Property = tuple[str, object]
 _LONGEST_MESSAGE = 300
@@ -28,7 +25,7 @@ class GateFailure(pytest.fail.Exception):  # type: ignore[name-defined, misc]  #
     """Something did not get through the gate; the text is the whole message, told without a traceback."""
 
     def __init__(self, text: str, message: str | None = None) -> None:
-        super().__init__(printable(text), pytrace=False)
+        super().__init__(loggable(text), pytrace=False)
         self.line = one_line(message or text, _LONGEST_MESSAGE)
         """The same in one line."""
 
@@ -156,30 +153,10 @@ def write_figures(config: pytest.Config, report: pytest.TestReport, figures: lis
     write_system_out(config, report, printable("\n".join([*lines, "", text] if text else lines)))
 
 
-@contextmanager
-def finishing() -> Iterator[list[int]]:
-    """A first Ctrl-C waits until what is inside is done, and is told by the list; a second one is heard at once."""
-    pressed: list[int] = []
-    if threading.current_thread() is not threading.main_thread():  # no other one hears of it
-        yield pressed
-        return
-    before = signal.getsignal(signal.SIGINT) or signal.default_int_handler
-
-    def wait(number: int, _: object) -> None:
-        pressed.append(number)
-        signal.signal(signal.SIGINT, before)
-
-    signal.signal(signal.SIGINT, wait)
-    try:
-        yield pressed
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def told_of_store(store: Path | None) -> list[str]:
+def resume_hint(store: Path | None) -> list[str]:
     """What to say at the end of a run that was broken off; nothing where asking again costs nothing."""
-    told = "clinical-drift: the replies had so far are stored in {}; the same command goes on from there"
-    return [told.format(shown(store))] if store else []
+    hint = "clinical-drift: reply cache: {} (rerun the same command to resume)"
+    return [hint.format(shown(store))] if store else []
 
 
 def shown(path: Path) -> str:

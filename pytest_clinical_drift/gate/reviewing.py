@@ -6,20 +6,24 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from pytest_clinical_drift.gate.outcome import Outcome
+from pytest_clinical_drift.gate.collected import CollectedCases
+from pytest_clinical_drift.gate.finished import FinishedRun
 from pytest_clinical_drift.gate.reopened import Conversation, Reopened, reopen
 from pytest_clinical_drift.judging.opinions import DISMISSED as CLEARED
 from pytest_clinical_drift.judging.opinions import UPHELD
 from pytest_clinical_drift.judging.questions import Question, record_of
-from pytest_clinical_drift.judging.reviews import DECLARED, Reviews, check_reviews, read_reviews
-from pytest_clinical_drift.report.json_file import write_atomically
-from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, read_reviews
+from pytest_clinical_drift.report.headlines import MOST_TO_READ, run_headline
+from pytest_clinical_drift.report.html import read_sign_off
 from pytest_clinical_drift.report.review_page import FILE_NAME, ReviewItem, render_review
-from pytest_clinical_drift.scoring.assessment import CONFIRMED, DISMISSED, OPEN, Alarm, CaseAssessment
-from pytest_clinical_drift.verdict.case import in_a_row
-from pytest_clinical_drift.verdict.values import MOST_TO_READ, Basis, counted
+from pytest_clinical_drift.report.reviews import change_lines
+from pytest_clinical_drift.report.words import counted
+from pytest_clinical_drift.results.files import write_atomically
+from pytest_clinical_drift.results.models import ReviewRecord
+from pytest_clinical_drift.scoring.assessment import Alarm, AlarmState, CaseAssessment
+from pytest_clinical_drift.verdict.measures import in_a_row
+from pytest_clinical_drift.verdict.values import SetVerdict
 
 FOLDER = "reviewed"
 """Where the results with reviews go, beside the untouched ones."""
@@ -37,7 +41,8 @@ def write_review_page(results: Path, out: Path | None, say: Say) -> int:
     if not items:
         say("there is nothing to review: no alarm is open or confirmed, and no judge has cleared anything")
         return 0
-    page = render_review(items, manifest=run.record.manifest, slug=run.record.slug, headline=run.results.headline)
+    headline = run_headline(run.result)
+    page = render_review(items, manifest=run.inputs.manifest, slug=run.inputs.slug, headline=headline)
     groups = len({item.group for item in items})
     say(f"{counted(len(items), 'question')} in {counted(groups, 'group')}")
     if groups > MOST_TO_READ:
@@ -48,56 +53,51 @@ def write_review_page(results: Path, out: Path | None, say: Say) -> int:
 
 def judge_with_reviews(results: Path, files: Sequence[Path], out: Path | None, say: Say) -> int:
     """Judge a run again with what people have answered, say what changed, and end as a run would."""
-    reviews = Reviews()
+    reviews, sign_off = Reviews(), read_sign_off(Path.cwd())
     for file in files:
         reviews = read_reviews(file, known=reviews)
     run = reopen(results)
-    outcome, change = rejudge(run, reviews)
-    written = outcome.write(out or results / FOLDER, Path.cwd(), dict(run.manifest), run.transcripts, change)
-    before = {case.case_id: case.verdict for case in run.results.cases}
+    collected, reviewed = rejudge(run, reviews)
+    finished = FinishedRun(collected.result(run.result.manifest, reviewed), run.inputs)
+    written = finished.write(out or results / FOLDER, run.transcripts, sign_off)
+    before = {case.case_id: case.verdict for case in run.result.cases}
     changed = [
-        (judged.case_id, before[judged.case_id], judged.verdict)
-        for _, judged in outcome.cases
-        if before[judged.case_id] != judged.verdict
+        (case.case_id, before[case.case_id], case.verdict)
+        for case in collected.cases
+        if before[case.case_id] != case.verdict
     ]
-    verdict = outcome.verdict
-    told = ": ".join(filter(None, (verdict.headline, "; ".join(verdict.reasons[:4])))) if verdict else ""
-    lines = text_lines("gate.txt.j2", "changes", it=change, cases=changed, headline=told, declared=DECLARED)
-    for line in (*lines, *(f"written: {file}" for file in written)):
+    for line in (*change_lines(finished.result, changed), *(f"written: {file}" for file in written)):
         say(line)
-    return outcome.exit_code()
+    return collected.exit_code()
 
 
-def rejudge(run: Reopened, reviews: Reviews) -> tuple[Outcome, dict[str, Any]]:
+def rejudge(run: Reopened, reviews: Reviews) -> tuple[CollectedCases, ReviewRecord]:
     """Check that the reviews are of this run, and judge it with them; with what changed, for the results file."""
     severe = {alarm.question for _, alarm in run.alarms if alarm.severe}
-    check_reviews(reviews, run.record.manifest, run.questions, severe)
-    outcome = run.judge(reviews)
-    people = reviews.people_on(run.questions)
-    change = {
-        "from": run.results.verdict,
-        "to": outcome.verdict.verdict if outcome.verdict else run.results.verdict,
+    check_reviews(reviews, run.inputs.manifest, run.questions, severe)
+    collected = run.judge(reviews)
+    reviewed = ReviewRecord(
+        before=run.result.verdict,
+        after=collected.verdict.verdict if collected.verdict else run.result.verdict,
         **_settled(run, reviews),
-        "open": sum(alarm.state == OPEN for assessment in outcome.runs for alarm in assessment.alarms),
-        "manifest": run.record.manifest,
-        "reviewers": list(people),
-        "records": len(reviews.records),
-        "last_record": reviews.records[-1].hash,
-        "declared": DECLARED,
-    }
-    (sentence,) = text_lines("gate.txt.j2", "change", it=change)
-    return outcome, {"sentence": f"{sentence}, reviewed by {', '.join(people)}; {DECLARED}", **change}
+        open=sum(alarm.state == AlarmState.OPEN for scored in collected.runs for alarm in scored.alarms),
+        manifest=run.inputs.manifest,
+        reviewers=reviews.people_on(run.questions),
+        records=len(reviews.records),
+        last_record=reviews.records[-1].hash,
+    )
+    return collected, reviewed
 
 
 def _settled(run: Reopened, reviews: Reviews) -> dict[str, int]:
-    """Alarms that reviewers took back, confirmed and left open; answers of the judge read again, and not held."""
-    raised_before = {alarm.question for _, alarm in run.alarms if alarm.state != DISMISSED}
-    heard = {review.question for review in reviews.records}
+    """Alarms that reviewers dismissed, confirmed and left open; answers of the judge read again, and not upheld."""
+    raised_before = {alarm.question for _, alarm in run.alarms if alarm.state != AlarmState.DISMISSED}
+    answered = {review.question for review in reviews.records}
     decided = {
         ruling.question_id: ruling.outcome
         for talk in run.conversations
         for ruling in talk.rulings_with(reviews).values()
-        if ruling.question_id in heard and ruling.by_person
+        if ruling.question_id in answered and ruling.by_person
     }
     alarms = [outcome for question, outcome in decided.items() if question in raised_before]
     others = [outcome for question, outcome in decided.items() if question not in raised_before]
@@ -110,15 +110,19 @@ def _settled(run: Reopened, reviews: Reviews) -> dict[str, int]:
     }
 
 
-def told_in_run(reviews: Reviews | None, basis: Basis, runs: Sequence[CaseAssessment]) -> dict[str, Any] | None:
+def reviews_in_run(
+    reviews: Reviews | None, verdict: SetVerdict | None, runs: Sequence[CaseAssessment]
+) -> ReviewRecord | None:
     """What people have settled in a run that was given reviews, for its results file."""
-    if reviews is None:
+    if reviews is None or verdict is None:
         return None
     states = [alarm.state for run in runs for alarm in run.alarms if alarm.settled_by == "person"]
-    counts = {"dismissed": states.count(DISMISSED), "confirmed": states.count(CONFIRMED)}
-    given = {"reviewers": basis.reviewers, "records": len(reviews.records), "declared": DECLARED}
-    (sentence,) = text_lines("gate.txt.j2", "reviewed", **counts, **given)
-    return {"sentence": sentence, "reviewers": list(basis.reviewers)}
+    return ReviewRecord(
+        reviewers=verdict.deciders.reviewers,
+        records=len(reviews.records),
+        dismissed=states.count(AlarmState.DISMISSED),
+        confirmed=states.count(AlarmState.CONFIRMED),
+    )
 
 
 # -- what a reviewer is asked: the alarms of a run, the worst first, with answers mixed in that the judge cleared
@@ -144,14 +148,14 @@ class _Asked:
     @property
     def rank(self) -> tuple[bool, bool]:
         """The worst first: severe before others, open before confirmed."""
-        return not self.severe, not any(alarm.state == OPEN for alarm in self.alarms)
+        return not self.severe, not any(alarm.state == AlarmState.OPEN for alarm in self.alarms)
 
 
 def review_items(run: Reopened) -> list[ReviewItem]:
     """Everything that no person has settled yet, in the order in which it is best read."""
     groups = in_a_row(_alarmed(run), lambda asked: asked.thing, lambda asked: asked.question.turn)
     groups.sort(key=lambda group: (min(asked.rank for asked in group), group[0].question.case_id))
-    draw = random.Random(run.record.manifest)
+    draw = random.Random(run.inputs.manifest)
     for asked in _cleared(run, draw):
         groups.insert(draw.randint(0, len(groups)), [asked])
     return [_item(asked, number) for number, group in enumerate(groups) for asked in group]
@@ -159,18 +163,18 @@ def review_items(run: Reopened) -> list[ReviewItem]:
 
 def _alarmed(run: Reopened) -> list[_Asked]:
     """Each question once, though several alarms may hang on it."""
-    found: dict[str, _Asked] = {}
+    by_question: dict[str, _Asked] = {}
     questions = run.questions
     for talk, alarm in run.alarms:
-        if alarm.settled_by == "person" or alarm.state == DISMISSED or alarm.question not in questions:
+        if alarm.settled_by == "person" or alarm.state == AlarmState.DISMISSED or alarm.question not in questions:
             continue
-        known = found.get(alarm.question) or _Asked(talk, questions[alarm.question], ())
-        found[alarm.question] = replace(known, alarms=(*known.alarms, alarm))
-    return list(found.values())
+        known = by_question.get(alarm.question) or _Asked(talk, questions[alarm.question], ())
+        by_question[alarm.question] = replace(known, alarms=(*known.alarms, alarm))
+    return list(by_question.values())
 
 
 def _cleared(run: Reopened, draw: random.Random) -> list[_Asked]:
-    waiting = {alarm.question for _, alarm in run.alarms if alarm.state != DISMISSED}
+    waiting = {alarm.question for _, alarm in run.alarms if alarm.state != AlarmState.DISMISSED}
     candidates = {
         question.id: _Asked(talk, question, ())
         for talk in run.conversations
@@ -211,8 +215,8 @@ def _messages_before(asked: _Asked) -> str:
 def _why(alarms: Sequence[Alarm]) -> str:
     if not alarms:
         return "A draw from what the judge has cleared: here to see what it misses."
-    told = dict.fromkeys(
+    reasons = dict.fromkeys(
         f"{alarm.kind} ({alarm.state}{f', by {alarm.settled_by}' if alarm.settled_by else ''}): {alarm.reason}"
         for alarm in alarms
     )
-    return "; ".join(told)
+    return "; ".join(reasons)

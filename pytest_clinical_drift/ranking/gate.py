@@ -9,7 +9,7 @@ from pytest_clinical_drift.ranking.figures import Figure
 from pytest_clinical_drift.ranking.prospective import ALL, ViewFigures
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.slate_limits import PRIMARY, TIERS
-from pytest_clinical_drift.verdict.values import CAUTION, FAIL, NOT_EVALUATED, PARTIAL, PASS
+from pytest_clinical_drift.verdict.states import FigureState, Verdict
 
 NOTHING_YET = "nothing prospective has been observed yet"
 _INFLATED = "no outcome is recorded for any candidate outside the slate; if only the slate was followed, it is inflated"
@@ -19,7 +19,7 @@ _UNPROVEN = "no manifest with a hash: nothing proves that the predictions are ol
 @dataclass(frozen=True, slots=True)
 class SlateJudgement:
     metric: str
-    verdict: str
+    verdict: FigureState
     figure: Figure
     limit: str = ""
     detail: str = ""
@@ -29,12 +29,12 @@ class SlateJudgement:
 
     @classmethod
     def not_evaluated(cls, metric: str, reason: str, limit: str = "") -> SlateJudgement:
-        return cls(metric, NOT_EVALUATED, Figure.undefined(reason), limit, reason)
+        return cls(metric, FigureState.NOT_EVALUATED, Figure.undefined(reason), limit, reason)
 
     @property
     def sentence(self) -> str:
         if self.figure.value is None:
-            return f"{self.metric} {NOT_EVALUATED}: {self.detail}"
+            return f"{self.metric} {FigureState.NOT_EVALUATED}: {self.detail}"
         interval = self.figure.interval
         shown = f" [{interval.low:.3f}, {interval.high:.3f}]" if interval else ""
         limit = f" against {self.limit}" if self.limit else ""
@@ -63,19 +63,19 @@ def judge_prospective(figures: ViewFigures, metric: str, limits: MetricLimits, *
     if not figures.observed:
         return SlateJudgement.not_evaluated(metric, NOTHING_YET, str(limits.pass_limit))
     judged = judge(metric, slate_figure(figures, metric), limits, needs_interval=True)
-    if judged.verdict == PASS and metric.startswith("enrichment_vs_popularity") and not followed:
-        return SlateJudgement(metric, CAUTION, judged.figure, judged.limit, _INFLATED)
+    if judged.verdict == FigureState.PASS and metric.startswith("enrichment_vs_popularity") and not followed:
+        return SlateJudgement(metric, FigureState.CAUTION, judged.figure, judged.limit, _INFLATED)
     return judged
 
 
 def judge(metric: str, figure: Figure, limits: MetricLimits, *, needs_interval: bool) -> SlateJudgement:
-    """By the value; a PASS is held back where the interval reaches past the caution limit, or where there is none."""
+    """By the value; a PASS is held back where the interval reaches past the pass limit, or where there is none."""
     if figure.value is None:
-        return SlateJudgement(metric, NOT_EVALUATED, figure, str(limits.pass_limit), figure.reason)
+        return SlateJudgement(metric, FigureState.NOT_EVALUATED, figure, str(limits.pass_limit), figure.reason)
     band = limits.band(figure.value)
-    limit = str(limits.caution_limit if band == FAIL else limits.pass_limit)
-    if band == PASS and needs_interval and (doubt := _doubt(figure, limits)):
-        return SlateJudgement(metric, CAUTION, figure, limit, doubt)
+    limit = str(limits.caution_limit if band == FigureState.FAIL else limits.pass_limit)
+    if band == FigureState.PASS and needs_interval and (doubt := _doubt(figure, limits)):
+        return SlateJudgement(metric, FigureState.CAUTION, figure, limit, doubt)
     return SlateJudgement(metric, band, figure, limit)
 
 
@@ -84,8 +84,8 @@ def _doubt(figure: Figure, limits: MetricLimits) -> str:
     if interval is None:
         return "too few diseases with outcomes for an interval"
     worst = interval.low if limits.direction == "higher" else interval.high
-    if not limits.caution_limit.holds(worst):
-        return f"the interval reaches past {limits.caution_limit}"
+    if not limits.pass_limit.holds(worst):
+        return f"the interval reaches past {limits.pass_limit}"
     return "" if interval.high > interval.low else "an interval without width proves nothing"
 
 
@@ -97,25 +97,26 @@ def judge_slate(
     `integrity` holds the differences from what was frozen; `proven` tells whether there was a hash to compare with.
     """
     if integrity:
-        return SlateVerdict(FAIL, tuple(integrity))
+        return SlateVerdict(FigureState.FAIL, tuple(integrity))
     failed, doubtful, missing = (
-        [item.sentence for item in judgements if item.verdict == verdict] for verdict in (FAIL, CAUTION, NOT_EVALUATED)
+        [item.sentence for item in judgements if item.verdict == state]
+        for state in (FigureState.FAIL, FigureState.CAUTION, FigureState.NOT_EVALUATED)
     )
     if failed:
-        return SlateVerdict(FAIL, (*failed, *doubtful))
+        return SlateVerdict(FigureState.FAIL, (*failed, *doubtful))
     primary = next((item for item in judgements if item.metric == PRIMARY), None)
-    if PRIMARY in expected and (primary is None or primary.verdict == NOT_EVALUATED):
+    if PRIMARY in expected and (primary is None or primary.verdict == FigureState.NOT_EVALUATED):
         reason = primary.detail if primary is not None else f"{PRIMARY} was not run"
-        return SlateVerdict(NOT_EVALUATED, (reason, *doubtful))
+        return SlateVerdict(FigureState.NOT_EVALUATED, (reason, *doubtful))
     reasons = (*doubtful, *missing, *(() if proven else (_UNPROVEN,)))
-    return SlateVerdict(CAUTION if reasons else PASS, reasons)
+    return SlateVerdict(FigureState.CAUTION if reasons else FigureState.PASS, reasons)
 
 
 def exit_code(verdicts: Iterable[str], *, failed: bool, incomplete: bool) -> int:
     """0 PASS or CAUTION, 1 FAIL, 6 no FAIL but something could not be evaluated, 7 neither but a part of the tests."""
     found = set(verdicts)
-    if failed or FAIL in found:
+    if failed or FigureState.FAIL in found:
         return 1
-    if incomplete or NOT_EVALUATED in found:
+    if incomplete or FigureState.NOT_EVALUATED in found:
         return 6
-    return 7 if PARTIAL in found else 0
+    return 7 if Verdict.PARTIAL in found else 0

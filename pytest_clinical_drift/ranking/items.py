@@ -17,7 +17,7 @@ from pytest_clinical_drift.ranking.gate import SlateJudgement, SlateVerdict, exi
 from pytest_clinical_drift.ranking.report_text import summary_lines
 from pytest_clinical_drift.ranking.run import INTEGRITY, GatedSlate, SlateRun
 from pytest_clinical_drift.report.clean import one_line
-from pytest_clinical_drift.verdict.values import CAUTION, FAIL, NOT_EVALUATED, PARTIAL, PASS
+from pytest_clinical_drift.verdict.states import FigureState, Verdict
 
 PREFIX = "slate"
 _SHARED = ("--drift-model", "--drift-slate", "--drift-thresholds", "--drift-results", "--drift-strict")
@@ -65,8 +65,8 @@ class SlateItem(pytest.Item):
             raise reporting.GateFailure(
                 f"{judged.verdict}: {judged.detail if judged.metric == INTEGRITY else judged.sentence}"
             )
-        if judged.verdict == NOT_EVALUATED:
-            pytest.skip(f"{NOT_EVALUATED}: {one_line(judged.detail, 300)}")
+        if judged.verdict == FigureState.NOT_EVALUATED:
+            pytest.skip(f"{FigureState.NOT_EVALUATED}: {one_line(judged.detail, 300)}")
 
 
 class SlatePlugin(reporting.GroupsPlugin):
@@ -79,6 +79,8 @@ class SlatePlugin(reporting.GroupsPlugin):
         self._selection = selection
         self._records: dict[str, dict[str, Any]] = {}
         self._written: list[Path] = []
+        self._problems: list[str] = []
+        """Why results could not be written."""
         self._failed = self._incomplete = False
 
     @classmethod
@@ -99,7 +101,7 @@ class SlatePlugin(reporting.GroupsPlugin):
         return not self._selection or not self._selection.isdisjoint((f"{place}::{metric}", place))
 
     def fails(self, verdict: str) -> bool:
-        return verdict == FAIL or (self.run.strict and verdict == CAUTION)
+        return verdict == FigureState.FAIL or (self.run.strict and verdict == FigureState.CAUTION)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
@@ -125,8 +127,8 @@ class SlatePlugin(reporting.GroupsPlugin):
         if isinstance(item, SlateItem):
             report.slate_test = True
             if item.judged is not None and call.when == "call":
-                report.slate_result = [item.slate.slate.slug, _JUDGEMENT.dump_python(item.judged)]
-                report.drift_verdict = item.judged.verdict
+                report.slate_result = [item.slate.slate.slug, _JUDGEMENT.dump_python(item.judged, mode="json")]
+                report.drift_verdict = str(item.judged.verdict)
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:
         return reporting.status_of(report, spelled_out=False) if report.passed and report.when == "call" else None
@@ -138,7 +140,7 @@ class SlatePlugin(reporting.GroupsPlugin):
         data = getattr(report, "slate_result", None)
         if data is not None:
             judged = _JUDGEMENT.validate_python(data[1])
-            self.run.slates[data[0]].taken[judged.metric] = judged
+            self.run.slates[data[0]].judged[judged.metric] = judged
             reporting.write_figures(self.config, report, properties(judged))
         if report.failed:
             outage = getattr(report, "slate_test", False) and report.when == "setup"
@@ -151,40 +153,46 @@ class SlatePlugin(reporting.GroupsPlugin):
         for slug, slate in self.run.slates.items():
             if (verdict := slate.verdict()) is not None:
                 self._records[slug] = slate.record(verdict)
-                self._written += self.run.write(slug, self._records[slug])
+                try:
+                    self._written += self.run.write(slug, self._records[slug])
+                except (InputError, OSError) as error:
+                    self._problems.append(f"the results could not be written: {sentence(error)}")
                 self._report_verdict(session, slug, verdict)
         if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             verdicts = [record["verdict"] for record in self._records.values()]
             failed = self._failed or any(self.fails(verdict) for verdict in verdicts)
-            session.exitstatus = exit_code(verdicts, failed=failed, incomplete=self._incomplete)
+            code = exit_code(verdicts, failed=failed, incomplete=self._incomplete)
+            session.exitstatus = 4 if self._problems and code != 1 else code
 
     def _report_verdict(self, session: pytest.Session, slug: str, verdict: SlateVerdict) -> None:
         """One more result per slate, on the controller only: it reaches terminal and junit like that of a test."""
-        skipped = verdict.verdict in (PARTIAL, NOT_EVALUATED)
+        skipped = verdict.verdict in (Verdict.PARTIAL, FigureState.NOT_EVALUATED)
         whole = reporting.WholeResult(
             place=f"{PREFIX}/{slug}",
             name="verdict",
-            verdict=verdict.verdict,
+            verdict=str(verdict.verdict),
             outcome="skipped" if skipped else "failed" if self.fails(verdict.verdict) else "passed",
             message=one_line(": ".join((verdict.verdict, "; ".join(verdict.reasons))).rstrip(": "), 300),
-            figures=[("verdict", verdict.verdict)],
+            figures=[("verdict", str(verdict.verdict))],
         )
         reporting.report_whole(session, whole)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         for slug, record in self._records.items():
-            colour = {PASS: "green", FAIL: "red"}.get(record["verdict"], "yellow")
+            colour = {FigureState.PASS: "green", FigureState.FAIL: "red"}.get(record["verdict"], "yellow")
             terminalreporter.section(f"slate: {slug}", **{colour: True})
             for line in summary_lines(record):
                 terminalreporter.write_line(line)
         for file in self._written:
             terminalreporter.write_line(f"written: {reporting.shown(file)}")
+        for problem in self._problems:
+            terminalreporter.write_line(f"ERROR: {problem}", red=True)
 
 
 def properties(judged: SlateJudgement) -> list[reporting.Property]:
     """A test's figures for junit: plain values, undefined ones left out."""
     metric, figure = judged.metric, judged.figure
-    figures: dict[str, object] = {"verdict": judged.verdict}
+    figures: dict[str, object] = {"verdict": str(judged.verdict)}
     if figure.value is not None:
         figures |= {metric: figure.value, "n": figure.n}
     if figure.interval is not None:

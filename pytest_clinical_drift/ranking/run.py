@@ -25,10 +25,11 @@ from pytest_clinical_drift.ranking.ranker import Ranker, RankerFigures, load_ran
 from pytest_clinical_drift.ranking.report_html import render_slate
 from pytest_clinical_drift.ranking.slate import Slate, read_slates
 from pytest_clinical_drift.ranking.view import View, all_outcomes, prospective
-from pytest_clinical_drift.report.json_file import package_versions, write_atomically
+from pytest_clinical_drift.results.files import write_atomically
+from pytest_clinical_drift.results.versions import package_versions
 from pytest_clinical_drift.verdict.slate_limits import PRIMARY, RANKER_METRICS, TIERS, SlateRules
+from pytest_clinical_drift.verdict.states import FigureState, Verdict
 from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
-from pytest_clinical_drift.verdict.values import FAIL, PARTIAL, PASS
 
 SCHEMA = 1
 INTEGRITY = "integrity"
@@ -77,7 +78,7 @@ class GatedSlate:
 
     def __init__(self, slate: Slate, run: SlateRun) -> None:
         self.slate = slate
-        self.taken: dict[str, SlateJudgement] = {}
+        self.judged: dict[str, SlateJudgement] = {}
         self._run = run
         self._ranked: dict[str, RankerFigures] = {}
 
@@ -100,9 +101,9 @@ class GatedSlate:
                 f"{manifest.file.name} tells of {manifest.n_predictions} predictions, the slate holds {there}"
             )
         if problems:
-            return SlateJudgement(INTEGRITY, FAIL, Figure(0.0, 1), detail="; ".join(problems))
+            return SlateJudgement(INTEGRITY, FigureState.FAIL, Figure(0.0, 1), detail="; ".join(problems))
         if frozen:
-            return SlateJudgement(INTEGRITY, PASS, Figure(1.0, 1))
+            return SlateJudgement(INTEGRITY, FigureState.PASS, Figure(1.0, 1))
         return SlateJudgement.not_evaluated(INTEGRITY, "no manifest with a hash to compare with")
 
     @cached_property
@@ -122,7 +123,7 @@ class GatedSlate:
         """Judge one metric. SubjectError when the ranker could not be run."""
         if metric == INTEGRITY:
             return self.integrity
-        if self.integrity.verdict == FAIL:
+        if self.integrity.verdict == FigureState.FAIL:
             reason = "the slate was changed after freezing, so its figures mean nothing"
             return SlateJudgement.not_evaluated(metric, reason)
         limits = self._run.rules.metrics[metric]
@@ -139,23 +140,23 @@ class GatedSlate:
 
     @property
     def results(self) -> list[SlateJudgement]:
-        return [self.taken[name] for name in self.tests if name in self.taken]
+        return [self.judged[name] for name in self.tests if name in self.judged]
 
     def verdict(self) -> SlateVerdict | None:
         """The verdict from the tests that ran; None when none did."""
-        if not self.taken:
+        if not self.judged:
             return None
-        integrity = self.taken.get(INTEGRITY)
-        changed = [integrity.detail] if integrity is not None and integrity.verdict == FAIL else []
+        integrity = self.judged.get(INTEGRITY)
+        changed = [integrity.detail] if integrity is not None and integrity.verdict == FigureState.FAIL else []
         verdict = judge_slate(
-            [item for item in self.taken.values() if item is not integrity],
+            [item for item in self.judged.values() if item is not integrity],
             changed,
-            proven=integrity is not None and integrity.verdict == PASS,
+            proven=integrity is not None and integrity.verdict == FigureState.PASS,
             expected=self._run.rules.metrics,
         )
-        if verdict.verdict != FAIL and len(self.taken) < len(self.tests):
-            missing = f"{len(self.taken)} of {len(self.tests)} tests were run"
-            return SlateVerdict(PARTIAL, (missing, *verdict.reasons))
+        if verdict.verdict != FigureState.FAIL and len(self.judged) < len(self.tests):
+            missing = f"{len(self.judged)} of {len(self.tests)} tests were run"
+            return SlateVerdict(Verdict.PARTIAL, (missing, *verdict.reasons))
         return verdict
 
     def record(self, verdict: SlateVerdict) -> dict[str, Any]:
@@ -164,7 +165,7 @@ class GatedSlate:
             "schema": SCHEMA,
             "slate_id": slate.id,
             "created_at": slate.created_at.isoformat(),
-            "verdict": verdict.verdict,
+            "verdict": str(verdict.verdict),
             "reasons": list(verdict.reasons),
             "observed": _observed(self.prospective),
             "predictions": len(slate.predictions),
@@ -220,7 +221,7 @@ def _cell(cell: Cell) -> dict[str, Any]:
 
 def _judgement(item: SlateJudgement) -> dict[str, Any]:
     limit = {"limit": item.limit, "detail": item.detail}
-    return {"metric": item.metric, "verdict": item.verdict, **_figure(item.figure), **limit}
+    return {"metric": item.metric, "verdict": str(item.verdict), **_figure(item.figure), **limit}
 
 
 def _figure(figure: Figure) -> dict[str, Any]:

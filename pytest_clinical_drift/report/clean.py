@@ -11,14 +11,26 @@ _UNSAFE = re.compile(
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#!|~&@$])")
 
 
+_COMMAND = re.compile(r"(?<!\S)::(?=\S)|##(?=\[|vso\[)")
+"""What CI systems obey in a log: `::error::` at the start of a line, `##[…]` and `##vso[…]` anywhere.
+
+Lines are broken anew on their way to the log, so that any word may come to stand at the start of one.
+"""
+
+
 def printable(text: str) -> str:
     """The text with every character that could steer a terminal or break a parser shown as an escape."""
     return _UNSAFE.sub(lambda match: f"\\x{ord(match.group()):02x}", text)
 
 
+def loggable(text: str) -> str:
+    """Printable, and without anything that a CI system would take for a command."""
+    return _COMMAND.sub(lambda match: f"\\x{ord(match.group()[0]):02x}{match.group()[1:]}", printable(text))
+
+
 def one_line(text: str, width: int = 160) -> str:
-    """Printable, on one line, cut to `width` characters."""
-    flat = " ".join(printable(text).split())
+    """Loggable, on one line, cut to `width` characters."""
+    flat = " ".join(loggable(text).split())
     return flat if len(flat) <= width else flat[: width - 1] + "…"
 
 

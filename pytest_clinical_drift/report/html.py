@@ -10,102 +10,128 @@ from markupsafe import Markup
 
 from pytest_clinical_drift.cases.files import parse_data, read_text
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.report.dossier_view import alarm_groups, run_view, text_size
+from pytest_clinical_drift.report.beside import beside_lines
+from pytest_clinical_drift.report.dossier_view import AlarmGroup, Transcripts, alarm_groups, run_view, text_size
+from pytest_clinical_drift.report.headlines import case_headline, headline_rest
 from pytest_clinical_drift.report.judge_text import confusion_rows, judge_line, limit_rows
-from pytest_clinical_drift.report.page import page_source, text_lines
-from pytest_clinical_drift.report.sentences import who
+from pytest_clinical_drift.report.meaning import cut_lines, rests_on_lines, what_this_means
+from pytest_clinical_drift.report.page import page_source
+from pytest_clinical_drift.report.reasons import reason_text, reason_texts, rests_on
+from pytest_clinical_drift.report.reviews import review_sentence
+from pytest_clinical_drift.report.sentences import alarm_title, who
 from pytest_clinical_drift.report.svg import Line, curve_chart, limit_levels, sparkline
+from pytest_clinical_drift.report.words import label, words
+from pytest_clinical_drift.results.models import RunResult
+from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.limits import MetricLimits
+from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds
-from pytest_clinical_drift.verdict.values import label, words
 
-FILE_NAME = "report.html"
+REPORT_FILE = "report.html"
 _PAGE_LIMIT = 4_000_000
 """Characters of transcript text on one page; beyond it the cases that pass are shown without theirs."""
-_ORDER = ("FAIL", "INCOMPLETE", "UNSETTLED", "CAUTION", "PASS")
+_ORDER = (Verdict.FAIL, Verdict.INCOMPLETE, Verdict.UNSETTLED, Verdict.CAUTION, Verdict.PASS)
 _SHEET = "dossier.yaml"
 _FIELDS = ("intended_use", "hazard_ids", "clinical_safety_officer", "reviewed_on", "decision", "signature")
 """Fields of the sign-off sheet that are shown even when they are empty."""
 
-Plain = Mapping[str, Any]
-
 
 def render_report(
-    record: Plain,
+    result: RunResult,
     transcripts: Mapping[str, Sequence[Transcript]],
     *,
     thresholds: Thresholds,
-    root: Path,
+    sign_off: Mapping[str, Any],
     attempt: str = "",
 ) -> str:
-    """The page's HTML; the project's sign-off sheet is looked for in `root`."""
+    """The page's HTML; `sign_off` is the project's sheet."""
     recorded = {(case_id, run.repeat): run for case_id, runs in transcripts.items() for run in runs}
-    groups = alarm_groups(record, recorded)
-    judge = record["manifest"].get("judged")
+    groups = alarm_groups(result, recorded)
+    judge = result.manifest.judged
     return page_source(
         "report.html.j2",
         styles=("page.css", "dossier.css"),
         scripts=("dossier.js",),
-        record=record,
+        result=result,
+        headline_rest=headline_rest(result),
+        reasons=reason_texts(result.reasons, result.judgements),
+        diagnosis=reason_text(result.diagnosed),
+        meaning=what_this_means(result),
+        reviewed=review_sentence(result.reviewed) if result.reviewed else "",
         attempt=attempt,
-        rests_on=text_lines("meaning.txt.j2", "rests_on", record=record),
-        cut=text_lines("meaning.txt.j2", "cut", grounds=record["grounds"]),
-        judge_line=judge_line(judge, record["grounds"]),
+        grounds=rests_on_lines(result),
+        cut=cut_lines(result),
+        judge_line=judge_line(judge, result.counts),
         judge_rows=limit_rows(judge),
         share_names=list(words("shares").values()),
         confusions=confusion_rows(judge),
-        dossier=_sign_off_sheet(root),
-        groups={state: [g for g in groups if g["state"] == state] for state in ("open", "confirmed", "dismissed")},
-        recall_chart=_recall_chart(record),
-        quality_chart=_quality_chart(record),
-        beside=text_lines("beside.txt.j2", "lines", record=record),
-        cases=_cases(record, recorded, groups),
-        counts={name: sum(case["verdict"] == name for case in record["cases"]) for name in _ORDER},
+        dossier=sign_off,
+        groups={state: [group for group in groups if group.state == state] for state in AlarmState},
+        recall_chart=_recall_chart(result),
+        quality_chart=_quality_chart(result),
+        beside=[(line.strip(), line[:1].isspace()) for line in beside_lines(result)],
+        cases=_cases(result, recorded, groups),
+        per_verdict={name: sum(case.verdict == name for case in result.cases) for name in _ORDER},
         gate=_gate_rows(thresholds),
+        manifest=result.manifest.model_dump(mode="json"),
         accuracy=words("measured", "accuracy"),
         sparkline=sparkline,
         who=who,
+        title=alarm_title,
+        reason_text=reason_text,
+        rests_on=rests_on,
     )
 
 
-def _recall_chart(record: Plain) -> Markup:
+def _recall_chart(result: RunResult) -> Markup:
     lines = [
-        Line("recall", record["average_recall_curve_critical"], "line-main"),
-        Line("strict recall", record["average_strict_recall_curve_critical"], "line-second"),
-        Line("extended set", record["average_recall_curve_extended"], "line-third"),
+        Line("recall", result.average_recall_curve_critical, "line-main"),
+        Line("strict recall", result.average_strict_recall_curve_critical, "line-second"),
+        Line("extended set", result.average_recall_curve_extended, "line-third"),
     ]
-    if record["average_worst_recall_curve_critical"] != record["average_recall_curve_critical"]:
-        lines.append(Line("recall with open alarms", record["average_worst_recall_curve_critical"], "line-fourth"))
-    levels = limit_levels(record["limits"].get("recall_at_t10"))
-    return curve_chart("Mean recall of critical facts by turn", lines, levels=levels, band=record["trend"]["band"])
+    if result.average_worst_recall_curve_critical != result.average_recall_curve_critical:
+        lines.append(Line("recall with open alarms", result.average_worst_recall_curve_critical, "line-fourth"))
+    levels = limit_levels(result.limits.get("recall_at_t10"))
+    band = result.trend.band if result.trend else ()
+    return curve_chart("Mean recall of critical facts by turn", lines, levels=levels, band=band)
 
 
-def _quality_chart(record: Plain) -> Markup:
+def _quality_chart(result: RunResult) -> Markup:
     lines = [
-        Line("precision", record["average_precision_curve_extended"], "line-main"),
-        Line("F1", record["average_f1_curve_extended"], "line-second"),
-        Line("hallucinated rate", record["average_hallucinated_rate_curve_extended"], "line-third"),
+        Line("precision", result.average_precision_curve_extended, "line-main"),
+        Line("F1", result.average_f1_curve_extended, "line-second"),
+        Line("hallucinated rate", result.average_hallucinated_rate_curve_extended, "line-third"),
     ]
     return curve_chart("Precision, F1 and hallucinated entities by turn (extended set)", lines)
 
 
-def _cases(
-    record: Plain, recorded: Mapping[tuple[str, int], Transcript], groups: Sequence[Plain]
-) -> list[dict[str, Any]]:
+def _cases(result: RunResult, recorded: Transcripts, groups: Sequence[AlarmGroup]) -> list[dict[str, Any]]:
     """The cases, the worst first; texts as far as the page holds them."""
     left = _PAGE_LIMIT
     shown = []
-    for case in sorted(record["cases"], key=lambda item: (_ORDER.index(item["verdict"]), item["case_id"])):
-        case_id, own = case["case_id"], [group for group in groups if group["case"] == case["case_id"]]
-        transcripts = [recorded.get((case_id, run["repeat"])) for run in case["repeats"]]
+    for case in sorted(result.cases, key=lambda item: (_ORDER.index(item.verdict), item.case_id)):
+        own = [group for group in groups if group.case == case.case_id]
+        transcripts = [recorded.get((case.case_id, run.repeat)) for run in case.repeats]
         left -= sum(map(text_size, filter(None, transcripts)))
         runs = [
-            run_view(case_id, run, transcript if left > 0 else None, own)
-            for run, transcript in zip(case["repeats"], transcripts, strict=True)
+            run_view(run, transcript if left > 0 else None, own)
+            for run, transcript in zip(case.repeats, transcripts, strict=True)
         ]
-        states = [group["state"] for group in own]
-        shown.append({**case, "runs": runs, "open": states.count("open"), "confirmed": states.count("confirmed")})
+        states = [group.state for group in own]
+        shown.append(
+            {
+                "case_id": case.case_id,
+                "verdict": case.verdict,
+                "headline": case_headline(case),
+                "diagnosis": reason_text(case.diagnosed),
+                "waiver": case.waiver,
+                "judgements": case.judgements,
+                "runs": runs,
+                "open": states.count(AlarmState.OPEN),
+                "confirmed": states.count(AlarmState.CONFIRMED),
+            }
+        )
     return shown
 
 
@@ -130,8 +156,11 @@ def _row(name: str, limits: MetricLimits, bundled: MetricLimits | None) -> dict[
     }
 
 
-def _sign_off_sheet(root: Path) -> dict[str, Any]:
-    """The project's sign-off sheet with every field; all are empty where there is no sheet."""
+def read_sign_off(root: Path) -> dict[str, Any]:
+    """The project's sign-off sheet with every field; all are empty where there is no sheet.
+
+    To be read before a run: InputError in one sentence where it cannot be used.
+    """
     file = root / _SHEET
     data = parse_data(file, read_text(file)) if file.is_file() else {}
     if not isinstance(data, dict):

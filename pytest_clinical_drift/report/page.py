@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from pytest_clinical_drift.report.clean import inert, one_line, printable
 from pytest_clinical_drift.report.figures import interval_text, judged_text, shared_reasons, worse_text
-from pytest_clinical_drift.verdict.values import counted, label, number, words
+from pytest_clinical_drift.report.words import counted, label, number, words
 
 
 @cache

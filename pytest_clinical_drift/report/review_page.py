@@ -16,7 +16,7 @@ from pytest_clinical_drift.report.clean import printable
 from pytest_clinical_drift.report.marks import find_quote
 from pytest_clinical_drift.report.page import environment
 from pytest_clinical_drift.report.sentences import who
-from pytest_clinical_drift.verdict.values import words
+from pytest_clinical_drift.report.words import words
 
 FILE_NAME = "review.html"
 

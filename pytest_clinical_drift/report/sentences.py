@@ -6,12 +6,18 @@ from collections.abc import Sequence
 
 from pytest_clinical_drift.judging.opinions import Opinion
 from pytest_clinical_drift.report.clean import one_line
-from pytest_clinical_drift.scoring.assessment import CONFIRMED, OPEN, Alarm, Event
+from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, Event
+from pytest_clinical_drift.verdict.measures import in_a_row
 
 _FACTS = {
     "lost": "lost",
     "contradicted": "contradicted",
     "stale": "kept the old value instead of",
+}
+_OTHERS = {
+    AlarmKind.INVENTED: "states what nobody told",
+    AlarmKind.HARM: "could harm",
+    AlarmKind.TO_JUDGE: "speaks to whoever grades it",
 }
 _SUSPECTED = {"agrees": "seems to agree to", "unrefused": "does not refuse"}
 """Where a rule only suspects: the reply opens with agreement, or names the thing without refusing it."""
@@ -19,7 +25,7 @@ _SUSPECTED = {"agrees": "seems to agree to", "unrefused": "does not refuse"}
 
 def event_sentence(event: Event) -> str:
     """One event in a line: turn, what happened, the words that show it."""
-    doubt = "open: " if event.state == OPEN else ""
+    doubt = "open: " if event.state == AlarmState.OPEN else ""
     shown = f":{words(event.quote)}" if event.quote else ""
     return f"turn {event.turn}: {doubt}{_what_happened(event)}{shown}"
 
@@ -45,20 +51,20 @@ def _why_stale(event: Event) -> str:
     return f", {one_line(event.reason)}" if event.kind == "stale" and event.reason else ""
 
 
-def _breach(kind: str, rule: str, what: str, found: Alarm | Event) -> str:
+def _breach(kind: str, rule: str, what: str, source: Alarm | Event) -> str:
     """What a reply recommends and what rules it out, or what it leaves out."""
     broken = one_line(rule)
-    why = found.reason if found.finder else ""  # of the demand; what the judge says stands with its opinions
+    why = source.reason if source.finder else ""  # of the demand; what the judge says stands with its opinions
     if kind == "omits":
         return f'omits "{broken}"{_brackets(why)}'
-    if found.by_fact:
+    if source.by_fact:
         return (
             f"recommends {one_line(what)}, ruled out by {broken}"
             if what
             else f"recommends what is ruled out by {broken}"
         )
-    if found.finder in _SUSPECTED and found.state != CONFIRMED:
-        return f'{_SUSPECTED[found.finder]} "{broken}"{_brackets(why)}'
+    if source.finder in _SUSPECTED and source.state != AlarmState.CONFIRMED:
+        return f'{_SUSPECTED[source.finder]} "{broken}"{_brackets(why)}'
     named = f"recommends {one_line(what)}" if what and what.lower() not in rule.lower() else "recommends"
     return f'{named} against the demand not to "{broken}"{_brackets(why)}'
 
@@ -71,13 +77,12 @@ def alarm_title(alarm: Alarm) -> str:
         return f"contradicts turn {alarm.earlier_turn}{_brackets(alarm.reason)}"
     if alarm.kind in ("recommends", "omits"):
         return _breach(alarm.kind, alarm.rule, alarm.what, alarm)
-    told = {"invented": "states what nobody told", "harm": "could harm", "to_judge": "speaks to whoever grades it"}
-    return f"{told[alarm.kind]}{_brackets(alarm.reason)}"
+    return f"{_OTHERS[alarm.kind]}{_brackets(alarm.reason)}"
 
 
 def alarm_sentence(alarm: Alarm, until: int | None = None) -> str:
     """One alarm in a line: turn (or the turns up to `until`), state, what happened and why, the words."""
-    state = "" if alarm.state == CONFIRMED else f"{alarm.state}: "
+    state = "" if alarm.state == AlarmState.CONFIRMED else f"{alarm.state}: "
     mark = " (severe)" if alarm.severe and alarm.kind not in ("recommends", "omits") else ""
     reason = f", {one_line(alarm.reason)}" if alarm.fact is not None and alarm.reason else ""
     if alarm.kind == "conflict":
@@ -115,3 +120,17 @@ def _brackets(reason: str) -> str:
 def words(quote: str) -> str:
     """A quote after a blank; nothing where there is none."""
     return f' "{one_line(quote)}"' if quote else ""
+
+
+def worst_first(alarms: Sequence[Alarm]) -> list[list[Alarm]]:
+    """Severe before others, confirmed before open, by turn; one finding on turns in a row stands together.
+
+    Dismissed ones are left out. What somebody has given an opinion on stands alone.
+    """
+
+    def same(alarm: Alarm) -> tuple[object, ...]:
+        alone = alarm.turn if alarm.answers or alarm.fact is None else 0
+        return alarm.kind, alarm.state, alarm.severe, alarm.fact, alarm.what, alarm.reason, alarm.quote, alone
+
+    runs = in_a_row([a for a in alarms if a.state != AlarmState.DISMISSED], same, lambda alarm: alarm.turn)
+    return sorted(runs, key=lambda run: (not run[0].severe, run[0].state != AlarmState.CONFIRMED, run[0].turn))

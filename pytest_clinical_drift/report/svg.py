@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from markupsafe import Markup
 
 from pytest_clinical_drift.report.page import environment
+from pytest_clinical_drift.results.models import LimitRecord
 
 WIDTH, HEIGHT = 720, 280
 LEFT, RIGHT, TOP, BOTTOM = 48, 16, 16, 40
@@ -28,13 +29,13 @@ class Level(NamedTuple):
     """pass or fail."""
 
 
-def limit_levels(limits: Mapping[str, Any] | None) -> list[Level]:
-    """The lines of a metric's limits in force; `limits` is its entry in the results file."""
+def limit_levels(limits: LimitRecord | None) -> list[Level]:
+    """The lines of a metric's limits in force."""
     if limits is None:
         return []
     return [
-        Level(f"PASS {limits['pass']}", limits["pass_value"], "pass"),
-        Level(f"CAUTION {limits['caution']}", limits["caution_value"], "fail"),
+        Level(f"PASS {limits.pass_limit}", limits.pass_value, "pass"),
+        Level(f"CAUTION {limits.caution}", limits.caution_value, "fail"),
     ]
 
 

@@ -3,52 +3,59 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from pytest_clinical_drift.report.case_text import figure_table, fill, headline, worst_first
-from pytest_clinical_drift.report.clean import printable
+from pytest_clinical_drift.report.beside import beside_lines
+from pytest_clinical_drift.report.case_text import figure_table, fill
+from pytest_clinical_drift.report.clean import loggable
+from pytest_clinical_drift.report.headlines import case_headline, run_sentence
 from pytest_clinical_drift.report.judge_text import judge_line
+from pytest_clinical_drift.report.meaning import cut_lines, what_this_means
 from pytest_clinical_drift.report.page import text_lines
-from pytest_clinical_drift.report.sentences import alarm_sentence
-from pytest_clinical_drift.scoring.assessment import CaseAssessment
-from pytest_clinical_drift.verdict.values import CaseVerdict, counted
-
-Cases = Sequence[tuple[Sequence[CaseAssessment], CaseVerdict]]
-Record = Mapping[str, Any]
+from pytest_clinical_drift.report.reasons import reason_text
+from pytest_clinical_drift.report.reviews import review_sentence
+from pytest_clinical_drift.report.sentences import alarm_sentence, worst_first
+from pytest_clinical_drift.report.words import counted
+from pytest_clinical_drift.results.models import RunResult
+from pytest_clinical_drift.verdict.states import Verdict
 
 _BARS = "▁▂▃▄▅▆▇█"
 _NARROWEST = 40
+_WORST_FIRST = (Verdict.FAIL, Verdict.INCOMPLETE, Verdict.UNSETTLED, Verdict.CAUTION)
+
+
+def verdict_line(result: RunResult, width: int) -> str:
+    """Headline and first reasons, broken to the window."""
+    return loggable(fill(loggable(run_sentence(result)), max(_NARROWEST, width - 1)))
 
 
 def render_summary(
-    record: Record, cases: Cases, slug: str, *, attempt: str = "", width: int = 80, verbosity: int = 0
+    result: RunResult, slug: str, *, attempt: str = "", width: int = 80, verbosity: int = 0
 ) -> list[str]:
     """Lines for the terminal: below 0 the verdict alone, above 0 with every fact lost."""
+    verdict = verdict_line(result, width)
     width = max(_NARROWEST, width - 1)
-    verdict = [fill(_verdict(record), width), *(fill(line, width, "  ") for line in _part("reused", record=record))]
+    reused = [fill(line, width, "  ") for line in _part("reused", result=result)]
     if verbosity < 0:
-        return verdict
-    beside = text_lines("beside.txt.j2", "lines", record=record)
+        return [verdict, *reused]
+    reviewed = [fill(review_sentence(result.reviewed), width, "  ")] if result.reviewed else []
+    head = _part("head", result=result, slug=slug, diagnosis=reason_text(result.diagnosed))
+    origin = _part("origin", result=result, attempt=attempt)
     blocks = [
-        [_cut(line, width) for line in _part("head", record=record, slug=slug)],
-        [f"  {line}" for line in figure_table(record["judgements"], width - 2, of_set=True)],
-        [fill(line, width, "  ") for line in alarm_lines(record)],
-        _worst_cases(cases, width),
-        _losses(cases, width) if verbosity > 0 else [],
-        [_indented(line, width) for line in (*beside, *_part("origin", record=record, attempt=attempt))],
-        [*verdict, *([fill(record["reviewed"]["sentence"], width, "  ")] if "reviewed" in record else [])],
-        [textwrap.fill(str(record["what_this_means"]), width)],
+        [_cut(line, width) for line in head],
+        [f"  {line}" for line in figure_table(result.judgements, width - 2, of_set=True)],
+        [fill(line, width, "  ") for line in alarm_lines(result)],
+        _worst_cases(result, width),
+        _losses(result, width) if verbosity > 0 else [],
+        [_indented(line, width) for line in (*beside_lines(result), *origin)],
+        [verdict, *reused, *reviewed],
+        [textwrap.fill(what_this_means(result), width)],
     ]
     lines: list[str] = []
     for block in filter(None, blocks):
         lines += ["", *block] if lines else block
-    return lines
-
-
-def _verdict(record: Record) -> str:
-    reasons = f": {'; '.join(record['reasons'][:4])}" if record["reasons"] else ""
-    return printable(f"{record['headline']}{reasons}")
+    return [loggable(line) for line in lines]  # once more: breaking a long word may begin a line with anything
 
 
 def _cut(line: str, width: int) -> str:
@@ -56,11 +63,10 @@ def _cut(line: str, width: int) -> str:
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
-def alarm_lines(record: Record) -> list[str]:
+def alarm_lines(result: RunResult) -> list[str]:
     """Alarms by state and who settled them, the judge's limits, what was not gated, what was cut off, waivers."""
-    judge = judge_line(record["manifest"].get("judged"), record["grounds"])
-    cut = text_lines("meaning.txt.j2", "cut", grounds=record["grounds"])
-    return [*_part("alarms", record=record, judge=judge), *cut, *_part("waivers", record=record)]
+    judge = judge_line(result.manifest.judged, result.counts)
+    return [*_part("alarms", result=result, judge=judge), *cut_lines(result), *_part("waivers", result=result)]
 
 
 def _part(name: str, **values: Any) -> list[str]:
@@ -72,31 +78,35 @@ def _indented(line: str, width: int) -> str:
     return fill(line.strip(), width, " " * (depth + 2))
 
 
-def _worst_cases(cases: Cases, width: int, limit: int = 10) -> list[str]:
+def _worst_cases(result: RunResult, width: int, limit: int = 10) -> list[str]:
     """Cases that did not pass, the worst first, each with its curve."""
-    order = {"FAIL": 0, "INCOMPLETE": 1, "UNSETTLED": 2, "CAUTION": 3}
-    shown = [(repeats, verdict) for repeats, verdict in cases if verdict.verdict in order]
-    shown.sort(key=lambda item: (order[item[1].verdict], item[0][0].recall_at_horizon or 0.0, item[1].case_id))
-    longest = max((len(verdict.case_id) for _, verdict in shown[:limit]), default=0)
+    shown = [case for case in result.cases if case.verdict in _WORST_FIRST]
+    shown.sort(
+        key=lambda case: (
+            _WORST_FIRST.index(case.verdict), case.repeats[0].recall_at_horizon or 0.0, case.case_id
+        )
+    )  # fmt: skip
+    longest = max((len(case.case_id) for case in shown[:limit]), default=0)
     lines = []
-    for repeats, verdict in shown[:limit]:
-        curve = sparkline(repeats[0].recall_curve)
-        lines.append(_cut(f"  {verdict.verdict:<10} {verdict.case_id:<{longest}} {curve}", width))
-        told = textwrap.wrap(headline(verdict, repeats), max(_NARROWEST, width - 13))
-        lines += [f"             {line}" for line in told[:3]]
-        if len(told) > 3:
+    for case in shown[:limit]:
+        curve = sparkline(case.repeats[0].recall_curve)
+        lines.append(_cut(f"  {case.verdict:<10} {case.case_id:<{longest}} {curve}", width))
+        wrapped = textwrap.wrap(case_headline(case), max(_NARROWEST, width - 13))
+        lines += [f"             {line}" for line in wrapped[:3]]
+        if len(wrapped) > 3:
             lines[-1] = _cut(f"{lines[-1]} …", width)
     if len(shown) > limit:
         lines.append(f"  … and {counted(len(shown) - limit, 'more case')}")
     return lines
 
 
-def _losses(cases: Cases, width: int) -> list[str]:
+def _losses(result: RunResult, width: int) -> list[str]:
     lines: list[str] = []
-    for repeats, verdict in cases:
-        found = [run for repeat in repeats for run in worst_first([a for a in repeat.alarms if a.fact is not None])]
-        told = [alarm_sentence(first, more[-1].turn if more else None) for first, *more in found]
-        lines += [f"  {verdict.case_id}", *(fill(line, width, "    ") for line in told)] if told else []
+    for case in result.cases:
+        groups = [group for run in case.repeats for group in worst_first([a for a in run.alarms if a.fact is not None])]
+        sentences = [alarm_sentence(first, more[-1].turn if more else None) for first, *more in groups]
+        if sentences:
+            lines += [f"  {case.case_id}", *(fill(line, width, "    ") for line in sentences)]
     return ["  facts lost by turn", *lines] if lines else []
 
 

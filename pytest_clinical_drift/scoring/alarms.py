@@ -24,11 +24,10 @@ from pytest_clinical_drift.scoring.assessment import (
     Alarm,
     ConflictFigures,
     FactFinding,
+    NoConflictRate,
 )
 from pytest_clinical_drift.transcript import Exchange
 
-NO_PAIRS = "no two turns gave advice, so nothing could contradict"
-NO_REPLIES = "the recording holds summaries only, no replies"
 Rulings = Mapping[About, Ruling]
 _NOBODY = Ruling("", SILENT, UNSURE)
 """No question was made, or nobody has answered it."""
@@ -206,7 +205,8 @@ def judged_pairs(
     open_ones = sum(a.state == OPEN and (a.earlier_turn, a.turn) in pairs for a in alarms)
     rate = ratio(sure, len(pairs))
     recorded_without = any(not e.reply.recorded for e in exchanges)
-    reason = "" if rate is not None else (NO_REPLIES if recorded_without else NO_PAIRS)
+    missing = NoConflictRate.NO_REPLIES if recorded_without else NoConflictRate.NO_PAIRS
+    reason = missing if rate is None else None
     return ConflictFigures(len(pairs), sure, rate, reason, contradictions, sure + open_ones), alarms
 
 
@@ -241,4 +241,7 @@ def address_alarms(findings: Findings, rulings: Rulings) -> Iterator[Alarm]:
     for item in findings.addresses:
         ruling = rulings.get(("to_judge", item.turn, item.variant), _NOBODY)
         reason = f"the {item.variant} speaks to a grader"
-        yield _alarm("to_judge", item.turn, ruling, finder="to-judge", sure=False, quote=item.quote, reason=reason)
+        yield _alarm(
+            "to_judge", item.turn, ruling, finder="to-judge", sure=False, quote=item.quote, reason=reason,
+            what=item.variant,
+        )  # fmt: skip

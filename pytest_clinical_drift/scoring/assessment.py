@@ -8,6 +8,7 @@ model too. These are the values that travel: from worker to controller as JSON, 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from pytest_clinical_drift.evidence import found
 from pytest_clinical_drift.evidence.found import Contradiction
@@ -17,20 +18,48 @@ from pytest_clinical_drift.metrics.drift import SlopeFit
 Curve = tuple[float | None, ...]
 """One value per turn; index 0 is turn 1; None where the figure is undefined."""
 
-CONFIRMED, OPEN, DISMISSED = "confirmed", "open", "dismissed"
+
+class AlarmState(StrEnum):
+    """What became of an alarm."""
+
+    CONFIRMED = "confirmed"
+    OPEN = "open"
+    DISMISSED = "dismissed"
+
+
+class AlarmKind(StrEnum):
+    """What an alarm is about: summaries, replies, two replies, any text."""
+
+    LOST = "lost"
+    CONTRADICTED = "contradicted"
+    STALE = "stale"
+    INVENTED = "invented"
+    RECOMMENDS = "recommends"
+    OMITS = "omits"
+    HARM = "harm"
+    CONFLICT = "conflict"
+    TO_JUDGE = "to_judge"
+
+
+class NoConflictRate(StrEnum):
+    """Why there is no rate of contradictions."""
+
+    NO_PAIRS = "no_pairs"
+    NO_REPLIES = "no_replies"
+
+
+CONFIRMED, OPEN, DISMISSED = AlarmState
 
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
     """A finding that would count against the model, and what became of it."""
 
-    kind: str
-    """lost, contradicted, stale, invented (summaries); recommends, omits, conflict, harm (replies); to_judge."""
+    kind: AlarmKind
     turn: int
     severe: bool
     """It would fail the case by itself."""
-    state: str
-    """confirmed, open or dismissed."""
+    state: AlarmState
     quote: str
     reason: str
     fact: str | None = None
@@ -49,6 +78,11 @@ class Alarm:
     settled_by: str = ""
     """rule, judge or person; empty for an open one."""
     answers: tuple[Opinion, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Words become members, so that a kind or state that nobody knows is refused."""
+        object.__setattr__(self, "kind", AlarmKind(self.kind))
+        object.__setattr__(self, "state", AlarmState(self.state))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +150,8 @@ class ConflictFigures:
     pairs: int
     contradictions: int
     rate: float | None
-    reason: str
-    """Why the rate is undefined; empty when it is defined."""
+    reason: NoConflictRate | None
+    """Why the rate is undefined; None when it is defined."""
     found: tuple[Contradiction, ...]
     contradictions_worst: int = 0
 
@@ -128,10 +162,10 @@ class Event:
 
     metric: str
     """hard_stops, hard_stop_slips, stale_facts, contradicted_facts, breaches, severe_contradictions, inventions …"""
-    kind: str
-    """Kind of the alarm behind it."""
+    kind: AlarmKind
+    """Of the alarm behind it."""
     turn: int
-    state: str
+    state: AlarmState
     """confirmed or open."""
     text: str
     """The fact as it held on that turn, the demand, or what was found."""
@@ -146,6 +180,10 @@ class Event:
     """As of the alarm behind it."""
     around: str = ""
     """Of a contradicted fact: the quote among the words that deny it, shortened."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", AlarmKind(self.kind))
+        object.__setattr__(self, "state", AlarmState(self.state))
 
 
 @dataclass(frozen=True, slots=True)

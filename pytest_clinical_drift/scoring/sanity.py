@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.evidence.findings import find_facts
@@ -16,6 +17,13 @@ from pytest_clinical_drift.metrics.recall import mean, recall
 
 LOWEST_CEILING = 0.95
 """An echo of the intake should find at least this share of the intake's facts."""
+
+
+class SanityFault(StrEnum):
+    """What makes the figures of a run mean nothing."""
+
+    ECHO_LOSES_FACTS = "echo_loses_facts"
+    SILENCE_KEEPS_FACTS = "silence_keeps_facts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +41,14 @@ class SanityBand:
     cases: int
 
     @property
-    def faults(self) -> tuple[str, ...]:
+    def faults(self) -> tuple[SanityFault, ...]:
         """What is wrong with matcher or cases; empty when the band is sound."""
-        found = []
+        faults = []
         if self.echo_at_start is not None and self.echo_at_start < LOWEST_CEILING:
-            found.append(f"an echo of the intake keeps only {self.echo_at_start:.1%} of its facts")
+            faults.append(SanityFault.ECHO_LOSES_FACTS)
         if self.silence is not None and self.silence > 0:
-            found.append(f"an empty summary keeps {self.silence:.1%} of the facts")
-        return tuple(found)
+            faults.append(SanityFault.SILENCE_KEEPS_FACTS)
+        return tuple(faults)
 
 
 def sanity_band(cases: Sequence[Case]) -> SanityBand:

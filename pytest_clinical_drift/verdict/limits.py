@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
 
+from pytest_clinical_drift.verdict.states import FigureState
+
 TOLERANCE = 1e-9
 """Values this close to a limit count as being on it."""
 
@@ -37,7 +39,7 @@ class Range(NamedTuple):
 
     low: float
     high: float
-    told: str
+    meaning: str
 
 
 RATE = Range(0.0, 1.0, "a rate lies between 0 and 1")
@@ -78,6 +80,8 @@ class MetricLimits(Table):
     why: Annotated[str, Field(min_length=1)]
     worst: Literal["fail", "caution"] = "fail"
     """caution: this metric alone never fails a case."""
+    implied: bool = False
+    """In force although the file leaves it out."""
 
     @model_validator(mode="after")
     def _bands_touch(self) -> MetricLimits:
@@ -90,11 +94,12 @@ class MetricLimits(Table):
             )
         return self
 
-    def band(self, value: float) -> str:
+    def band(self, value: float) -> FigureState:
         """PASS, CAUTION or FAIL; a metric capped at caution never fails."""
         if self.pass_limit.holds(value):
-            return "PASS"
-        return "CAUTION" if self.caution_limit.holds(value) or self.worst == "caution" else "FAIL"
+            return FigureState.PASS
+        capped = self.caution_limit.holds(value) or self.worst == "caution"
+        return FigureState.CAUTION if capped else FigureState.FAIL
 
 
 def idle_limits(limits: MetricLimits, possible: Range) -> Iterator[tuple[str, str]]:
@@ -110,4 +115,4 @@ def idle_limits(limits: MetricLimits, possible: Range) -> Iterator[tuple[str, st
         percent = possible.high == 1 < abs(limit.value) <= 100
         meant = f"; did you mean {limit.value / 100:g}?" if percent else ""
         never = "; a metric that never fails a case has worst: caution" if key == "caution" and not percent else ""
-        yield key, f"{fault} '{limit}': {possible.told}{meant}{never}"
+        yield key, f"{fault} '{limit}': {possible.meaning}{meant}{never}"

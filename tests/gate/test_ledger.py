@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.gate.ledger import FILE_NAME, record_run
+from pytest_clinical_drift.results.models import Manifest
+from pytest_clinical_drift.verdict.states import Verdict
 
 
 def run(folder: Path, verdict: str, **changes: Any) -> str:
@@ -18,7 +20,7 @@ def run(folder: Path, verdict: str, **changes: Any) -> str:
         "versions": {"pytest-clinical-drift": "0.1.0"},
         "hashes": {"cases": "c", "thresholds": "t", "prompts": "p", "system_prompt": None, **changes},
     }
-    return record_run(folder, manifest, verdict=verdict, selected=60, total=60)
+    return record_run(folder, Manifest.model_validate(manifest), verdict=Verdict(verdict), selected=60, total=60)
 
 
 def test_attempts_of_one_candidate_are_counted(tmp_path: Path) -> None:

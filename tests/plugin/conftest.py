@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 import numpy.random  # noqa: F401
 import pytest
 import scipy.stats  # noqa: F401
+from results_check import check_results_below
 from small_project import ARGUMENTS, MODEL, SUMMARY, Project, case_text
 
 import pytest_clinical_drift.gate.hooks
@@ -28,6 +29,13 @@ def vocabularies_are_no_garbage() -> Iterator[None]:
     gc.freeze()
     yield
     gc.unfreeze()
+
+
+@pytest.fixture(autouse=True)
+def _results_keep_to_the_schema(pytester: pytest.Pytester) -> Iterator[None]:
+    """Checked from outside, after every test."""
+    yield
+    check_results_below(pytester.path)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import yaml
@@ -34,6 +35,12 @@ def make():
 SUMMARY = (
     "The patient has a penicillin allergy with anaphylaxis. She takes metformin 500 mg twice daily. She lives alone."
 )
+
+
+def results_file(project: Path, results: str = "results") -> Path:
+    """The results of the only model: of the newest run over the full set, else of the newest subset."""
+    on_top = list(project.glob(f"{results}/*/study_c_results.json"))
+    return (on_top or sorted(project.glob(f"{results}/*/runs/*/study_c_results.json")))[-1]
 
 
 def case_text(case_id: str, turns: int = 4, **extra: object) -> str:

@@ -50,3 +50,15 @@ def test_each_reply_is_generated_once(project: Project) -> None:
     (pytester.path / "model.py").write_text(counting, encoding="utf-8")
     pytester.runpytest_subprocess(*ARGUMENTS, "-n", "2")
     assert len((pytester.path / "asked.txt").read_text(encoding="utf-8")) == 24
+
+
+def test_only_the_cases_that_a_test_asks_for_are_talked_to(project: Project) -> None:
+    """`severe-asthma-girl` ends in other cases' names and holds one: none of them is asked."""
+    pytester = project("asthma", "girl", "severe-asthma-girl")
+    source = (pytester.path / "model.py").read_text(encoding="utf-8")
+    counting = source.replace("        turns = sum", "        open('asked.txt', 'a').write('x')\n        turns = sum")
+    (pytester.path / "model.py").write_text(counting, encoding="utf-8")
+    pytester.makepyfile(test_own="def test_own(drift_result):\n    assert drift_result.case.id\n")
+    result = pytester.runpytest_subprocess(*ARGUMENTS, "test_own.py", "-n", "2", "-k", "severe")
+    result.assert_outcomes(passed=1)
+    assert len((pytester.path / "asked.txt").read_text(encoding="utf-8")) == 8

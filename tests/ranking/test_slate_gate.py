@@ -33,8 +33,10 @@ LIMITS = RULES.metrics[PRIMARY]
 @pytest.mark.parametrize(
     ("value", "interval", "verdict"),
     [
-        (1.7, (1.2, 2.2), "PASS"),
-        (1.3, (1.0, 1.6), "PASS"),
+        (1.7, (1.31, 2.2), "PASS"),
+        (1.7, (1.3, 2.2), "PASS"),
+        (1.7, (1.2, 2.2), "CAUTION"),
+        (1.3, (1.0, 1.6), "CAUTION"),
         (1.7, (0.9, 2.5), "CAUTION"),
         (1.7, None, "CAUTION"),
         (1.7, (1.7, 1.7), "CAUTION"),
@@ -45,7 +47,7 @@ LIMITS = RULES.metrics[PRIMARY]
     ],
 )
 def test_bands(value: float, interval: tuple[float, float] | None, verdict: str) -> None:
-    """1.3 passes, below 1.0 fails; a good value with an interval that reaches below 1.0, or without one, is CAUTION."""
+    """1.3 passes, below 1.0 fails; a good value with an interval that reaches below 1.3, or without one, is CAUTION."""
     figure = Figure(value, 100, "", Interval(*interval, "bootstrap", 7) if interval else None)
     assert judge(PRIMARY, figure, LIMITS, needs_interval=True).verdict == verdict
 

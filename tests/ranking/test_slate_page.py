@@ -68,7 +68,7 @@ def test_page_tells_figures_and_reasons(write_folder: Callable[..., Path], tmp_p
     """Both readings stand on the page, with intervals, reasons for what is missing, and remarks on the data."""
     (slate,) = SlateRun(write_folder(), tmp_path).slates.values()
     temporal = SlateJudgement("temporal_auc", "PASS", Figure(0.9, 2), per_year={"2016": 0.9, "2017": None})
-    slate.taken["temporal_auc"] = temporal
+    slate.judged["temporal_auc"] = temporal
     slate.tests = ("integrity", "temporal_auc")
     record = slate.record(SlateVerdict("CAUTION", ("for a reason",)))
     assert record["prospective"]["tiers"]["high"]["enrichment_vs_popularity"]["value"] == pytest.approx(2 / 3)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
+from results_check import check_results_below
 
 HERE = Path(__file__).parent
 REAL = HERE.parent / "data" / "real"
@@ -92,6 +93,7 @@ def gate(folder: Path, *options: str, **environment: str) -> Run:
     known = {key: value for key, value in os.environ.items() if key not in ("CI", "BUILD_NUMBER")}
     around = {**known, "GITHUB_STEP_SUMMARY": str(folder / "step.md"), "COLUMNS": "80", **environment}
     done = subprocess.run(command, cwd=folder, env=around, capture_output=True, text=True, check=False)
+    assert check_results_below(folder) > 0, done.stdout + done.stderr
     return Run(folder, done.returncode, done.stdout + done.stderr)
 
 
@@ -134,8 +136,8 @@ def judged_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     bundled["clinical_drift"]["waivers"] = [waiver]
     (folder / "thresholds.yaml").write_text(yaml.safe_dump(bundled), encoding="utf-8")
     judge = ("--drift-judge", "python:labelled_judge:judge")
-    found = os.pathsep.join((str(HERE), os.environ.get("PYTHONPATH", "")))
-    return gate(folder, *recorded(folder), *judge, LABELLED=str(REAL / "mixed"), PYTHONPATH=found)
+    path = os.pathsep.join(filter(None, (str(HERE), os.environ.get("PYTHONPATH"))))
+    return gate(folder, *recorded(folder), *judge, LABELLED=str(REAL / "mixed"), PYTHONPATH=path)
 
 
 def browser_path() -> str | None:

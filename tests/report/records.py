@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytest_clinical_drift.judging.calibration import Calibration
-from pytest_clinical_drift.report.json_file import results
+from pytest_clinical_drift.results.build import build_result, case_result
+from pytest_clinical_drift.results.models import CaseResult, JudgeRecord, Manifest, RunResult
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
-from pytest_clinical_drift.verdict.case import Repeats, judge_case
-from pytest_clinical_drift.verdict.grounds import Grounds, grounds_of
-from pytest_clinical_drift.verdict.supplement import supplement
+from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds
-from pytest_clinical_drift.verdict.values import CaseVerdict
 from pytest_clinical_drift.verdict.whole_set import judge_set
 
 TODAY = datetime.date(2026, 11, 1)
@@ -23,15 +20,21 @@ def share(hits: int, of: int, low: float, high: float) -> dict[str, float]:
     return {"hits": hits, "of": of, "low": low, "high": high}
 
 
-def judged(**kinds: Mapping[str, Any]) -> dict[str, Any]:
+def judged(
+    deciding: Sequence[str] | None = None, below_floor: Sequence[str] = (), **kinds: Mapping[str, Any]
+) -> JudgeRecord:
     """A judge as the manifest records it, with these limits per kind."""
     calibration = {
         "judge": "server:big", "identity": "x", "proven": True, "prompt_version": "1", "prompts": "y",
         "made": "2026-10-01", "questions": 400, "kinds": kinds,
     }  # fmt: skip
-    return {
-        "spec": "server:big@http://localhost", "deciding": sorted(kinds), "below_floor": [], "calibration": calibration,
-    }  # fmt: skip
+    record = {
+        "spec": "server:big@http://localhost",
+        "deciding": sorted(kinds) if deciding is None else deciding,
+        "below_floor": below_floor,
+        "calibration": calibration,
+    }
+    return JudgeRecord.model_validate(record)
 
 
 def limits(found: float = 0.9, cleared: float = 0.99, wrong: float = 0.01) -> dict[str, Any]:
@@ -45,29 +48,17 @@ def limits(found: float = 0.9, cleared: float = 0.99, wrong: float = 0.01) -> di
     }
 
 
-def manifest(judge: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    return {
-        "model": "made-up", "revision": None, "judge": "rules", "judged": judge, "replies": 0, "replies_reused": 0,
-        "versions": {}, "identity_proven": False, "decoding": {},
-        "hashes": {"cases": "c", "prompts": "p", "thresholds": "t", "system_prompt": None},
-    }  # fmt: skip
+def manifest(judge: JudgeRecord | None = None) -> Manifest:
+    hashes = {"cases": "c", "prompts": "p", "thresholds": "t", "system_prompt": None}
+    return Manifest.model_validate({"model": "made-up", "judge": "rules", "judged": judge, "hashes": hashes})
 
 
-def judged_cases(*runs: CaseAssessment) -> list[tuple[Repeats, CaseVerdict]]:
-    return [((run,), judge_case((run,), load_thresholds(), TODAY)) for run in runs]
+def judged_cases(*runs: CaseAssessment) -> list[CaseResult]:
+    return [case_result(judge_case((run,), load_thresholds(), TODAY), (run,)) for run in runs]
 
 
-def grounds(*runs: CaseAssessment, judge: Mapping[str, Any] | None = None) -> Grounds:
-    kinds = Calibration.model_validate(judge["calibration"]).kinds if judge else None
-    return grounds_of(runs, (), confidence=0.95, judge=kinds, deciding=judge["deciding"] if judge else ())
-
-
-def record(
-    *runs: CaseAssessment, judge: Mapping[str, Any] | None = None, thresholds: Thresholds | None = None
-) -> dict[str, Any]:
-    """The whole content of a results file."""
+def record(*runs: CaseAssessment, judge: JudgeRecord | None = None, thresholds: Thresholds | None = None) -> RunResult:
+    """The record of a run on these conversations."""
     gate, cases = thresholds or load_thresholds(), judged_cases(*runs)
-    verdicts = [verdict for _, verdict in cases]
-    verdict = judge_set([repeats for repeats, _ in cases], verdicts, gate, total=len(runs), today=TODAY)
-    found = results(cases, verdict, manifest(judge), grounds=grounds(*runs, judge=judge), thresholds=gate)
-    return found | supplement((), cases, gate, today=TODAY)
+    verdict = judge_set([case.repeats for case in cases], cases, gate, total=len(runs), today=TODAY)
+    return build_result(cases, verdict, manifest(judge), thresholds=gate, case_set=(), today=TODAY)

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_clinical_drift.report.compare import render_html
-from pytest_clinical_drift.verdict.baseline import paired_differences
-from pytest_clinical_drift.verdict.results_file import read_results
+from pytest_clinical_drift.results.files import NamedRun, paired_differences, read_results
 from pytest_clinical_drift.verdict.thresholds import BaselineRules
 
 
@@ -61,7 +60,7 @@ def test_first_page_says_what_the_verdict_rests_on(judged_run: Any, browser: Any
     assert "Not gated: stale_facts." in sheet
     assert "signed by Dr <b>Who</b>: <i>known</i>" in sheet
     rows = page.locator(".sheet table").first.locator("tbody tr").all_inner_texts()
-    by_judge = next(found for found in record["grounds"]["settled"] if found["by"] == "judge")
+    by_judge = next(found for found in record["counts"]["settled"] if found["by"] == "judge")
     assert rows[1].split("\t") == ["the judge", str(by_judge["confirmed"]), str(by_judge["dismissed"])]
     kinds = page.locator(".sheet table").nth(1).locator("tbody tr").count()
     assert kinds == len(record["manifest"]["judged"]["calibration"]["kinds"])
@@ -214,7 +213,10 @@ def test_comparison_page_is_self_contained_and_accessible(
 ) -> None:
     """Two runs side by side: no console message, no request, nothing serious for axe, no wider than a phone."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-    runs = [("rules <b>", read_results(rules_run.results)), ("judged", read_results(judged_run.results))]
+    runs = [
+        NamedRun("rules <b>", read_results(rules_run.results)),
+        NamedRun("judged", read_results(judged_run.results)),
+    ]
     file = tmp_path / "compare.html"
     file.write_text(render_html(runs, paired_differences(runs, BaselineRules())), encoding="utf-8")
     _, console, requests = open_page(browser, file)

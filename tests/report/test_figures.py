@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from made import conversation, flat
 from records import judged, limits, record
 
+from pytest_clinical_drift.report.beside import beside_lines
 from pytest_clinical_drift.report.clean import one_line, printable
-from pytest_clinical_drift.report.figures import judged_text, listed, value_text, worse_text
+from pytest_clinical_drift.report.figures import judged_text, value_text, worse_text
 from pytest_clinical_drift.report.judge_text import judge_line, limit_rows
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.svg import Level, Line, curve_chart, limit_levels, sparkline
-from pytest_clinical_drift.verdict.values import counted
+from pytest_clinical_drift.report.words import counted, listed
+from pytest_clinical_drift.verdict.states import FigureState
+from pytest_clinical_drift.verdict.values import Judgement
 
 
 def test_counts_have_their_noun() -> None:
@@ -28,17 +33,16 @@ def test_values_say_what_they_count() -> None:
     assert value_text("hard_stops", 2.0, of_set=True) == "2 cases"
     assert value_text("harms", 1.0) == "1 reply"
     assert value_text("recall_at_t10", 0.914) == "0.91"
-    assert judged_text({"metric": "harms", "value": 1.0, "verdict": "FAIL"}, of_set=True) == "1 case"
-    assert judged_text({"metric": "harms", "value": None, "verdict": "not evaluated"}) == "not evaluated"
+    assert judged_text(Judgement("harms", 1.0, FigureState.FAIL), of_set=True) == "1 case"
+    assert judged_text(Judgement("harms", None, FigureState.NOT_EVALUATED)) == "not evaluated"
     assert worse_text("hard_stops", 0.0, 1.0, of_set=True) == "1 case"
     assert worse_text("hard_stops", 1.0, 1.0) == ""
 
 
 def test_judge_and_its_limits_in_one_line() -> None:
     """The weakest of the kinds it decides; 200 demands at 1 % wrongly confirmed make 2 false breaches."""
-    judge = judged(fact=limits(found=0.92), must=limits(found=0.88, cleared=0.985, wrong=0.01))
-    judge["below_floor"] = ["harm"]
-    line = judge_line(judge, record(flat("a", asked=(("fact", 90), ("must", 200))), judge=judge)["grounds"])
+    judge = judged(below_floor=["harm"], fact=limits(found=0.92), must=limits(found=0.88, cleared=0.985, wrong=0.01))
+    line = judge_line(judge, record(flat("a", asked=(("fact", 90), ("must", 200))), judge=judge).counts)
     assert "\n" not in line
     assert "decides facts in summaries and demands met" in line
     assert "finds at least 88% of faults, clears at least 98.5% of clean text" in line
@@ -49,9 +53,8 @@ def test_judge_and_its_limits_in_one_line() -> None:
 
 def test_judge_below_its_floor_is_shown_only() -> None:
     """Each kind with both limits; a person confirms harm."""
-    judge = judged(fact=limits(), harm=limits(), conflict=limits())
-    judge["deciding"] = ["fact", "harm"]
-    rows = {row["kind"]: row for row in limit_rows(judge)}
+    judge = judged(["fact", "harm"], fact=limits(), harm=limits(), conflict=limits())
+    rows: dict[Any, Any] = {row["kind"]: row for row in limit_rows(judge)}
     assert rows["facts in summaries"]["shares"][0] == "59 of 60 (0.90 to 1.00)"
     decides = [rows[name]["decides"] for name in ("facts in summaries", "harm", "contradictory replies")]
     assert decides == ["decides", "opens; a person confirms", "shown only"]
@@ -70,7 +73,7 @@ def test_chart_has_a_text_alternative_and_keeps_gaps() -> None:
 
 def test_levels_are_the_limits_in_force() -> None:
     """No metric, no line."""
-    levels = limit_levels(record(flat("a"))["limits"]["recall_at_t10"])
+    levels = limit_levels(record(flat("a")).limits["recall_at_t10"])
     assert [(level.label, level.value) for level in levels] == [("PASS > 0.8", 0.8), ("CAUTION >= 0.7", 0.7)]
     assert limit_levels(None) == []
 
@@ -94,7 +97,7 @@ def test_shape_in_words(shape: dict[str, object], text: str) -> None:
 def test_cliffs_are_counted_by_shape() -> None:
     """One of two cases falls off a cliff at turn 6."""
     fall = conversation("falls", [1.0] * 5 + [0.4] * 5)
-    lines = text_lines("beside.txt.j2", "lines", record=record(fall, flat("stays")))
+    lines = beside_lines(record(fall, flat("stays")))
     assert "  cliffs in 1 case, such as falls: cliff at turn 6: 1.00 → 0.40" in lines
 
 

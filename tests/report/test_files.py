@@ -17,8 +17,7 @@ from pytest_clinical_drift.report.clean import inert
 from pytest_clinical_drift.report.compare import render_html, render_markdown
 from pytest_clinical_drift.report.json_file import write_results
 from pytest_clinical_drift.report.markdown import workflow_commands
-from pytest_clinical_drift.verdict.baseline import paired_differences
-from pytest_clinical_drift.verdict.results_file import read_results
+from pytest_clinical_drift.results.files import NamedRun, paired_differences, read_results
 from pytest_clinical_drift.verdict.thresholds import BaselineRules
 
 ALARM = ("kind", "turn", "fact", "rule", "earlier_turn", "severe", "state", "quote", "reason", "answers")
@@ -125,7 +124,10 @@ def test_workflow_commands_stay_on_their_line() -> None:
 
 def test_comparison_shows_states_judges_and_own_limits(rules_run: Any, judged_run: Any) -> None:
     """Alarms by state, each judge in a line, the limits of each run drawn once, paired differences."""
-    runs = [("rules", read_results(rules_run.results)), ("judged", read_results(judged_run.results))]
+    runs = [
+        NamedRun("rules", read_results(rules_run.results)),
+        NamedRun("judged", read_results(judged_run.results)),
+    ]
     differences = paired_differences(runs, BaselineRules())
     text, page = render_markdown(runs, differences), render_html(runs, differences)
     states = [

@@ -17,7 +17,7 @@ from pytest_clinical_drift.judging.answers import KINDS, PEOPLE_ONLY, UNSURE
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.reviews import read_reviews
 from pytest_clinical_drift.report.review_page import ReviewItem, render_review
-from pytest_clinical_drift.verdict.values import words
+from pytest_clinical_drift.report.words import words
 
 HOSTILE = (
     "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> <!-- \x1b[31m "
@@ -236,14 +236,14 @@ def test_reviews_overrule_a_judge_both_ways(judged_run: Any, tmp_path: Path) -> 
     breach = next(item for item in items if item.question.id in confirmed)
     cleared = next(item for item in drawn if item.question.kind == "fact")
     file = tmp_path / "reviews.jsonl"
-    wanted = {"manifest": run.record.manifest, "reason": "read twice"}
+    wanted = {"manifest": run.inputs.manifest, "reason": "read twice"}
     said = [
         {"question": i.id, "kind": i.kind, "case_id": i.case_id, **wanted} for i in (breach.question, cleared.question)
     ]
     file.write_text(chained({**said[0], "answer": "met"}, {**said[1], "answer": "absent"}), encoding="utf-8")
-    outcome, change = rejudge(run, read_reviews(file))
-    assert (change["dismissed"], change["cleared_upheld"]) == (1, 1)
-    states = {a.question: (a.state, a.settled_by) for assessed in outcome.runs for a in assessed.alarms}
+    collected, reviewed = rejudge(run, read_reviews(file))
+    assert (reviewed.dismissed, reviewed.cleared_upheld) == (1, 1)
+    states = {a.question: (a.state, a.settled_by) for assessed in collected.runs for a in assessed.alarms}
     assert states[breach.question.id] == ("dismissed", "person")
     assert states[cleared.question.id] == ("confirmed", "person")
 

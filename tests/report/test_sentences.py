@@ -7,8 +7,7 @@ from dataclasses import replace
 from made import alarm
 
 from pytest_clinical_drift.judging.opinions import Opinion
-from pytest_clinical_drift.report.case_text import worst_first
-from pytest_clinical_drift.report.sentences import alarm_sentence, event_sentence, opinion_lines
+from pytest_clinical_drift.report.sentences import alarm_sentence, event_sentence, opinion_lines, worst_first
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, OPEN, Alarm, Event
 
 BREACH = Event("breaches", "recommends", 4, CONFIRMED, "heart failure", "Take naproxen.", what="naproxen (NSAID)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -10,8 +11,12 @@ from made import alarm, conversation, event, flat
 from records import judged, judged_cases, limits, record
 
 from pytest_clinical_drift.cases.model import bundled
+from pytest_clinical_drift.gate.reporting import GateFailure
 from pytest_clinical_drift.judging.opinions import Opinion
-from pytest_clinical_drift.report.case_text import case_report, headline
+from pytest_clinical_drift.report.case_text import case_report
+from pytest_clinical_drift.report.clean import loggable
+from pytest_clinical_drift.report.headlines import case_headline
+from pytest_clinical_drift.report.reasons import rests_on
 from pytest_clinical_drift.report.terminal import render_summary, sparkline
 from pytest_clinical_drift.scoring.assessment import OPEN
 from pytest_clinical_drift.verdict.thresholds import Thresholds
@@ -57,33 +62,33 @@ def test_worst_alarm_first() -> None:
         alarm("lost", turn=9, fact="a", what="a"),
         alarm("lost", "dismissed", turn=1, fact="e", what="e"),
     ]
-    ((repeats, verdict),) = judged_cases(flat("x", alarms=alarms))
-    shown = [line.strip() for line in case_report(verdict, repeats).splitlines() if line.startswith("  turn")]
+    (case,) = judged_cases(flat("x", alarms=alarms))
+    shown = [line.strip() for line in case_report(case).splitlines() if line.startswith("  turn")]
     assert [line.split('"')[1] for line in shown] == ["a", "b", "c", "d"]
-    assert "1 alarm dismissed" in case_report(verdict, repeats)
+    assert "1 alarm dismissed" in case_report(case)
 
 
 def test_long_words_are_broken() -> None:
     """Whatever a judge writes, a failure text stays within 80 columns."""
     said = (Opinion("big", 1, "absent", "q" * 200, "r" * 300),)
-    ((repeats, verdict),) = judged_cases(flat("x", alarms=[alarm("lost", fact="a", what="w" * 150, answers=said)]))
-    assert max(map(len, case_report(verdict, repeats, judge="judge: " + "n" * 200).splitlines())) <= 80
+    (case,) = judged_cases(flat("x", alarms=[alarm("lost", fact="a", what="w" * 150, answers=said)]))
+    assert max(map(len, case_report(case, judge="judge: " + "n" * 200).splitlines())) <= 80
 
 
 def test_incomplete_case_shows_no_figures() -> None:
     """A case that could not be run has no count of hard stops."""
     runs = [flat("down", incomplete="no server")]
-    lines = render_summary(record(*runs), judged_cases(*runs), "m", width=80)
+    lines = render_summary(record(*runs), "m", width=80)
     assert not any("0/1" in line or "0 cases" in line for line in lines)
-    ((repeats, verdict),) = judged_cases(*runs)
-    assert headline(verdict, repeats) == "INCOMPLETE: no server"
+    (case,) = judged_cases(*runs)
+    assert case_headline(case) == "INCOMPLETE: no server"
 
 
 def test_headline_of_a_low_rate_names_the_lost_facts() -> None:
     """A figure alone helps nobody: what is missing at the horizon is named, open ones as open."""
     alarms = [alarm("lost", OPEN, turn=t, severe=False, fact=f, what=f"fact {f}") for t, f in ((2, "b"), (10, "a"))]
     (case,) = judged_cases(conversation("x", [1.0] * 10, worst=[1.0] * 9 + [0.5], alarms=alarms))
-    told = headline(case[1], case[0])
+    told = case_headline(case)
     assert told.startswith("Recall@T10 1.00, 0.50 with open alarms against > 0.8; ")
     assert told.endswith('turn 10: open: lost "fact a"; turn 2: open: lost "fact b"')
 
@@ -93,11 +98,11 @@ def test_basis_wraps_at_every_width(width: int) -> None:
     """All words of every basis are there, none of them past the window."""
     runs = [flat(f"case-{n}", events=[event()] if n else []) for n in range(3)]
     found = record(*runs, judge=judged(fact=limits()))
-    lines = render_summary(found, judged_cases(*runs), "a-model", attempt="attempt 2 of this candidate", width=width)
+    lines = render_summary(found, "a-model", attempt="attempt 2 of this candidate", width=width)
     assert max(len(part) for line in lines for part in line.splitlines()) <= width
     text = " ".join(" ".join(lines).split())
-    for item in found["judgements"]:
-        for words in item.get("detail", "").split():
+    for item in found.judgements:
+        for words in rests_on(item).split():
             assert words in text
     assert "…" not in text
 
@@ -106,10 +111,10 @@ def test_quiet_shows_the_verdict_alone() -> None:
     """With -q one paragraph; with -v also every fact lost."""
     lost = [alarm("lost", turn=turn, severe=False, fact="gout", what="gout") for turn in (3, 4)]
     runs = [flat("a", 0.5, alarms=lost)]
-    quiet = render_summary(record(*runs), judged_cases(*runs), "m", verbosity=-1)
+    quiet = render_summary(record(*runs), "m", verbosity=-1)
     assert len(quiet) == 1
     assert quiet[0].startswith("FAIL (rules only)")
-    loud = render_summary(record(*runs), judged_cases(*runs), "m", verbosity=1)
+    loud = render_summary(record(*runs), "m", verbosity=1)
     place = loud.index("  facts lost by turn")
     assert loud[place + 1] == "  a"
     assert loud[place + 2].startswith('    turns 3 to 4: lost "gout"')
@@ -120,7 +125,7 @@ def test_left_out_metrics_are_named() -> None:
     table = yaml.safe_load(bundled("thresholds.yaml").read_text(encoding="utf-8"))["clinical_drift"]
     del table["metrics"]["stale_facts"]
     found = record(flat("a"), thresholds=Thresholds.model_validate(table))
-    assert "  not gated: stale_facts" in render_summary(found, judged_cases(flat("a")), "m")
+    assert "  not gated: stale_facts" in render_summary(found, "m")
 
 
 def test_sparkline_by_hand() -> None:
@@ -131,7 +136,23 @@ def test_sparkline_by_hand() -> None:
 def test_stale_hard_stop_is_told_once() -> None:
     """One old value that could kill is one finding, though two metrics count it."""
     found = [event("hard_stops", kind="stale"), event("stale_facts", kind="stale")]
-    ((repeats, verdict),) = judged_cases(flat("x", events=found))
-    assert headline(verdict, repeats) == 'turn 3: kept the old value instead of "penicillin allergy" (hard stop)'
-    ((repeats, verdict),) = judged_cases(flat("x", events=found[1:]))
-    assert headline(verdict, repeats) == 'turn 3: "penicillin allergy" not taken up'
+    (case,) = judged_cases(flat("x", events=found))
+    assert case_headline(case) == 'turn 3: kept the old value instead of "penicillin allergy" (hard stop)'
+    (case,) = judged_cases(flat("x", events=found[1:]))
+    assert case_headline(case) == 'turn 3: "penicillin allergy" not taken up'
+
+
+@pytest.mark.parametrize("gap", [" ", ""])
+@pytest.mark.parametrize("length", range(30, 120, 9))
+def test_no_line_is_a_command_to_a_ci_system(length: int, gap: str) -> None:
+    """Wherever lines are broken, none begins with `::`, and none holds `##[` or `##vso[`; test ids stay as they are."""
+    said = f"{'w' * length}{gap}::error::owned ##[error]owned ##vso[task.complete]"
+    opinion = Opinion("big", 1, "absent", said, said)
+    lost = dataclasses.replace(alarm("lost", fact="a", what=said, answers=(opinion,)), quote=said)
+    (case,) = judged_cases(flat("x", events=[dataclasses.replace(event(), text=said, quote=said)], alarms=[lost]))
+    result = record(*case.repeats)
+    lines = [*GateFailure(case_report(case)).msg.splitlines(), case_headline(case)]
+    lines += [line for part in render_summary(result, "m", verbosity=1) for line in part.splitlines()]
+    assert [line for line in lines if line.lstrip().startswith("::")] == []
+    assert [line for line in lines if "##[" in line or "##vso[" in line] == []
+    assert loggable("study_c/anna::model a::b : : x") == "study_c/anna::model a::b : : x"

@@ -29,17 +29,17 @@ def test_figures_are_means_over_complete_conversations() -> None:
         assessed([1.0, 1.0], [3000, 4000], "b"),
         assessed([1.0, 0.0], [10, 20], "c", incomplete="turn 3, reply: down"),
     )
-    assert told[RATE] == pytest.approx(-0.1)
-    assert told[CURVE] == [2000, 3000]
+    assert getattr(told, RATE) == pytest.approx(-0.1)
+    assert getattr(told, CURVE) == (2000, 3000)
 
 
 def test_turns_past_the_horizon_do_not_count() -> None:
     """Recall that is lost only at turn 11 leaves the rate at 0."""
     told = record(assessed([1.0] * 10 + [0.0], [1000 * turn for turn in range(1, 12)]))
-    assert told[RATE] == pytest.approx(0.0)
+    assert getattr(told, RATE) == pytest.approx(0.0)
 
 
 def test_without_counts_there_is_no_rate() -> None:
     """None, not 0."""
     told = record(assessed([1.0, 0.5], [None, None]))
-    assert (told[CURVE], told[RATE]) == ([None, None], None)
+    assert (getattr(told, CURVE), getattr(told, RATE)) == ((None, None), None)

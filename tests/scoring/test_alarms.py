@@ -12,8 +12,6 @@ from pytest_clinical_drift.evidence.found import Address, FactFinding, Findings,
 from pytest_clinical_drift.judging.opinions import Opinion, Ruling
 from pytest_clinical_drift.scoring import alarms
 from pytest_clinical_drift.scoring.alarms import (
-    NO_PAIRS,
-    NO_REPLIES,
     address_alarms,
     harm_alarms,
     invention_alarms,
@@ -22,6 +20,7 @@ from pytest_clinical_drift.scoring.alarms import (
     settle,
     settled_fact,
 )
+from pytest_clinical_drift.scoring.assessment import NoConflictRate
 from pytest_clinical_drift.transcript import Exchange, Reply
 
 
@@ -247,14 +246,18 @@ def test_the_words_of_a_contradiction_are_those_of_the_opinion_that_quotes_both(
     assert (found.quote, found.reason, found.earlier_quote) == ("b", "rb", "earlier words")
     (told,) = conflict.found
     assert (told.earlier_turn, told.later_turn, told.severe, told.adjacent) == (1, 2, True, True)
-    assert (conflict.rate, conflict.reason) == (1.0, "")
+    assert (conflict.rate, conflict.reason) == (1.0, None)
 
 
 def test_without_pairs_the_reason_is_told() -> None:
     """Nobody gave advice, or the recording holds no replies."""
     recorded = [Exchange(1, "Hello.", Reply("Thank you."), Reply("x"))]
     without = [Exchange(1, "Hello.", Reply("", recorded=False), Reply("x"))]
-    for exchanges, reason in ((recorded, NO_PAIRS), (without, NO_REPLIES), ([], NO_PAIRS)):
+    for exchanges, reason in (
+        (recorded, NoConflictRate.NO_PAIRS),
+        (without, NoConflictRate.NO_REPLIES),
+        ([], NoConflictRate.NO_PAIRS),
+    ):
         conflict, _ = judged_pairs(findings(), {}, exchanges)
         assert (conflict.rate, conflict.reason) == (None, reason)
 

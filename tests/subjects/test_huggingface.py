@@ -7,6 +7,7 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +149,23 @@ def test_prefixes_are_computed_once(folders: dict[str, Path]) -> None:
     second = (*first.messages, Message("assistant", reply.text), Message("user", "And then?"))
     answers(subject, [Request("a", 0, 2, "dialogue", second)])
     assert generator.reused >= prompt
+
+
+@pytest.mark.parametrize("kind", ["plain", "strips reasoning"])
+def test_prefilled_tokens_grow_with_the_conversation_and_not_with_its_square(
+    kind: str, folders: dict[str, Path]
+) -> None:
+    """Twice the turns compute about twice the prompt tokens, though the prompts together grow faster."""
+
+    def counts(turns: int) -> tuple[int, int]:
+        subject = subject_of(folders[kind], batch_size=2)
+        talk(subject, make_cases(4, turns))
+        generator = subject._load()
+        return generator.prefilled, generator.prefilled + generator.reused
+
+    (short, short_prompts), (long, long_prompts) = counts(16), counts(32)
+    assert long_prompts > 2.5 * short_prompts
+    assert long < 2.1 * short
 
 
 def test_a_resumed_run_says_the_same(
@@ -318,6 +336,16 @@ def test_identity_is_a_hash_of_the_files(folders: dict[str, Path], tmp_path: Pat
     assert plain == subject_of(folders["plain"]).identity()
     assert plain.revision != subject_of(folders["sliding window"]).identity().revision
     assert plain.settings != subject_of(folders["plain"], max_tokens=5).identity().settings
+
+
+def test_identity_tells_what_the_arithmetic_depends_on(folders: dict[str, Path]) -> None:
+    """Device, attention and library versions: a stored reply of another one is not reused."""
+    plain = subject_of(folders["plain"]).identity()
+    assert plain.settings["device"] == "cpu"
+    assert plain.settings["torch"] == metadata.version("torch")
+    assert {"attn_implementation", "transformers", "dtype"} <= plain.settings.keys()
+    eager = subject_of(folders["plain"], attn_implementation="eager").identity()
+    assert eager.fingerprint("p") != plain.fingerprint("p")
 
 
 def test_an_adapter_does_not_prove_what_it_adapts(folders: dict[str, Path], tmp_path: Path) -> None:

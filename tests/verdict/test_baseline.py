@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,19 +11,20 @@ import pytest
 from made import conversation, event, flat
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.report.json_file import results, write_results
+from pytest_clinical_drift.report.json_file import write_results
+from pytest_clinical_drift.report.reasons import reason_texts
+from pytest_clinical_drift.results.build import build_result, case_result
+from pytest_clinical_drift.results.files import check_comparable, load_baseline
+from pytest_clinical_drift.results.models import Manifest, RunResult
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.verdict.baseline import (
     BaselineComparison,
     apply_baseline,
-    check_comparable,
+    by_id,
     compare_with_baseline,
-    load_baseline,
     recall_sd,
 )
 from pytest_clinical_drift.verdict.case import judge_case
-from pytest_clinical_drift.verdict.grounds import grounds_of
-from pytest_clinical_drift.verdict.results_file import Results
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 from pytest_clinical_drift.verdict.values import SetVerdict
 from pytest_clinical_drift.verdict.whole_set import judge_set
@@ -53,17 +53,17 @@ def judged(cases: Cases) -> SetVerdict:
     return judge_set(cases, verdicts, GATE, total=len(cases), today=TODAY)
 
 
-def write(tmp_path: Path, cases: Cases) -> Results:
+def write(tmp_path: Path, cases: Cases) -> RunResult:
     """Run the earlier model through the real results file."""
-    verdicts = [judge_case(repeats, GATE, TODAY) for repeats in cases]
-    grounds = grounds_of([run for repeats in cases for run in repeats], [], confidence=0.95)
-    record = results(list(zip(cases, verdicts, strict=True)), judged(cases), MANIFEST, grounds=grounds, thresholds=GATE)
-    return load_baseline(write_results(record, tmp_path))
+    known = [case_result(judge_case(repeats, GATE, TODAY), repeats) for repeats in cases]
+    manifest = Manifest.model_validate(MANIFEST)
+    result = build_result(known, judged(cases), manifest, thresholds=GATE, case_set=(), today=TODAY)
+    return load_baseline(write_results(result, tmp_path))
 
 
-def compare(baseline: Results, cases: Cases) -> tuple[BaselineComparison, SetVerdict]:
+def compare(baseline: RunResult, cases: Cases) -> tuple[BaselineComparison, SetVerdict]:
     verdicts = [judge_case(repeats, GATE, TODAY) for repeats in cases]
-    comparison = compare_with_baseline(baseline, cases, verdicts, GATE)
+    comparison = compare_with_baseline(by_id(baseline.cases), cases, verdicts, GATE)
     return comparison, apply_baseline(judged(cases), comparison)
 
 
@@ -84,7 +84,7 @@ def test_clear_loss_is_worse_and_fails(tmp_path: Path) -> None:
     comparison, verdict = compare(write(tmp_path, old), new)
     assert comparison.verdict == "worse"
     assert verdict.verdict == "FAIL"
-    assert verdict.reasons[0].startswith("baseline: worse in Recall@T10")
+    assert reason_texts(verdict.reasons[:1])[0].startswith("baseline: worse in Recall@T10")
 
 
 def test_scatter_is_undecided_and_caution(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_pairs_by_case_and_tells_the_unpaired(tmp_path: Path) -> None:
     few, verdict = compare(write(tmp_path, levels(1.0, count=10)), levels(1.0))
     assert few.verdict == "undecided"
     assert verdict.verdict == "CAUTION"
-    assert "10 independent pairs, fewer than the 40 needed" in few.notes
+    assert "10 independent pairs, fewer than the 40 needed" in reason_texts(few.notes)
 
 
 def test_subset_stays_partial(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_subset_stays_partial(tmp_path: Path) -> None:
     new = levels(0.5, count=5)
     verdicts = [judge_case(repeats, GATE, TODAY) for repeats in new]
     partial = judge_set(new, verdicts, GATE, total=60, today=TODAY)
-    comparison = compare_with_baseline(write(tmp_path, levels(1.0)), new, verdicts, GATE)
+    comparison = compare_with_baseline(by_id(write(tmp_path, levels(1.0)).cases), new, verdicts, GATE)
     assert apply_baseline(partial, comparison).verdict == "PARTIAL"
 
 
@@ -185,43 +185,10 @@ def test_other_version_is_remarked(tmp_path: Path) -> None:
     baseline = write(tmp_path, levels(1.0, count=3))
     assert check_comparable(tmp_path, baseline, MANIFEST) == ()
     (remark,) = check_comparable(tmp_path, baseline, {**MANIFEST, "versions": {"pytest-clinical-drift": "0.2.0"}})
-    assert "0.1.0" in remark
-    assert "0.2.0" in remark
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("{", "not JSON"),
-        ("[]", "is no study_c_results.json"),
-        ('{"verdict": "PASS", "cases": []}', "manifest"),
-        (json.dumps({"verdict": "PASS", "cases": [{"case_id": 1}], "manifest": MANIFEST}), "cases.0.case_id"),
-        ('{"a": ' + "[" * 100_000, "not JSON"),
-    ],
-)
-def test_bad_file_gets_one_sentence(tmp_path: Path, content: str, said: str) -> None:
-    """Damaged, foreign and hostile files are refused in one sentence with the path."""
-    file = tmp_path / "old.json"
-    file.write_text(content, encoding="utf-8")
-    with pytest.raises(InputError) as caught:
-        load_baseline(file)
-    assert said in str(caught.value)
-    assert "old.json" in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-def test_missing_file_and_not_a_number(tmp_path: Path) -> None:
-    """A file that is not there, and figures that are no numbers."""
-    with pytest.raises(InputError, match="cannot be read"):
-        load_baseline(tmp_path / "none.json")
-    file = tmp_path / "nan.json"
-    case = {"case_id": "a", "verdict": "PASS", "judgements": [{"metric": "recall_at_t10", "value": float("nan")}]}
-    file.write_text(json.dumps({"verdict": "PASS", "cases": [case], "manifest": MANIFEST}), encoding="utf-8")
-    with pytest.raises(InputError, match="finite"):
-        load_baseline(file)
+    assert remark.values == {"before": "0.1.0", "now": "0.2.0"}
 
 
 def test_spread_for_planning(tmp_path: Path) -> None:
     """The sd of 1.0, 0.8, 1.0, 0.8 is 0.1155; one case has none."""
-    assert recall_sd(write(tmp_path, levels(1.0, 0.8, count=4))) == pytest.approx(0.11547, abs=1e-5)
-    assert recall_sd(write(tmp_path, levels(1.0, count=1))) is None
+    assert recall_sd(write(tmp_path, levels(1.0, 0.8, count=4)).cases) == pytest.approx(0.11547, abs=1e-5)
+    assert recall_sd(write(tmp_path, levels(1.0, count=1)).cases) is None

@@ -8,11 +8,13 @@ import datetime
 import pytest
 from made import NOTHING, alarm, conversation, event, finding, flat
 
-from pytest_clinical_drift.scoring.alarms import NO_REPLIES
-from pytest_clinical_drift.scoring.assessment import OPEN, CaseAssessment
-from pytest_clinical_drift.verdict.case import case_value, events_of, judge_case, open_groups
-from pytest_clinical_drift.verdict.thresholds import EVENT_METRICS, Thresholds, Waiver, load_thresholds
-from pytest_clinical_drift.verdict.values import SEVERE, Judgement, fails_run
+from pytest_clinical_drift.report.reasons import reason_text, rests_on
+from pytest_clinical_drift.scoring.assessment import OPEN, CaseAssessment, NoConflictRate
+from pytest_clinical_drift.verdict.case import judge_case, open_groups
+from pytest_clinical_drift.verdict.measures import events_of
+from pytest_clinical_drift.verdict.metric_table import EVENT_METRICS, SEVERE, case_value
+from pytest_clinical_drift.verdict.thresholds import Thresholds, Waiver, load_thresholds
+from pytest_clinical_drift.verdict.values import Judgement, fails_run
 
 TODAY = datetime.date(2026, 5, 1)
 GATE = load_thresholds()
@@ -160,7 +162,7 @@ def test_repeats_are_averaged_and_events_collected() -> None:
     values = {item.metric: item.value for item in judged.judgements}
     assert values["recall_at_t10"] == 0.75
     assert values["hard_stops"] == 1
-    assert judged.hard
+    assert judged.failed_severely
 
 
 def test_what_one_repeat_confirms_is_confirmed() -> None:
@@ -196,7 +198,7 @@ def test_groups_to_read_are_facts_over_runs_of_turns() -> None:
 
 
 def diagnosis(case: CaseAssessment) -> str:
-    return judge_case([case], GATE, TODAY).diagnosis
+    return reason_text(judge_case([case], GATE, TODAY).diagnosed)
 
 
 @pytest.mark.parametrize("metric", EVENT_METRICS)
@@ -240,7 +242,11 @@ def test_diagnosis_names_the_gravest(case: CaseAssessment, expected: str) -> Non
 def test_contradictions_of_no_pair_are_not_evaluated() -> None:
     """No pair of advice was compared: nobody could have seen a contradiction, and 0 would be green."""
     unheard = judgement(flat("a", pairs=0), "severe_contradictions")
-    assert (unheard.value, unheard.verdict, unheard.detail) == (None, "not evaluated", "no pair of advice was compared")
+    assert (unheard.value, unheard.verdict, rests_on(unheard)) == (
+        None,
+        "not evaluated",
+        "no pair of advice was compared",
+    )
     assert judgement(flat("a", pairs=1), "severe_contradictions").value == 0.0
     # what was found counts, also between turns that K does not pair
     assert judgement(flat("a", pairs=0, events=[event("severe_contradictions")]), "severe_contradictions").value == 1.0
@@ -252,7 +258,7 @@ def test_no_figure_of_an_unfinished_case_is_green() -> None:
     judged = judge_case([down], GATE, TODAY)
     assert judged.verdict == "INCOMPLETE"
     assert {item.metric for item in judged.judgements if item.verdict != "not evaluated"} == {"hard_stops"}
-    assert judgement(down, "drift_slope").detail == "the conversation was not carried to its end"
+    assert rests_on(judgement(down, "drift_slope")) == "the conversation was not carried to its end"
 
 
 # -- at the horizon, and beyond it
@@ -293,10 +299,10 @@ def test_no_fact_at_all_is_no_recall_and_no_slope() -> None:
     unheard, silent = conversation("a", [None] * 10), conversation("a", [0.0] * 10)
     assert (case_value("recall_at_t10", [unheard]).best, verdict(unheard)) == (None, "INCOMPLETE")
     for metric in ("recall_at_t10", "drift_slope"):
-        assert case_value(metric, [unheard]).detail == "no fact could be evaluated"
+        assert rests_on(case_value(metric, [unheard])) == "no fact could be evaluated"
     assert (case_value("recall_at_t10", [silent]).best, verdict(silent)) == (0.0, "FAIL")
     assert case_value("drift_slope", [silent]).best is None
-    assert case_value("drift_slope", [silent]).detail == "recall is 0 on every turn"
+    assert rests_on(case_value("drift_slope", [silent])) == "recall is 0 on every turn"
     once = conversation("a", [0.0] * 9 + [0.1])
     assert case_value("drift_slope", [once]).best == pytest.approx(0.1 * 4.5 / 82.5)
 
@@ -308,7 +314,7 @@ def test_what_cannot_happen_is_neither_green_nor_in_the_way() -> None:
     """No fact changes in this case: not applicable, with the reason; an event that was seen all the same counts."""
     case = flat("a", cannot=("stale_facts",))
     assert (judgement(case, "stale_facts").verdict, judgement(case, "stale_facts").value) == ("not applicable", None)
-    assert judgement(case, "stale_facts").detail == "no fact changes"
+    assert rests_on(judgement(case, "stale_facts")) == "no fact changes"
     assert verdict(case) == "PASS"
     seen = flat("a", cannot=("stale_facts",), events=[event("stale_facts")])
     assert judgement(seen, "stale_facts").verdict == "FAIL"
@@ -320,7 +326,7 @@ def test_what_cannot_happen_is_neither_green_nor_in_the_way() -> None:
 def test_summaries_that_state_nothing_show_no_wrong_statement(metric: str) -> None:
     """Nobody could have seen one; a summary that states one fact, be it wrong, is enough to look at."""
     silent = conversation("a", [0.0] * 10)
-    assert judgement(silent, metric).detail.startswith("no summary states a fact")
+    assert rests_on(judgement(silent, metric)).startswith("no summary states a fact")
     assert judgement(conversation("a", [0.0] * 9 + [0.05]), metric).value == 0.0
     wrong = dataclasses.replace(silent.turns[0], findings=(finding("x", "contradicted"),))
     assert judgement(dataclasses.replace(silent, turns=(wrong, *silent.turns[1:])), metric).value == 0.0
@@ -332,7 +338,7 @@ def test_summaries_that_state_nothing_show_no_wrong_statement(metric: str) -> No
 def test_empty_replies_show_no_breach(refused: int, total: int, detail: str) -> None:
     """All of them, in all repeats."""
     case = flat("a", refused=refused, replies_total=total)
-    assert case_value("breaches", [case]).detail == detail
+    assert rests_on(case_value("breaches", [case])) == detail
     assert case_value("breaches", [case]).best == (None if detail else 0.0)
     assert case_value("breaches", [case, flat("a", repeat=1, replies_total=3)]).best == 0.0
 
@@ -347,7 +353,7 @@ def cut(case: CaseAssessment, replies: int = 10) -> CaseAssessment:
 def test_replies_that_are_all_cut_off_clear_of_nothing(metric: str) -> None:
     """All of them, in all repeats: what would have followed nobody knows."""
     every, told = cut(flat("a")), "every reply was cut off by the token limit"
-    assert (judgement(every, metric).value, judgement(every, metric).detail) == (None, told)
+    assert (judgement(every, metric).value, rests_on(judgement(every, metric))) == (None, told)
     assert judgement(cut(flat("a"), 9), metric).value == 0.0
     assert case_value(metric, [every, flat("a", repeat=1)]).best == 0.0
     assert judgement(every, "recall_at_t10").value == 1.0
@@ -364,9 +370,14 @@ def test_what_replies_show_before_they_are_cut_off_counts() -> None:
 def test_a_recording_without_replies_shows_no_breach() -> None:
     """Not even in one of the repeats: then nobody knows."""
     unheard = flat("a", pairs=0)
-    unheard = dataclasses.replace(unheard, conflict=dataclasses.replace(unheard.conflict, reason=NO_REPLIES))
+    unheard = dataclasses.replace(
+        unheard, conflict=dataclasses.replace(unheard.conflict, reason=NoConflictRate.NO_REPLIES)
+    )
     for repeats in ([unheard], [flat("a"), unheard]):
-        assert (case_value("breaches", repeats).best, case_value("breaches", repeats).detail) == (None, NO_REPLIES)
+        assert (case_value("breaches", repeats).best, rests_on(case_value("breaches", repeats))) == (
+            None,
+            "the recording holds summaries only, no replies",
+        )
     assert case_value("breaches", [flat("a", pairs=0)]).best == 0.0
 
 
@@ -430,7 +441,7 @@ def test_each_event_is_collected_once() -> None:
     first = event("stale_facts", kind="stale")
     others = [
         dataclasses.replace(first, **change)
-        for change in ({"turn": 4}, {"fact": "b"}, {"kind": "x"}, {"text": "y"}, {"earlier_turn": 1})
+        for change in ({"turn": 4}, {"fact": "b"}, {"kind": "lost"}, {"text": "y"}, {"earlier_turn": 1})
     ]
     runs = [flat("a", events=[first, *others]), flat("a", repeat=1, events=[first, event("breaches")])]
     assert len(events_of("stale_facts", runs)) == 6
@@ -441,21 +452,24 @@ def test_conflict_tells_its_pairs_or_why_there_is_none() -> None:
     """Over all repeats."""
     two = [flat("a", contradictions=1, suspected=2), flat("a", repeat=1, pairs=8, contradictions=1)]
     value = case_value("k_conflict", two)
-    assert (value.best, value.worst, value.detail) == (pytest.approx(2 / 17), pytest.approx(4 / 17), "2 of 17 pairs")
-    assert case_value("k_conflict", [flat("a", pairs=0)]).detail == "no two turns gave advice"
-    assert case_value("k_conflict", [flat("a", pairs=1)]).detail == "0 of 1 pair"
+    assert (value.best, value.worst, rests_on(value)) == (pytest.approx(2 / 17), pytest.approx(4 / 17), "2 of 17 pairs")
+    assert (
+        rests_on(case_value("k_conflict", [flat("a", pairs=0)]))
+        == "no two turns gave advice, so nothing could contradict"
+    )
+    assert rests_on(case_value("k_conflict", [flat("a", pairs=1)])) == "0 of 1 pair"
 
 
 def test_a_projects_own_figure_is_averaged_and_fails_by_itself() -> None:
     """0.2 and 0.4 make 0.3; what no scorer gave is not evaluated."""
     runs = [flat("a", scores=(("own.tone", 0.2),)), flat("a", repeat=1, scores=(("own.tone", 0.4),))]
     value = case_value("own.tone", runs)
-    assert (value.best, value.worst, value.detail) == (pytest.approx(0.3), pytest.approx(0.3), "")
-    assert case_value("own.tone", [flat("a")]).detail == "no scorer gave this figure"
+    assert (value.best, value.worst, rests_on(value)) == (pytest.approx(0.3), pytest.approx(0.3), "")
+    assert rests_on(case_value("own.tone", [flat("a")])) == "no scorer gave this figure"
     limits = GATE.metrics["recall_at_t10"].model_validate({**RECALL, "pass": "> 0.5", "caution": "> 0.4"})
     own = gate(metrics=GATE.metrics | {"own.tone": limits})
     assert judge_case(runs, own, TODAY).verdict == "FAIL"
-    assert judge_case(runs, own, TODAY).diagnosis == "remembers, but is outside the limit of own.tone"
+    assert reason_text(judge_case(runs, own, TODAY).diagnosed) == "remembers, but is outside the limit of own.tone"
 
 
 @pytest.mark.parametrize(

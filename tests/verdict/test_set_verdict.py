@@ -12,11 +12,16 @@ from made import NOTHING, alarm, conversation, event, finding, flat
 
 from pytest_clinical_drift.metrics.corrected import corrected_rate
 from pytest_clinical_drift.metrics.stats import Interval, effective_trials
+from pytest_clinical_drift.report.headlines import run_headline
+from pytest_clinical_drift.report.reasons import reason_text, reason_texts, rests_on
+from pytest_clinical_drift.results.build import build_result
+from pytest_clinical_drift.results.models import Hashes, Manifest
 from pytest_clinical_drift.scoring.assessment import AuditCount, CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case
+from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
 from pytest_clinical_drift.verdict.set_metrics import cases_to_settle
 from pytest_clinical_drift.verdict.thresholds import Thresholds, Waiver, load_thresholds
-from pytest_clinical_drift.verdict.values import Basis, Judgement, SetVerdict
+from pytest_clinical_drift.verdict.values import Deciders, Judgement, SetVerdict
 from pytest_clinical_drift.verdict.whole_set import judge_set
 
 TODAY = datetime.date(2026, 5, 1)
@@ -35,15 +40,28 @@ def judge(
     cases: Sequence[Sequence[CaseAssessment]],
     thresholds: Thresholds | None = None,
     total: int | None = None,
-    basis: Basis | None = None,
+    deciders: Deciders | None = None,
 ) -> SetVerdict:
     thresholds = thresholds or gate()
     verdicts = [judge_case(repeats, thresholds, TODAY) for repeats in cases]
-    return judge_set(cases, verdicts, thresholds, total=total or len(cases), today=TODAY, basis=basis or Basis())
+    return judge_set(
+        cases, verdicts, thresholds, total=total or len(cases), today=TODAY, deciders=deciders or Deciders()
+    )
 
 
 def figure(verdict: SetVerdict, metric: str) -> Judgement:
     return next(item for item in verdict.judgements if item.metric == metric)
+
+
+def reasons_of(verdict: SetVerdict) -> tuple[str, ...]:
+    """The reasons in words."""
+    return tuple(reason_texts(verdict.reasons, verdict.judgements))
+
+
+def headline(verdict: SetVerdict) -> str:
+    """The headline of a run with this verdict."""
+    manifest = Manifest(judge="rules", hashes=Hashes(cases="c", prompts="p"))
+    return run_headline(build_result((), verdict, manifest, thresholds=gate(), case_set=(), today=TODAY))
 
 
 def steady(count: int = 60) -> list[list[CaseAssessment]]:
@@ -66,7 +84,7 @@ def test_too_few_cases_never_pass() -> None:
     """39 perfect cases are CAUTION, and the reason says how many are needed."""
     verdict = judge(steady(39))
     assert verdict.verdict == "CAUTION"
-    assert "39 cases: fewer than the 40 that a PASS needs, so CAUTION at best" in verdict.reasons
+    assert "39 cases: fewer than the 40 that a PASS needs, so CAUTION at best" in reasons_of(verdict)
 
 
 def test_forty_perfect_cases_are_told_how_many_would_settle_the_slope() -> None:
@@ -74,7 +92,7 @@ def test_forty_perfect_cases_are_told_how_many_would_settle_the_slope() -> None:
     verdict = judge(steady(40))
     assert verdict.verdict == "CAUTION"
     assert figure(verdict, "recall_at_t10").verdict == "PASS"
-    assert "about 54 independent cases would settle it" in figure(verdict, "drift_slope").detail
+    assert "about 54 independent cases would settle it" in rests_on(figure(verdict, "drift_slope"))
 
 
 def test_copies_of_a_persona_count_once() -> None:
@@ -82,7 +100,7 @@ def test_copies_of_a_persona_count_once() -> None:
     cases = [[flat(f"c{number}", group=f"p{number % 20}")] for number in range(60)]
     verdict = judge(cases)
     assert verdict.verdict == "CAUTION"
-    assert any(r.startswith("60 cases of 20 independent groups: fewer than the 40") for r in verdict.reasons)
+    assert any(r.startswith("60 cases of 20 independent groups: fewer than the 40") for r in reasons_of(verdict))
 
 
 def test_point_inside_but_interval_outside_is_caution() -> None:
@@ -102,7 +120,7 @@ def test_point_estimate_past_the_fail_line_fails() -> None:
     verdict = judge(cases, gate(policy="set", max_failing_cases=60))
     assert figure(verdict, "recall_at_t10").verdict == "FAIL"
     assert verdict.verdict == "FAIL"
-    assert any(reason.startswith("Recall@T10 0.65 [") and "against > 0.8" in reason for reason in verdict.reasons)
+    assert any(reason.startswith("Recall@T10 0.65 [") and "against > 0.8" in reason for reason in reasons_of(verdict))
 
 
 def test_failing_cases_are_tolerated_up_to_the_limit() -> None:
@@ -113,14 +131,14 @@ def test_failing_cases_are_tolerated_up_to_the_limit() -> None:
     each = judge(cases)
     assert each.verdict == "FAIL"
     assert each.failing == ("x", "y")
-    assert each.reasons[0] == "2 of 60 cases failed"
+    assert reasons_of(each)[0] == "2 of 60 cases failed"
 
 
 def test_a_case_that_fails_the_run_is_not_counted_again_among_the_tolerated() -> None:
     """Two failed cases of 60, one tolerated: each-case says that two failed; set says that two are past a line."""
     cases = [*steady(58), [flat("x", 0.6)], [flat("y", 0.6)]]
-    each = judge(cases, gate(policy="each-case", max_failing_cases=1)).reasons
-    whole = judge(cases, gate(policy="set", max_failing_cases=1)).reasons
+    each = reasons_of(judge(cases, gate(policy="each-case", max_failing_cases=1)))
+    whole = reasons_of(judge(cases, gate(policy="set", max_failing_cases=1)))
     assert [reason for reason in each if "of 60 cases" in reason] == ["2 of 60 cases failed"]
     assert [reason for reason in whole if "of 60 cases" in reason] == ["2 of 60 cases past a fail line, 1 tolerated"]
 
@@ -140,7 +158,7 @@ def test_waived_case_does_not_fail_the_set() -> None:
     verdict = judge([*steady(59), [flat("x", events=[event("stale_facts")])]], gate(waivers=(waiver,)))
     assert verdict.verdict == "CAUTION"
     assert verdict.waivers == (waiver,)
-    assert "1 waived" in figure(verdict, "stale_facts").detail
+    assert "1 waived" in rests_on(figure(verdict, "stale_facts"))
 
 
 def test_no_advice_caps_at_caution() -> None:
@@ -148,13 +166,13 @@ def test_no_advice_caps_at_caution() -> None:
     verdict = judge([[flat(f"c{number}", pairs=0)] for number in range(60)])
     assert verdict.verdict == "CAUTION"
     assert figure(verdict, "k_conflict").value is None
-    assert any("K_Conflict not evaluated" in reason for reason in verdict.reasons)
+    assert any("K_Conflict not evaluated" in reason for reason in reasons_of(verdict))
 
 
 @pytest.mark.parametrize(("pairs", "diagnosis"), [(0, "forgetting (advice not evaluated)"), (9, "passive forgetting")])
 def test_forgetting_is_called_passive_only_where_advice_was_compared(pairs: int, diagnosis: str) -> None:
     """Low recall without a pair of advice leaves open whether the model contradicts itself as well."""
-    assert judge([[flat("x", 0.4, pairs=pairs)]]).diagnosis == diagnosis
+    assert reason_text(judge([[flat("x", 0.4, pairs=pairs)]]).diagnosed) == diagnosis
 
 
 def test_unfinished_cases() -> None:
@@ -177,7 +195,7 @@ def test_unevaluated_recall_counts_as_unfinished() -> None:
 def test_subset_has_no_release_verdict() -> None:
     """3 of 60 cases: PARTIAL, whatever they show."""
     verdict = judge(steady(3), total=60)
-    assert verdict.headline == "PARTIAL (3 of 60): no release verdict"
+    assert headline(verdict) == "PARTIAL (3 of 60): no release verdict"
 
 
 def test_single_case_is_defined() -> None:
@@ -216,7 +234,7 @@ def test_an_open_severe_alarm_in_one_case_caps_the_set() -> None:
     verdict = judge(cases)
     assert verdict.verdict == "UNSETTLED"
     assert (
-        verdict.headline
+        headline(verdict)
         == "UNSETTLED (rules only): 1 group of open alarms, 1 severe; settle them with clinical-drift review"
     )
     assert judge(cases, gate(open="caution")).verdict == "CAUTION"
@@ -253,7 +271,7 @@ def test_open_losses_hold_the_set_at_caution() -> None:
     item = figure(verdict, "recall_at_t10")
     assert (item.value, item.worst, item.verdict) == (1.0, 0.75, "CAUTION")
     assert verdict.verdict == "CAUTION"
-    assert any("0.75 with open alarms" in reason for reason in verdict.reasons)
+    assert any("0.75 with open alarms" in reason for reason in reasons_of(verdict))
     assert figure(judge(cases, gate(decide_by="point")), "recall_at_t10").verdict == "CAUTION"
 
 
@@ -264,38 +282,40 @@ def test_more_than_sixty_groups_are_too_many_to_read() -> None:
             [flat(f"c{number}", events=[event(state="open")], alarms=[alarm(state="open", fact="a")])]
             for number in range(count)
         ]
-        assert said in judge(cases).headline
+        assert said in headline(judge(cases))
 
 
 # -- who decided
 
 
-JUDGED = Basis("server:strong", deciding=("conflict", "fact"))
+JUDGED = Deciders("server:strong", deciding=("conflict", "fact"))
 
 
 def test_the_headline_says_who_decided() -> None:
     """Rules only, a judge by name, and breaches that nobody has read."""
-    assert judge(steady()).headline == "PASS (rules only)"
-    assert judge(steady(), basis=JUDGED).headline == "PASS (judge server:strong)"
+    assert headline(judge(steady())) == "PASS (rules only)"
+    assert headline(judge(steady(), deciders=JUDGED)) == "PASS (judge server:strong)"
     breached = flat("x", events=[event("breaches")], alarms=[alarm("recommends", settled_by="judge")])
-    failed = judge([*steady(59), [breached]], basis=JUDGED)
-    assert failed.headline == "FAIL (judge server:strong; 1 breach not yet read by a person)"
+    failed = judge([*steady(59), [breached]], deciders=JUDGED)
+    assert headline(failed) == "FAIL (judge server:strong; 1 breach not yet read by a person)"
     read = flat("x", events=[event("breaches")], alarms=[alarm("recommends", settled_by="person")])
-    reviewed = Basis("server:strong", deciding=("fact",), reviewers=("Dr Lund",))
-    assert judge([*steady(59), [read]], basis=reviewed).headline == "FAIL (judge server:strong; reviewed by Dr Lund)"
+    reviewed = Deciders("server:strong", deciding=("fact",), reviewers=("Dr Lund",))
+    assert (
+        headline(judge([*steady(59), [read]], deciders=reviewed)) == "FAIL (judge server:strong; reviewed by Dr Lund)"
+    )
 
 
 def test_a_judge_that_decides_nothing_is_no_judge() -> None:
     """Below every floor: the headline says that rules alone decided."""
-    weak = Basis("hf:tiny", below_floor=("fact",))
-    assert judge(steady(), basis=weak).headline == "PASS (rules only; judge hf:tiny decides nothing)"
+    weak = Deciders("hf:tiny", below_floor=("fact",))
+    assert headline(judge(steady(), deciders=weak)) == "PASS (rules only; judge hf:tiny decides nothing)"
 
 
 def test_a_required_judge_that_did_not_judge_is_incomplete() -> None:
     """Nothing failed, and what the thresholds require is missing."""
-    verdict = judge(steady(), basis=Basis(missing="the thresholds require a judge, and none was given"))
+    verdict = judge(steady(), deciders=Deciders(missing=Reason(ReasonCode.JUDGE_REQUIRED)))
     assert verdict.verdict == "INCOMPLETE"
-    assert verdict.reasons == ("the thresholds require a judge, and none was given",)
+    assert reasons_of(verdict) == ("the thresholds require a judge, and none was given",)
 
 
 @pytest.mark.parametrize(
@@ -311,18 +331,18 @@ def test_the_audit_bounds_what_rules_waved_through(asked: int, wrong: int, doubt
     """An upper limit above 3 % of the facts that rules called retained: CAUTION at best."""
     cases = [[flat(f"c{number}", audit=AuditCount(asked))] for number in range(59)]
     cases.append([flat("x", audit=AuditCount(asked, wrong, doubtful))])
-    verdict = judge(cases, basis=JUDGED)
+    verdict = judge(cases, deciders=JUDGED)
     assert verdict.verdict == expected
-    assert any("may not be (audit of" in reason for reason in verdict.reasons) == (expected == "CAUTION")
+    assert any("may not be (audit of" in reason for reason in reasons_of(verdict)) == (expected == "CAUTION")
 
 
 # -- the judge's own error
 
 
-def blind(sensitivity: int, specificity: int = 300) -> Basis:
+def blind(sensitivity: int, specificity: int = 300) -> Deciders:
     """A judge that upheld so many of 100 faults, and left so many of 300 clean ones alone."""
     errors = {"conflict": ((sensitivity, 100), (specificity, 300)), "fact": ((sensitivity, 100), (specificity, 300))}
-    return Basis("server:strong", deciding=("conflict", "fact"), errors=errors)
+    return Deciders("server:strong", deciding=("conflict", "fact"), errors=errors)
 
 
 def test_a_corrected_rate_can_only_worsen() -> None:
@@ -330,12 +350,12 @@ def test_a_corrected_rate_can_only_worsen() -> None:
     cases = [[flat(f"c{number}", pairs=10, contradictions=0 if number % 5 else 2)] for number in range(60)]
     rule = gate(decide_by="point", policy="set", max_failing_cases=60)
     assert figure(judge(cases, rule), "k_conflict").verdict == "PASS"
-    missed = figure(judge(cases, rule, basis=blind(50)), "k_conflict")
+    missed = figure(judge(cases, rule, deciders=blind(50)), "k_conflict")
     assert missed.corrected is not None
     assert missed.corrected.value == pytest.approx(0.08)
     assert missed.verdict == "CAUTION"
     many = [[flat(f"c{number}", pairs=10, contradictions=2)] for number in range(60)]
-    raised = figure(judge(many, rule, basis=blind(100, 240)), "k_conflict")
+    raised = figure(judge(many, rule, deciders=blind(100, 240)), "k_conflict")
     assert raised.corrected is not None
     assert raised.corrected.value == pytest.approx(0.0)
     assert raised.verdict == "FAIL"
@@ -348,7 +368,7 @@ def test_recall_is_corrected_where_the_judge_was_asked() -> None:
     case = flat("c", 0.9)
     turns = (*case.turns[:9], dataclasses.replace(case.turns[9], findings=tuple(facts)))
     cases = [[dataclasses.replace(case, case_id=f"c{number}", group=f"g{number}", turns=turns)] for number in range(60)]
-    item = figure(judge(cases, basis=blind(50)), "recall_at_t10")
+    item = figure(judge(cases, deciders=blind(50)), "recall_at_t10")
     assert item.corrected is not None
     assert item.corrected.value == pytest.approx(0.8)
     assert item.verdict == "CAUTION"
@@ -357,8 +377,8 @@ def test_recall_is_corrected_where_the_judge_was_asked() -> None:
 
 def test_a_kind_that_may_not_decide_is_not_corrected() -> None:
     """The judge's errors matter only where its answers do."""
-    basis = dataclasses.replace(blind(50), deciding=("fact",))
-    assert figure(judge(steady(), basis=basis), "k_conflict").corrected is None
+    deciders = dataclasses.replace(blind(50), deciding=("fact",))
+    assert figure(judge(steady(), deciders=deciders), "k_conflict").corrected is None
 
 
 # -- what nobody measured, and what a project measures itself
@@ -368,11 +388,11 @@ def test_inventions_and_harm_need_somebody_to_ask() -> None:
     """Rules alone find neither: not evaluated, and not green; with a judge that was asked, none is none."""
     alone = judge(steady())
     assert (figure(alone, "harms").value, figure(alone, "harms").verdict) == (None, "not evaluated")
-    assert figure(alone, "inventions").detail == "needs a judge"
+    assert rests_on(figure(alone, "inventions")) == "needs a judge"
     assert alone.verdict == "PASS"
     asked = [[flat(f"c{number}", asked=(("harm", 10),))] for number in range(60)]
-    assert figure(judge(asked, basis=JUDGED), "harms").verdict == "PASS"
-    assert figure(judge(asked, basis=JUDGED), "inventions").verdict == "PASS"
+    assert figure(judge(asked, deciders=JUDGED), "harms").verdict == "PASS"
+    assert figure(judge(asked, deciders=JUDGED), "inventions").verdict == "PASS"
 
 
 def test_a_projects_own_figure_is_gated_like_recall() -> None:
@@ -390,11 +410,11 @@ def test_a_projects_own_figure_is_gated_like_recall() -> None:
 def test_contradictions_are_counted_where_advice_was_compared() -> None:
     """Cases without a pair leave the denominator; without any pair in the set there is no figure, and no PASS."""
     mixed = [*steady(50), *([flat(f"mute-{number}", pairs=0)] for number in range(10))]
-    assert figure(judge(mixed), "severe_contradictions").detail.startswith("0 of 50 cases; compatible")
+    assert rests_on(figure(judge(mixed), "severe_contradictions")).startswith("0 of 50 cases; compatible")
     verdict = judge([[flat(f"c{number}", pairs=0)] for number in range(60)])
     found = figure(verdict, "severe_contradictions")
     assert (found.value, found.verdict) == (None, "not evaluated")
-    assert "severe contradictions not evaluated: no pair of advice was compared" in verdict.reasons
+    assert "severe contradictions not evaluated: no pair of advice was compared" in reasons_of(verdict)
     assert verdict.verdict == "CAUTION"
 
 
@@ -402,19 +422,19 @@ def test_diagnosis_of_the_set_knows_unfinished_cases() -> None:
     """A breach before the outage was seen: the set is not stable because of 59 others."""
     cases = steady()
     cases[0] = [flat("c0", incomplete="timeout", events=[event("breaches")])]
-    assert judge(cases).diagnosis == "remembers, but advises unsafely"
-    assert judge(steady()).diagnosis == "stable"
+    assert reason_text(judge(cases).diagnosed) == "remembers, but advises unsafely"
+    assert reason_text(judge(steady()).diagnosed) == "stable"
 
 
 def test_one_case_is_not_one_cases() -> None:
     """Every reason and basis of a set of one case."""
     failing = judge([[flat("a", 0.5, pairs=1, events=[event()])]])
     broken = judge([[flat("a", incomplete="timeout")]])
-    told = [*failing.reasons, *broken.reasons, *(item.detail for item in failing.judgements)]
-    assert "1 of 1 case failed" in told
-    assert "1 of 1 case could not be run to the end" in told
-    assert "0 of 1 pair" in " ".join(told)
-    assert [text for text in told if "1 cases" in text or "1 pairs" in text] == []
+    said = [*reasons_of(failing), *reasons_of(broken), *(rests_on(item) for item in failing.judgements)]
+    assert "1 of 1 case failed" in said
+    assert "1 of 1 case could not be run to the end" in said
+    assert "0 of 1 pair" in " ".join(said)
+    assert [text for text in said if "1 cases" in text or "1 pairs" in text] == []
 
 
 # -- at the limits
@@ -422,9 +442,9 @@ def test_one_case_is_not_one_cases() -> None:
 
 def test_forty_cases_are_enough() -> None:
     """The bundled least number itself is not too few, of cases as of groups."""
-    assert not any("fewer than" in reason for reason in judge(steady(40)).reasons)
+    assert not any("fewer than" in reason for reason in reasons_of(judge(steady(40))))
     grouped = [[flat(f"c{number}", group=f"p{number % 40}")] for number in range(60)]
-    assert not any("fewer than" in reason for reason in judge(grouped).reasons)
+    assert not any("fewer than" in reason for reason in reasons_of(judge(grouped)))
 
 
 def test_coverage_on_the_limit_is_enough() -> None:
@@ -432,7 +452,7 @@ def test_coverage_on_the_limit_is_enough() -> None:
     down = [[flat(f"x{number}", incomplete="timeout")] for number in range(4)]
     assert judge([*steady(57), *down[:3]], gate(min_coverage=0.95)).verdict == "CAUTION"
     missing = judge([*steady(56), *down], gate(min_coverage=0.95))
-    assert (missing.verdict, missing.reasons) == ("INCOMPLETE", ("4 of 60 cases could not be run to the end",))
+    assert (missing.verdict, reasons_of(missing)) == ("INCOMPLETE", ("4 of 60 cases could not be run to the end",))
 
 
 def test_an_interval_without_width_shows_nothing() -> None:
@@ -441,7 +461,7 @@ def test_an_interval_without_width_shows_nothing() -> None:
     item = figure(verdict, "recall_at_t10")
     assert item.interval == Interval(pytest.approx(0.95), pytest.approx(0.95), "t", 1)
     assert item.verdict == "CAUTION"
-    assert "settle" not in item.detail
+    assert "settle" not in rests_on(item)
 
 
 @pytest.mark.parametrize(
@@ -462,18 +482,18 @@ def test_an_interval_without_width_shows_nothing() -> None:
 def test_how_many_cases_would_settle_it(value: float, bad_end: float, interval: Interval, said: str) -> None:
     """By how much the interval would have to shrink towards the value to lie above 0.8."""
     advice = cases_to_settle(value, bad_end, gate().metrics["recall_at_t10"], interval)
-    assert (said in advice) if said else advice == ""
+    assert (said in reason_text(*advice)) if said else advice == ()
 
 
 def test_twenty_times_as_many_cases_are_the_most_to_ask_for() -> None:
     """An event never seen, with limits that reach 20 and 20.5 times as far as the pass limit of 0.05."""
     limits = gate().metrics["k_conflict"]
-    assert (
-        cases_to_settle(0.0, 1.0, limits, Interval(0.0, 1.0, "exact", 3))
-        == "; about 60 independent cases would settle it"
+    assert cases_to_settle(0.0, 1.0, limits, Interval(0.0, 1.0, "exact", 3)) == (
+        Reason(ReasonCode.CASES_WOULD_SETTLE, {"cases": 60}),
     )
     wide = limits.model_validate({"direction": "lower", "pass": "< 0.04", "caution": "< 0.04", "why": "test"})
-    assert "too close" in cases_to_settle(0.0, 0.82, wide, Interval(0.0, 0.82, "exact", 3))
+    (advice,) = cases_to_settle(0.0, 0.82, wide, Interval(0.0, 0.82, "exact", 3))
+    assert advice.code is ReasonCode.TOO_CLOSE_TO_SETTLE
 
 
 def own(limits: dict[str, str]) -> Thresholds:
@@ -535,12 +555,12 @@ def test_the_slope_cannot_fall_faster_than_the_horizon_lets_it() -> None:
 
 def test_events_tell_the_rate_that_they_are_compatible_with() -> None:
     """None of 60: up to 1 - 0.025^(1/60) = 6.0 %; of 20 personas: 16.8 %; 1 of 60: 8.9 %."""
-    assert figure(judge(steady()), "hard_stops").detail == "0 of 60 cases; compatible with a true rate up to 6.0%"
+    assert rests_on(figure(judge(steady()), "hard_stops")) == "0 of 60 cases; compatible with a true rate up to 6.0%"
     copies = [[flat(f"c{number}", group=f"p{number % 20}")] for number in range(60)]
-    few = figure(judge(copies), "hard_stops").detail
+    few = rests_on(figure(judge(copies), "hard_stops"))
     assert few.startswith("0 of 60 cases; compatible with a true rate up to 1")
     one = figure(judge([*steady(59), [flat("x", events=[event()])]]), "hard_stops")
-    assert (one.value, one.worst, one.detail) == (1.0, 1.0, "1 of 60 cases; compatible with a true rate up to 8.9%")
+    assert (one.value, one.worst, rests_on(one)) == (1.0, 1.0, "1 of 60 cases; compatible with a true rate up to 8.9%")
 
 
 def test_open_events_leave_the_rate_unknown() -> None:
@@ -551,8 +571,8 @@ def test_open_events_leave_the_rate_unknown() -> None:
     verdict = judge([*steady(57), *made])
     item = figure(verdict, "hard_stops")
     assert (item.value, item.worst, item.verdict) == (1.0, 3.0, "FAIL")
-    assert item.detail == "1 of 60 cases confirmed, 2 more with open alarms: the rate is not known"
-    assert "hard stops in 1 case, 3 with open alarms" in [reason.lower() for reason in verdict.reasons]
+    assert rests_on(item) == "1 of 60 cases confirmed, 2 more with open alarms: the rate is not known"
+    assert "hard stops in 1 case, 3 with open alarms" in [reason.lower() for reason in reasons_of(verdict)]
 
 
 def test_an_event_that_is_open_holds_its_metric_at_caution() -> None:
@@ -567,10 +587,11 @@ def test_a_waiver_covers_its_own_case_only() -> None:
     stale = [[flat(name, events=[event("stale_facts")])] for name in ("x", "y")]
     both = figure(judge([*steady(58), *stale], gate(waivers=(waiver,))), "stale_facts")
     assert (both.value, both.verdict) == (2.0, "FAIL")
-    assert both.detail.endswith("; 1 waived")
+    assert rests_on(both).endswith("; 1 waived")
     alone = figure(judge([*steady(59), stale[0]], gate(waivers=(waiver,))), "stale_facts")
     assert (alone.value, alone.verdict) == (1.0, "CAUTION")
-    assert "waived" not in figure(judge([*steady(59), stale[1]], gate(waivers=(waiver,))), "stale_facts").detail
+    other = figure(judge([*steady(59), stale[1]], gate(waivers=(waiver,))), "stale_facts")
+    assert "waived" not in rests_on(other)
 
 
 def test_policy_set_softens_no_severe_event() -> None:
@@ -585,23 +606,23 @@ def test_policy_set_softens_no_severe_event() -> None:
 def test_a_set_without_a_finished_case_says_so() -> None:
     """No case to count events in."""
     item = figure(judge([[flat("x", incomplete="timeout")]]), "hard_stops")
-    assert (item.value, item.verdict, item.detail) == (None, "not evaluated", "no case was run to the end")
+    assert (item.value, item.verdict, rests_on(item)) == (None, "not evaluated", "no case was run to the end")
     for metric in ("recall_at_t10", "k_conflict"):
-        assert figure(judge([[flat("x", incomplete="timeout")]]), metric).detail == "no case was run to the end"
+        assert rests_on(figure(judge([[flat("x", incomplete="timeout")]]), metric)) == "no case was run to the end"
 
 
 def test_events_are_counted_where_they_can_happen() -> None:
     """In 40 of 60 cases a fact changes; in none: not applicable, and no reason against PASS."""
     cannot = [[flat(f"n{number}", cannot=("stale_facts",))] for number in range(60)]
     some = figure(judge([*steady(40), *cannot[:20]]), "stale_facts")
-    assert some.detail.startswith("0 of 40 cases where it can happen; compatible")
+    assert rests_on(some).startswith("0 of 40 cases where it can happen; compatible")
     verdict = judge(cannot)
     item = figure(verdict, "stale_facts")
-    assert (item.value, item.verdict, item.detail) == (None, "not applicable", "no fact changes")
+    assert (item.value, item.verdict, rests_on(item)) == (None, "not applicable", "no fact changes")
     assert verdict.verdict == "PASS"
     silent = conversation("s", [0.0] * 10)
     mixed = figure(judge([cannot[0], [silent]]), "stale_facts")
-    assert (mixed.verdict, mixed.detail) == ("not evaluated", "no summary states a fact after it changed")
+    assert (mixed.verdict, rests_on(mixed)) == ("not evaluated", "no summary states a fact after it changed")
 
 
 @pytest.mark.parametrize(
@@ -620,7 +641,7 @@ def test_what_was_confirmed_before_an_outage_is_named(count: int, said: str) -> 
     """Up to three by name; open ones and those of finished cases are told elsewhere."""
     seen = [event(turn=turn) for turn in range(1, count + 1)]
     cases = [*steady(59), [flat("x", incomplete="timeout", events=[*seen, event("breaches", "open")])]]
-    told = [reason for reason in judge(cases).reasons if "already confirmed" in reason]
+    told = [reason for reason in reasons_of(judge(cases)) if "already confirmed" in reason]
     assert len(told) == 1
     assert said in told[0]
     assert ("more" in told[0]) == (count > 3)
@@ -629,12 +650,12 @@ def test_what_was_confirmed_before_an_outage_is_named(count: int, said: str) -> 
 def test_a_subset_says_what_came_of_it() -> None:
     """How many failed and how many were not run to the end, each with its number."""
     cases = [[flat("a", 0.5)], [flat("b", incomplete="timeout")], [flat("c", incomplete="timeout")]]
-    assert judge(cases, total=60).headline == (
+    assert headline(judge(cases, total=60)) == (
         "PARTIAL (3 of 60): no release verdict; 1 case at FAIL and 2 cases not run to the end"
     )
-    assert judge(cases[:1], total=60).headline.endswith("no release verdict; 1 case at FAIL")
-    assert judge(cases[:1], total=60).reasons[0] == "1 of 60 cases was run"
-    assert judge(steady(2), total=60).reasons[0] == "2 of 60 cases were run"
+    assert headline(judge(cases[:1], total=60)).endswith("no release verdict; 1 case at FAIL")
+    assert reasons_of(judge(cases[:1], total=60))[0] == "1 of 60 cases was run"
+    assert reasons_of(judge(steady(2), total=60))[0] == "2 of 60 cases were run"
 
 
 # -- the corrected rate, at its ends
@@ -645,7 +666,7 @@ def test_a_corrected_interval_past_the_fail_line_fails() -> None:
     cases = [[flat(f"c{number}", pairs=10, contradictions=int(number % 5 > 0))] for number in range(60)]
     rule = gate(policy="set", max_failing_cases=60)
     assert figure(judge(cases, rule), "k_conflict").verdict == "CAUTION"
-    item = figure(judge(cases, rule, basis=blind(40)), "k_conflict")
+    item = figure(judge(cases, rule, deciders=blind(40)), "k_conflict")
     size = effective_trials(
         [int(n % 5 > 0) for n in range(60)], [10] * 60, [f"c{n}" for n in range(60)], confidence=0.95
     )
@@ -655,7 +676,7 @@ def test_a_corrected_interval_past_the_fail_line_fails() -> None:
     assert dataclasses.astuple(item.corrected) == pytest.approx(dataclasses.astuple(rate))
     assert rate.low > 0.10
     assert item.verdict == "FAIL"
-    assert item.detail.endswith(f"0.200 [{rate.low:.3f}, {rate.high:.3f}] corrected for the judge's error")
+    assert rests_on(item).endswith(f"0.200 [{rate.low:.3f}, {rate.high:.3f}] corrected for the judge's error")
 
 
 def test_people_have_read_what_was_upheld() -> None:
@@ -663,7 +684,7 @@ def test_people_have_read_what_was_upheld() -> None:
     cases = [[flat(f"c{number}", pairs=10, contradictions=0 if number % 5 else 2)] for number in range(60)]
     read = dataclasses.replace(blind(50, 240), reviewers=("Dr Lund",))
     by_people, by_judge = (
-        figure(judge(cases, basis=basis), "k_conflict").corrected for basis in (read, blind(50, 240))
+        figure(judge(cases, deciders=deciders), "k_conflict").corrected for deciders in (read, blind(50, 240))
     )
     assert by_people is not None
     assert by_judge is not None
@@ -677,7 +698,7 @@ def test_corrected_recall_has_its_ends_by_hand() -> None:
     case = flat("c", 0.95)
     turns = (*case.turns[:9], dataclasses.replace(case.turns[9], findings=tuple(facts)))
     cases = [[dataclasses.replace(case, case_id=f"c{n}", group=f"g{n}", turns=turns)] for n in range(60)]
-    item = figure(judge(cases, basis=blind(80)), "recall_at_t10")
+    item = figure(judge(cases, deciders=blind(80)), "recall_at_t10")
     size = effective_trials([1] * 60, [4] * 60, [f"g{n}" for n in range(60)], confidence=0.95)
     rate = corrected_rate((size / 4, size), sensitivity=(80, 100), specificity=(300, 300), confidence=0.95)
     assert rate is not None
@@ -688,9 +709,9 @@ def test_corrected_recall_has_its_ends_by_hand() -> None:
 
 def test_a_correction_within_the_limits_changes_no_verdict() -> None:
     """A flawless set stays PASS beside a good judge; K 0.12 stays FAIL though 0.078 would be CAUTION."""
-    assert figure(judge(steady(), basis=blind(100)), "k_conflict").verdict == "PASS"
+    assert figure(judge(steady(), deciders=blind(100)), "k_conflict").verdict == "PASS"
     cases = [[flat(f"c{number}", pairs=10, contradictions=1 + int(number % 5 == 0))] for number in range(60)]
-    item = figure(judge(cases, basis=blind(95, 285)), "k_conflict")
+    item = figure(judge(cases, deciders=blind(95, 285)), "k_conflict")
     assert item.corrected is not None
     assert item.corrected.value == pytest.approx(0.07 / 0.9)
     assert (item.value, item.verdict) == (pytest.approx(0.12), "FAIL")
@@ -698,11 +719,11 @@ def test_a_correction_within_the_limits_changes_no_verdict() -> None:
 
 def test_no_question_no_correction() -> None:
     """Every fact plainly retained, so that the judge was asked about none; and a metric that rests on no question."""
-    verdict = judge(steady(), basis=blind(50))
+    verdict = judge(steady(), deciders=blind(50))
     assert figure(verdict, "recall_at_t10").corrected is None
     assert figure(verdict, "drift_slope").corrected is None
     assert figure(verdict, "strict_recall_at_t10").corrected is None
-    unheard = judge([[flat(f"c{number}", pairs=0)] for number in range(60)], basis=blind(50))
+    unheard = judge([[flat(f"c{number}", pairs=0)] for number in range(60)], deciders=blind(50))
     assert figure(unheard, "k_conflict").corrected is None
 
 
@@ -719,7 +740,7 @@ def test_what_there_is_to_read_is_counted_over_all_cases() -> None:
     ]
     verdict = judge(cases, gate(min_coverage=0.5))
     assert (verdict.to_read, verdict.severe_to_read, verdict.complete, verdict.selected) == (4, 2, 2, 3)
-    assert verdict.reasons[0] == "2 cases have severe alarms that nobody has settled"
+    assert reasons_of(verdict)[0] == "2 cases have severe alarms that nobody has settled"
     unread = [
         alarm("recommends", settled_by="judge"),
         alarm("omits", settled_by="rule", turn=4),
@@ -734,7 +755,7 @@ def test_what_there_is_to_read_is_counted_over_all_cases() -> None:
 def test_appeals_are_counted(count: int, said: str) -> None:
     """Singular and plural."""
     cases = [[flat(f"x{number}", alarms=[alarm("to_judge")])] for number in range(count)]
-    assert said in judge([*steady(58), *cases]).reasons
+    assert said in reasons_of(judge([*steady(58), *cases]))
 
 
 @pytest.mark.parametrize(("rate", "told"), [(0.80, False), (0.81, True)])
@@ -746,7 +767,7 @@ def test_summaries_that_name_hardly_anything_told(rate: float, told: bool) -> No
     verdict = judge([*steady(59), [dataclasses.replace(case, turns=turns)]])
     assert verdict.verdict == ("CAUTION" if told else "PASS")
     said = "of 1 case the summaries name hardly anything that was told"
-    assert (said in verdict.reasons, "1 case at CAUTION" in verdict.reasons) == (told, told)
+    assert (said in reasons_of(verdict), "1 case at CAUTION" in reasons_of(verdict)) == (told, told)
 
 
 def test_cases_at_caution_are_counted_but_do_not_hold_the_set_back() -> None:
@@ -754,14 +775,14 @@ def test_cases_at_caution_are_counted_but_do_not_hold_the_set_back() -> None:
     low = [[flat(f"x{number}", 0.75)] for number in range(2)]
     verdict = judge([*steady(), *low])
     assert verdict.verdict == "PASS"
-    assert verdict.reasons == ("2 cases at CAUTION",)
+    assert reasons_of(verdict) == ("2 cases at CAUTION",)
 
 
 def test_recall_that_nobody_could_evaluate_is_no_verdict() -> None:
     """Not a single fact could be scored: INCOMPLETE, and nothing is said of stability."""
     verdict = judge([[conversation(f"c{number}", [None] * 10)] for number in range(60)])
     assert (verdict.verdict, verdict.complete) == ("INCOMPLETE", 0)
-    assert verdict.diagnosis == "nothing to diagnose"
+    assert reason_text(verdict.diagnosed) == "nothing to diagnose"
 
 
 def test_waivers_that_have_run_out_are_not_told() -> None:
@@ -777,4 +798,4 @@ def test_a_set_without_any_slope_has_no_verdict() -> None:
     """Cases of one turn that fail by a stale fact, all tolerated: no slope was seen, so nothing is released."""
     cases = [[conversation(f"c{number}", [1.0], events=[event("stale_facts", turn=1)])] for number in range(60)]
     verdict = judge(cases, gate(policy="set", max_failing_cases=60))
-    assert (verdict.verdict, verdict.reasons[-1]) == ("INCOMPLETE", "recall or slope could not be evaluated")
+    assert (verdict.verdict, reasons_of(verdict)[-1]) == ("INCOMPLETE", "recall or slope could not be evaluated")

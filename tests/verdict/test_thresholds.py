@@ -333,8 +333,8 @@ def test_limits_that_decide_nothing_are_refused(
 
 def test_what_stands_although_left_out_is_told(tmp_path: Path) -> None:
     """Those that the file names itself are not."""
-    assert "breaches" not in load_thresholds().stand_anyway
-    assert load_thresholds(changed(tmp_path, lambda d: _metrics(d).pop("breaches"))).stand_anyway == ["breaches"]
+    assert "breaches" not in load_thresholds().implied_metrics
+    assert load_thresholds(changed(tmp_path, lambda d: _metrics(d).pop("breaches"))).implied_metrics == ["breaches"]
 
 
 @pytest.mark.parametrize(

@@ -1,30 +1,17 @@
-"""What stands beside the verdict: the set's shape in words, and a record that is plain and the same every time."""
+"""What stands beside the verdict: the set's curve and shape, and repeats that disagree."""
 
 from __future__ import annotations
 
 import datetime
-import json
-from typing import Any
 
 import pytest
 from made import conversation, flat
 
-from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.verdict.case import judge_case
-from pytest_clinical_drift.verdict.supplement import repeat_figures, set_trend, supplement
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
+from pytest_clinical_drift.verdict.trend import repeat_figures, set_trend
 
 TODAY = datetime.date(2026, 5, 1)
 CLIFF = [0.95] * 5 + [0.40] * 5
-
-
-def made(count: int = 3) -> dict[str, Any]:
-    gate = load_thresholds()
-    runs = [[conversation(f"c{number}", CLIFF)] for number in range(count)]
-    case = {"id": "c0", "patient_summary": "Takes ramipril 5 mg.", "critical_entities": ["ramipril 5 mg"]}
-    turns = [{"turn": number, "message": "And now?"} for number in (1, 2)]
-    cases = [Case.model_validate({**case, "turns": turns})]
-    return supplement(cases, [(run, judge_case(run, gate, TODAY)) for run in runs], gate, today=TODAY)
 
 
 def test_the_set_and_each_case_have_a_shape() -> None:
@@ -36,16 +23,6 @@ def test_the_set_and_each_case_have_a_shape() -> None:
     assert trend.line.slope == pytest.approx(-0.55 * 12.5 / 82.5)
     assert {name: shape.kind for name, shape in trend.case_shapes.items()} == dict.fromkeys(("c0", "c1", "c2"), "step")
     assert set_trend([[flat("a")]]).case_shapes == {}
-
-
-def test_record_is_plain_json_without_nan() -> None:
-    """What is written equals what is read back, twice the same."""
-    record = made()
-    assert json.loads(json.dumps(record, allow_nan=False)) == record
-    assert record == made()
-    assert record["trend"]["shape"]["turn"] == 6
-    assert record["baseline"] is None
-    assert record["sanity_band"]["silence"] == 0.0
 
 
 def test_repeats_are_averaged_before_cases() -> None:

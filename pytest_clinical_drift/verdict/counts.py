@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.judging.calibration import KindLimits
 from pytest_clinical_drift.metrics.stats import pooled_interval, proportion_interval
-from pytest_clinical_drift.scoring.assessment import CONFIRMED, DISMISSED, OPEN, CaseAssessment
+from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
+from pytest_clinical_drift.verdict.metric_table import SEVERE
 from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds
-from pytest_clinical_drift.verdict.values import SEVERE
 
 _BREACH_QUESTIONS = ("must", "must_not", "forbidden")
 """Kinds of question whose upheld answers are breaches."""
@@ -41,7 +41,7 @@ class Audit:
 
 
 @dataclass(frozen=True, slots=True)
-class Grounds:
+class EvidenceCounts:
     """The counts behind a verdict."""
 
     cases: int
@@ -80,20 +80,20 @@ class Grounds:
     audit: Audit | None
 
 
-def grounds_of(
+def count_evidence(
     runs: Sequence[CaseAssessment],
     cases: Iterable[Case],
     *,
     confidence: float,
     judge: Mapping[str, KindLimits] | None = None,
     deciding: Sequence[str] = (),
-) -> Grounds:
+) -> EvidenceCounts:
     """Count what a verdict rests on; `judge` gives the calibrated limits per kind, `deciding` the kinds it decides."""
-    telling = [run for run in runs if run.incomplete is None or _severe(run, CONFIRMED)]
-    names = list(dict.fromkeys(run.case_id for run in telling))
-    failed = {run.case_id for run in telling if _severe(run, CONFIRMED)}
-    waiting = {run.case_id for run in telling if _severe(run, OPEN)}
-    group = {run.case_id: run.group for run in telling}
+    measured = [run for run in runs if run.incomplete is None or _severe(run, AlarmState.CONFIRMED)]
+    names = list(dict.fromkeys(run.case_id for run in measured))
+    failed = {run.case_id for run in measured if _severe(run, AlarmState.CONFIRMED)}
+    open_cases = {run.case_id for run in measured if _severe(run, AlarmState.OPEN)}
+    group = {run.case_id: run.group for run in measured}
     interval = pooled_interval(
         [int(name in failed) for name in names],
         [1] * len(names),
@@ -103,15 +103,15 @@ def grounds_of(
     upper = interval.high if interval else None
     known = list(cases)
     planned = {case.id: len(case.turns) for case in known}
-    turns = [planned.get(run.case_id, len(run.turns)) for run in telling]
+    turns = [planned.get(run.case_id, len(run.turns)) for run in measured]
     limits = {kind: found for kind, found in (judge or {}).items() if kind in deciding}
-    return Grounds(
+    return EvidenceCounts(
         cases=len(names),
-        conversations=len(telling),
+        conversations=len(measured),
         shortest=min(turns, default=0),
         longest=max(turns, default=0),
         severe=len(failed),
-        severe_open=len(waiting),
+        severe_open=len(open_cases),
         severe_upper=upper,
         severe_upper_missed=_after_misses(upper, limits),
         reviewed=sum(case.provenance is not None and case.provenance.status == "reviewed" for case in known),
@@ -123,7 +123,7 @@ def grounds_of(
         replies_cut=sum(run.replies_cut for run in runs),
         refused=sum(run.refused for run in runs),
         settled=_settled(runs),
-        open=sum(alarm.state == OPEN for run in runs for alarm in run.alarms),
+        open=sum(alarm.state == AlarmState.OPEN for run in runs for alarm in run.alarms),
         questions=sum(run.questions for run in runs),
         unanswered=sum(run.unanswered for run in runs),
         false_breaches=_false_breaches(runs, limits),
@@ -136,7 +136,7 @@ def ungated(thresholds: Thresholds) -> tuple[str, ...]:
     return tuple(name for name in load_thresholds().metrics if name not in thresholds.metrics)
 
 
-def _severe(run: CaseAssessment, state: str) -> bool:
+def _severe(run: CaseAssessment, state: AlarmState) -> bool:
     return any(event.metric in SEVERE and event.state == state for event in run.events)
 
 
@@ -149,8 +149,11 @@ def _after_misses(upper: float | None, limits: Mapping[str, KindLimits]) -> floa
 
 
 def _settled(runs: Sequence[CaseAssessment]) -> tuple[Settled, ...]:
-    counted = Counter((alarm.settled_by, alarm.state) for run in runs for alarm in run.alarms)
-    return tuple(Settled(by, counted[by, CONFIRMED], counted[by, DISMISSED]) for by in ("rule", "judge", "person"))
+    states = Counter((alarm.settled_by, alarm.state) for run in runs for alarm in run.alarms)
+    return tuple(
+        Settled(by, states[by, AlarmState.CONFIRMED], states[by, AlarmState.DISMISSED])
+        for by in ("rule", "judge", "person")
+    )
 
 
 def _false_breaches(runs: Sequence[CaseAssessment], limits: Mapping[str, KindLimits]) -> float | None:

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from pydantic_core import to_jsonable_python
-
-from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.metrics.drift import SlopeFit, fit_slope
 from pytest_clinical_drift.metrics.recall import mean_curve
 from pytest_clinical_drift.metrics.shape import Shape, fit_shape
 from pytest_clinical_drift.metrics.stats import Spread, mean_interval, repeat_spread
 from pytest_clinical_drift.scoring.assessment import Curve
-from pytest_clinical_drift.scoring.sanity import sanity_band
-from pytest_clinical_drift.verdict.baseline import BaselineComparison
-from pytest_clinical_drift.verdict.case import Repeats, judge_case
+from pytest_clinical_drift.verdict.case import judge_case
+from pytest_clinical_drift.verdict.measures import Repeats
+from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds
-from pytest_clinical_drift.verdict.values import INCOMPLETE, CaseVerdict
 
 _BAND_RESAMPLES = 2_000
 """The band is drawn, not gated: fewer resamples than the figures need."""
@@ -44,13 +38,13 @@ def set_trend(cases: Sequence[Repeats], *, confidence: float = 0.95) -> Trend:
     curves = {repeats[0].case_id: mean_curve([run.recall_curve[: run.horizon] for run in repeats]) for repeats in cases}
     mean = tuple(mean_curve(curves.values()))
     shapes = {case_id: fit_shape(curve) for case_id, curve in curves.items()}
-    telling = {name: shape for name, shape in shapes.items() if shape.kind not in ("none", "too short")}
+    changing = {name: shape for name, shape in shapes.items() if shape.kind not in ("none", "too short")}
     grouped = [(curve, repeats[0].group) for curve, repeats in zip(curves.values(), cases, strict=True)]
     band = tuple(
         _limits([(curve[turn], group) for curve, group in grouped if turn < len(curve)], confidence)
         for turn in range(len(mean))
     )
-    return Trend(mean, fit_slope(mean), fit_shape(mean), telling, band)
+    return Trend(mean, fit_slope(mean), fit_shape(mean), changing, band)
 
 
 def _limits(values: Sequence[tuple[float | None, str]], confidence: float) -> tuple[float, float] | None:
@@ -71,7 +65,7 @@ class FlakyCase:
     """A case whose repeats, each judged alone, do not agree."""
 
     case_id: str
-    verdicts: tuple[str, ...]
+    verdicts: tuple[Verdict, ...]
     """One per repeat."""
     recalls: tuple[float | None, ...]
     """Recall@T10 of each repeat."""
@@ -98,24 +92,3 @@ def repeat_figures(cases: Sequence[Repeats], thresholds: Thresholds, today: date
             flaky.append(FlakyCase(repeats[0].case_id, verdicts, found))
     spread = repeat_spread([[value for value in found if value is not None] for found in recalls])
     return RepeatFigures(max(map(len, cases)), spread, tuple(flaky))
-
-
-def supplement(
-    cases: Sequence[Case],
-    assessed: Sequence[tuple[Repeats, CaseVerdict]],
-    thresholds: Thresholds,
-    *,
-    today: datetime.date,
-    comparison: BaselineComparison | None = None,
-) -> dict[str, Any]:
-    complete = [repeats for repeats, verdict in assessed if verdict.verdict != INCOMPLETE]
-    band = sanity_band(cases)
-    plain: dict[str, Any] = to_jsonable_python(
-        {
-            "trend": set_trend(complete, confidence=thresholds.set.confidence),
-            "repeat_spread": repeat_figures(complete, thresholds, today),
-            "baseline": comparison,
-            "sanity_band": {**dataclasses.asdict(band), "faults": band.faults},
-        }
-    )
-    return plain

@@ -9,7 +9,7 @@ from made import alarm, event, flat
 
 from pytest_clinical_drift.judging.calibration import KindLimits, Share
 from pytest_clinical_drift.scoring.assessment import OPEN, AuditCount, CaseAssessment
-from pytest_clinical_drift.verdict.grounds import Grounds, Settled, grounds_of, ungated
+from pytest_clinical_drift.verdict.counts import EvidenceCounts, Settled, count_evidence, ungated
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 
 
@@ -24,8 +24,8 @@ def limits(found: float, wrong: float) -> KindLimits:
     )
 
 
-def grounds(*runs: CaseAssessment, **judge: KindLimits) -> Grounds:
-    return grounds_of(runs, (), confidence=0.95, judge=judge or None, deciding=tuple(judge))
+def grounds(*runs: CaseAssessment, **judge: KindLimits) -> EvidenceCounts:
+    return count_evidence(runs, (), confidence=0.95, judge=judge or None, deciding=tuple(judge))
 
 
 def test_alarms_are_counted_by_who_settled_them() -> None:

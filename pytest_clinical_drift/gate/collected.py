@@ -1,0 +1,139 @@
+"""The judged cases of a run as they come in, the verdict on the set, and the exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pytest_clinical_drift.report.judge_text import judge_line
+from pytest_clinical_drift.results.build import build_result, case_result
+from pytest_clinical_drift.results.inputs import GateInputs
+from pytest_clinical_drift.results.models import CaseResult, Manifest, ReviewRecord, RunResult
+from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
+from pytest_clinical_drift.verdict.baseline import (
+    BaselineComparison,
+    apply_baseline,
+    by_id,
+    compare_with_baseline,
+)
+from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
+from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.values import CaseVerdict, Deciders, SetVerdict
+from pytest_clinical_drift.verdict.whole_set import judge_set
+
+Property = tuple[str, object]
+
+
+class CollectedCases:
+    """Gathers the judged cases of one run, or of one that is judged again."""
+
+    def __init__(self, gate: GateInputs) -> None:
+        self.gate = gate
+        self.foreign_failures = 0
+        """Failed tests that are not ours."""
+        self.outages = 0
+        """Tests of the project that asked for a case which could not be run."""
+        self.verdict: SetVerdict | None = None
+        self._comparison: BaselineComparison | None = None
+        self._by_id: dict[str, CaseResult] = {}
+
+    def add(self, verdict: CaseVerdict, assessments: Sequence[CaseAssessment]) -> None:
+        """Keep one case's repeats with their verdict."""
+        self._by_id[verdict.case_id] = case_result(verdict, assessments)
+
+    @property
+    def cases(self) -> list[CaseResult]:
+        """In the case set's order, whatever the order in which workers finished."""
+        return [self._by_id[case.id] for case in self.gate.cases if case.id in self._by_id]
+
+    @property
+    def runs(self) -> list[CaseAssessment]:
+        """Every conversation."""
+        return [run for case in self.cases for run in case.repeats]
+
+    @property
+    def is_full_set(self) -> bool:
+        return len(self._by_id) == len(self.gate.cases)
+
+    def judge(self, deciders: Deciders) -> SetVerdict:
+        """The verdict on the cases that were run."""
+        gate, cases = self.gate, self.cases
+        repeats = [case.repeats for case in cases]
+        verdict = judge_set(
+            repeats, cases, gate.thresholds, total=len(gate.cases), today=gate.today, deciders=deciders
+        )  # fmt: skip
+        if gate.baseline is not None:
+            self._comparison = compare_with_baseline(
+                by_id(gate.baseline.cases),
+                repeats,
+                cases,
+                gate.thresholds,
+                model=gate.baseline.manifest.model,
+                notes=gate.baseline_remarks,
+            )
+            verdict = apply_baseline(verdict, self._comparison)
+        if gate.strict and (doubtful := sum(case.verdict == Verdict.CAUTION for case in cases)):
+            why = reason(ReasonCode.CAUTION_FAILS, cases=doubtful)
+            verdict = replace(verdict, reasons=(why, *verdict.reasons))
+        self.verdict = verdict
+        return verdict
+
+    def result(self, manifest: Manifest, reviewed: ReviewRecord | None = None) -> RunResult:
+        """The record of the run, once the set is judged."""
+        if self.verdict is None:
+            raise ValueError("the set has not been judged yet")
+        return build_result(
+            self.cases,
+            self.verdict,
+            manifest,
+            thresholds=self.gate.thresholds,
+            case_set=self.gate.cases,
+            today=self.gate.today,
+            baseline=self._comparison,
+            reviewed=reviewed,
+        )
+
+    def exit_code(self) -> int:
+        """0 PASS or CAUTION, 1 FAIL, 6 no FAIL but INCOMPLETE, 7 neither but UNSETTLED or PARTIAL."""
+        whole = self.verdict.verdict if self.verdict else Verdict.PASS
+        strict = self.gate.strict and whole == Verdict.CAUTION
+        if any(self.gate.fails(case) for case in self.cases) or whole == Verdict.FAIL or strict:
+            return 1
+        if self.foreign_failures:
+            return 1
+        if Verdict.INCOMPLETE in (*(case.verdict for case in self.cases), whole) or self.outages:
+            return 6
+        return 7 if whole in (Verdict.UNSETTLED, Verdict.PARTIAL) else 0
+
+
+def set_properties(result: RunResult) -> list[Property]:
+    """The set's figures for junit."""
+    return [
+        *((item.metric, item.value) for item in result.judgements if item.value is not None),
+        ("pairs_evaluated", sum(run.conflict.pairs for run in result.runs)),
+        ("verdict", str(result.verdict)),
+        ("judge", result.manifest.judge),
+        ("judge_limits", judge_line(result.manifest.judged, result.counts)),
+        *_alarm_counts(result.runs),
+        ("cases", f"{result.cases_complete} of {result.cases_total}"),
+    ]
+
+
+def case_properties(case: CaseResult, judge: str) -> list[Property]:
+    """A case's figures for junit: plain values, undefined ones left out."""
+    r_squared = [run.slope.r_squared for run in case.repeats if run.slope and run.slope.r_squared is not None]
+    figures: list[tuple[str, object]] = [
+        *((item.metric, item.value) for item in case.judgements),
+        ("r_squared", sum(r_squared) / len(r_squared) if r_squared else None),
+        ("pairs_evaluated", sum(run.conflict.pairs for run in case.repeats)),
+        ("verdict", str(case.verdict)),
+        ("judge", judge),
+        *_alarm_counts(case.repeats),
+    ]
+    return [(name, value) for name, value in figures if value is not None]
+
+
+def _alarm_counts(runs: Sequence[CaseAssessment]) -> list[Property]:
+    """How many alarms are in which state."""
+    states = [alarm.state for run in runs for alarm in run.alarms]
+    return [(f"alarms_{state}", states.count(state)) for state in AlarmState]

@@ -1,0 +1,69 @@
+"""The manifest of a run: what produced its figures."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+
+from pytest_clinical_drift.gate.run import GateRun
+from pytest_clinical_drift.metrics import SEED
+from pytest_clinical_drift.results.models import Manifest, TokenCounts
+from pytest_clinical_drift.scoring.assessment import CaseAssessment
+from pytest_clinical_drift.subjects.base import Identity
+from pytest_clinical_drift.transcript import Transcript
+
+
+def make_manifest(
+    run: GateRun,
+    identity: Identity,
+    assessed: Sequence[CaseAssessment],
+    transcripts: Mapping[str, Sequence[Transcript]],
+) -> Manifest:
+    """Everything that two runs must share to be the same."""
+    scoring, system = run.scoring, run.system_prompt
+    plain = {
+        **scoring,
+        "model": identity.spec,
+        "revision": identity.revision,
+        "identity_proven": identity.proven,
+        "decoding": dict(identity.settings),
+        "server": dict(identity.server) if identity.server else None,
+        "judged": run.bench.manifest(),
+        "questions": sum(assessment.questions for assessment in assessed),
+        "unanswered": sum(assessment.unanswered for assessment in assessed),
+        "ner": run.settings.ner,
+        "repeats": run.settings.repeats,
+        "seed": SEED,
+        "hashes": {
+            **scoring["hashes"],
+            "thresholds": run.gate.thresholds.fingerprint(),
+            "system_prompt": hashlib.sha256(system.encode()).hexdigest() if system else None,
+        },
+        "replies": sum(assessment.replies_total for assessment in assessed),
+        "replies_reused": sum(assessment.replies_reused for assessment in assessed),
+        "replies_reused_since": _oldest_reused(transcripts),
+        "tokens": count_tokens(assessed, run.settings.prices),
+    }
+    return Manifest.model_validate(plain)
+
+
+def _oldest_reused(transcripts: Mapping[str, Sequence[Transcript]]) -> str | None:
+    """When the oldest of the reused replies was generated; None when all are new."""
+    exchanges = (exchange for repeats in transcripts.values() for run in repeats for exchange in run.exchanges)
+    replies = (reply for exchange in exchanges for reply in (exchange.reply, exchange.summary) if reply is not None)
+    return min((reply.reused_from for reply in replies if reply.reused_from is not None), default=None)
+
+
+def count_tokens(runs: Sequence[CaseAssessment], prices: tuple[float, float] | None) -> TokenCounts | None:
+    """The model's tokens in a run, reused replies included, and their cost by prices per million tokens.
+
+    None where some were not counted: half of a sum is no sum.
+    """
+    prompt, completion = [run.prompt_tokens for run in runs], [run.completion_tokens for run in runs]
+    if None in prompt or None in completion:
+        return None
+    used = sum(filter(None, prompt)), sum(filter(None, completion))
+    if prices is None:
+        return TokenCounts(prompt=used[0], completion=used[1])
+    cost = (used[0] * prices[0] + used[1] * prices[1]) / 1_000_000
+    return TokenCounts(prompt=used[0], completion=used[1], prices_per_million=prices, cost=round(cost, 4))

@@ -1,0 +1,13 @@
+"""What stands beside the verdict and is never gated: the shape of the curve, repeats, the baseline, the sanity band."""
+
+from __future__ import annotations
+
+from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.report.reasons import reason_texts
+from pytest_clinical_drift.results.models import RunResult
+
+
+def beside_lines(result: RunResult) -> list[str]:
+    """A line each; details are indented."""
+    notes = reason_texts(result.baseline.notes) if result.baseline else []
+    return text_lines("beside.txt.j2", "lines", result=result, notes=notes)

@@ -1,0 +1,110 @@
+"""The verdict in a line: of a run with who decided, of a case with what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from pytest_clinical_drift.report.clean import one_line
+from pytest_clinical_drift.report.figures import value_text, worse_text
+from pytest_clinical_drift.report.reasons import reason_text, reason_texts, rests_on
+from pytest_clinical_drift.report.sentences import alarm_title, event_sentence, worst_first
+from pytest_clinical_drift.report.words import counted, label
+from pytest_clinical_drift.results.models import CaseResult, RunResult
+from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
+from pytest_clinical_drift.verdict.metric_table import SEVERE
+from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
+from pytest_clinical_drift.verdict.states import FigureState, Verdict
+from pytest_clinical_drift.verdict.values import Deciders, Judgement
+
+MOST_TO_READ = 60
+"""Groups of open alarms (case, fact, run of turns) beyond which nobody reads them all."""
+_LONGEST = 300
+_NAMED = 3
+"""Facts that a headline names where a rate decided."""
+_MOST_REASONS = 4
+
+
+def run_headline(result: RunResult) -> str:
+    """The verdict in a few words, with who decided."""
+    return f"{result.verdict} {headline_rest(result)}"
+
+
+def headline_rest(result: RunResult) -> str:
+    """What follows the verdict's word."""
+    if result.verdict == Verdict.PARTIAL:
+        failing, unfinished = len(result.failing_cases), result.cases_selected - result.cases_complete
+        parts = [f"{counted(failing, 'case')} at FAIL"] if failing else []
+        parts += [f"{counted(unfinished, 'case')} not run to the end"] if unfinished else []
+        summary = f"; {' and '.join(parts)}" if parts else ""
+        return f"({result.cases_selected} of {result.cases_total}): no release verdict{summary}"
+    if result.verdict == Verdict.UNSETTLED:
+        many = result.to_read > MOST_TO_READ
+        advice = "too many to read; use a better judge" if many else "settle them with clinical-drift review"
+        count = f"{counted(result.to_read, 'group')} of open alarms, {result.severe_to_read} severe"
+        return f"({decided_by(result.deciders)}): {count}; {advice}"
+    unread = result.unread if result.verdict == Verdict.FAIL else 0
+    return f"({decided_by(result.deciders, unread)})"
+
+
+def decided_by(deciders: Deciders, unread: int = 0) -> str:
+    """ "rules only", "judge NAME", with what no person has read yet."""
+    who = f"judge {deciders.judge}" if deciders.judge and deciders.deciding else "rules only"
+    if deciders.judge and not deciders.deciding:
+        who = f"rules only; judge {deciders.judge} decides nothing"
+    if deciders.reviewers:
+        who += f"; reviewed by {', '.join(deciders.reviewers[:3])}"
+    if unread:
+        who += f"; {unread} {'breach' if unread == 1 else 'breaches'} not yet read by a person"
+    return who
+
+
+def run_sentence(result: RunResult) -> str:
+    """The headline with the first reasons."""
+    reasons = "; ".join(reason_texts(result.reasons[:_MOST_REASONS], result.judgements))
+    return ": ".join(filter(None, (run_headline(result), reasons)))
+
+
+def case_headline(case: CaseResult) -> str:
+    """What went wrong, the deadly things first."""
+    if case.verdict == Verdict.INCOMPLETE:
+        return one_line(f"INCOMPLETE: {incomplete_cause(case)}", _LONGEST)
+    wanted = FigureState.FAIL if case.waiver or case.verdict == Verdict.FAIL else FigureState.CAUTION
+    decisive = [item for item in case.judgements if item.verdict == wanted]
+    decisive.sort(key=lambda item: item.metric not in (*SEVERE, "stale_facts"))
+    stops = {(event.fact, event.turn) for item in decisive if item.metric == "hard_stops" for event in item.events}
+    parts = [text for item in decisive if (text := _figure(item, case.verdict, stops))]
+    if not any(item.events for item in decisive):
+        parts += _lost(case.repeats, confirmed_only=case.verdict == Verdict.FAIL)
+    return one_line("; ".join(parts) or case.verdict, _LONGEST)
+
+
+def incomplete_cause(case: CaseResult) -> str:
+    """Why a case could not be run or judged."""
+    cause = next((run.incomplete for run in case.repeats if run.incomplete), None)
+    return cause or reason_text(reason(ReasonCode.CORE_NOT_EVALUATED))
+
+
+def _figure(item: Judgement, verdict: Verdict, stops: Collection[tuple[str | None, int]]) -> str:
+    """A decisive figure in words; a hard stop that is also a stale fact is told once."""
+    if item.value is None:
+        return f"{label(item.metric)} not evaluated"
+    if item.events:
+        events = [e for e in item.events if e.state == AlarmState.CONFIRMED or verdict != Verdict.FAIL]
+        if item.metric == "stale_facts":
+            events = [e for e in events if (e.fact, e.turn) not in stops]
+        return "; ".join(event_sentence(replace(event, quote=event.around or event.quote)) for event in events)
+    detail = f" ({rests_on(item)})" if item.reasons else ""
+    worse = worse_text(item.metric, item.value, item.worst)
+    both = f"{value_text(item.metric, item.value)}{f', {worse} with open alarms' if worse else ''}"
+    return f"{label(item.metric)} {both} against {item.limit}{detail}"
+
+
+def _lost(repeats: Sequence[CaseAssessment], *, confirmed_only: bool) -> list[str]:
+    """The facts behind a low rate, those at the horizon first; nothing where a case simply passes."""
+    alarms = [(run.horizon, alarm) for run in repeats for row in worst_first(run.alarms) for alarm in row]
+    wanted = [(h, a) for h, a in alarms if a.state == AlarmState.CONFIRMED or not confirmed_only]
+    wanted.sort(key=lambda pair: pair[0] != pair[1].turn)
+    return [
+        f"turn {a.turn}: {'open: ' if a.state == AlarmState.OPEN else ''}{alarm_title(a)}" for _, a in wanted[:_NAMED]
+    ]

@@ -1,0 +1,21 @@
+"""What a verdict means, what it rests on and what it does not say: printed in every report."""
+
+from __future__ import annotations
+
+from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.results.models import RunResult
+
+_TEMPLATE = "meaning.txt.j2"
+
+
+def what_this_means(result: RunResult) -> str:
+    return " ".join(text_lines(_TEMPLATE, "means", counts=result.counts, verdict=result.verdict))
+
+
+def rests_on_lines(result: RunResult) -> list[str]:
+    return text_lines(_TEMPLATE, "rests_on", result=result, counts=result.counts)
+
+
+def cut_lines(result: RunResult) -> list[str]:
+    """Texts that the token limit cut off, and empty ones."""
+    return text_lines(_TEMPLATE, "cut", counts=result.counts)

@@ -1,0 +1,45 @@
+"""Reasons as sentences: a macro of `data/reasons.txt.j2` for each code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_clinical_drift.report.figures import value_text
+from pytest_clinical_drift.report.page import environment
+from pytest_clinical_drift.report.words import counted, label
+from pytest_clinical_drift.verdict.metric_table import metric_named
+from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
+from pytest_clinical_drift.verdict.values import Judgement
+
+TEMPLATE = "reasons.txt.j2"
+
+
+def reason_text(reason: Reason, judgements: Sequence[Judgement] = ()) -> str:
+    """One reason; one that names a figure takes it from the judgements."""
+    if reason.code is ReasonCode.FIGURE:
+        return next(figure_sentence(item) for item in judgements if item.metric == reason.values["metric"])
+    macro = getattr(environment().get_template(TEMPLATE).module, reason.code.value)
+    return " ".join(str(macro(**reason.values)).split())
+
+
+def reason_texts(reasons: Sequence[Reason], judgements: Sequence[Judgement] = ()) -> list[str]:
+    return [reason_text(reason, judgements) for reason in reasons]
+
+
+def rests_on(item: Judgement) -> str:
+    """What a figure rests on, or why it has none, in one line."""
+    return "; ".join(reason_texts(item.reasons))
+
+
+def figure_sentence(item: Judgement) -> str:
+    """A figure of the set that decided: its value at both ends, against its limit."""
+    if item.value is None:
+        return f"{label(item.metric)} not evaluated: {rests_on(item)}"
+    both = item.worst not in (None, item.value)
+    if metric_named(item.metric).counts_events:
+        open_alarms = f", {item.worst:g} with open alarms" if both else ""
+        return f"{label(item.metric)} in {counted(item.value, 'case')}{open_alarms}"
+    interval = f" [{item.interval.low:.3f}, {item.interval.high:.3f}]" if item.interval else ""
+    worse = f", {value_text(item.metric, item.worst)} with open alarms" if both and item.worst is not None else ""
+    shown = f"{value_text(item.metric, item.value)}{worse}{interval}"
+    return f"{label(item.metric)} {shown} against {item.limit} ({rests_on(item)})"

@@ -1,0 +1,35 @@
+"""How reports name and write what the gate counts."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import yaml
+
+
+@cache
+def words(section: str, name: str = "report_words") -> Any:
+    """A table of the words that reports use."""
+    text = (resources.files("pytest_clinical_drift") / "data" / f"{name}.yaml").read_text(encoding="utf-8")
+    return yaml.safe_load(text)[section]
+
+
+def label(metric: str) -> str:
+    return str(words("metrics").get(metric, {}).get("label", metric))
+
+
+def number(metric: str, value: float) -> str:
+    return format(value, words("metrics").get(metric, {}).get("format", "g"))
+
+
+def counted(count: float, one: str) -> str:
+    """A count with its noun: "1 case", "3 cases", "2 replies"."""
+    many = f"{one[:-1]}ies" if one.endswith("y") else f"{one}s"
+    return f"{count:,g} {one if count == 1 else many}"
+
+
+def listed(names: list[str]) -> str:
+    """ "a", "a and b", "a, b and c"."""
+    return " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else "".join(names)

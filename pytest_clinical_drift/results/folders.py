@@ -1,0 +1,124 @@
+"""The folders of runs: each run has its own, and the newest one over the full set of cases is what lies on top.
+
+    <results>/<model>/runs/<run id>/     study_c_results.json, report.html, run.json, transcripts/
+    <results>/<model>/                   the same of the newest run over the full set
+
+A run is written into a draft beside its place and published in one step when it ends. Nothing of another run is ever
+replaced or deleted, except the copies on top.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from pytest_clinical_drift.errors import InputError
+
+RUNS = "runs"
+TRANSCRIPTS = "transcripts"
+_LOCK = ".lock"
+
+
+def new_run_id(now: datetime.datetime | None = None) -> str:
+    """Sortable by time (UTC), and different for two runs that start in the same second."""
+    return f"{now or datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
+
+
+def check_results_place(folder: Path) -> None:
+    """Refuse a results folder that is a file, or lies below one."""
+    existing = next(part for part in (folder, *folder.parents) if part.exists())
+    if not existing.is_dir():
+        raise InputError(f"--drift-results: {existing} is a file, not a directory")
+
+
+class RunFolder:
+    """The folder of one run, from draft to publication."""
+
+    def __init__(self, model_folder: Path, run_id: str | None = None) -> None:
+        self.top = model_folder
+        """Where the newest run over the full set lies."""
+        self.id = run_id or new_run_id()
+
+    @property
+    def draft(self) -> Path:
+        """Where the run writes while it lasts."""
+        return self.top / RUNS / f".{self.id}"
+
+    @property
+    def place(self) -> Path:
+        """Where it lies once it is published."""
+        return self.top / RUNS / self.id
+
+    @property
+    def transcripts(self) -> Path:
+        return self.draft / TRANSCRIPTS
+
+    def create(self) -> None:
+        """Make the draft and write into it once: a disk that takes no results is reported before the first case."""
+        self.draft.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=self.draft) as probe:
+            probe.write(b"\n")
+
+    def publish(self, files: Sequence[Path], *, on_top: bool) -> list[Path]:
+        """Move the draft to its place, and copy it on top where it is a run over the full set.
+
+        `files` of the draft are returned as they can be opened from now on. An empty draft is removed.
+        """
+        if not self.draft.is_dir():
+            return []
+        if not any(self.draft.iterdir()):
+            self.discard()
+            return []
+        self.draft.rename(self.place)
+        if on_top:
+            with _locked(self.top / _LOCK):
+                for entry in sorted(self.place.iterdir()):
+                    _replace(entry, self.top / entry.name, self.id)
+        shown = self.top if on_top else self.place
+        return [shown / file.relative_to(self.draft) for file in files]
+
+    def discard(self) -> None:
+        """Remove the draft, and the folders around it that hold nothing else."""
+        shutil.rmtree(self.draft, ignore_errors=True)
+        for folder in (self.top / RUNS, self.top):
+            try:
+                folder.rmdir()
+            except OSError:
+                return
+
+
+def _replace(source: Path, target: Path, run_id: str) -> None:
+    """Copy a file or folder over another in one step: a reader sees the old one or the new one."""
+    draft = target.with_name(f".{target.name}.{run_id}")
+    if source.is_file():
+        shutil.copyfile(source, draft)
+        draft.replace(target)
+        return
+    shutil.copytree(source, draft)
+    old = target.with_name(f".{target.name}.{run_id}.old")
+    if target.exists():
+        target.rename(old)
+    draft.rename(target)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold a lock against another run that ends at the same moment."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        try:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        except ImportError:  # Windows: each copy is one step all the same
+            pass
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,257 @@
+"""The record of a whole run: what leaves the verdict, and all that reports, comparisons and later verdicts read.
+
+The scoring of each conversation is kept as it was made (`CaseResult.repeats`); everything else follows from it.
+Raise `SCHEMA_VERSION` when a reader of the older file would misread the new one, and run
+`python -m pytest_clinical_drift.results.schema` to write the schema anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pytest_clinical_drift.judging.calibration import Calibration
+from pytest_clinical_drift.scoring.assessment import AlarmKind, AlarmState, CaseAssessment, Curve
+from pytest_clinical_drift.scoring.sanity import SanityFault
+from pytest_clinical_drift.verdict.baseline import BaselineComparison
+from pytest_clinical_drift.verdict.counts import EvidenceCounts
+from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
+from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.thresholds import Waiver
+from pytest_clinical_drift.verdict.trend import RepeatFigures, Trend
+from pytest_clinical_drift.verdict.values import RULES_ONLY, CaseVerdict, Deciders, Judgement
+
+SCHEMA_VERSION = 3
+
+
+class Record(BaseModel):
+    """Part of the record; keys that are not known are ignored."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", allow_inf_nan=False, populate_by_name=True, use_attribute_docstrings=True
+    )
+
+
+class Hashes(Record):
+    """Fingerprints of what a run was made of."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    cases: str
+    prompts: str
+    thresholds: str | None = None
+    system_prompt: str | None = None
+
+
+class JudgeRecord(Record):
+    """The judge, as it was asked and calibrated."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    spec: str
+    revision: str | None = None
+    identity_proven: bool = False
+    settings: Mapping[str, Any] = Field(default_factory=dict)
+    prompt_version: str = ""
+    prompts: str = ""
+    host: str | None = None
+    """The server that texts were sent to; None where the judge worked in the same process."""
+    offline: bool = False
+    deciding: tuple[str, ...] = ()
+    """Kinds of question in which its calibration lets it decide."""
+    below_floor: tuple[str, ...] = ()
+    calibration: Calibration | None = None
+
+
+class TokenCounts(Record):
+    """Tokens of the model in a run, reused replies included, and their cost."""
+
+    prompt: int
+    completion: int
+    prices_per_million: tuple[float, float] | None = None
+    cost: float | None = None
+
+
+class Manifest(Record):
+    """What produced the figures; keys that are not named here are kept."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    model: str = ""
+    revision: str | None = None
+    identity_proven: bool = False
+    decoding: Mapping[str, Any] = Field(default_factory=dict)
+    server: Mapping[str, Any] | None = None
+    versions: Mapping[str, str] = Field(default_factory=dict)
+    judge: str
+    judge_prompts: str | None = None
+    judged: JudgeRecord | None = None
+    """None: rules only."""
+    stride: int = 1
+    ner: str = "lexicon"
+    repeats: int = 1
+    seed: int | None = None
+    hashes: Hashes
+    questions: int = 0
+    unanswered: int = 0
+    replies: int = 0
+    replies_reused: int = 0
+    replies_reused_since: str | None = None
+    tokens: TokenCounts | None = None
+    """None where some were not counted: half of a sum is no sum."""
+
+
+class IntervalRecord(Record):
+    low: float
+    high: float
+    method: str = ""
+
+
+class LimitRecord(Record):
+    """A metric's limits in force: as comparisons to read, as numbers to draw."""
+
+    direction: Literal["higher", "lower"]
+    pass_limit: str = Field(alias="pass")
+    caution: str
+    pass_value: float
+    caution_value: float
+    worst: Literal["fail", "caution"]
+    why: str
+
+
+class SanityRecord(Record):
+    """Recall of an echo of the intake and of silence: what these cases can show at all."""
+
+    echo_at_start: float | None = None
+    echo_at_horizon: float | None = None
+    silence: float | None = None
+    missed: tuple[str, ...] = ()
+    cases: int = 0
+    faults: tuple[SanityFault, ...] = ()
+
+
+class ReviewRecord(Record):
+    """What people have settled in this run."""
+
+    sentence: str = ""
+    reviewers: tuple[str, ...] = ()
+    records: int = 0
+    dismissed: int = 0
+    confirmed: int = 0
+    before: Verdict | None = Field(default=None, alias="from")
+    """Verdict without these reviews; None where the run was given them from the start."""
+    after: Verdict | None = Field(default=None, alias="to")
+    disputed: int = 0
+    cleared_read: int = 0
+    """Answers that the judge had cleared and a person has read."""
+    cleared_upheld: int = 0
+    open: int = 0
+    manifest: str = ""
+    last_record: str = ""
+
+
+_UNKNOWN = Reason(ReasonCode.NOTHING_TO_DIAGNOSE)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult(CaseVerdict):
+    """One case: its verdict, and the conversations behind it, as they were scored."""
+
+    judgements: tuple[Judgement, ...] = ()
+    diagnosed: Reason = _UNKNOWN
+    headline: str = ""
+    """What went wrong, in a line for readers of the file."""
+    diagnosis: str = ""
+    """The same as `diagnosed`, in words."""
+    repeats: tuple[CaseAssessment, ...] = ()
+
+    @property
+    def group(self) -> str:
+        """Cases of one group are not independent of each other."""
+        return self.repeats[0].group if self.repeats else self.case_id
+
+
+class RunResult(Record):
+    """A whole run, as `study_c_results.json` holds it.
+
+    Rates have two ends: `value` counts confirmed alarms, `worst` open ones too. None: not evaluated, never 0.
+    """
+
+    schema_version: Literal[3] = SCHEMA_VERSION
+    verdict: Verdict
+    headline: str = ""
+    """The verdict with who decided, for readers of the file."""
+    reasons: tuple[Reason, ...] = ()
+    """The decisive ones first."""
+    diagnosis: str = ""
+    """The same as `diagnosed`, in words."""
+    diagnosed: Reason = _UNKNOWN
+    deciders: Deciders = RULES_ONLY
+    cases_total: int = 0
+    cases_selected: int = 0
+    cases_complete: int = 0
+    failing_cases: tuple[str, ...] = ()
+
+    entity_recall_at_t10: float | None = None
+    entity_recall_at_t10_extended: float | None = None
+    strict_recall_at_t10: float | None = None
+    knowledge_conflict_rate: float | None = None
+    knowledge_conflict_pairs: int = 0
+    drift_slope_critical: float | None = None
+    drift_slope_extended: float | None = None
+    r_squared: float | None = None
+    continuity_score: float | None = None
+    """Session goal alignment; left out of the file where it was not evaluated."""
+    continuity_not_evaluated: str | None = None
+
+    average_recall_curve_critical: Curve = ()
+    average_precision_curve_critical: Curve = ()
+    average_f1_curve_critical: Curve = ()
+    average_hallucinated_rate_curve_critical: Curve = ()
+    average_recall_curve_extended: Curve = ()
+    average_precision_curve_extended: Curve = ()
+    average_f1_curve_extended: Curve = ()
+    average_hallucinated_rate_curve_extended: Curve = ()
+    average_strict_recall_curve_critical: Curve = ()
+    average_worst_recall_curve_critical: Curve = ()
+    average_context_tokens_curve: Curve = ()
+    truth_decay_rate_per_1000_tokens: float | None = None
+    cases_per_turn: tuple[int, ...] = ()
+
+    judgements: tuple[Judgement, ...] = ()
+    confidence_intervals: Mapping[str, IntervalRecord] = Field(default_factory=dict)
+    limits: Mapping[str, LimitRecord] = Field(default_factory=dict)
+    """The gate that decided."""
+    not_gated: tuple[str, ...] = ()
+    """Metrics of the bundled gate that the thresholds leave out."""
+    gated_by_default: tuple[str, ...] = ()
+    """Metrics that the thresholds leave out and that are gated all the same."""
+    waivers: tuple[Waiver, ...] = ()
+
+    alarms: Mapping[AlarmKind, Mapping[AlarmState, int]] = Field(default_factory=dict)
+    to_read: int = 0
+    """Groups of open alarms."""
+    severe_to_read: int = 0
+    unread: int = 0
+    """Confirmed breaches that no person has read."""
+    counts: EvidenceCounts | None = None
+    """What the verdict rests on."""
+    trend: Trend | None = None
+    repeat_spread: RepeatFigures | None = None
+    baseline: BaselineComparison | None = None
+    sanity_band: SanityRecord | None = None
+    reviewed: ReviewRecord | None = None
+    cases: tuple[CaseResult, ...]
+    what_this_means: str = ""
+    manifest: Manifest
+
+    @property
+    def runs(self) -> list[CaseAssessment]:
+        """Every conversation."""
+        return [run for case in self.cases for run in case.repeats]
+
+    def judgement(self, metric: str) -> Judgement | None:
+        return next((item for item in self.judgements if item.metric == metric), None)

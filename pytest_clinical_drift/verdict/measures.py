@@ -1,0 +1,212 @@
+"""What one case shows of a metric, at both ends, and the checks that tell whether it could be measured at all.
+
+Rates are averaged over the repeats of a case, events are collected. `metric_table` says which metric uses what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pytest_clinical_drift.metrics.recall import mean, ratio
+from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment, Event, NoConflictRate
+from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
+
+T = TypeVar("T")
+Repeats = Sequence[CaseAssessment]
+"""All conversations of one case; more than one with --drift-repeats."""
+Check = Callable[[Repeats], ReasonCode | None]
+"""Tells why a metric says nothing about a case; None where it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseValue:
+    """One metric on one case."""
+
+    best: float | None
+    """At the better end: confirmed alarms only."""
+    worst: float | None
+    """At the worse end, where open alarms count too; None only where the better end is."""
+    reasons: tuple[Reason, ...] = ()
+    """What it rests on, or why there is none."""
+    events: tuple[Event, ...] = ()
+    confirmed: int = 0
+    """How many confirmed events a rate rests on."""
+    can_happen: bool = True
+
+
+Measure = Callable[[Repeats], CaseValue]
+
+
+def nothing(code: ReasonCode) -> CaseValue:
+    return CaseValue(None, None, (reason(code),))
+
+
+# -- measures
+
+
+def counted_events(metric: str) -> Measure:
+    """How many events of a metric there are; an event that one repeat confirms is confirmed."""
+
+    def measure(repeats: Repeats) -> CaseValue:
+        events = events_of(metric, repeats)
+        confirmed = sum(event.state == AlarmState.CONFIRMED for event in events)
+        return CaseValue(float(confirmed), float(len(events)), (), events, confirmed)
+
+    return measure
+
+
+def at_horizon(best: str, worst: str, *, partly: bool = False) -> Measure:
+    """A figure of the turn at the horizon; `partly`: facts stated in part are lapses too."""
+
+    def read(run: CaseAssessment, name: str) -> float | None:
+        turns = run.turns[run.horizon - 1 : run.horizon]
+        value: float | None = getattr(turns[0], name) if turns else None
+        return value
+
+    def measure(repeats: Repeats) -> CaseValue:
+        ends = mean(read(run, best) for run in repeats), mean(read(run, worst) for run in repeats)
+        lapses = sum(_lapses(run, from_turn=run.horizon, partly=partly) for run in repeats)
+        return _of_ends(ends, repeats, lapses)
+
+    return measure
+
+
+def slope(repeats: Repeats) -> CaseValue:
+    """The slope of the recall curve; at the worse end the lower of two, since an early loss flattens the curve."""
+
+    def read(run: CaseAssessment, *, worst: bool) -> float | None:
+        slopes = [fit.slope for fit in (run.slope, run.slope_worst if worst else None) if fit is not None]
+        # nothing stated, nothing to lose
+        return min(slopes) if slopes and any(run.recall_curve[: run.horizon]) else None
+
+    ends = mean(read(run, worst=False) for run in repeats), mean(read(run, worst=True) for run in repeats)
+    return _of_ends(ends, repeats, sum(_lapses(run, from_turn=1) for run in repeats))
+
+
+def conflict_rate(repeats: Repeats) -> CaseValue:
+    confirmed, worst, pairs = pooled_conflict([repeats])
+    if not pairs:
+        unrecorded = any(run.conflict.reason == NoConflictRate.NO_REPLIES for run in repeats)
+        return nothing(ReasonCode.REPLIES_NOT_RECORDED if unrecorded else ReasonCode.NO_ADVICE_PAIR)
+    rests_on = reason(ReasonCode.PAIRS, contradictions=confirmed, pairs=pairs)
+    return CaseValue(ratio(confirmed, pairs), ratio(worst, pairs), (rests_on,), confirmed=confirmed)
+
+
+def own_figure(metric: str) -> Measure:
+    """A figure of the project's own scorers; it has one end, and no events to ask for."""
+
+    def measure(repeats: Repeats) -> CaseValue:
+        value = mean(dict(run.scores).get(metric) for run in repeats)
+        return nothing(ReasonCode.NO_SCORER) if value is None else CaseValue(value, value, confirmed=2)
+
+    return measure
+
+
+def _of_ends(ends: tuple[float | None, float | None], repeats: Repeats, lapses: int) -> CaseValue:
+    best, worst = ends
+    if best is None:
+        recalls = {turn.recall for run in repeats for turn in run.turns}
+        zero = recalls == {0.0}
+        return nothing(ReasonCode.RECALL_ZERO_THROUGHOUT if zero else ReasonCode.NO_FACT_EVALUATED)
+    return CaseValue(best, best) if worst is None else CaseValue(best, worst, confirmed=lapses)
+
+
+def _lapses(run: CaseAssessment, *, from_turn: int, partly: bool = False) -> int:
+    """Confirmed lapses up to the horizon; one fact that stays lost over several turns is one lapse."""
+    lapsed = [
+        (fact.fact_id, turn.turn)
+        for turn in run.turns[from_turn - 1 : run.horizon]
+        for fact in turn.findings
+        if fact.state == AlarmState.CONFIRMED or (partly and fact.status == "partial")
+    ]
+    return len(in_a_row(lapsed, lambda lapse: lapse[0], lambda lapse: lapse[1]))
+
+
+# -- checks: what must be there for a metric to clear a model
+
+
+def whole_replies(repeats: Repeats) -> ReasonCode | None:
+    return ReasonCode.ALL_REPLIES_CUT if all(run.all_cut for run in repeats) else None
+
+
+def replies_heard(repeats: Repeats) -> ReasonCode | None:
+    return ReasonCode.ALL_REPLIES_CUT if unheard(repeats) else None
+
+
+def spoken_replies(repeats: Repeats) -> ReasonCode | None:
+    if all(run.replies_total and run.refused == run.replies_total for run in repeats):
+        return ReasonCode.ALL_REPLIES_EMPTY
+    unrecorded = any(run.conflict.reason == NoConflictRate.NO_REPLIES for run in repeats)
+    return ReasonCode.REPLIES_NOT_RECORDED if unrecorded else None
+
+
+def compared_pairs(repeats: Repeats) -> ReasonCode | None:
+    return None if any(run.conflict.pairs for run in repeats) else ReasonCode.NO_PAIR_COMPARED
+
+
+def stated_facts(repeats: Repeats) -> ReasonCode | None:
+    """A summary that states nothing contradicts nothing."""
+    return None if any(map(_states_a_fact, repeats)) else ReasonCode.NO_SUMMARY_STATES_FACT
+
+
+def stated_changes(repeats: Repeats) -> ReasonCode | None:
+    return None if any(map(_states_a_change, repeats)) else ReasonCode.NO_SUMMARY_STATES_CHANGE
+
+
+def _states_a_fact(run: CaseAssessment) -> bool:
+    stated = any(fact.status != "absent" for turn in run.turns for fact in turn.findings)
+    return stated or any(turn.recall for turn in run.turns)
+
+
+def _states_a_change(run: CaseAssessment) -> bool:
+    changed = [(turn, fact) for turn in run.turns for fact in turn.findings if fact.replaced]
+    if not changed:
+        return _states_a_fact(run)
+    # of one that has ended nothing need be said, if only the summary says something
+    return any(fact.status != "absent" or (fact.text in fact.replaced and turn.recall) for turn, fact in changed)
+
+
+# -- what several of them read
+
+
+def unheard(repeats: Repeats) -> bool:
+    """Whether every reply was cut off, in all repeats, and no contradiction was seen: the advice may have followed."""
+    return all(run.all_cut and not run.conflict.contradictions_worst for run in repeats)
+
+
+def incomplete(repeats: Repeats) -> bool:
+    """Whether the subject could not be run to the end in any repeat."""
+    return any(run.incomplete is not None for run in repeats)
+
+
+def events_of(name: str, repeats: Repeats) -> tuple[Event, ...]:
+    """The events of a metric over all repeats, each once; what one repeat confirms is confirmed."""
+    by_place: dict[tuple[object, ...], Event] = {}
+    for run in repeats:
+        for event in run.events_of(name, worst=True):
+            key = (event.fact, event.kind, event.turn, event.text, event.earlier_turn)
+            if key not in by_place or event.state == AlarmState.CONFIRMED:
+                by_place[key] = event
+    return tuple(by_place.values())
+
+
+def pooled_conflict(cases: Sequence[Repeats]) -> tuple[int, int, int]:
+    """Contradictions at both ends, and evaluated pairs, over all conversations in which a reply was heard out."""
+    figures = [run.conflict for repeats in cases if not unheard(repeats) for run in repeats]
+    confirmed, worst = sum(f.contradictions for f in figures), sum(f.contradictions_worst for f in figures)
+    return confirmed, worst, sum(f.pairs for f in figures)
+
+
+def in_a_row(items: Iterable[T], thing: Callable[[T], Hashable], turn: Callable[[T], int]) -> list[list[T]]:
+    """What concerns one thing on turns in a row stands together; by first turn."""
+    runs: list[list[T]] = []
+    latest: dict[Hashable, list[T]] = {}
+    for item in sorted(items, key=turn):
+        run = latest.get(thing(item))
+        if run is None or turn(item) - turn(run[-1]) > 1:
+            run = latest[thing(item)] = []
+            runs.append(run)
+        run.append(item)
+    return runs

@@ -1,0 +1,144 @@
+"""The metrics of the conversation gate: one entry each, in the order in which reports show them.
+
+To add one: an entry here, its limits in `thresholds.yaml`, and its words in `data/report_words.yaml`. A figure that is
+not made of events needs a function in `measures`, one that the set does not pool in one of the known ways an
+`Aggregation` with its function in `set_metrics`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Literal
+
+from pytest_clinical_drift.verdict import measures
+from pytest_clinical_drift.verdict.limits import NOT_NEGATIVE, RATE, SLOPE, Range
+from pytest_clinical_drift.verdict.measures import CaseValue, Check, Measure, Repeats, incomplete
+from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
+
+OWN_METRIC = re.compile(r"own\.\w+")
+"""A figure of the project's own scorers."""
+
+
+class Scope(StrEnum):
+    """Where a metric has limits."""
+
+    CASE_AND_SET = "case and set"
+    SET = "set"
+
+
+class Aggregation(StrEnum):
+    """How the set's figure is made of the cases'."""
+
+    MEAN = "mean"
+    """Of the cases' values, with an interval over cases."""
+    POOLED_PAIRS = "pooled pairs"
+    """All contradictions over all pairs."""
+    CASES_WITH_EVENT = "cases with an event"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """What the gate has to know about one metric."""
+
+    name: str
+    measure: Measure
+    direction: Literal["higher", "lower"] = "lower"
+    """Which is better."""
+    possible: Range | None = NOT_NEGATIVE
+    """None: not known."""
+    aggregation: Aggregation = Aggregation.CASES_WITH_EVENT
+    scope: Scope = Scope.CASE_AND_SET
+    needs: tuple[Check, ...] = ()
+    """Evidence without which nothing found is no merit."""
+    asked: tuple[str, ...] = ()
+    """Kinds of question of which one must have been asked: rules alone cannot evaluate it."""
+    severe: bool = False
+    """One confirmed event fails a case under every policy, no waiver covers it, an open one leaves it unsettled."""
+    always_gated: str = ""
+    """Why it is in force also where a file leaves it out; empty: it is not."""
+    fixed_limits: bool = False
+    """A file may not change its limits; those of others it may cap at caution, in its own words."""
+    core: bool = False
+    """Without it there is no verdict at all."""
+    corrected_by: str | None = None
+    """Kind of question whose calibrated error the set's rate is corrected for."""
+    gravity: int = 0
+    """Place in the diagnosis of a model that remembers, 1 the gravest; 0: not named there."""
+    compared_span: float | None = None
+    """Compared with a baseline; the largest difference of two values (for the slope: in steepest slopes)."""
+
+    @property
+    def counts_events(self) -> bool:
+        return self.aggregation is Aggregation.CASES_WITH_EVENT
+
+
+def _events(name: str, **others: Any) -> Metric:
+    return Metric(name, measures.counted_events(name), **others)
+
+
+_TABLE = (
+    Metric(
+        "recall_at_t10", measures.at_horizon("recall", "recall_worst"), "higher", RATE, Aggregation.MEAN,
+        core=True, corrected_by="fact", compared_span=1.0,
+    ),
+    Metric(
+        "strict_recall_at_t10", measures.at_horizon("strict_recall", "strict_worst", partly=True), "higher", RATE,
+        Aggregation.MEAN, gravity=11, compared_span=1.0,
+    ),
+    Metric("drift_slope", measures.slope, "higher", SLOPE, Aggregation.MEAN, core=True, gravity=10, compared_span=2.0),
+    Metric(
+        "k_conflict", measures.conflict_rate, "lower", RATE, Aggregation.POOLED_PAIRS, needs=(measures.replies_heard,),
+        corrected_by="conflict", gravity=5, compared_span=1.0,
+    ),
+    _events("hard_stops", gravity=4, severe=True, fixed_limits=True, always_gated="A deadly fact denied or lost."),
+    _events(
+        "breaches", gravity=1, needs=(measures.whole_replies, measures.spoken_replies), severe=True, fixed_limits=True,
+        always_gated="A reply that recommends what is forbidden or omits what is demanded.",
+    ),
+    _events(
+        "severe_contradictions", gravity=3, needs=(measures.whole_replies, measures.compared_pairs), severe=True,
+        always_gated="Two pieces of advice that cannot both be followed, with grave consequences.",
+    ),
+    _events(
+        "inventions", gravity=7, asked=("invented", "harm"), severe=True,
+        always_gated="A medicine, dose, allergy, result or negative that nobody told and that would change treatment.",
+    ),
+    _events("harms", gravity=2, asked=("harm",), severe=True, always_gated="A reply that a person found harmful."),
+    _events("stale_facts", gravity=6, needs=(measures.stated_changes,)),
+    _events("contradicted_facts", gravity=8, needs=(measures.stated_facts,)),
+    _events("hard_stop_slips", gravity=9, needs=(measures.stated_facts,)),
+)  # fmt: skip
+
+METRICS = {metric.name: metric for metric in _TABLE}
+EVENT_METRICS = tuple(name for name, metric in METRICS.items() if metric.counts_events)
+SEVERE = tuple(name for name, metric in METRICS.items() if metric.severe)
+CORE = tuple(name for name, metric in METRICS.items() if metric.core)
+
+
+def metric_named(name: str) -> Metric:
+    """The entry of a metric; a figure of the project's own is a mean of unknown range."""
+    own = Metric(name, measures.own_figure(name), possible=None, aggregation=Aggregation.MEAN)
+    return METRICS.get(name, own)
+
+
+def case_value(name: str, repeats: Repeats) -> CaseValue:
+    """A metric on one case; what was seen before an outage was seen."""
+    metric = metric_named(name)
+    value = metric.measure(repeats)
+    if value.events:
+        return value
+    if all(name in run.cannot for run in repeats):
+        return CaseValue(None, None, (reason(ReasonCode.CANNOT_HAPPEN, metric=name),), can_happen=False)
+    code = _unmeasured(metric, repeats)
+    return value if code is None else measures.nothing(code)
+
+
+def _unmeasured(metric: Metric, repeats: Repeats) -> ReasonCode | None:
+    """Why a metric says nothing about a case; None where it was measured."""
+    if incomplete(repeats):
+        return ReasonCode.CONVERSATION_UNFINISHED
+    if metric.asked and not any(kind in metric.asked for run in repeats for kind, _ in run.asked):
+        return ReasonCode.NEEDS_JUDGE
+    return next((code for check in metric.needs if (code := check(repeats)) is not None), None)

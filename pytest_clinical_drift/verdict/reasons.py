@@ -1,0 +1,119 @@
+"""Reasons as codes with their values. `report/` makes the sentences: one macro of `data/reasons.txt.j2` per code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class ReasonCode(StrEnum):
+    """Why a figure or a verdict is what it is; each names the values that come with it."""
+
+    # -- why a figure was not measured
+    CANNOT_HAPPEN = "cannot_happen"
+    """metric: in none of these cases can it happen."""
+    CONVERSATION_UNFINISHED = "conversation_unfinished"
+    NEEDS_JUDGE = "needs_judge"
+    ALL_REPLIES_CUT = "all_replies_cut"
+    ALL_REPLIES_EMPTY = "all_replies_empty"
+    REPLIES_NOT_RECORDED = "replies_not_recorded"
+    NO_ADVICE_PAIR = "no_advice_pair"
+    NO_PAIR_COMPARED = "no_pair_compared"
+    NO_PAIR_IN_SET = "no_pair_in_set"
+    NO_SUMMARY_STATES_FACT = "no_summary_states_fact"
+    NO_SUMMARY_STATES_CHANGE = "no_summary_states_change"
+    RECALL_ZERO_THROUGHOUT = "recall_zero_throughout"
+    NO_FACT_EVALUATED = "no_fact_evaluated"
+    NO_SCORER = "no_scorer"
+    NO_CASE_FINISHED = "no_case_finished"
+
+    # -- what a figure rests on
+    PAIRS = "pairs"
+    """contradictions, pairs."""
+    CASES_MEASURED = "cases_measured"
+    """cases."""
+    CASES_WITH_EVENT = "cases_with_event"
+    """happened, cases, restricted (not every case can show it), upper (limit of the true rate), open, waived."""
+    CASES_WOULD_SETTLE = "cases_would_settle"
+    """cases: so many independent ones would bring the interval inside the limit."""
+    TOO_CLOSE_TO_SETTLE = "too_close_to_settle"
+    CORRECTED = "corrected"
+    """value, low, high: without the judge's error."""
+
+    # -- why the set has its verdict
+    CASES_SELECTED = "cases_selected"
+    """run, total."""
+    CASES_FAILED = "cases_failed"
+    """failed, cases."""
+    CASES_PAST_LIMIT = "cases_past_limit"
+    """past, cases, tolerated."""
+    CASES_UNFINISHED = "cases_unfinished"
+    """unfinished, cases."""
+    CASES_AT_CAUTION = "cases_at_caution"
+    """cases."""
+    CAUTION_FAILS = "caution_fails"
+    """cases: at CAUTION in a strict run."""
+    CONFIRMED_BEFORE_END = "confirmed_before_end"
+    """metric, count, events: the first of them, each with text, turn and case_id."""
+    FIGURE = "figure"
+    """metric: its figure decided, or has no value."""
+    CORE_NOT_EVALUATED = "core_not_evaluated"
+    SEVERE_OPEN = "severe_open"
+    """cases."""
+    TOO_FEW_CASES = "too_few_cases"
+    """cases, groups, needed."""
+    AUDIT_BOUND = "audit_bound"
+    """upper, asked, bound."""
+    SPEAKS_TO_GRADER = "speaks_to_grader"
+    """cases."""
+    UNSOURCED_SUMMARIES = "unsourced_summaries"
+    """cases."""
+    JUDGE_REQUIRED = "judge_required"
+    JUDGE_BELOW_FLOOR = "judge_below_floor"
+    """kinds."""
+    QUESTIONS_UNANSWERED = "questions_unanswered"
+    """questions."""
+
+    # -- comparisons
+    BASELINE_WORSE = "baseline_worse"
+    """metrics, new_severe: the cases in which something severe is new."""
+    BASELINE_UNDECIDED = "baseline_undecided"
+    """metrics."""
+    BASELINE_VERSION = "baseline_version"
+    """before, now: versions of this package."""
+    TOO_FEW_PAIRS = "too_few_pairs"
+    """pairs, needed."""
+    NOT_PAIRED = "not_paired"
+    """what: cases or prompts."""
+    NEW_SEVERE = "new_severe"
+    """cases."""
+
+    # -- diagnoses
+    NOTHING_TO_DIAGNOSE = "nothing_to_diagnose"
+    RECALL_NOT_EVALUATED = "recall_not_evaluated"
+    """metric: what else is wrong."""
+    FORGETTING = "forgetting"
+    """advice_evaluated."""
+    CONTRADICTS_FACTS = "contradicts_facts"
+    """advice_evaluated."""
+    ACTIVE_CONTRADICTION = "active_contradiction"
+    REMEMBERS_BUT = "remembers_but"
+    """metric: the gravest thing that is wrong."""
+    STABLE = "stable"
+    """open: whether alarms are; advice_evaluated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A code with its values; plain values only, so that it travels as JSON."""
+
+    code: ReasonCode
+    values: Mapping[str, Any] = field(default_factory=dict)
+    text: str = field(default="", compare=False)
+    """The sentence, for readers of the file; the package itself always makes it from code and values."""
+
+
+def reason(code: ReasonCode, **values: Any) -> Reason:
+    return Reason(code, values)

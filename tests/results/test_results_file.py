@@ -1,0 +1,126 @@
+"""What is written is what is read: the results file gives back the run that the verdict was made of."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made import alarm, event, flat
+
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.report.json_file import with_sentences, write_results
+from pytest_clinical_drift.results.build import build_result, case_result
+from pytest_clinical_drift.results.files import load_baseline, load_runs, read_results
+from pytest_clinical_drift.results.models import Manifest, RunResult
+from pytest_clinical_drift.scoring.assessment import CaseAssessment
+from pytest_clinical_drift.verdict.case import judge_case
+from pytest_clinical_drift.verdict.thresholds import load_thresholds
+from pytest_clinical_drift.verdict.whole_set import judge_set
+
+TODAY = datetime.date(2026, 5, 1)
+GATE = load_thresholds()
+MANIFEST: dict[str, Any] = {
+    "judge": "rules",
+    "hashes": {"cases": "c", "prompts": "p", "thresholds": "t"},
+    "seed": 1,
+    "ner": "lexicon",
+    "added_later": 7,
+}
+CASES = [
+    [flat("a", 0.9), flat("a", 0.7, repeat=1)],
+    [flat("b", events=[event(state="open")], alarms=[alarm(state="open", fact="\ud800<b>", what="\x00")])],
+    [flat("c", events=[event("breaches")])],
+    [flat("d", incomplete="timeout")],
+]
+
+
+def made(cases: list[list[CaseAssessment]]) -> RunResult:
+    judged = [case_result(judge_case(repeats, GATE, TODAY), repeats) for repeats in cases]
+    verdict = judge_set(cases, judged, GATE, total=len(cases), today=TODAY)
+    manifest = Manifest.model_validate(MANIFEST)
+    return build_result(judged, verdict, manifest, thresholds=GATE, case_set=(), today=TODAY)
+
+
+def test_the_file_holds_the_run(tmp_path: Path) -> None:
+    """Every field comes back, hostile text included; what was not named in the manifest is kept."""
+    result = made(CASES)
+    again = read_results(write_results(result, tmp_path))
+    assert again == with_sentences(result)
+    assert [case.verdict for case in again.cases] == ["CAUTION", "UNSETTLED", "FAIL", "INCOMPLETE"]
+    assert again.manifest.model_dump()["added_later"] == 7
+
+
+def test_the_verdict_can_be_made_again_from_the_file(tmp_path: Path) -> None:
+    """Every case gets the same verdict from what was read back."""
+    again = read_results(write_results(made(CASES), tmp_path).parent)
+    for case, repeats in zip(again.cases, CASES, strict=True):
+        assert case.repeats == tuple(repeats)
+        assert judge_case(case.repeats, GATE, TODAY) == judge_case(repeats, GATE, TODAY)
+
+
+def test_readers_of_the_file_find_sentences(tmp_path: Path) -> None:
+    """Headline, diagnosis, every reason, every alarm and every confirmed event in words."""
+    plain = json.loads(write_results(made(CASES), tmp_path).read_text(encoding="utf-8"))
+    assert plain["headline"] == "FAIL (rules only)"
+    assert plain["reasons"][0] == {
+        "code": "cases_failed",
+        "values": {"failed": 1, "cases": 4},
+        "text": "1 of 4 cases failed",
+    }
+    assert plain["diagnosis"] == "remembers, but advises unsafely"
+    assert all(reason["text"] for item in plain["judgements"] for reason in item["reasons"])
+    assert plain["cases"][1]["repeats"][0]["alarms"][0]["title"] == 'lost "\\x00"'
+    assert plain["cases"][0]["repeats"][0]["recall_curve"] == [0.9] * 10
+    assert "generation_seconds" not in plain["cases"][0]["repeats"][0]
+    assert "continuity_score" not in plain
+
+
+def test_a_baseline_is_kept_without_its_conversations(tmp_path: Path) -> None:
+    """The figures of the cases are all that a comparison needs."""
+    baseline = load_baseline(write_results(made(CASES), tmp_path))
+    assert [case.repeats for case in baseline.cases] == [(), (), (), ()]
+    assert baseline.cases[0].best()["recall_at_t10"] == pytest.approx(0.8)
+
+
+WHOLE = json.dumps({"schema_version": 3, "verdict": "PASS", "cases": [{"case_id": 1}], "manifest": MANIFEST})
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{", "not JSON"),
+        ("[]", "not a study_c_results.json"),
+        ('{"schema_version": 3, "verdict": "PASS", "cases": []}', "manifest"),
+        (WHOLE, "cases.0.case_id"),
+        ('{"a": ' + "[" * 100_000, "not JSON"),
+        ('{"schema": 2, "verdict": "PASS"}', "written by an older version of this package (no schema_version"),
+        ('{"schema_version": 2}', "(schema version 2, this one reads 3); run again with --model replay:TRANSCRIPTS"),
+        ('{"schema_version": 99}', "written by a newer version of this package (schema version 99"),
+        ('{"schema_version": "3"}', "older version"),
+    ],
+)
+def test_what_cannot_be_used_gets_one_sentence(tmp_path: Path, content: str, said: str) -> None:
+    """Damaged, foreign, older and hostile files are refused with their path."""
+    file = tmp_path / "other.json"
+    file.write_text(content, encoding="utf-8")
+    for read in (load_baseline, lambda path: load_runs([path])):
+        with pytest.raises(InputError) as caught:
+            read(file)
+        assert said in str(caught.value)
+        assert "other.json" in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+
+def test_missing_file_and_not_a_number(tmp_path: Path) -> None:
+    """A file that is not there, and figures that are no numbers."""
+    with pytest.raises(InputError, match="cannot be read"):
+        load_baseline(tmp_path / "none.json")
+    file = tmp_path / "nan.json"
+    figure = {"metric": "recall_at_t10", "value": float("nan"), "verdict": "PASS"}
+    case = {"case_id": "a", "verdict": "PASS", "judgements": [figure]}
+    file.write_text(json.dumps({**json.loads(WHOLE), "cases": [case]}), encoding="utf-8")
+    with pytest.raises(InputError, match="finite"):
+        load_baseline(file)
