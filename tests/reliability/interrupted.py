@@ -43,16 +43,16 @@ def pytest_clinical_drift_score(case, transcript):
 
 
 if presses := int(os.environ.get("STOP_WRITING", "0")):
-    from pytest_clinical_drift.gate import outcome
+    from pytest_clinical_drift.gate import finished
 
-    write = outcome.write_results
+    write = finished.write_results
 
     def write_results(*given):
         for _ in range(presses):
             os.kill(os.getpid(), signal.SIGINT)
         return write(*given)
 
-    outcome.write_results = write_results
+    finished.write_results = write_results
 """
 
 
