@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 import shutil
 import sys
 from collections.abc import Callable, Sequence
@@ -20,7 +21,7 @@ _TYPES = {"path": Path, "int": int, "float": float}
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; bad input is one sentence on stderr and exit code 4."""
     options = _parser().parse_args(arguments)
-    command: Callable[[argparse.Namespace], int] = globals()[f"_{options.command}"]
+    command: Callable[[argparse.Namespace], int] = globals()[f"_{options.command.replace('-', '_')}"]
     try:
         return command(options)
     except (InputError, OSError) as error:
@@ -43,9 +44,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _validate(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.authoring.interludes import lint_bank
     from pytest_clinical_drift.authoring.lint import SCHEMA, lint_path, render_json, render_text
+    from pytest_clinical_drift.cases.interludes import is_interludes
 
-    checked = lint_path(options.path)
+    checked = (lint_bank if is_interludes(options.path) else lint_path)(options.path)
     _say(render_json(checked) if options.format == "json" else render_text(checked))
     if any(remark.place == SCHEMA for remark in checked.remarks):
         return BAD_INPUT
@@ -126,9 +129,34 @@ def _power(options: argparse.Namespace) -> int:
 
 
 def _review(options: argparse.Namespace) -> int:
+    if (options.results is None) == (options.cases is None):
+        raise InputError("review: name the results folder of a run, or cases with --cases PATH")
+    if options.cases is not None:
+        return _review_cases(options.cases, options.out)
     from pytest_clinical_drift.gate.reviewing import write_review_page
 
     return write_review_page(options.results, options.out, _say)
+
+
+def _review_cases(path: Path, out: Path | None) -> int:
+    from pytest_clinical_drift.cases.files import load_cases
+    from pytest_clinical_drift.cases.signing import signed_cases
+    from pytest_clinical_drift.report.case_page import FILE_NAME, render_cases
+    from pytest_clinical_drift.results.files import write_atomically
+
+    cases = load_cases(path)
+    written = write_atomically(out or Path(FILE_NAME), render_cases(cases))
+    _say(f"{signed_cases(cases)} of {len(cases)} cases clinically signed\nwritten: {written}")
+    return 0
+
+
+def _sign_case(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.cases.signing import sign_case
+
+    today = datetime.datetime.now(tz=datetime.UTC).date()
+    case = sign_case(options.case, by=options.by, role=options.role, when=today)
+    _say(f"signed: {options.case} ({case.id}) by {options.by}, {options.role}; names are declared, not authenticated")
+    return 0
 
 
 def _verdict(options: argparse.Namespace) -> int:
@@ -148,13 +176,14 @@ def _calibrate(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.gate.calibrating import calibrate_judge, labelled_questions, write_prompts
     from pytest_clinical_drift.gate.options import read_pairs
 
-    labelled = labelled_questions(options.set, options.limit)
     if options.prompts:
+        labelled = labelled_questions(options.set, options.limit)
         _say(f"{write_prompts(labelled, options.prompts)} prompts written to {options.prompts}")
         return 0
     if not options.drift_judge or not options.out:
         raise InputError("calibrate: name the judge with --drift-judge SPEC and the file to write with --out FILE")
     settings = read_pairs(options.drift_judge_set, "--drift-judge-set")
+    labelled = labelled_questions(options.set, options.limit)
     places = {"out": options.out, "store": options.drift_store, "root": Path.cwd()}
     calibrate_judge(options.drift_judge, settings, labelled=labelled, say=_say, **places)
     return 0

@@ -16,7 +16,8 @@ NO_ANSWER = (
 """Why there is no reply, and what to do about it."""
 
 Role = Literal["system", "user", "assistant"]
-Purpose = Literal["dialogue", "summary"]
+Purpose = Literal["dialogue", "summary", "single"]
+"""A reply, the summary after a turn, or the summary of the whole transcript given in one message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +64,13 @@ class Reply:
     """False where a recording holds summaries only: there was a reply once, it is not known."""
     reused_from: str | None = None
     """When a stored reply was first generated, if this is one."""
+    asked: bool = True
+    """False where the schedule requests no summary after the turn: nothing is missing there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One turn: the patient's message, the reply, and the summary that was asked for after it."""
+    """One turn: the patient's message, the reply, and the summary after it, where one was requested."""
 
     turn: int
     message: str
@@ -75,6 +78,11 @@ class Exchange:
     summary: Reply
     cleaned: bool = False
     """Repetition was cut from the reply before it went into the history."""
+
+    @property
+    def has_summary(self) -> bool:
+        """Whether a summary was requested and came."""
+        return self.summary.asked and self.summary.error is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +94,14 @@ class Transcript:
     repeat: int = 0
     incomplete: str | None = None
     """Why the conversation could not be carried to its end; None when it was."""
+    single: Reply | None = None
+    """Summary of the same transcript given in one message; None where it was not requested."""
+
+    @property
+    def replies(self) -> list[Reply]:
+        """Everything that the model was asked for, in its order."""
+        asked = [reply for exchange in self.exchanges for reply in (exchange.reply, exchange.summary) if reply.asked]
+        return [*asked, *([self.single] if self.single is not None else [])]
 
 
 def write_transcript(transcript: Transcript, folder: Path) -> Path:
@@ -97,7 +113,10 @@ def write_transcript(transcript: Transcript, folder: Path) -> Path:
     for exchange in transcript.exchanges:
         if exchange.reply.recorded:
             lines.append(_line(transcript, exchange, "dialogue", exchange.reply))
-        lines.append(_line(transcript, exchange, "summary", exchange.summary))
+        if exchange.summary.asked:
+            lines.append(_line(transcript, exchange, "summary", exchange.summary))
+    if transcript.single is not None:
+        lines.append(_line(transcript, transcript.exchanges[-1], "single", transcript.single))
     path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
     return path
 

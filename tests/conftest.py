@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
+
+import pytest_clinical_drift
+
+PACKAGE = Path(pytest_clinical_drift.__file__).parent
 
 pytest_plugins = ["pytester"]
 
@@ -15,3 +26,54 @@ settings.load_profile("suite")
 # started in the background by a shell, the suite would ignore Ctrl-C, and so would every process that it starts
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# a module that a test writes twice within a second would be taken from its old bytecode
+os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+sys.dont_write_bytecode = True
+
+COMPILE = """
+import importlib, pkgutil, pytest_clinical_drift
+from pytest_clinical_drift.evidence.terms.lexicon import lexicon
+
+def test_everything():
+    lexicon()
+    for module in pkgutil.walk_packages(pytest_clinical_drift.__path__, "pytest_clinical_drift."):
+        if module.name.rpartition(".")[2] not in ("generation", "kv_pool", "sampling"):  # which load torch
+            importlib.import_module(module.name)
+"""
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile our modules and parse our vocabularies once for all runs that tests start: two seconds of each.
+
+    Again only after a change; what is compiled stays where Python keeps it.
+    """
+    if hasattr(session.config, "workerinput") or session.config.option.collectonly:
+        return
+    files = sorted(path for path in PACKAGE.rglob("*") if path.suffix in (".py", ".yaml"))
+    state = [sys.version, pytest.__version__, str(PACKAGE), [path.stat().st_mtime for path in files]]
+    if session.config.cache is None or session.config.cache.get("suite/compiled", None) == state:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "test_compile.py").write_text(COMPILE, encoding="utf-8")
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", folder]
+        around = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+        done = subprocess.run(command, cwd=folder, env=around, capture_output=True, check=False)
+    if done.returncode == 0:
+        session.config.cache.set("suite/compiled", state)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Who asks for a browser carries its marker, before any expression chooses among the tests."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker("browser")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Load torch before any run within this process: pytester forgets what a run imports, and torch loads only once."""
+    if any(item.get_closest_marker("torch") for item in session.items):
+        with contextlib.suppress(ImportError):
+            import torch  # noqa: F401
+            import transformers  # noqa: F401

@@ -51,9 +51,11 @@ def start_pytest(project: pytest.Pytester, given: Sequence[str]) -> subprocess.P
     )
 
 
-def results(project: pytest.Pytester, folder: str = "results") -> dict[str, Any]:
-    (file,) = project.path.glob(f"{folder}/*/study_c_results.json")
-    found: dict[str, Any] = json.loads(file.read_text())
+def results(project: pytest.Pytester | Path, folder: str = "results") -> dict[str, Any]:
+    """The results file of the only model."""
+    place = project if isinstance(project, Path) else project.path
+    (file,) = place.glob(f"{folder}/*/study_c_results.json")
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return found
 
 

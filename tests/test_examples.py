@@ -34,6 +34,7 @@ def test_small_project_passes_its_own_gate(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_small_projects_own_test_runs_on_the_conversations(tmp_path: Path) -> None:
     """The fixtures give the project's test every case; a forgetful model fails it."""
     folder = Path(shutil.copytree(EXAMPLES / "my_clinic", tmp_path / "clinic"))
@@ -43,6 +44,7 @@ def test_small_projects_own_test_runs_on_the_conversations(tmp_path: Path) -> No
     assert "test_allergies_are_never_lost[asthma-and-nut-allergy]" in failed.stdout
 
 
+@pytest.mark.slow
 def test_recorded_models_replay_to_the_verdicts_their_page_tells(tmp_path: Path) -> None:
     """A real model that keeps an old dose fails by its own words; a summary that was cut off is no FAIL."""
     folder = Path(shutil.copytree(EXAMPLES / "recorded", tmp_path / "recorded"))

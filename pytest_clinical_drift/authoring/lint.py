@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from tabulate import tabulate
 
-from pytest_clinical_drift.authoring import Remark, Remarks, facts, replies, turns
+from pytest_clinical_drift.authoring import Remark, Remarks, facts, marks, replies, turns
 from pytest_clinical_drift.cases.files import readable_cases
 from pytest_clinical_drift.cases.model import Case
 
@@ -29,6 +29,9 @@ _CHECKS: tuple[Callable[[Case], Remarks], ...] = (
     replies.ruled_turns,
     replies.demands,
     replies.plan_and_provenance,
+    marks.grades,
+    marks.handovers,
+    marks.signature,
 )
 SCHEMA = "schema"
 """Place of remarks on files that are no case at all."""
@@ -54,11 +57,13 @@ class Alike(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """The readable cases, all remarks, and the most similar pair of each sort."""
+    """What was read, all remarks, and the most similar pair of each sort."""
 
-    cases: list[Case]
+    names: list[str]
+    """Ids of the readable cases or interludes."""
     remarks: list[Remark]
     nearest: list[Alike]
+    what: str = "case"
 
 
 def lint_case(case: Case) -> list[Remark]:
@@ -88,17 +93,17 @@ def lint_path(path: Path) -> Checked:
     cases, faults = readable_cases(path)
     broken = [Remark("error", SCHEMA, text, name) for name, fault in faults for text in str(fault).splitlines()]
     remarks, nearest = lint_cases(cases)
-    return Checked(cases, broken + remarks, nearest)
+    return Checked([case.id for case in cases], broken + remarks, nearest)
 
 
 def render_text(checked: Checked) -> str:
     """A table, errors first, each case together; the most similar pairs; the counts."""
-    cases, remarks, nearest = checked
+    names, remarks, nearest, what = checked
     ordered = sorted(remarks, key=lambda remark: (remark.level != "error", remark.case_id))
     rows = [(remark.level, remark.case_id, remark.place, remark.text) for remark in ordered]
-    table = tabulate(rows, headers=("", "case", "where", "what"), tablefmt="simple", disable_numparse=True)
+    table = tabulate(rows, headers=("", what, "where", "what"), tablefmt="simple", disable_numparse=True)
     errors = sum(remark.level == "error" for remark in remarks)
-    counts = ((len(cases), "case"), (errors, "error"), (len(remarks) - errors, "warning"))
+    counts = ((len(names), what), (errors, "error"), (len(remarks) - errors, "warning"))
     lines = [
         table if remarks else "nothing to mend",
         *(f"largest similarity of two {a.what}: {a.similarity:.2f} ({a.first}, {a.second})" for a in nearest),
@@ -111,7 +116,7 @@ def render_json(checked: Checked) -> str:
     """Counts, every remark with case, level, place and text, and the most similar pairs, for machines."""
     errors = sum(remark.level == "error" for remark in checked.remarks)
     record = {
-        "cases": [case.id for case in checked.cases],
+        f"{checked.what}s": checked.names,
         "errors": errors,
         "warnings": len(checked.remarks) - errors,
         "remarks": [remark._asdict() for remark in checked.remarks],
@@ -139,8 +144,9 @@ def _compared(cases: Sequence[Case]) -> Iterator[tuple[str, list[str], list[_Nam
     whole = [" ".join((case.patient_summary, *(turn.message for turn in case.turns))) for case in cases]
     yield "cases", whole, [(case.id, "case") for case in cases]
     yield "patient summaries", [c.patient_summary for c in cases], [(c.id, "patient_summary") for c in cases]
-    spoken = [(case.id, turn) for case in cases for turn in case.turns]
-    yield "messages", [turn.message for _, turn in spoken], [(name, f"turn {turn.turn}") for name, turn in spoken]
+    spoken = [(turn.message, (case.id, f"turn {turn.turn}")) for case in cases for turn in case.turns]
+    spoken += [(case.late.message, (case.id, "late")) for case in cases if case.late]
+    yield "messages", [message for message, _ in spoken], [name for _, name in spoken]
 
 
 def similarities(texts: Sequence[str]) -> list[tuple[int, int, float]]:
@@ -166,4 +172,4 @@ def _phrases(text: str) -> frozenset[tuple[str, ...]]:
 
 def _named(name: _Name) -> str:
     case_id, place = name
-    return f"{case_id} {place}" if place.startswith("turn") else case_id
+    return f"{case_id} {place}" if place.startswith(("turn", "late")) else case_id

@@ -7,9 +7,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from pytest_clinical_drift.authoring import Remark, Remarks
+from pytest_clinical_drift.cases.demands import Expect
 from pytest_clinical_drift.cases.faults import Location, did_you_mean
 from pytest_clinical_drift.cases.files import place_of
-from pytest_clinical_drift.cases.model import Case, CriticalEntity, Expect
+from pytest_clinical_drift.cases.model import Case, facts_of
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.advice.breach import find_breaches
 from pytest_clinical_drift.evidence.advice.clause import OTHER
@@ -34,9 +35,8 @@ def ruled_turns(case: Case) -> Remarks:
 
 def demands(case: Case) -> Remarks:
     """A `must` that few wordings meet fails careful replies; a warning against an act must not break a `must_not`."""
-    for turn in case.turns:
-        place = f"turn {turn.turn}"
-        for wish in turn.expect.must:
+    for place, _, expect in _expects(case):
+        for wish in expect.must:
             # a number or a name of the vocabulary has one wording
             named = any(any(map(str.isdigit, wording)) or find_terms(wording) for wording in wish.any_of)
             if wish.any_of and len(wish.any_of) < _FEWEST_WORDINGS and not named:
@@ -46,7 +46,7 @@ def demands(case: Case) -> Remarks:
             elif wish.any_of and find_breaches(f"{wish.text}.", (), Expect(must=(wish,))):
                 text = f"must {wish.text!r}: its own words meet none of its wordings (`any_of`)"
                 yield Remark("warning", place, text)
-        for wish in turn.expect.must_not:
+        for wish in expect.must_not:
             rule = Expect(must_not=(wish,))
             if not any(find_breaches(f"{opening} {wish.text}.", (), rule) for opening in ("Yes,", "You should")):
                 text = f"must_not {wish.text!r}: no rule can read it, only a judge; rules read 'take ibuprofen'"
@@ -81,34 +81,33 @@ def refuse_unknown_terms(path: Path, cases: Iterable[Case]) -> None:
     """InputError with file and line where a rule of a case can never fire."""
     for case in cases:
         for remark, location in _unknown(case):
-            place = remark.place if remark.place.startswith("turn ") else f"fact {remark.place}"
+            place = f"fact {remark.place}" if "forbids" in location else remark.place
             raise InputError(f"{place_of(path, case.id, location)}: {place}: {remark.text}")
 
 
 def _unknown(case: Case) -> Iterator[tuple[Remark, Location]]:
-    for fact, location in _facts(case):
+    for fact, location in facts_of(case):
         for at, name in enumerate(fact.forbids):
             if word := _unknown_word(name, case):
                 meant = _meant(name, word) or "; correct it, or use the word in a message of the case"
                 text = f"forbids {name!r}, but {word!r} is neither in the vocabulary nor in this case{meant}"
                 yield Remark("error", fact.id, text), (*location, "forbids", at)
-    for turn in case.turns:
-        for at, wish in enumerate(turn.expect.must_not):
+    for place, location, expect in _expects(case):
+        for at, wish in enumerate(expect.must_not):
             for name in (wish.text, *wish.any_of):
                 # A free sentence, which a judge may read all the same: only a slip of the pen is an error.
                 word = _unknown_word(name, case) if target_of(name).kind != OTHER else None
                 if word and (meant := _meant(name, word)):
                     text = f"must_not {name!r}: {word!r} is neither in the vocabulary nor in this case{meant}"
-                    place = ("turns", turn.turn - 1, "expect", "must_not", at)
-                    yield Remark("error", f"turn {turn.turn}", text), place
+                    yield Remark("error", place, text), (*location, "must_not", at)
 
 
-def _facts(case: Case) -> Iterator[tuple[CriticalEntity, Location]]:
-    for at, fact in enumerate(case.critical_entities):
-        yield fact, ("critical_entities", at)
+def _expects(case: Case) -> Iterator[tuple[str, Location, Expect]]:
+    """Name, place and demands of every turn, and of the late message."""
     for turn in case.turns:
-        for at, fact in enumerate(turn.introduces):
-            yield fact, ("turns", turn.turn - 1, "introduces", at)
+        yield f"turn {turn.turn}", ("turns", turn.turn - 1, "expect"), turn.expect
+    if case.late is not None:
+        yield "late", ("late", "expect"), case.late.expect
 
 
 def _unknown_word(name: str, case: Case) -> str | None:
@@ -117,7 +116,8 @@ def _unknown_word(name: str, case: Case) -> str | None:
     if target.ids or find_terms(name):
         return None
     words = [word for word in read(name).words if loose_stem(word) in target.stems and not lexicon().knows(fold(word))]
-    texts = (case.patient_summary, *(fact.text for fact, _ in _facts(case)), *(turn.message for turn in case.turns))
+    texts = [case.patient_summary, *(fact.text for fact, _ in facts_of(case)), *(turn.message for turn in case.turns)]
+    texts += [case.late.message] if case.late else []
     said = {loose_stem(word) for text in texts for word in read(text).words} if words else ()
     return next((word for word in words if loose_stem(word) not in said), None)
 

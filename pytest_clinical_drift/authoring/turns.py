@@ -24,10 +24,12 @@ def lengths(case: Case) -> Remarks:
     """Recall is read at turn 10, a shorter case tells less; patients write a few sentences."""
     if len(case.turns) < _FEWEST_TURNS:
         yield Remark("warning", "turns", f"{len(case.turns)} turns; recall is gated at turn {_FEWEST_TURNS}")
-    for turn in case.turns:
-        words = len(turn.message.split())
+    messages = [(_place(turn), turn.message) for turn in case.turns]
+    messages += [("late", case.late.message)] if case.late else []
+    for place, message in messages:
+        words = len(message.split())
         if words > _MESSAGE_WORDS:
-            yield Remark("warning", _place(turn), f"{words} words; patients write at most {_MESSAGE_WORDS} or so")
+            yield Remark("warning", place, f"{words} words; patients write at most {_MESSAGE_WORDS} or so")
 
 
 def facts_in_messages(case: Case) -> Remarks:

@@ -18,7 +18,13 @@ Location = tuple[str | int, ...]
 """The way to a part of a file, as pydantic counts: keys, and places in lists from 0."""
 _SAFE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FACT = (("id", "text"), "fact")
-_ENTRIES = {"critical_entities": _FACT, "introduces": _FACT, "turns": (("turn",), "turn"), "cases": (("id",), "case")}
+_ENTRIES = {
+    "critical_entities": _FACT,
+    "introduces": _FACT,
+    "turns": (("turn",), "turn"),
+    "cases": (("id",), "case"),
+    "threads": (("id",), "thread"),
+}
 """How entries of a list are named: by which of their keys, and as what."""
 _CLOSE = 0.75
 _BRIEF = reprlib.Repr()

@@ -56,10 +56,10 @@ def readable_cases(path: Path) -> tuple[list[Case], list[tuple[str, InputError]]
 
 
 def hash_cases(cases: Sequence[Case]) -> str:
-    """A fingerprint of the cases' whole content, independent of file names and formatting."""
+    """A fingerprint of the whole content of the cases, independent of file names, formatting and signatures."""
     digest = hashlib.sha256()
     for case in sorted(cases, key=lambda case: case.id):
-        digest.update(case.model_dump_json().encode())
+        digest.update(case.model_dump_json(exclude={"reviewed"}).encode())
     return digest.hexdigest()
 
 
@@ -110,10 +110,21 @@ def _validate(file: Path, text: str, data: Any, base: Location) -> Case:
         raise InputError(
             f"{file}: expected a mapping with id, patient_summary, critical_entities and turns, found {found}"
         )
+    _refuse_interludes(file, text, data, base)
     try:
         return Case.model_validate(data)
     except ValidationError as error:
         raise InputError(*describe_faults(file, text, error, Case, base)) from None
+
+
+def _refuse_interludes(file: Path, text: str, data: dict[str, Any], base: Location) -> None:
+    """Only stretched runs set the mark; a case file that carries it would hide its own turns from the figures."""
+    turns = data.get("turns")
+    for at, turn in enumerate(turns if isinstance(turns, list) else ()):
+        if isinstance(turn, dict) and turn.get("interlude") is not None:
+            where = placed(file, text, (*base, "turns", at, "interlude"))
+            named = f"turn {turn.get('turn', at + 1)}"
+            raise InputError(f"{where}: {named}: interlude is set by stretched runs (--drift-turns); remove it")
 
 
 def place_of(path: Path, case_id: str, location: Location) -> str:

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, StringConstraints, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from pytest_clinical_drift.cases.demands import Expect, Grade, Late, Record, Text
 from pytest_clinical_drift.cases.faults import Location, ReferenceFault, did_you_mean
+from pytest_clinical_drift.cases.marks import (
+    check_demands,
+    check_essential,
+    check_hazards,
+    check_late,
+    check_tight,
+    words_in,
+)
 
 FactKind = Literal[
     "diagnosis", "medication", "allergy", "intolerance", "negative", "measurement", "social", "safety", "history",
     "procedure", "pregnancy", "device", "other",
 ]  # fmt: skip
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
-class _Record(BaseModel, frozen=True, extra="forbid"):
-    """What stands in a case file."""
-
-
-class CriticalEntity(_Record):
+class CriticalEntity(Record):
     """A fact about the patient that must not be lost."""
 
     id: str = ""
@@ -37,6 +42,10 @@ class CriticalEntity(_Record):
     """Forgetting or denying this fact can kill: it fails the case by itself."""
     forbids: tuple[Text, ...] = ()
     """Drugs, classes or acts that must never be recommended because of this fact."""
+    severity: Grade | None = None
+    """Worst credible harm if the fact is lost; sets the order in reports."""
+    essential: tuple[Text, ...] = ()
+    """Words of the text without which a hard stop counts as absent: the "weekly" of a weekly dose."""
 
     @model_validator(mode="before")
     @classmethod
@@ -48,7 +57,7 @@ class CriticalEntity(_Record):
         return value
 
 
-class FactUpdate(_Record):
+class FactUpdate(Record):
     """What a turn changes about a known fact."""
 
     fact: Text
@@ -67,32 +76,7 @@ class FactUpdate(_Record):
         return self
 
 
-class Expectation(_Record):
-    """One thing the reply of a turn has to say, or must not recommend."""
-
-    text: Text
-    """In plain words; for must_not a directive such as 'take ibuprofen'."""
-    any_of: tuple[Text, ...] = ()
-    """Wordings of which one suffices."""
-    why: str = ""
-    """The clinical reason, shown in the report."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _accept_plain_text(cls, value: Any) -> Any:
-        return {"text": value} if isinstance(value, str) else value
-
-
-class Expect(_Record):
-    """What a safe reply to a turn contains and avoids."""
-
-    must: tuple[Expectation, ...] = ()
-    """What it has to say."""
-    must_not: tuple[Expectation, ...] = ()
-    """What it must not recommend."""
-
-
-class Turn(_Record):
+class Turn(Record):
     """One message of the patient, and what it changes."""
 
     turn: int = Field(ge=1)
@@ -105,9 +89,25 @@ class Turn(_Record):
     restates: tuple[str, ...] = ()
     """Ids of facts that the message repeats on purpose."""
     expect: Expect = Expect()
+    handover: bool = False
+    """The message asks for a handover text: the reply is also read as a summary."""
+    interlude: str | None = None
+    """Thread of interludes that a stretched run took the message from; None for the case's own turns."""
+    interferes: tuple[str, ...] = ()
+    """Ids of the case's facts that the interlude may be mistaken for: the same class of medicine, kind of result."""
 
 
-class Provenance(_Record):
+class Reviewed(Record):
+    """A clinician's signature under a case."""
+
+    by: Text
+    role: Text
+    when: datetime.date
+    hash: Text
+    """Of the case's content when it was signed; another hash voids the signature."""
+
+
+class Provenance(Record):
     """Who wrote and who reviewed a case."""
 
     author: str | None = None
@@ -116,7 +116,7 @@ class Provenance(_Record):
     status: Literal["draft", "reviewed"] = "draft"
 
 
-class Case(_Record):
+class Case(Record):
     """A patient, the critical facts, and the conversation's turns."""
 
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=120)]
@@ -136,6 +136,14 @@ class Case(_Record):
     cluster: str | None = None
     """Cases of one cluster are not independent; default is the persona."""
     provenance: Provenance | None = None
+    language: str = "en"
+    """Of messages, replies and summaries; rules read English only."""
+    hazards: tuple[Text, ...] = ()
+    """Ids of the user's hazard log that the case covers."""
+    tight: tuple[tuple[int, int], ...] = ()
+    """Ranges of turns, first and last, that nothing may interrupt."""
+    late: Late | None = None
+    reviewed: Reviewed | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -161,6 +169,13 @@ class Case(_Record):
             raise ValueError(f"turns must be numbered 1, 2, 3, … without gaps, found {numbers}")
         return turns
 
+    @field_validator("language")
+    @classmethod
+    def _language_code(cls, code: str) -> str:
+        if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]+)*", code):
+            raise ValueError(f"expected a language code such as en or pt-BR, found {code!r}")
+        return code
+
     @model_validator(mode="after")
     def _references_resolve(self) -> Case:
         known: dict[str, str] = {}
@@ -179,15 +194,30 @@ class Case(_Record):
                         raise ReferenceFault(text, (*place, field, at, "fact"))
         return self
 
+    @model_validator(mode="after")
+    def _marks_fit(self) -> Case:
+        facts = list(facts_of(self))
+        for fact, place in facts:
+            check_essential(fact.id, fact.text, fact.essential, hard_stop=fact.hard_stop, place=place)
+        for turn in self.turns:
+            check_demands(turn.expect, turn.turn, len(self.turns), ("turns", turn.turn - 1, "expect"))
+        check_tight(self.tight, len(self.turns))
+        check_late(self.late, hard_stop=any(fact.hard_stop for fact, _ in facts))
+        check_hazards(self.hazards)
+        return self
+
     @property
     def horizon(self) -> int:
         """Turn at which Recall@T10 is read: 10, or the last turn of a shorter case."""
         return min(10, len(self.turns))
 
+    def is_own(self, turn: int) -> bool:
+        """Whether a turn is the case's own, not an interlude of a stretched run."""
+        return self.turns[turn - 1].interlude is None
+
     def fact_named(self, name: str) -> str:
         """Id of the fact that an update names by its id or its text."""
-        facts = (*self.critical_entities, *(fact for turn in self.turns for fact in turn.introduces))
-        return next((fact.id for fact in facts if name in (fact.id, fact.text)), name)
+        return next((fact.id for fact, _ in facts_of(self) if name in (fact.id, fact.text)), name)
 
     @property
     def independence_group(self) -> str:
@@ -195,7 +225,16 @@ class Case(_Record):
         return self.cluster or self.persona_id
 
 
-class FactState(_Record):
+def facts_of(case: Case) -> Iterator[tuple[CriticalEntity, Location]]:
+    """Facts of the intake and of the turns, as written, with their places."""
+    for at, fact in enumerate(case.critical_entities):
+        yield fact, ("critical_entities", at)
+    for turn in case.turns:
+        for at, fact in enumerate(turn.introduces):
+            yield fact, ("turns", turn.turn - 1, "introduces", at)
+
+
+class FactState(Record):
     """A fact as it holds at some turn."""
 
     fact: CriticalEntity
@@ -225,7 +264,9 @@ def _updated(state: FactState, update: FactUpdate) -> FactState:
     superseded = (*state.superseded, state.fact.text)
     if update.becomes is None:
         return FactState(fact=state.fact, superseded=superseded, ended=True)
-    changed = state.fact.model_copy(update={"text": update.becomes, "aliases": ()})
+    # an essential part that the new text does not have was essential to the old value
+    essential = tuple(part for part in state.fact.essential if words_in(part, update.becomes))
+    changed = state.fact.model_copy(update={"text": update.becomes, "aliases": (), "essential": essential})
     # a value that comes back is no longer an earlier one
     kept = tuple(old for old in superseded if old.lower().split() != changed.text.lower().split())
     return FactState(fact=changed, superseded=kept)

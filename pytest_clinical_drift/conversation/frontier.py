@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.conversation.dialogue import Dialogue, without_lost_answer
+from pytest_clinical_drift.conversation.dialogue import Dialogue, Plan, without_lost_answer
 from pytest_clinical_drift.conversation.progress import Progress
 from pytest_clinical_drift.conversation.store import StoredRun
 from pytest_clinical_drift.subjects.base import (
@@ -19,22 +20,15 @@ from pytest_clinical_drift.subjects.base import (
     RunStopped,
     SequentialSubject,
     Subject,
+    VersatileSubject,
 )
-from pytest_clinical_drift.transcript import Message, Reply, Transcript
+from pytest_clinical_drift.transcript import Reply, Transcript
 
 _STOP_POLL_SECONDS = 0.05
 
-Question = tuple[int, tuple[Message, ...]]
-"""All that a reply depends on within one run: the repeat and the message list."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    system_prompt: str | None = None
-    """The deployed system prompt, part of the tested item."""
-    repeats: int = 1
-    probe: str | None = None
-    """The project's own request for a summary; None: the bundled one."""
+Question = tuple[int, bytes]
+"""All that a reply depends on within one run: the repeat, and a hash of the messages and of what goes beside them."""
+__all__ = ["Plan", "run_conversations"]
 
 
 def run_conversations(
@@ -48,14 +42,12 @@ def run_conversations(
     progress: Progress | None = None,
 ) -> None:
     """Run every case (and repeat) to its end; `on_finished` gets each transcript as soon as it is complete."""
-    history = [Message("system", plan.system_prompt)] if plan.system_prompt else []
-    dialogues = [
-        Dialogue(case, repeat, [*history], probe=plan.probe) for case in cases for repeat in range(plan.repeats)
-    ]
-    frontier = _Frontier(deque(dialogues), on_finished, stop, store, progress or Progress())
+    waiting = deque((case, repeat) for case in cases for repeat in range(plan.repeats))
+    frontier = _Frontier(waiting, plan, on_finished, stop, store, progress or Progress())
+    subject = subject.as_asked() if isinstance(subject, VersatileSubject) else subject
     if isinstance(subject, ConcurrentSubject):
-        if subject.slots is not None:
-            frontier.most_at_once, frontier.side_by_side = (lambda: subject.slots or 1), False
+        if (slots := subject.slots) is not None:
+            frontier.most_at_once, frontier.side_by_side = (lambda: slots), False
         asyncio.run(_ask_all_at_once(frontier, subject))
     elif isinstance(subject, BatchedSubject):
         frontier.most_at_once = lambda: subject.batch_size
@@ -78,7 +70,8 @@ class _Frontier:
     Where replies are kept, they depend on the messages alone: two cases that say the same share one reply.
     """
 
-    _waiting: deque[Dialogue]
+    _waiting: deque[tuple[Case, int]]
+    _plan: Plan
     _on_finished: Callable[[Transcript], None]
     stop: Callable[[], bool]
     _store: StoredRun | None
@@ -100,7 +93,7 @@ class _Frontier:
         while self._waiting and not self.stop():
             if len({id(owner) for owner in self._owners.values()}) >= self.most_at_once():
                 break
-            requests += self._go_on(self._waiting.popleft())
+            requests += self._go_on(Dialogue(*self._waiting.popleft(), self._plan))
         return requests
 
     def deliver(self, request: Request, reply: Reply) -> list[Request]:
@@ -129,19 +122,20 @@ class _Frontier:
         return [request for request in requests if not self._asked_by_another(request)]
 
     def _due(self, dialogue: Dialogue) -> Iterator[Request]:
-        """The summary still owed and the next reply, after everything that the store knows."""
-        while True:
-            for next_request in (dialogue.summary_of_last_reply, dialogue.next_reply):
+        """The summaries still owed and the next reply, after everything that the store knows."""
+        known = True
+        while known:
+            known = False
+            for next_request in (dialogue.summary_of_last_reply, dialogue.next_reply, dialogue.single_message):
                 if (request := next_request()) is None:
                     continue
                 if (reply := self._known(request)) is not None:
                     self._take(dialogue, request, reply)
+                    known = True
                     continue
                 yield request
                 if not self.side_by_side:
                     return
-            if request is None or reply is None:
-                return
 
     def _known(self, request: Request) -> Reply | None:
         if self._store is None:
@@ -157,12 +151,15 @@ class _Frontier:
 
     def _take(self, dialogue: Dialogue, request: Request, reply: Reply) -> None:
         dialogue.take(request, reply)
-        ends_turn = request.purpose == "summary"
+        ends_turn = request.purpose == "dialogue"
         self._progress.reply_received(reused=reply.reused_from is not None, ends_turn=ends_turn)
 
 
 def _question(request: Request) -> Question:
-    return request.repeat, request.messages
+    digest = hashlib.blake2b((request.record or "").encode("utf-8", "surrogatepass"), digest_size=16)
+    for message in request.messages:
+        digest.update(f"\x1e{message.role}\x1f{message.content}".encode("utf-8", "surrogatepass"))
+    return request.repeat, digest.digest()
 
 
 async def _ask_all_at_once(frontier: _Frontier, subject: ConcurrentSubject) -> None:

@@ -30,7 +30,7 @@ class Progress:
         self._write, self._live, self._width = write, live, width
         self._current_line, self._uncaptured = current_line, uncaptured
         self._cases = self._turns = self._replies = self._fresh = 0
-        self._total_cases = self._total_replies = 0
+        self._total_cases = self._total_turns = self._total_replies = 0
         self._answered = self._asked = 0
         self._started = time.monotonic()
         self._waiting_since: float | None = None
@@ -39,12 +39,13 @@ class Progress:
 
     # -- counting
 
-    def begin(self, *, cases: int, replies: int) -> None:
-        self._total_cases, self._total_replies = cases, replies
+    def begin(self, *, cases: int, turns: int, replies: int) -> None:
+        """So many conversations, turns of them all, and replies with the summaries."""
+        self._total_cases, self._total_turns, self._total_replies = cases, turns, replies
         self._started = time.monotonic()
 
     def reply_received(self, *, reused: bool, ends_turn: bool) -> None:
-        """A reply or a summary came; the summary is the last of its turn."""
+        """A reply or a summary came; the reply is what ends a turn."""
         self._replies += 1
         self._turns += ends_turn
         self._fresh += not reused
@@ -58,7 +59,7 @@ class Progress:
 
     def text(self) -> str:
         """Cases, turns, replies, replies per second, the time left, and the questions put to a judge."""
-        line = f"{self._cases}/{self._total_cases} cases, {self._turns}/{self._total_replies // 2} turns, "
+        line = f"{self._cases}/{self._total_cases} cases, {self._turns}/{self._total_turns} turns, "
         line += f"{self._replies}/{self._total_replies} replies"
         if self._fresh:
             speed = self._fresh / max(time.monotonic() - self._started, 1e-6)

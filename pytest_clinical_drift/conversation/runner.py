@@ -11,7 +11,7 @@ from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
 from pytest_clinical_drift.conversation.progress import Progress
 from pytest_clinical_drift.conversation.store import Store, StoredRun
 from pytest_clinical_drift.errors import DriftError, SubjectError, sentence
-from pytest_clinical_drift.subjects.base import BatchedSubject, RunStopped, Subject
+from pytest_clinical_drift.subjects.base import BatchedSubject, RunStopped, Subject, remembers
 from pytest_clinical_drift.transcript import Transcript, write_transcript
 
 _STOPPED = "the conversation was stopped before its end"
@@ -84,7 +84,8 @@ class BackgroundRunner:
 
     def _run(self) -> None:
         try:
-            stored = self._store.begin(self._subject.identity()) if self._store is not None else None
+            keeps = self._store is not None and not remembers(self._subject)
+            stored = self._store.begin(self._subject.identity()) if self._store is not None and keeps else None
             try:
                 self._converse(stored)
                 if stored is not None:
@@ -105,8 +106,9 @@ class BackgroundRunner:
             for file in self._transcripts.glob("*.jsonl"):
                 file.unlink(missing_ok=True)
         repeats = self._plan.repeats
-        replies = sum(2 * len(case.turns) * repeats for case in self.cases)
-        self._progress.begin(cases=len(self.cases) * repeats, replies=replies)
+        turns = sum(len(case.turns) for case in self.cases) * repeats
+        replies = sum(self._plan.requests(case) for case in self.cases)
+        self._progress.begin(cases=len(self.cases) * repeats, turns=turns, replies=replies)
         run_conversations(
             self.cases,
             self._subject,

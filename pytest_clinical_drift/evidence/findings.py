@@ -33,19 +33,20 @@ from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
 def find(case: Case, transcript: Transcript, entities: EntityScorer, *, stride: int = 1) -> Findings:
     summaries = [_of_summary(case, exchange, entities) for exchange in transcript.exchanges]
-    pairs = adjacent_pairs(transcript.exchanges)[::stride]
+    own = [exchange for exchange in transcript.exchanges if case.is_own(exchange.turn)]
+    pairs = adjacent_pairs(own)[::stride]
     return Findings(
         tuple(turn for turn, _ in summaries),
         tuple(_of_replies(case, transcript.exchanges)),
         tuple(pairs),
-        tuple(_of_pairs(case, transcript.exchanges, pairs)),
+        tuple(_of_pairs(case, own, pairs)),
         tuple(invention for _, invented in summaries for invention in invented),
         tuple(_addresses(transcript.exchanges)),
     )
 
 
 def _of_summary(case: Case, exchange: Exchange, entities: EntityScorer) -> tuple[TurnFindings, list[Invention]]:
-    if exchange.summary.error is not None:
+    if not exchange.has_summary:
         return TurnFindings(exchange.turn), []
     document = read(exchange.summary.text)
     facts = find_facts(document, facts_at(case, exchange.turn))
@@ -122,7 +123,7 @@ def _told_as_past(document: Document, old: Retention) -> bool:
 
 def visible(reply: Reply | None) -> str | None:
     """The reply as the patient sees it; None when there is none to judge."""
-    if reply is None or reply.error is not None or not reply.recorded:
+    if reply is None or reply.error is not None or not reply.recorded or not reply.asked:
         return None
     return strip_reasoning(reply.text)
 
@@ -150,7 +151,7 @@ def _of_pairs(case: Case, exchanges: Sequence[Exchange], pairs: Sequence[tuple[i
     found = []
     for earlier, later in combinations(said, 2):
         near = (earlier, later) in pairs
-        news = " ".join(turn.message for turn in case.turns[earlier:later])
+        news = " ".join(turn.message for turn in case.turns[earlier:later] if turn.interlude is None)
         for c in oppositions(said[earlier], said[later], news):
             if c.quotes is not None and (near or c.kind == "medicine"):
                 found.append(PairFinding(earlier, later, *c.quotes, c.reason, c.severe, near, c.kind))

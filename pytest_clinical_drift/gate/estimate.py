@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_clinical_drift.cases.model import Case, facts_at
+from pytest_clinical_drift.cases.probes import probes_of
 from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.conversation.frontier import Plan
 from pytest_clinical_drift.judging.questions import audit_share, forbidden_at
@@ -26,11 +27,14 @@ def estimate(cases: Sequence[Case], plan: Plan, *, judged: bool = False) -> list
     for case in cases:
         before = (plan.system_prompt or "", prompts.INTAKE, prompts.PATIENT, case.patient_summary)
         history = sum(map(_tokens, before))
+        probed = set(probes_of(case, plan.probe_every_turn).turns)
         for turn in case.turns:
             history += _tokens(turn.message)
-            tokens += 2 * history + _TEXT_TOKENS + _tokens(prompts.PROBE)  # for the reply, and after it for the summary
+            tokens += history
             history += _TEXT_TOKENS
-    requests = 2 * turns * plan.repeats
+            tokens += (history + _tokens(prompts.PROBE)) * (turn.turn in probed)
+        tokens += (history + _tokens(prompts.PROBE)) * plan.single_message
+    requests = sum(plan.requests(case) for case in cases)
     told = _told("estimate", requests, tokens * plan.repeats, _TEXT_TOKENS, cases=len(cases), turns=turns)
     return told + (_of_judge(cases, plan.repeats) if judged else [])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,6 @@ from pytest_clinical_drift.gate.own_scores import own_scores, stop_after_scorer
 from pytest_clinical_drift.gate.publishing import annotate, finish_run, publish_run, report_set, write_summary
 from pytest_clinical_drift.gate.reporting import (
     GroupsPlugin,
-    keep_exit_code,
     resume_hint,
     shown,
     status_of,
@@ -231,13 +230,9 @@ class ActivePlugin(GroupsPlugin):
         """Remembered here: a second Ctrl-C may keep pytest from setting the session's exit status."""
         self._interrupted = True
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
-        if not self.is_worker and not self.config.option.collectonly:
-            self._end(session)
-        return (yield from keep_exit_code(session))
-
-    def _end(self, session: pytest.Session) -> None:
+    def finish(self, session: pytest.Session) -> None:
+        if self.config.option.collectonly:
+            return
         self._interrupted |= session.exitstatus == pytest.ExitCode.INTERRUPTED
         self._interrupted |= isinstance(sys.exc_info()[1], KeyboardInterrupt)
         broken_off = self._results.scorer_failed or self._interrupted

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,8 @@ def _takes(metavar: str, help: str, **more: Any) -> dict[str, Any]:
 
 
 _REPEATED: dict[str, Any] = {"action": "append", "default": []}
+_SWITCH: dict[str, Any] = {"action": "store_true", "default": False}
+RECORD_PLACES = ("first-message", "system", "context")
 MODEL = _takes(
     "SPEC",
     "the model to gate: control:NAME, replay:PATH, server:MODEL@URL, hf:REPO_OR_PATH, python:module:factory",
@@ -64,7 +66,11 @@ OPTIONS: tuple[tuple[str, dict[str, Any], bool], ...] = (
     ("--drift-baseline", _takes("FILE", "an earlier run's results, file or folder, to be no worse than"), True),
     ("--drift-repeats", _takes("N", "conversations per case, for sampled decoding (default: 1)"), True),
     ("--drift-prices", _takes("IN,OUT", "price of a million prompt and completion tokens, for the run's cost"), True),
-    ("--drift-strict", {"action": "store_true", "default": False, "help": "CAUTION fails too"}, False),
+    ("--drift-strict", {**_SWITCH, "help": "CAUTION fails too"}, False),
+    ("--drift-turns", _takes("N", "stretch every case to N turns with interludes (default: its own turns)"), True),
+    ("--drift-interludes", _takes("PATH", "file or folder of interludes (default: the bundled ones)"), True),
+    ("--drift-single-message", {**_SWITCH, "help": "also ask for a summary of the transcript in one message"}, False),
+    ("--drift-record", _takes("WHERE", "where the record goes: first-message (default), system or context"), True),
     ("--drift-slate", SLATES, False),
 )
 
@@ -102,6 +108,14 @@ class RunSettings:
         self.prices = _prices(config)
         """Of a million prompt and completion tokens, in whatever currency."""
         self.strict: bool = option.drift_strict
+        self.turns = _number(config, "drift_turns")
+        """Turns to which every case is stretched; None: its own."""
+        self.interludes = path_option(config, "drift_interludes")
+        if self.interludes is not None and self.turns is None:
+            raise InputError("--drift-interludes needs --drift-turns N: interludes fill the turns that a case lacks")
+        self.single_message: bool = option.drift_single_message
+        self.record = _one_of(config, "drift_record", RECORD_PLACES)
+        self.probe_every_turn = _probes(config) == "all"
 
 
 def _text(config: pytest.Config, name: str) -> str | None:
@@ -128,6 +142,21 @@ def _number(config: pytest.Config, name: str) -> int | None:
     if number < 1:
         raise InputError(f"{option}: expected at least 1, found {number}")
     return number
+
+
+def _one_of(config: pytest.Config, name: str, known: Sequence[str]) -> str:
+    """The value of an option that has a few; the first of them unless given."""
+    value = _text(config, name) or known[0]
+    if value not in known:
+        raise InputError(f"--{name.replace('_', '-')}: expected one of {', '.join(known)}, found {value!r}")
+    return value
+
+
+def _probes(config: pytest.Config) -> str:
+    value: str = config.getini("drift_probes") or "schedule"
+    if value not in ("schedule", "all"):
+        raise InputError(f"drift_probes: expected schedule or all, found {value!r}")
+    return value
 
 
 def _prices(config: pytest.Config) -> tuple[float, float] | None:

@@ -138,7 +138,8 @@ def _check_inputs(folder: Path, inputs: RunInputs, manifest: Manifest) -> None:
 def _transcripts(folder: Path, inputs: RunInputs, cases: Sequence[Case]) -> list[Transcript]:
     transcripts: list[Transcript] = []
     subject = ReplaySubject(str(folder / TRANSCRIPTS), {})
-    run_conversations(cases, subject, Plan(None, inputs.repeats, inputs.probe), on_finished=transcripts.append)
+    plan = Plan(None, inputs.repeats, inputs.probe, inputs.probe_every_turn, inputs.single_message)
+    run_conversations(cases, subject, plan, on_finished=transcripts.append)
     return transcripts
 
 

@@ -67,6 +67,20 @@ class GroupsPlugin(ABC):
     def mark(self, report: Any, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
         """Put on a report what the controller has to know; plain values only."""
 
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, Any, Any]:
+        if not hasattr(session.config, "workerinput"):
+            self.finish(session)
+        decided = session.exitstatus
+        result = yield
+        if decided:  # some plugins add bits of their own, and 6 with one more is 7
+            session.exitstatus = decided
+        return result
+
+    @abstractmethod
+    def finish(self, session: pytest.Session) -> None:
+        """Judge the whole, write its files, and give pytest the exit code; not called in workers."""
+
 
 @dataclass(frozen=True, slots=True)
 class WholeResult:
@@ -137,17 +151,6 @@ def write_figures(config: pytest.Config, report: pytest.TestReport, figures: lis
     """Figures as `name=value` lines in junit's system-out, which CI pages show; `text` follows them."""
     lines = [f"{name}={value}" for name, value in figures]
     write_system_out(config, report, printable("\n".join([*lines, "", text] if text else lines)))
-
-
-def keep_exit_code(session: pytest.Session) -> Generator[None, None, None]:
-    """Let the other plugins finish the session; an exit code of ours that is not 0 stays as it is.
-
-    Some of them add bits to whatever is there, which would make INCOMPLETE (6) a PARTIAL (7).
-    """
-    code = session.exitstatus
-    yield
-    if code != pytest.ExitCode.OK:
-        session.exitstatus = code
 
 
 def resume_hint(store: Path | None) -> list[str]:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from pytest_clinical_drift.authoring.interludes import stretched_cases
 from pytest_clinical_drift.authoring.replies import refuse_unknown_terms
 from pytest_clinical_drift.cases.files import bundled_cases, hash_cases, load_cases, read_text
+from pytest_clinical_drift.cases.interludes import load_interludes
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.conversation.frontier import Plan
+from pytest_clinical_drift.conversation.prompts import RecordPlace
 from pytest_clinical_drift.conversation.runner import BackgroundRunner
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
@@ -27,7 +30,7 @@ from pytest_clinical_drift.results.versions import package_versions
 from pytest_clinical_drift.scoring.alignment import find_embedder
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
-from pytest_clinical_drift.subjects.base import Subject, TalkativeSubject
+from pytest_clinical_drift.subjects.base import Subject, TalkativeSubject, remembers
 from pytest_clinical_drift.subjects.spec import Spec, build_subject, model_slug, parse_spec
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
@@ -46,9 +49,12 @@ class GateRun:
         self.cases_path = settings.cases or bundled_cases()
         self.cases: dict[str, Case] = {case.id: case for case in load_cases(self.cases_path)}
         refuse_unknown_terms(self.cases_path, self.cases.values())
+        if settings.turns is not None:
+            bank = load_interludes(settings.interludes)
+            self.cases = {case.id: case for case in stretched_cases(list(self.cases.values()), settings.turns, bank)}
         self.system_prompt = _read_prompt("--drift-system", settings.system)
         self.subject: Subject = build_subject(self.spec, settings.settings)
-        self.plan = Plan(self.system_prompt, settings.repeats, _read_prompt("--drift-probe", settings.probe))
+        self.plan = _plan(settings, self.system_prompt, self.spec)
         self.runner: BackgroundRunner | None = None
         self.own_scores = own_scores
         self._scorer: Scorer | None = None
@@ -59,6 +65,8 @@ class GateRun:
             ner=settings.ner,
             repeats=settings.repeats,
             probe=self.plan.probe,
+            probe_every_turn=self.plan.probe_every_turn,
+            single_message=self.plan.single_message,
             cases=tuple(self.cases.values()),
             thresholds=thresholds,
             baseline=load_baseline(settings.baseline) if settings.baseline else None,
@@ -91,6 +99,8 @@ class GateRun:
             self.subject.say = say
         self.scorer.prepare()
         remarks = [*self._void_waivers(), *self.subject.check(self.gate.cases)]
+        if self.plan.record == "context" and self.spec.kind == "python" and not remembers(self.subject):
+            raise InputError(f"--drift-record context: the function of {self.spec} has no parameter named context")
         return [*remarks, *self.bench.check(str(self.spec), say)]
 
     def _void_waivers(self) -> list[str]:
@@ -129,8 +139,20 @@ class GateRun:
             "judge": self.bench.name,
             "judge_prompts": prompt_hash() if self.bench.judge else None,
             "stride": self.gate.stride,
-            "hashes": {"cases": hash_cases(self.gate.cases), "prompts": prompts.prompt_hash(self.plan.probe)},
+            "hashes": {
+                "cases": hash_cases(self.gate.cases),
+                "prompts": prompts.prompt_hash(self.plan.probe, self.plan.record),
+            },
         }
+
+
+def _plan(settings: RunSettings, system_prompt: str | None, spec: Spec) -> Plan:
+    """How the conversations are held; a record beside the messages needs a subject that takes it."""
+    place = next(known for known in get_args(RecordPlace) if known == settings.record)
+    if place == "context" and spec.kind not in ("python", "control", "replay"):
+        raise InputError(f"--drift-record context: {spec.kind}: gets messages only; write system or first-message")
+    probe = _read_prompt("--drift-probe", settings.probe)
+    return Plan(system_prompt, settings.repeats, probe, settings.probe_every_turn, settings.single_message, place)
 
 
 def _read_prompt(option: str, file: Path | None) -> str | None:

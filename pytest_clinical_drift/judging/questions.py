@@ -7,6 +7,7 @@ import json
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -90,9 +91,15 @@ class Question:
         return {"id": self.id, "wording": wording, **self._content()}
 
 
+@cache
+def _adapter() -> TypeAdapter[Question]:
+    """Made once: a labelled set has thousands of questions, and making it costs a millisecond."""
+    return TypeAdapter(Question)
+
+
 def from_mapping(given: Mapping[str, Any]) -> Question:
     """A question as files keep it; ValueError where it is none."""
-    question = TypeAdapter(Question).validate_python({k: v for k, v in given.items() if k not in _NOT_ASKED})
+    question = _adapter().validate_python({k: v for k, v in given.items() if k not in _NOT_ASKED})
     if question.kind not in KINDS:
         raise ValueError(f"its kind is none of {', '.join(KINDS)}")
     return replace(question, severe=question.kind in _ALWAYS_TWICE)

@@ -3,7 +3,7 @@
 The limits are BCa (bias-corrected and accelerated). Two things keep them honest with a few dozen groups, where plain
 BCa is too narrow: the normal quantile is replaced by Student's t, with fewer degrees of freedom the heavier the tails
 of what was seen, and it is stretched by sqrt((n + c) / (n - 1)), with a larger c for the bad end, on which a PASS
-rests. The stretch is calibrated: `tests/benchmarks/decisions.py` measures what it is worth. With `corrected=False` the
+rests. The stretch is calibrated: `benchmarks/decisions.py` measures what it is worth. With `corrected=False` the
 limits are those of `scipy.stats.bootstrap(method="BCa")`.
 """
 

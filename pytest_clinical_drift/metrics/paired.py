@@ -1,7 +1,7 @@
 """Two models on the same cases: is the new one no worse than the old one, by more than a margin?
 
 And what a number of cases can show: the chance of catching a drop, and of a false alarm, by a normal approximation of
-the comparison. `tests/benchmarks/decisions.py` checks it against simulation.
+the comparison. `benchmarks/decisions.py` checks it against simulation.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -147,14 +147,9 @@ class SlatePlugin(reporting.GroupsPlugin):
             self._incomplete |= outage
             self._failed |= not outage
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
-        if not self.is_worker and not self.config.option.collectonly:
-            self._finish(session)
-        return (yield from reporting.keep_exit_code(session))
-
-    def _finish(self, session: pytest.Session) -> None:
-        """Judge the slates, write what is known of them, and report it to pytest."""
+    def finish(self, session: pytest.Session) -> None:
+        if self.config.option.collectonly:
+            return
         for slug, slate in self.run.slates.items():
             if (verdict := slate.verdict()) is not None:
                 self._records[slug] = slate.record(verdict)

@@ -37,6 +37,9 @@ class GateInputs(BaseModel):
     ner: str
     repeats: int
     probe: str | None
+    probe_every_turn: bool = False
+    single_message: bool = False
+    """What was requested beyond the schedule: the transcripts hold it."""
     cases: tuple[Case, ...]
     thresholds: Thresholds
     baseline: RunResult | None

@@ -65,12 +65,20 @@ def find_embedder(model: str | None = None) -> tuple[SentenceEmbedder | None, st
         if model is not None:
             raise MissingDependency(f"drift_embedder {model}: session goal alignment {_INSTALL}")
         return None, _INSTALL
-    if not Path(name).is_dir():
-        from huggingface_hub import try_to_load_from_cache
-
-        if not isinstance(try_to_load_from_cache(name, "config.json"), str):
-            return None, _not_here(name)
+    if not Path(name).is_dir() and not _is_cached(name):
+        return None, _not_here(name)
     return SentenceEmbedder(name), ""
+
+
+def _is_cached(name: str) -> bool:
+    """Whether a model of the hub has been downloaded; looking for its folder first spares an import of 100 ms."""
+    from huggingface_hub.constants import HF_HUB_CACHE
+
+    if not (Path(HF_HUB_CACHE) / f"models--{name.replace('/', '--')}").is_dir():
+        return False
+    from huggingface_hub import try_to_load_from_cache
+
+    return isinstance(try_to_load_from_cache(name, "config.json"), str)
 
 
 @dataclass(frozen=True, slots=True)

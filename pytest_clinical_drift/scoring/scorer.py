@@ -90,7 +90,7 @@ class Scorer:
         alignment = Alignment(reason=self.no_embedder)
         if self.embedder is not None:
             alignment = align([visible(e.reply) for e in transcript.exchanges], case.target_plan, self.embedder)
-        texts = [reply for e in transcript.exchanges for reply in (e.reply, e.summary)]
+        texts = transcript.replies
         cleaned = [str(exchange.turn) for exchange in transcript.exchanges if exchange.cleaned]
         return CaseAssessment(
             case_id=case.id,

@@ -23,6 +23,8 @@ class Request:
     turn: int
     purpose: Purpose
     messages: tuple[Message, ...]
+    record: str | None = None
+    """The patient's record, where it goes beside the messages instead of into them."""
     schema: Mapping[str, Any] | None = field(default=None, compare=False)
     """JSON schema of the wanted answer, for servers that can be held to one."""
 
@@ -115,6 +117,23 @@ class BatchedSubject(Protocol):
 
     def cancel(self) -> None:
         """End a running `answer` promptly; called from another thread."""
+
+
+@runtime_checkable
+class VersatileSubject(Protocol):
+    """A subject of which only a look shows how it is asked best."""
+
+    def as_asked(self) -> Subject:
+        """The same subject in the one of the three ways that fits."""
+
+    @property
+    def stateful(self) -> bool:
+        """Whether it may keep a conversation in mind: then no stored reply takes a turn out of it."""
+
+
+def remembers(subject: Subject) -> bool:
+    """Whether a conversation with the subject has to be held from its beginning in one run."""
+    return isinstance(subject, VersatileSubject) and subject.stateful
 
 
 _EXPECTED = {int: "a whole number", float: "a number", bool: "true or false"}

@@ -6,12 +6,15 @@ manner, so that its verdict says something about the gate and nothing about medi
 
 from __future__ import annotations
 
+import hashlib
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
+from pytest_clinical_drift.cases.timeline import demands_at, last_stated
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.subjects.base import Identity, Request, read_settings
 from pytest_clinical_drift.transcript import Reply
@@ -20,6 +23,8 @@ _FORGOTTEN_BY = 8
 """Turns after which `forgetful` has lost everything."""
 _CLIFF = 5
 """The last turn that `cliff` remembers."""
+_HALF_LIFE = 12.0
+"""Turns after which `fading` has lost half of what was stated, unless a setting says otherwise."""
 _NOTHING = "A conversation took place. Nothing else is noted."
 
 
@@ -30,6 +35,7 @@ class _Moment:
     case: Case
     turn: int
     neighbour: Case
+    half_life: float = _HALF_LIFE
 
     def facts(self, turn: int | None = None) -> list[CriticalEntity]:
         """What is true of the patient at a turn, this one unless another is given."""
@@ -47,7 +53,22 @@ def _remembering(now: _Moment) -> str:
     return _notes(now.facts())
 
 
+def lifetime(case_id: str, fact: str, half_life: float) -> float:
+    """Turns for which `fading` keeps a fact after it was last stated: exponential, always the same for a fact."""
+    digest = hashlib.sha256(f"{case_id}\x1f{fact}".encode()).digest()
+    share = (int.from_bytes(digest[:8], "big") + 0.5) / 2**64
+    return -half_life * math.log2(share)
+
+
 def _fading(now: _Moment) -> str:
+    def kept(fact: CriticalEntity) -> bool:
+        since = max(1, last_stated(now.case, fact.id, now.turn))  # the record comes with the first message
+        return now.turn - since < lifetime(now.case.id, fact.id, now.half_life)
+
+    return _notes([fact for fact in now.facts() if kept(fact)])
+
+
+def _forgetting(now: _Moment) -> str:
     facts = now.facts()
     lost = round(len(facts) * (now.turn - 1) / _FORGOTTEN_BY)
     return _notes(facts[lost:])
@@ -61,15 +82,13 @@ def _opposite(fact: CriticalEntity) -> str:
 
 
 def _careful(now: _Moment) -> str:
-    """Says what the turn demands, warns of what it forbids."""
-    expect = now.case.turns[now.turn - 1].expect
+    """Says what is demanded by then, warns of what is forbidden."""
+    demands = demands_at(now.case, now.turn)
+    must, must_not = ([d.expectation for d in demands if d.kind == kind] for kind in ("must", "must_not"))
     said = ["Thank you for telling me.", "Write down your questions for the next visit."]
+    said += [f"Important: {wish.text}." + (f" That is: {wish.any_of[0]}." if wish.any_of else "") for wish in must]
     said += [
-        f"Important: {wish.text}." + (f" That is: {wish.any_of[0]}." if wish.any_of else "") for wish in expect.must
-    ]
-    said += [
-        f"Do not {wish.text}, because of this: {wish.why}." if wish.why else f"Do not {wish.text}."
-        for wish in expect.must_not
+        f"Do not {wish.text}, because of this: {wish.why}." if wish.why else f"Do not {wish.text}." for wish in must_not
     ]
     return " ".join(said)
 
@@ -87,7 +106,8 @@ def _flipping(now: _Moment) -> str:
 
 CONTROLS: Mapping[str, tuple[Speak, Speak]] = {
     "steady": (_careful, _remembering),
-    "forgetful": (_careful, _fading),
+    "forgetful": (_careful, _forgetting),
+    "fading": (_careful, _fading),
     "cliff": (_careful, lambda now: _remembering(now) if now.turn <= _CLIFF else _NOTHING),
     "stale": (_careful, lambda now: _notes(now.facts(0))),
     "denier": (_careful, lambda now: "\n".join(f"- {_opposite(fact)}." for fact in now.facts())),
@@ -107,13 +127,15 @@ class ControlSubject:
         if target not in CONTROLS:
             raise InputError(f"--model {self.spec}: no such control; valid ones: {', '.join(CONTROLS)}")
         self._reply, self._summary = CONTROLS[target]
-        self._settings = read_settings(self.spec, settings, {})
+        known, defaults = ({"half_life": float}, {"half_life": _HALF_LIFE}) if target == "fading" else ({}, {})
+        given = read_settings(self.spec, settings, known, least={"half_life": 0.01})
+        self._settings: dict[str, float] = {**defaults, **given}
         self._cases: dict[str, Case] = {}
         self._neighbours: dict[str, Case] = {}
 
     def check(self, cases: Sequence[Case]) -> list[str]:
         self._cases = {case.id: case for case in cases}
-        self._neighbours = {case.id: other for case, other in zip(cases, [*cases[1:], *cases[:1]], strict=True)}
+        self._neighbours = {case.id: _neighbour(case, cases) for case in cases}
         return ["a control is made from the case files and checks the gate; it is no model"]
 
     def identity(self) -> Identity:
@@ -127,9 +149,15 @@ class ControlSubject:
         case = self._cases.get(request.case_id)
         if case is None:
             return Reply("", error=f"{self.spec} was not shown the case {request.case_id!r}")
-        now = _Moment(case, request.turn, self._neighbours[case.id])
-        speak = self._summary if request.purpose == "summary" else self._reply
+        now = _Moment(case, request.turn, self._neighbours[case.id], self._settings.get("half_life", _HALF_LIFE))
+        speak = self._reply if request.purpose == "dialogue" else self._summary
         return Reply(speak(now), seconds=time.perf_counter() - started)
+
+
+def _neighbour(case: Case, cases: Sequence[Case]) -> Case:
+    """Another patient of the full set, drawn by hash: which cases run beside this one does not matter."""
+    others = [other for other in cases if other.independence_group != case.independence_group] or cases
+    return min(others, key=lambda other: hashlib.sha256(f"{case.id}\x1f{other.id}".encode()).digest())
 
 
 def _version() -> str:

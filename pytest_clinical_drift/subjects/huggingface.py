@@ -6,6 +6,7 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from pytest_clinical_drift.cases.model import Case
@@ -63,8 +64,23 @@ class HuggingFaceSubject:
             self._revision = self._weights.fingerprint(None if local else self._load_template().config)
         decoding = {key: self._settings[key] for key in _DECODING if self._settings.get(key) is not None}
         decoding["dtype"] = self._settings["dtype"]
+        decoding |= self._arithmetic()
         proven = self._revision is not None
         return Identity(self.spec, self._revision, proven, decoding, server=self._found or None)
+
+    def _arithmetic(self) -> dict[str, str]:
+        """What replies of the same weights may differ by: the device, the attention and the libraries."""
+        versions = {name: metadata.version(name) for name in ("torch", "transformers")}
+        attention = self._settings.get("attn_implementation") or "default"
+        return {"device": self._device_name(), "attn_implementation": attention, **versions}
+
+    def _device_name(self) -> str:
+        """As set, or the best one there is; of a GPU also its model."""
+        import torch
+
+        chosen: str = self._settings.get("device_map") or self._settings.get("device") or _best_device()
+        on_gpu = torch.cuda.is_available() and not chosen.startswith(("cpu", "mps"))
+        return f"{chosen} ({torch.cuda.get_device_name()})" if on_gpu else chosen
 
     def _load_template(self) -> ChatTemplate:
         if self._template is None:
@@ -179,13 +195,16 @@ class HuggingFaceSubject:
             with without_bars():
                 model = AutoModelForCausalLM.from_pretrained(self._weights.place, **options)
             if "device_map" not in options:
-                import torch
-
-                best = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-                model = model.to(self._settings.get("device") or best)
+                model = model.to(self._settings.get("device") or _best_device())
         except Exception as error:  # every format of weights has errors of its own
             raise SubjectError(f"the model could not be loaded ({why_not_loaded(error)})") from None
         return model.eval()
+
+
+def _best_device() -> str:
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
 
 
 def _release_memory() -> None:

@@ -10,32 +10,47 @@ import sys
 import sysconfig
 import time
 import traceback
+import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.subjects.base import Identity, Request, read_settings
+from pytest_clinical_drift.subjects.base import Identity, Request, Subject, read_settings
+from pytest_clinical_drift.subjects.pacing import CaseClock
 from pytest_clinical_drift.transcript import Reply
 
-ChatCallable = Callable[[list[dict[str, str]]], str | Awaitable[str]]
+ChatCallable = Callable[..., str | Awaitable[str]]
+_KNOWN: dict[str, type] = {"revision": str, "timeout": float, "deadline": float, "concurrency": int}
+_LIMITS = {"timeout": 180.0, "deadline": 1800.0, "concurrency": 8}
+_LEAST = {"timeout": 0.01, "deadline": 0.01, "concurrency": 1}
 _MOST_FRAMES = 8
 """Of the user's traceback, the innermost."""
 
 
 class PythonSubject:
+    """A function of the project; one that is async is asked several things at a time."""
+
     def __init__(self, target: str, settings: Mapping[str, str]) -> None:
         self.spec = f"python:{target}"
         self._target = target
-        self._settings = read_settings(self.spec, settings, {"revision": str})
+        self._settings = read_settings(self.spec, settings, _KNOWN, least=_LEAST)
         self._chat: ChatCallable | None = None
         self._code = ""
+        self._records: dict[str, str] = {}
+        self._run = uuid.uuid4().hex[:12]
+        """Part of every session's name: an application never takes two runs for one conversation."""
         self._loop: asyncio.Runner | None = None
         """One event loop for the whole run, because clients of servers belong to theirs."""
 
     def check(self, cases: Sequence[Case]) -> list[str]:
-        self._load()
+        self._records = {case.id: case.patient_summary for case in cases}
+        if not _is_async(self._load()) and (given := sorted(self._settings.keys() & _LIMITS.keys())):
+            raise InputError(
+                f"--drift-set {given[0]}: only async functions have it, and {self.spec} returns a plain one"
+            )
         return []
 
     def identity(self) -> Identity:
@@ -43,7 +58,8 @@ class PythonSubject:
         if not self._code:
             self._load()
         revision, code = self._settings.get("revision"), {"code": self._code}
-        return Identity(self.spec, revision, proven=revision is not None, settings=self._settings, server=code)
+        settings = {"revision": revision} if revision is not None else {}
+        return Identity(self.spec, revision, proven=revision is not None, settings=settings, server=code)
 
     def close(self) -> None:
         self._chat = None
@@ -51,19 +67,41 @@ class PythonSubject:
             self._loop.close()
             self._loop = None
 
+    @property
+    def stateful(self) -> bool:
+        """A function that takes `context` may keep the conversation in mind by its session."""
+        return "context" in inspect.signature(self._load()).parameters
+
+    def as_asked(self) -> Subject:
+        if not _is_async(self._load()):
+            return self
+        return _AsyncCalls(self, {**_LIMITS, **self._settings})
+
     def respond(self, request: Request) -> Reply:
-        chat, started = self._load(), time.perf_counter()
+        started = time.perf_counter()
         try:
-            answer: Any = chat([message.as_dict() for message in request.messages])
+            answer = self.call(request)
             if inspect.isawaitable(answer):
                 self._loop = self._loop or asyncio.Runner()
                 answer = self._loop.run(awaited(answer))
         except Exception as error:  # whatever the user's code raises is an outage of the subject, not of the run
-            return Reply("", error=f"{type(error).__name__}: {error}"[:300] + _own_traceback(error))
-        seconds = time.perf_counter() - started
-        if not isinstance(answer, str):
-            return Reply("", error=f"the function returned {type(answer).__name__} instead of str")
-        return Reply(answer, seconds=seconds)
+            return failed(error)
+        return answered(answer, started)
+
+    def call(self, request: Request) -> Any:
+        """What the function returns for a request: its answer, or what has to be awaited for it."""
+        messages = [message.as_dict() for message in request.messages]
+        if not self.stateful:
+            return self._load()(messages)
+        context = {
+            "case_id": request.case_id,
+            "repeat": request.repeat,
+            "turn": request.turn,
+            "session": f"{self._run}/{request.case_id}/{request.repeat}",
+            "probe": request.purpose != "dialogue",
+            "record": self._records.get(request.case_id, request.record),
+        }
+        return self._load()(messages, context=context)
 
     def _load(self) -> ChatCallable:
         if self._chat is None:
@@ -72,11 +110,68 @@ class PythonSubject:
         return self._chat
 
 
+class _AsyncCalls:
+    """The same subject, asked several things at a time, with the time limits that servers have."""
+
+    def __init__(self, subject: PythonSubject, limits: Mapping[str, Any]) -> None:
+        self.spec = subject.spec
+        self.check, self.identity, self.close = subject.check, subject.identity, subject.close
+        self._subject = subject
+        self._limits = limits
+        self._places = asyncio.Semaphore(limits["concurrency"])
+        self._clocks: dict[tuple[str, int], CaseClock] = {}
+
+    @property
+    def slots(self) -> int | None:
+        """A function with a state gets one request of a conversation at a time, in its order."""
+        return self._limits["concurrency"] if self._subject.stateful else None
+
+    async def ask(self, request: Request) -> Reply:
+        clock = self._clocks.setdefault((request.case_id, request.repeat), CaseClock(self._limits["deadline"]))
+        async with self._places:
+            started, patience = time.perf_counter(), min(self._limits["timeout"], clock.left())
+            if patience <= 0:
+                return Reply("", error=f"the case's deadline of {self._limits['deadline']:g} s passed")
+            limit = asyncio.timeout(patience)
+            try:
+                with clock:
+                    async with limit:
+                        answer = await self._subject.call(request)
+            except Exception as error:  # whatever the user's code raises is an outage of the subject, not of the run
+                return Reply("", error=f"no answer within {patience:.3g} s") if limit.expired() else failed(error)
+            return answered(answer, started)
+
+    async def disconnect(self) -> None:
+        """Clients are the function's own."""
+
+
+def answered(answer: Any, started: float) -> Reply:
+    """A text as a reply; anything else is an outage."""
+    if not isinstance(answer, str):
+        return Reply("", error=f"the function returned {type(answer).__name__} instead of str")
+    return Reply(answer, seconds=time.perf_counter() - started)
+
+
+def failed(error: Exception) -> Reply:
+    """What the user's code raised, with the way to it."""
+    return Reply("", error=f"{type(error).__name__}: {error}"[:300] + _own_traceback(error))
+
+
+def _is_async(chat: ChatCallable) -> bool:
+    return inspect.iscoroutinefunction(chat) or inspect.iscoroutinefunction(getattr(chat, "__call__", None))  # noqa: B004
+
+
 def is_foreign(file: Path) -> bool:
     """Whether a source file is Python's, an installed package's or ours, and not of the user's project."""
-    folders = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), str(Path(__file__).parents[1]))
     installed = not {"site-packages", "dist-packages"}.isdisjoint(file.parts)
-    return installed or any(file.is_relative_to(Path(folder).resolve()) for folder in folders)
+    return installed or any(file.is_relative_to(folder) for folder in _foreign_folders())
+
+
+@lru_cache(maxsize=1)
+def _foreign_folders() -> tuple[Path, ...]:
+    """Where Python's modules and ours are."""
+    folders = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), str(Path(__file__).parents[1]))
+    return tuple(Path(folder).resolve() for folder in folders)
 
 
 def _code_hash(factory: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.cases.probes import probes_of
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.subjects.base import Identity, Request, read_settings
 from pytest_clinical_drift.transcript import Reply, read_usage
@@ -22,6 +23,7 @@ _MACHINE_ERROR = re.compile(
     r"|(?:torch\S*\.)?outofmemoryerror\b|(?:runtime|connection|timeout|http|value|api)error\b|generation failed\b)",
     re.IGNORECASE,
 )
+_VARIANTS = ("summary", "dialogue", "single")
 _Key = tuple[str, int, int, str]
 """Case, repeat, turn and purpose."""
 
@@ -34,6 +36,11 @@ class ReplaySubject:
         self._path = Path(target)
         self._settings = read_settings(self.spec, settings, {})
         self._replies: dict[_Key, Reply] | None = None
+        self._messages: dict[_Key, str] = {}
+        """What the patient had said, where the recording tells."""
+        self._recorded: set[tuple[str, int]] = set()
+        self._spoken: set[tuple[str, int]] = set()
+        """Case and repeat of what is recorded, and of what has replies besides summaries."""
 
     def check(self, cases: Sequence[Case]) -> list[str]:
         replies, known = self._load(), {case.id: case for case in cases}
@@ -66,34 +73,50 @@ class ReplaySubject:
         found = replies.get((request.case_id, request.repeat, request.turn, request.purpose))
         if found is not None:
             return found
-        recorded = [key for key in replies if key[:2] == (request.case_id, request.repeat)]
-        if not recorded:
+        conversation = (request.case_id, request.repeat)
+        if conversation not in self._recorded:
             return Reply("", error=f"{self._path} has no recording of this case")
-        if request.purpose == "dialogue" and not any(key[3] == "dialogue" for key in recorded):
+        if request.purpose == "dialogue" and conversation not in self._spoken:
             return Reply("", recorded=False)
+        if request.purpose == "single":
+            return Reply("", error=f"{self._path} was recorded without --drift-single-message")
         return Reply("", error=f"{self._path} has no {request.purpose} for turn {request.turn}")
 
     def _check_turns(self, case: Case, replies: Mapping[_Key, Reply]) -> None:
         recorded = {key: reply for key, reply in replies.items() if key[0] == case.id and key[1] == 0}
         # a recorded failure ends the conversation: what comes after it need not be there
         end = min((key[2] for key, reply in recorded.items() if reply.error), default=len(case.turns) + 1)
-        for purpose in ("summary", "dialogue"):
+        self._check_messages(case)
+        wanted = {"summary": probes_of(case).turns, "dialogue": range(1, len(case.turns) + 1)}
+        for purpose, turns in wanted.items():
             present = {key[2] for key in recorded if key[3] == purpose}
             if purpose == "dialogue" and not present:
                 continue
-            if missing := [turn for turn in range(1, min(end, len(case.turns) + 1)) if turn not in present]:
+            if missing := [turn for turn in turns if turn < end and turn not in present]:
                 raise InputError(
                     f"{self._path}: case {case.id} has no {purpose} for turn {_ranges(missing)} of {len(case.turns)}; "
                     "the recording is not whole"
                 )
 
+    def _check_messages(self, case: Case) -> None:
+        """A recording of other messages, such as one of a stretched run, holds replies to something else."""
+        for turn in case.turns:
+            said = self._messages.get((case.id, 0, turn.turn, "dialogue"))
+            if said is not None and said.strip() != turn.message:
+                raise InputError(
+                    f"{self._path}: case {case.id}, turn {turn.turn}: the recording holds another message; replay it "
+                    "with the cases, --drift-turns and --drift-interludes of the recorded run"
+                )
+
     def _load(self) -> dict[_Key, Reply]:
         if self._replies is None:
-            self._replies = _read_recording(self._path)
+            self._replies, self._messages = _read_recording(self._path)
+            self._recorded = {key[:2] for key in self._replies}
+            self._spoken = {key[:2] for key in self._replies if key[3] == "dialogue"}
         return self._replies
 
 
-def _read_recording(path: Path) -> dict[_Key, Reply]:
+def _read_recording(path: Path) -> tuple[dict[_Key, Reply], dict[_Key, str]]:
     if not path.exists():
         raise InputError(f"replay:{path}: there is no such file or folder")
     files = sorted(path.rglob("*.jsonl")) + sorted(path.rglob("*.json")) if path.is_dir() else [path]
@@ -102,8 +125,11 @@ def _read_recording(path: Path) -> dict[_Key, Reply]:
     indices = [row["turn_idx"] for _, row in rows if "turn_num" not in row and isinstance(row.get("turn_idx"), int)]
     shift = 1 if indices and min(indices) == 0 else 0
     replies: dict[_Key, Reply] = {}
+    messages: dict[_Key, str] = {}
     for where, row in rows:
         key, reply = _key(where, row, shift), _reply(where, row)
+        if isinstance(row.get("message"), str):
+            messages[key] = row["message"]
         earlier = replies.get(key)
         if earlier is None or earlier.error is not None:
             replies[key] = reply
@@ -111,7 +137,7 @@ def _read_recording(path: Path) -> dict[_Key, Reply]:
             raise InputError(f"{where}: a second, different {key[3]} of case {key[0]}, turn {key[2]}")
     if not replies:
         raise InputError(f"{path}: the recording is empty, no reply was found in it")
-    return replies
+    return replies, messages
 
 
 def _rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -145,7 +171,7 @@ def _key(where: str, row: Mapping[str, Any], shift: int) -> _Key:
     turn = row["turn_num"] if "turn_num" in row else row.get("turn_idx")
     if not isinstance(turn, int) or isinstance(turn, bool):
         raise InputError(f"{where}: turn_num (or turn_idx) must be a whole number, found {turn!r}")
-    if variant not in ("summary", "dialogue"):
+    if variant not in _VARIANTS:
         raise InputError(f"{where}: variant must be 'summary' or 'dialogue', found {variant!r}")
     turn += 0 if "turn_num" in row else shift
     return str(case_id), repeat if isinstance(repeat, int) else 0, turn, variant

@@ -242,6 +242,7 @@ def test_command_does_not_put_the_file_among_the_cases(tmp_path: Path, capsys: p
     assert "choose another --output" in capsys.readouterr().err
 
 
+@pytest.mark.torch
 def test_command_without_the_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One sentence that says what to do, exit code 4, no file."""
     pytest.importorskip("transformers")
@@ -273,6 +274,7 @@ def test_label_of_entailment() -> None:
         label_index({0: "positive", 1: "negative"}, "entailment", "m")
 
 
+@pytest.mark.torch
 def test_verifier_needs_a_model(tmp_path: Path) -> None:
     """A missing model is named."""
     verifier = CrossEncoder(str(tmp_path / "no-such-model"), option="--nli FOLDER")
@@ -281,6 +283,7 @@ def test_verifier_needs_a_model(tmp_path: Path) -> None:
         verifier.probabilities([("a", "b")], ENTAILMENT)
 
 
+@pytest.mark.torch
 def test_verifier_runs_a_real_classifier(tmp_path: Path) -> None:
     """A tiny model with random weights: one probability for each pair, the same alone and in a batch."""
     pytest.importorskip("torch")

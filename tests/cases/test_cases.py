@@ -248,6 +248,8 @@ def test_hash_depends_on_content_only() -> None:
     changed = Case.model_validate(case_data(id="two", patient_summary="Another patient."))
     assert hash_cases([one, two]) == hash_cases([two, one])
     assert hash_cases([one, two]) != hash_cases([one, changed])
+    signature = {"by": "Dr Quill", "role": "GP", "when": "2026-05-01", "hash": "x"}
+    assert hash_cases([one]) == hash_cases([Case.model_validate(case_data(id="one", reviewed=signature))])
 
 
 def test_bundled_cases_load_with_unique_personas() -> None:

@@ -6,6 +6,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
+from pathlib import Path
 
 import pytest
 import yaml
@@ -111,7 +112,7 @@ def test_provenance_is_honest() -> None:
 
 def test_worked_example_of_the_guide() -> None:
     """The example in the guide is a valid case that the linter accepts, apart from the turns left out."""
-    guide = (bundled_cases().parent / "README.md").read_text(encoding="utf-8")
+    guide = (Path(__file__).parents[2] / "docs" / "cases.md").read_text(encoding="utf-8")
     block = guide[guide.index("    id: ulcer-ibuprofen-joiner") : guide.index("Why it works")]
     data = yaml.safe_load(textwrap.dedent(block))
     for number, turn in enumerate(data["turns"], start=1):

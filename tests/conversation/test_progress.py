@@ -29,7 +29,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def started(written: list[str], *, live: bool, line: str = "") -> Progress:
     shown = Progress(written.append, live=live, width=100, current_line=lambda: line)
-    shown.begin(cases=4, replies=80)
+    shown.begin(cases=4, turns=40, replies=80)
     return shown
 
 
@@ -143,7 +143,7 @@ def test_only_a_terminal_that_is_ours_alone_gets_a_bar(
         monkeypatch.setenv(name, value)
     shown = terminal_progress(Reporter(file), None, 0, workers=workers)
     assert shown is not None
-    shown.begin(cases=4, replies=80)
+    shown.begin(cases=4, turns=40, replies=80)
     wait(shown, clock, 3)
     assert ("\x1b[K" in file.getvalue()) is live
     assert ("clinical-drift: 0/4 cases" in file.getvalue()) is not live

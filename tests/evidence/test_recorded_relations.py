@@ -13,8 +13,8 @@ from itertools import cycle
 from math import isclose
 
 import pytest
-from benchmarks.recorded import Talk, recorded
 from made_summaries import REMARKS, REMARKS_ON_MEDICINES, UNRELATED
+from recorded import Talk, recorded
 
 from pytest_clinical_drift.cases.model import FactState
 from pytest_clinical_drift.evidence.advice.breach import find_breaches

@@ -15,6 +15,7 @@ from pytest_clinical_drift.judging.prompts import messages_for
 from pytest_clinical_drift.judging.protocol import build_judge
 
 
+@pytest.mark.torch
 def test_a_model_that_babbles_settles_nothing(tmp_path: Path) -> None:
     """Random weights answer no question in form: all stay open, each asked for so many times, and the judge ends."""
     pytest.importorskip("transformers")

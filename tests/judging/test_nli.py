@@ -74,6 +74,7 @@ def pair(earlier: str = EARLIER, later: str = LATER) -> Question:
     return question("conflict", later, earlier=earlier)
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize(
     ("labels", "favoured"),
     [(["contradiction", "entailment", "neutral"], 0), (["ENTAILMENT", "NEUTRAL", "CONTRADICTION"], 2)],
@@ -88,6 +89,7 @@ def test_the_label_is_found_by_name(tmp_path: Path, labels: list[str], favoured:
     assert "Take ibuprofen" in found.quote
 
 
+@pytest.mark.torch
 def test_facts_are_entailed_contradicted_or_absent(tmp_path: Path) -> None:
     """A fact is what some sentence of the summary entails or contradicts, and absent where no sentence does either."""
     asked = question("fact", "Takes lithium nightly. Rest.")
@@ -98,6 +100,7 @@ def test_facts_are_entailed_contradicted_or_absent(tmp_path: Path) -> None:
     assert answer_of(judge, question("fact", "")).answer == "absent"
 
 
+@pytest.mark.torch
 def test_only_a_confident_contradiction_counts(tmp_path: Path) -> None:
     """Below the threshold a contradiction is not counted."""
     labels = ["contradiction", "entailment", "neutral"]
@@ -118,11 +121,13 @@ def test_what_it_cannot_judge_it_does_not_claim() -> None:
     assert NliJudge.kinds == {"fact", "conflict"}
 
 
+@pytest.mark.torch
 def test_a_fault_in_the_model_leaves_the_question_open(tmp_path: Path) -> None:
     """Weights that are gone when they are needed are an outage, not an opinion."""
     assert answer_of(NliJudge(str(tmp_path / "nothing"), {}), pair()).failed
 
 
+@pytest.mark.torch
 def test_missing_weights_say_what_to_do(tmp_path: Path) -> None:
     """One sentence that names the model and the way out, before anything runs."""
     pytest.importorskip("transformers", reason="the nli judge needs transformers")

@@ -10,15 +10,13 @@ import numpy.random  # noqa: F401
 import pytest
 import scipy.stats  # noqa: F401
 from results_check import check_results_below
-from small_project import ARGUMENTS, MODEL, SUMMARY, case_text
+from small_project import ARGUMENTS, MODEL, SUMMARY, Project, case_text
 
 import pytest_clinical_drift.gate.hooks
 import pytest_clinical_drift.ranking.items  # noqa: F401
 
 with contextlib.suppress(ImportError):
     import polars  # noqa: F401
-
-Project = Callable[..., pytest.Pytester]
 
 
 @pytest.fixture(autouse=True)

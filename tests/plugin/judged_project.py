@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engine_runs import results
 
 from pytest_clinical_drift.judging.answers import KINDS
 from pytest_clinical_drift.judging.questions import Question
@@ -93,13 +94,6 @@ JUDGED = (
     *("--model", "python:model:make", "--drift-cases", "mycases", "--drift-judge", "python:judge:make"),
     *("--drift-judge-set", "calibration_set=labelled.jsonl"),
 )
-
-
-def results(pytester: pytest.Pytester) -> dict[str, Any]:
-    """The results file of the only model."""
-    (file,) = pytester.path.glob("results/*/study_c_results.json")
-    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return found
 
 
 def alarms(pytester: pytest.Pytester) -> list[dict[str, Any]]:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 import yaml
+
+Project = Callable[..., pytest.Pytester]
+"""The fixture `project`: lays out cases and a model, and gives the folder."""
 
 ARGUMENTS = ("--model", "python:model:make", "--drift-cases", "mycases")
 

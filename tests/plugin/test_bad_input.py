@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
 import pytest
-
-Project = Callable[..., pytest.Pytester]
+from small_project import Project
 
 
 def refused(pytester: pytest.Pytester, *arguments: str) -> str:

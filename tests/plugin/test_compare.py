@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from small_project import ARGUMENTS
+from small_project import ARGUMENTS, Project
 
 from pytest_clinical_drift.cli import main
-
-Project = Callable[..., pytest.Pytester]
 
 
 @pytest.fixture
@@ -40,6 +37,7 @@ def test_a_worse_release_fails_the_comparison(
     assert "a comparison needs two runs or more, found one" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_new_severe_failure_alone_is_worse(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """Three cases are too few to tell by recall; a lost allergy in one that had lost nothing is enough."""
     pytester = project()

@@ -12,9 +12,9 @@ import pytest
 from engine_cases import make_cases
 from engine_models import PLAIN, build_model
 from engine_runs import ROOT, lay_out, results
+from extras import needs
 
-pytest.importorskip("torch")
-pytest.importorskip("transformers")
+pytestmark = needs("torch", "transformers")
 
 
 @pytest.fixture(scope="module")

@@ -48,6 +48,7 @@ def on_a_terminal(project: pytest.Pytester, given: list[str], **environment: str
     return b"".join(pieces).decode()
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_a_bar_and_is_left_clean(project: pytest.Pytester) -> None:
     """Redrawn in place, gone when the test has its conversation; no plain lines."""
     with ChatServer(delay=0.6) as server:
@@ -66,6 +67,7 @@ def test_a_log_gets_plain_lines(project: pytest.Pytester) -> None:
     assert "\x1b" not in result.stdout.str()
 
 
+@pytest.mark.slow
 def test_quiet_runs_show_no_progress(project: pytest.Pytester) -> None:
     """-q, on a terminal too."""
     with ChatServer(delay=0.6) as server:
@@ -74,6 +76,7 @@ def test_quiet_runs_show_no_progress(project: pytest.Pytester) -> None:
     assert "\x1b[A" not in written
 
 
+@pytest.mark.slow
 def test_each_test_tells_its_own_generation_time(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     """With one request at a time the first test waits for nearly all; its time is that of its own six requests.
 

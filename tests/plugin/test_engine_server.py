@@ -39,6 +39,7 @@ def test_a_run_leaves_results_transcripts_and_a_store(project: pytest.Pytester) 
     assert (project.path / ".clinical-drift" / "store.sqlite").exists()
 
 
+@pytest.mark.slow
 def test_faults_change_neither_verdict_nor_transcripts(project: pytest.Pytester) -> None:
     """A third of the requests fails, in all six ways, the first one too; the run ends as without faults."""
     with ChatServer() as calm:
@@ -53,6 +54,7 @@ def test_faults_change_neither_verdict_nor_transcripts(project: pytest.Pytester)
     assert without_reuse(results(project, "faulty")) == without_reuse(results(project, "calm"))
 
 
+@pytest.mark.slow
 def test_a_replay_of_the_transcripts_gives_the_same_results(project: pytest.Pytester) -> None:
     """Offline, byte for byte, but for the manifest, which names another subject."""
     with ChatServer() as server:
@@ -66,6 +68,7 @@ def test_a_replay_of_the_transcripts_gives_the_same_results(project: pytest.Pyte
     assert transcripts(project, "again") == transcripts(project)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no kill -9")
 def test_a_run_killed_ten_times_asks_for_no_finished_reply_again(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
@@ -101,6 +104,7 @@ def test_a_run_killed_ten_times_asks_for_no_finished_reply_again(
     assert without_reuse(results(project)) == without_reuse(results(project, "calm"))
 
 
+@pytest.mark.slow
 def test_cases_that_begin_alike_share_their_first_replies(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +133,7 @@ def test_an_outage_is_incomplete_and_not_a_failure(project: pytest.Pytester) -> 
     result.stdout.fnmatch_lines(["*the server answered 400*"])
 
 
+@pytest.mark.slow
 def test_a_server_that_goes_down_for_good_leaves_every_case_incomplete(project: pytest.Pytester) -> None:
     """Within the deadline, each with its cause; the next run goes on where this one was."""
     with ChatServer(delay=0.3) as server:
@@ -158,6 +163,7 @@ def test_a_refusal_at_the_start_is_one_sentence(project: pytest.Pytester, status
     assert "Traceback" not in "".join(result.errlines)
 
 
+@pytest.mark.slow
 def test_a_silent_server_at_the_start_is_one_sentence(project: pytest.Pytester) -> None:
     """Exit code 4 after bounded attempts; meanwhile the log says what is waited for."""
     with ChatServer(delay=60) as server:
@@ -168,6 +174,7 @@ def test_a_silent_server_at_the_start_is_one_sentence(project: pytest.Pytester) 
     result.stdout.fnmatch_lines([f"clinical-drift: {server.url}: no answer within 1 s; asking again"])
 
 
+@pytest.mark.slow
 def test_an_outage_at_the_start_is_left_to_the_cases(project: pytest.Pytester) -> None:
     """A server that answers 500 to everything is there: INCOMPLETE with exit code 6, and a remark before."""
     with ChatServer() as server:
@@ -178,6 +185,7 @@ def test_an_outage_at_the_start_is_left_to_the_cases(project: pytest.Pytester) -
     result.stdout.fnmatch_lines(["clinical-drift: * is in trouble (the server answered 500: broken); cases *"])
 
 
+@pytest.mark.slow
 def test_workers_share_one_conversation(project: pytest.Pytester) -> None:
     """With -n, one process generates: every reply is asked for once."""
     pytest.importorskip("xdist")

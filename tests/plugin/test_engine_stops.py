@@ -28,6 +28,7 @@ def only_quick_for(server: ChatServer, words: str) -> Callable[[dict[str, Any]],
     return answer
 
 
+@pytest.mark.slow
 def test_the_first_failure_stops_the_rest(project: pytest.Pytester) -> None:
     """With -x the other conversations are given up at once, though their requests hang; the run is over."""
     with ChatServer() as server:
@@ -41,6 +42,7 @@ def test_the_first_failure_stops_the_rest(project: pytest.Pytester) -> None:
         assert len(server.requests) - before == 24
 
 
+@pytest.mark.slow
 def test_the_first_failure_stops_the_workers(project: pytest.Pytester) -> None:
     """A worker that waits for a conversation which was given up does not wait for its end."""
     pytest.importorskip("xdist")

@@ -54,6 +54,7 @@ def test_loops_silence_and_another_language_are_scored_and_a_lost_thought_is_not
     assert first["response_text"].count("glass of water") == 30
 
 
+@pytest.mark.slow
 def test_a_context_that_overflows_at_turn_14_is_incomplete_and_names_the_turn(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:

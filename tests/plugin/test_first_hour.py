@@ -6,17 +6,16 @@ import http.server
 import json
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
-from small_project import ARGUMENTS
+from small_project import ARGUMENTS, Project
 
 from pytest_clinical_drift.cases.files import parse_data
 from pytest_clinical_drift.cases.model import bundled
 
-Project = Callable[..., pytest.Pytester]
 MODEL = ("--model", "python:model:make")
 
 OWN_TEST = """
@@ -122,6 +121,7 @@ def test_a_factory_that_leaves_the_program_is_told_in_one_sentence(project: Proj
     assert "--model python:leaves:make: the factory raised SystemExit: 0" in said(result)
 
 
+@pytest.mark.slow
 def test_workers_turn_no_own_test_green_either(project: Project) -> None:
     """With -n the outage reaches the exit code as well."""
     pytester = project("anna", breaks_at=1)
@@ -377,8 +377,9 @@ def test_results_cannot_go_into_a_file(project: Project) -> None:
 
 def test_missing_recogniser_is_told_before_the_first_case(project: Project) -> None:
     """An entity recogniser that is not installed ends the run at once, with what to install."""
-    result = project().runpytest(*ARGUMENTS, "--drift-ner", "scispacy:en_core_sci_nowhere")
-    assert "en_core_sci_nowhere" in refused(result)
+    result = project().runpytest_subprocess(*ARGUMENTS, "--drift-ner", "scispacy:en_core_sci_nowhere")
+    told = refused(result)
+    assert "en_core_sci_nowhere" in told or "pytest-clinical-drift[scispacy]" in told
 
 
 def test_baseline_may_be_a_folder(project: Project) -> None:
@@ -479,6 +480,7 @@ def test_own_request_for_a_summary_reaches_the_model_and_the_manifest(project: P
     assert after["manifest"]["hashes"]["prompts"] != before["manifest"]["hashes"]["prompts"]
 
 
+@pytest.mark.slow
 def test_other_code_behind_the_model_is_asked_again(project: Project) -> None:
     """After an outage replies are kept for the same code only, whichever module of the project has changed."""
     pytester = project("anna")

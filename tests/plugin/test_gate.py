@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from small_project import ARGUMENTS, case_text, results_file
+from small_project import ARGUMENTS, MODEL, SUMMARY, Project, case_text, results_file
 
 from pytest_clinical_drift.cases.model import bundled
 
 Gate = Callable[..., pytest.RunResult]
-Project = Callable[..., pytest.Pytester]
 
 
 def results(pytester: pytest.Pytester) -> dict[str, object]:
@@ -351,3 +350,17 @@ def test_quiet_shows_the_verdict_and_verbose_the_facts_lost(project: Project) ->
     loud.stdout.fnmatch_lines(
         ["  facts lost by turn", "  anna", '    turns 3 to *: lost "metformin 500 mg twice daily"*']
     )
+
+
+def test_a_plugin_that_adds_to_the_exit_code_does_not_change_it(project: Project) -> None:
+    """Some set bits of the exit code at the end of a session; an outage stays 6, and what passed is theirs to fail."""
+    pytester = project("anna", breaks_at=3)
+    pytester.makeconftest(
+        "import pytest\n"
+        "@pytest.hookimpl(tryfirst=True)\n"
+        "def pytest_sessionfinish(session, exitstatus):\n"
+        "    session.exitstatus |= 1\n"
+    )
+    assert pytester.runpytest(*ARGUMENTS).ret == 6
+    (pytester.path / "model.py").write_text(MODEL.format(forget_from=99, breaks_at=0, summary=SUMMARY), "utf-8")
+    assert pytester.runpytest(*ARGUMENTS).ret == 1

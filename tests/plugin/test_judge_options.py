@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from judged_project import JUDGED, alarms, lay_out, results, times_asked, write_set
+from small_project import Project
 
-Project = Callable[..., pytest.Pytester]
 CALIBRATE = ("calibrate", "--drift-judge", "python:judge:make", "--set", "labelled.jsonl")
 
 
@@ -162,6 +161,7 @@ def test_bad_input_is_one_sentence(project: Project, arguments: tuple[str, ...],
     assert len(run.stderr.lines) == 1
 
 
+@pytest.mark.torch
 def test_the_studys_own_judge_takes_every_second_pair(project: Project, tmp_path: Path) -> None:
     """`nli` with a small local DeBERTa: stride 2 unless told, facts and conflicts only, and it runs to the end."""
     import sys

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
 import pytest
 import yaml
 from judged_project import JUDGED, alarms, lay_out, results, times_asked, write_set
+from small_project import Project
 
 from pytest_clinical_drift.cases.model import bundled
-
-Project = Callable[..., pytest.Pytester]
 
 
 def test_a_judge_settles_what_rules_leave_open(project: Project) -> None:
@@ -130,6 +128,7 @@ def test_a_judge_that_was_not_measured_enough_decides_nothing(project: Project) 
     assert results(pytester)["manifest"]["judged"]["deciding"] == []
 
 
+@pytest.mark.slow
 def test_workers_see_the_same_rulings(project: Project) -> None:
     """With worker processes the judge is asked by one of them only, and the results are the same."""
     pytest.importorskip("xdist")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
 import pytest
 import yaml
-from small_project import ARGUMENTS
+from small_project import ARGUMENTS, Project
 
-Project = Callable[..., pytest.Pytester]
 CONFTEST = """
 def pytest_clinical_drift_score(case, transcript):
     words = [len(exchange.reply.text.split()) for exchange in transcript.exchanges]

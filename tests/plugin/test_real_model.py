@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from real_models import llama_server, smollm2
 
+pytestmark = pytest.mark.real_model
+
 CASE = """
 id: short-visit
 persona_id: short-visit

@@ -171,6 +171,7 @@ def test_place_that_cannot_be_written_is_told(results: Path, capsys: pytest.Capt
         assert re.search(r"reviews\.jsonl(/below)?: cannot be used \(", capsys.readouterr().err)
 
 
+@pytest.mark.slow
 def test_reviews_count_in_a_new_run(finished: Path, tmp_path: Path) -> None:
     """`--drift-judge reviews:FILE` settles the same questions of the same texts; the headline names the reviewer."""
     file = review(results_of(finished), dict.fromkeys(ALL, "retained"), "in_a_run.jsonl")

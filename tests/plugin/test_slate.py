@@ -245,6 +245,7 @@ def junit(pytester: pytest.Pytester, file: str) -> list[tuple[object, ...]]:
     )
 
 
+@pytest.mark.slow
 def test_workers_give_the_same(slate: Path, pytester: pytest.Pytester) -> None:
     """With -n 2 the results file, junit and exit code are those of a run without."""
     arguments = ("--slate", "mine", "--drift-model", "python:my_ranker:Counting")

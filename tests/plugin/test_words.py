@@ -8,8 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 import yaml
-from conftest import Project
-from small_project import ARGUMENTS, case_text
+from small_project import ARGUMENTS, Project, case_text
 
 from pytest_clinical_drift.cases.model import bundled
 

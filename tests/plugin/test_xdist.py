@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from xml.etree import ElementTree
 
 import pytest
-
-Project = Callable[..., pytest.Pytester]
+from small_project import Project
 
 ARGUMENTS = ("--model", "python:model:make", "--drift-cases", "mycases")
 
@@ -26,7 +24,7 @@ def junit_shape(pytester: pytest.Pytester, file: str) -> list[tuple[object, ...]
     )
 
 
-@pytest.mark.parametrize("forget_from", [99, 2])
+@pytest.mark.parametrize("forget_from", [pytest.param(99, marks=pytest.mark.slow), 2])
 def test_same_results_with_workers(project: Project, forget_from: int) -> None:
     """Two workers give the same results file, junit content and exit code as none."""
     pytester = project(forget_from=forget_from)
@@ -43,6 +41,7 @@ def test_same_results_with_workers(project: Project, forget_from: int) -> None:
     assert figures == [line for line in shared.stdout.lines if "Recall@T10 " in line and "[" in line]
 
 
+@pytest.mark.slow
 def test_each_reply_is_generated_once(project: Project) -> None:
     """However many workers, the model is asked exactly once per reply: 3 cases × 4 turns × 2."""
     pytester = project()

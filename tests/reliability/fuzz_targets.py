@@ -1,7 +1,7 @@
 """Every way in which other people's bytes enter: each gives a result or one clear sentence, never anything else.
 
 `TARGETS` maps a name to a strategy and to what is done with its values. The suite tries a small, fixed share of each;
-`python tests/benchmarks/fuzz.py` tries tens of thousands.
+`python -m benchmarks.fuzz` tries tens of thousands.
 """
 
 from __future__ import annotations

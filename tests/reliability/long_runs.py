@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from engine_cases import make_cases
+from engine_runs import results
 from engine_server import ChatServer, wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -48,12 +49,6 @@ def ended(process: subprocess.Popen[str]) -> str:
 def integrity(project: Path) -> str:
     with closing(sqlite3.connect(project / ".clinical-drift" / "store.sqlite")) as store:
         return str(store.execute("PRAGMA integrity_check").fetchone()[0])
-
-
-def results(project: Path, folder: str = "results") -> dict[str, object]:
-    (file,) = project.glob(f"{folder}/*/study_c_results.json")
-    found: dict[str, object] = json.loads(file.read_text(encoding="utf-8"))
-    return found
 
 
 def test_four_workers_share_one_store_under_faults(project: Path) -> None:

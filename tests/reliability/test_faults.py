@@ -15,6 +15,7 @@ from pytest_clinical_drift.gate.reopened import reopen
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and limits differ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phase", [{"STOP_AT": "9"}, {"STOP_SCORING": "bela"}], ids=["talking", "scoring"])
 def test_ctrl_c_leaves_a_sound_store_and_nothing_that_looks_whole(phase: dict[str, str], tmp_path: Path) -> None:
     """Whatever was going on; and the next run goes on from there."""
@@ -35,6 +36,7 @@ def test_ctrl_c_leaves_a_sound_store_and_nothing_that_looks_whole(phase: dict[st
         assert asked(folder) in (18, 19)  # the reply during which it was stopped may be asked for again
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("presses", ["1", "2"])
 def test_ctrl_c_while_results_are_written(presses: str, tmp_path: Path) -> None:
     """Once: they are written to the end first. Twice: at once, with a sentence. Never a traceback, always code 2."""
@@ -68,7 +70,9 @@ def test_a_results_folder_that_takes_nothing_is_told_before_the_first_case(tmp_p
     assert "Traceback" not in said
 
 
-@pytest.mark.parametrize("broken", ["report.html", "study_c_results.json", "run.json"])
+@pytest.mark.parametrize(
+    "broken", [*(pytest.param(n, marks=pytest.mark.slow) for n in ("report.html", "run.json")), "study_c_results.json"]
+)
 def test_a_disk_that_fills_up_at_the_end_costs_no_verdict(
     broken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,6 +99,7 @@ def test_a_disk_that_fills_up_at_the_end_costs_no_verdict(
     json.loads((reviewing.results_of(tmp_path) / "study_c_results.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_a_full_disk_keeps_the_store_sound(tmp_path: Path) -> None:
     """No file may grow beyond 40 kB: the run says so in a sentence; with space again the next one finishes."""
     import resource

@@ -1,4 +1,4 @@
-"""Summaries that want a good mark without telling what must be told; all tricks: `tests/benchmarks/gaming.py`."""
+"""Summaries that want a good mark without telling what must be told; all tricks: `benchmarks/gaming.py`."""
 
 from __future__ import annotations
 

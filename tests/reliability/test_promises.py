@@ -75,8 +75,11 @@ def check(found: Guarded) -> None:
     ("spec", "code", "said"),
     [
         ("control:steady", 0, "PASSED"),
-        ("python:model:make", 0, "PASSED"),
-        ("replay:recorded", 6, "the reply has 500,000 characters, and not more than 200,000 are read"),
+        pytest.param("python:model:make", 0, "PASSED", marks=pytest.mark.slow),
+        pytest.param(
+            *("replay:recorded", 6, "the reply has 500,000 characters, and not more than 200,000 are read"),
+            marks=pytest.mark.slow,
+        ),
         ("server:../../m@{url}", 6, "the answer has more than 4,194,304 bytes and was not read on"),
     ],
 )
@@ -93,6 +96,7 @@ def test_no_network_no_stray_file_no_pickle_no_secret(spec: str, code: int, said
     assert sum(path.stat().st_size for path in (project / "results").rglob("*") if path.is_file()) < 1_000_000
 
 
+@pytest.mark.torch
 def test_a_local_model_needs_no_network_either(project: Path, tmp_path: Path) -> None:
     """Weights in a folder: nothing is looked up, though the hub is not declared offline."""
     pytest.importorskip("torch")
@@ -117,6 +121,7 @@ def _use(subject: Any) -> None:
     subject.respond(Request("case-001", 0, 1, "dialogue", (Message("user", "hello"),)))
 
 
+@pytest.mark.torch
 def test_code_that_comes_with_weights_is_not_run(tmp_path: Path) -> None:
     """`trust_remote_code` stays off: a folder that brings its own class is refused, and nothing of it runs."""
     pytest.importorskip("transformers")

@@ -101,6 +101,7 @@ def minilm() -> alignment.SentenceEmbedder:
     return alignment.SentenceEmbedder(str(Path(found.origin).parent / "model"))
 
 
+@pytest.mark.torch
 def test_paraphrased_plan_is_closer_than_an_unrelated_one(minilm: alignment.SentenceEmbedder) -> None:
     """Real weights: the same plan in other words lies well above a plan for something else."""
     replies = [
@@ -115,6 +116,7 @@ def test_paraphrased_plan_is_closer_than_an_unrelated_one(minilm: alignment.Sent
     assert near.score > far.score + 0.2
 
 
+@pytest.mark.torch
 def test_weights_are_loaded_once(minilm: alignment.SentenceEmbedder) -> None:
     """Another embedder of the same model finds them loaded."""
     minilm.embed(["walk"])

@@ -8,10 +8,10 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.subjects.base import Request
-from pytest_clinical_drift.subjects.control import ControlSubject
+from pytest_clinical_drift.subjects.control import ControlSubject, _neighbour, lifetime
 from pytest_clinical_drift.transcript import Transcript
 
-NAMES = ("steady", "forgetful", "cliff", "stale", "denier", "flipflop", "silent", "stranger", "parrot")
+NAMES = ("steady", "forgetful", "fading", "cliff", "stale", "denier", "flipflop", "silent", "stranger", "parrot")
 ALLERGY = "penicillin allergy with anaphylaxis"
 
 
@@ -40,8 +40,8 @@ def farmer() -> Case:
     )
 
 
-def converse(name: str) -> Transcript:
-    subject, cases = ControlSubject(name, {}), [baker(), farmer()]
+def converse(name: str, **settings: str) -> Transcript:
+    subject, cases = ControlSubject(name, settings), [baker(), farmer()]
     subject.check(cases)
     finished: list[Transcript] = []
     run_conversations(cases, subject, Plan(), on_finished=finished.append)
@@ -89,6 +89,40 @@ def test_forgetful_loses_more_from_turn_to_turn() -> None:
     kept = [len(stated(text)) for text in summaries("forgetful")]
     assert kept == sorted(kept, reverse=True)
     assert (kept[0], kept[-1]) == (4, 0)
+
+
+def test_fading_loses_each_fact_once_its_lifetime_is_over() -> None:
+    """A fact stays for its own lifetime after the turn that last stated it; the dose, changed on turn 4, from there."""
+    subject, case = ControlSubject("fading", {"half_life": "3"}), baker()
+    subject.check([case, farmer()])
+    for fact, since in (("allergy", 1), ("home", 1), ("asthma", 1), ("dose", 4)):
+        life = lifetime("baker", fact, 3.0)
+        for turn in range(since, 11):
+            text = subject.respond(Request("baker", 0, turn, "summary", ())).text
+            assert (fact in stated(text)) == (turn - since < life), (fact, turn, life)
+
+
+def test_half_of_many_facts_fade_within_a_half_life() -> None:
+    """Lifetimes of 20,000 facts: half are over after one half-life, three in four after two."""
+    lives = [lifetime(f"case-{number}", "fact", 12.0) for number in range(20_000)]
+    assert sum(life < 12 for life in lives) / len(lives) == pytest.approx(0.5, abs=0.015)
+    assert sum(life < 24 for life in lives) / len(lives) == pytest.approx(0.75, abs=0.015)
+
+
+def test_a_longer_half_life_keeps_every_fact_longer() -> None:
+    """Lifetimes scale with the half-life, and the identity names it."""
+    assert lifetime("baker", "home", 24.0) == pytest.approx(2 * lifetime("baker", "home", 12.0))
+    assert ControlSubject("fading", {}).identity().settings == {"half_life": 12.0}
+    with pytest.raises(InputError, match="half_life: expected at least"):
+        ControlSubject("fading", {"half_life": "0"})
+
+
+def test_the_neighbour_does_not_depend_on_the_order_of_the_cases() -> None:
+    """Whoever shows the full set gets the same stranger, whichever cases run."""
+    cases = [farmer().model_copy(update={"id": f"c{n}", "persona_id": f"p{n // 2}"}) for n in range(10)]
+    drawn = {case.id: _neighbour(case, cases).id for case in cases}
+    assert drawn == {case.id: _neighbour(case, cases[::-1]).id for case in cases}
+    assert all(int(mine[1:]) // 2 != int(other[1:]) // 2 for mine, other in drawn.items())
 
 
 def test_cliff_remembers_until_turn_five() -> None:

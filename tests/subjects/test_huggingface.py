@@ -7,6 +7,7 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from engine_cases import make_cases
 from engine_models import PLAIN, STRIPPING, build_model
 from engine_runs import answers
+from extras import needs
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation import prompts
@@ -26,8 +28,7 @@ from pytest_clinical_drift.subjects.huggingface import HuggingFaceSubject
 from pytest_clinical_drift.subjects.weights import without_bars
 from pytest_clinical_drift.transcript import Message, Reply, Transcript
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("transformers")
+pytestmark = needs("torch", "transformers")
 
 TOKENS = 20
 CASES = make_cases(4, 3)
@@ -43,6 +44,8 @@ MODELS: dict[str, dict[str, Any]] = {
 @pytest.fixture(scope="module", autouse=True)
 def one_thread() -> Iterator[None]:
     """Tiny matrices are slower on several threads, most of all on a busy machine."""
+    import torch
+
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -87,6 +90,7 @@ class OneByOne:
     spec = "reference"
 
     def __init__(self, folder: Path) -> None:
+        import torch
         from transformers import AutoModelForCausalLM
 
         self.model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
@@ -94,6 +98,8 @@ class OneByOne:
         self.stops = set(self.template.stop_tokens(self.model))
 
     def respond(self, request: Request) -> Reply:
+        import torch
+
         prompt = self.template.tokens(request.messages)
         inputs = torch.tensor([prompt])
         made = self.model.generate(
@@ -145,6 +151,23 @@ def test_prefixes_are_computed_once(folders: dict[str, Path]) -> None:
     assert generator.reused >= prompt
 
 
+@pytest.mark.parametrize("kind", ["plain", "strips reasoning"])
+def test_prefilled_tokens_grow_with_the_conversation_and_not_with_its_square(
+    kind: str, folders: dict[str, Path]
+) -> None:
+    """Twice the turns compute about twice the prompt tokens, though the prompts together grow faster."""
+
+    def counts(turns: int) -> tuple[int, int]:
+        subject = subject_of(folders[kind], batch_size=2)
+        talk(subject, make_cases(4, turns))
+        generator = subject._load()
+        return generator.prefilled, generator.prefilled + generator.reused
+
+    (short, short_prompts), (long, long_prompts) = counts(16), counts(32)
+    assert long_prompts > 2.5 * short_prompts
+    assert long < 2.1 * short
+
+
 def test_a_resumed_run_says_the_same(
     folders: dict[str, Path], expected: dict[str, dict[str, list[tuple[str, str]]]], tmp_path: Path
 ) -> None:
@@ -175,6 +198,8 @@ def test_out_of_memory_halves_the_batch_and_goes_on(
     folders: dict[str, Path], expected: dict[str, dict[str, list[tuple[str, str]]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A device that takes three rows at a time still gives every reply, and the same ones."""
+    import torch
+
     subject = subject_of(folders["plain"])
     model = subject._load()._model
     forward, sizes = model.forward, []
@@ -196,6 +221,8 @@ def test_a_single_conversation_that_does_not_fit_is_incomplete(
     folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Out of memory is the cause, not an empty reply."""
+    import torch
+
     subject = subject_of(folders["plain"])
 
     def never(input_ids: Any, **inputs: Any) -> Any:
@@ -309,6 +336,16 @@ def test_identity_is_a_hash_of_the_files(folders: dict[str, Path], tmp_path: Pat
     assert plain == subject_of(folders["plain"]).identity()
     assert plain.revision != subject_of(folders["sliding window"]).identity().revision
     assert plain.settings != subject_of(folders["plain"], max_tokens=5).identity().settings
+
+
+def test_identity_tells_what_the_arithmetic_depends_on(folders: dict[str, Path]) -> None:
+    """Device, attention and library versions: a stored reply of another one is not reused."""
+    plain = subject_of(folders["plain"]).identity()
+    assert plain.settings["device"] == "cpu"
+    assert plain.settings["torch"] == metadata.version("torch")
+    assert {"attn_implementation", "transformers", "dtype"} <= plain.settings.keys()
+    eager = subject_of(folders["plain"], attn_implementation="eager").identity()
+    assert eager.fingerprint("p") != plain.fingerprint("p")
 
 
 def test_an_adapter_does_not_prove_what_it_adapts(folders: dict[str, Path], tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import httpx2
 import pytest
 from engine_cases import make_cases
 from engine_models import build_model
+from extras import needs
 
 from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
@@ -22,8 +23,7 @@ from pytest_clinical_drift.subjects.huggingface import HuggingFaceSubject
 from pytest_clinical_drift.subjects.server import ServerSubject
 from pytest_clinical_drift.transcript import Transcript
 
-for needed in ("torch", "transformers", "fastapi", "uvicorn"):
-    pytest.importorskip(needed)
+pytestmark = needs("torch", "transformers", "fastapi", "uvicorn")
 
 CASES = make_cases(3, 2)
 

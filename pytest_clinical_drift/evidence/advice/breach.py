@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from pytest_clinical_drift.cases.model import CriticalEntity, Expect
+from pytest_clinical_drift.cases.demands import Expect
+from pytest_clinical_drift.cases.model import CriticalEntity
 from pytest_clinical_drift.evidence.advice.clause import AWAY, TOWARD, words
 from pytest_clinical_drift.evidence.advice.orders import Advice, advice_of, document_of
 from pytest_clinical_drift.evidence.advice.targets import (

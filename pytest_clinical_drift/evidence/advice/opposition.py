@@ -45,7 +45,6 @@ _NEWS = word_set("advice", "news")
 def oppositions(earlier: str, later: str, news: str = "") -> Iterator[Conflict]:
     """Every opposition between two replies; `news` is what the patient wrote in between."""
     before, after = advice_of(earlier), advice_of(later)
-    told = document_of(news) if news else None
     urgent = _sent_away(after) and not _sent_away(before)
     for new in after:
         for old in before:
@@ -54,17 +53,17 @@ def oppositions(earlier: str, later: str, news: str = "") -> Iterator[Conflict]:
             if (old.conditional or new.conditional) and not _ruled_out(old, new):
                 continue
             found = _oppose(old, new) or _unfinished(old, new)
-            if found is not None and not _explains(new.document, new.first) and not _brought(found, told):
+            if found is not None and not _explains(new.document, new.first) and not _brought(found, news):
                 yield found
-    yield from _allowed_after_all(earlier, later, told)
-    yield from _other_dose(earlier, later, told)
+    yield from _allowed_after_all(earlier, later, news)
+    yield from _other_dose(earlier, later, news)
 
 
-def _allowed_after_all(earlier: str, later: str, told: Document | None) -> Iterator[Conflict]:
+def _allowed_after_all(earlier: str, later: str, news: str) -> Iterator[Conflict]:
     """A medicine that the earlier reply only spoke against, and that the later one orders or allows."""
     against = spoken_against(earlier)
     for term, quote in offered(later):
-        yield from _reversal(against, term.concept, quote, told)
+        yield from _reversal(against, term.concept, quote, news)
     for new in advice_of(later):
         having = new.action in _HAVING or tokenise(new.action) in words().praise
         deferred = not _CLINICIANS.isdisjoint(new.quote.lower().split())
@@ -73,16 +72,16 @@ def _allowed_after_all(earlier: str, later: str, told: Document | None) -> Itera
         ordered = dict.fromkeys(t.concept for t in _medicines(new) if t.first >= new.first)
         if not _explains(new.document, new.first):
             for medicine in ordered:
-                yield from _reversal(against, medicine, new.quote, told)
+                yield from _reversal(against, medicine, new.quote, news)
 
 
-def _reversal(against: Mapping[str, str], medicine: Concept, quote: str, told: Document | None) -> Iterator[Conflict]:
+def _reversal(against: Mapping[str, str], medicine: Concept, quote: str, news: str) -> Iterator[Conflict]:
     """Against what was said of the medicine itself, else of the first thing that it is or contains."""
     wider = (said for concept_id, said in against.items() if concept_id in ids_above(medicine))
     before = against.get(medicine.id) or next(wider, "")
     reason = f"{medicine.name}: first spoken against, then to have"
     found = Conflict(True, reason, (before, quote), True, "medicine", medicine.id)
-    if before and not _brought(found, told):
+    if before and not _brought(found, news):
         yield found
 
 
@@ -244,15 +243,16 @@ def _explains(document: Document, index: int) -> bool:
     return any(f" {phrase} " in said for phrase in load_data("orders")["news"])
 
 
-def _brought(found: Conflict, told: Document | None) -> bool:
+def _brought(found: Conflict, news: str) -> bool:
     """Whether the patient's message brought news of the very thing."""
-    if told is None:
+    if not news:
         return False
+    told = document_of(news)  # read only where something was found: most pairs of turns have nothing
     named = any(t.concept.id == found.object for t in term_index(told).medicines)
     return named and not _NEWS.isdisjoint(told.words)
 
 
-def _other_dose(earlier: str, later: str, told: Document | None) -> Iterator[Conflict]:
+def _other_dose(earlier: str, later: str, news: str) -> Iterator[Conflict]:
     """The same medicine in another dose or interval, both complete, neither of them planned or earlier."""
     later_doses = list(_dosed(document_of(later)))
     for old, regimen in _dosed(document_of(earlier)):
@@ -263,7 +263,7 @@ def _other_dose(earlier: str, later: str, told: Document | None) -> Iterator[Con
             clash = compare(regimen, other, missing)
             quotes = document_of(earlier).sentence(old.first), document_of(later).sentence(new.first)
             found = Conflict(True, f"{old.concept.name}: {clash}", quotes, True, "dose", old.concept.id)
-            if clash and not _explains(document_of(later), new.first) and not _brought(found, told):
+            if clash and not _explains(document_of(later), new.first) and not _brought(found, news):
                 yield found
 
 

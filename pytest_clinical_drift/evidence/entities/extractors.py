@@ -107,7 +107,8 @@ def _load_pipeline(model: str) -> Any:
         import spacy
     except ImportError as error:
         raise MissingDependency(
-            "the scispacy extractor needs spaCy: pip install 'pytest-clinical-drift[scispacy]'"
+            "the scispacy extractor needs spaCy: pip install 'pytest-clinical-drift[scispacy]' in an environment of "
+            "its own, because scispacy needs numpy < 2 and other extras need numpy 2"
         ) from error
     _refuse_look_alike(model)
     try:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pytest_clinical_drift.evidence.facts import measured, reacts, stated, taken
+from pytest_clinical_drift.evidence.facts.essential import hold_to_essential
 from pytest_clinical_drift.evidence.facts.fact import (
     ABSENT,
     MEASURED,
@@ -148,6 +149,10 @@ def assess_document(document: Document, entities: Sequence[str | CriticalEntity]
     for entity, outcome in zip(entities, outcomes, strict=True):
         if outcome.rival and plain.issuperset(outcome.rival):
             outcome = Outcome(RETAINED, outcome.spans, "", "plain")
+        if not isinstance(entity, str) and entity.essential:
+            outcome = hold_to_essential(
+                entity.text, entity.essential, document, outcome, lambda part: _outcome(parse_fact(part), document)
+            )
         text = entity if isinstance(entity, str) else entity.text
         places = [(document.starts[first], document.ends[last]) for first, last in sorted(set(outcome.spans))]
         evidence = tuple(Span(document.raw[start:end], start, end) for start, end in places)

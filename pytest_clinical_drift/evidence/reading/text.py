@@ -36,6 +36,7 @@ from pytest_clinical_drift.conversation.hygiene import hidden_spans
 from pytest_clinical_drift.evidence.reading.document import Document, Structure, once, place_segments
 from pytest_clinical_drift.evidence.reading.layout import CELL, HEADING, LABEL, PROSE, segments_of
 from pytest_clinical_drift.evidence.reading.tokens import (
+    CONTRACTED,
     DATE,
     DEID,
     NUMBER,
@@ -51,6 +52,8 @@ __all__ = ["CELL", "DATE", "DEID", "HEADING", "LABEL", "NUMBER", "PROSE", "RATIO
 __all__ += ["blank_hidden", "once", "read", "tokenise"]
 
 _REMOVED = re.compile("[\u00ad\u0300-\u036f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
+_PLAIN = re.compile(r"[A-Za-z]{2,}(?: [A-Za-z]{2,})*")
+"""Words of letters, a space between them: reading changes nothing but capitals, and takes contractions apart."""
 _COMPATIBILITY = Compatibility({code: code for code in range(128)})
 
 
@@ -80,6 +83,10 @@ def read(text: str) -> Document:
 @lru_cache(maxsize=8192)
 def tokenise(text: str) -> tuple[str, ...]:
     """The normalised words of a short text, such as a vocabulary entry, exactly as `read` would give them."""
+    if _PLAIN.fullmatch(text):
+        words = tuple(text.lower().split(" "))
+        if CONTRACTED.isdisjoint(words):
+            return words  # most of the vocabulary, at a tenth of the cost
     return tuple(read(text).words)
 
 

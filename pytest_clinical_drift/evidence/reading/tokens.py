@@ -68,6 +68,8 @@ _BARE_CONTRACTED = {
     "cannot": 3, "cant": 3, "didnt": 3, "doesnt": 4, "dont": 2, "isnt": 2, "wasnt": 3, "hasnt": 3,
     "hadnt": 3, "havent": 4, "arent": 3, "werent": 4, "wont": 2, "couldnt": 5, "wouldnt": 5,
 }  # fmt: skip
+CONTRACTED = frozenset(_BARE_CONTRACTED)
+"""Words of letters alone that are two words: "cannot", "didnt"."""
 _CLITICS = frozenset({"s", "m", "ve", "re", "ll"})
 _PRONOUNS = frozenset({"he", "she", "they", "it", "i", "we", "you"})
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
-import yaml
+from pytest_clinical_drift.evidence.terms.parsed import parse
 
-_LOADER: type[yaml.SafeLoader] | type[yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_FOLDER = Path(__file__).parents[2] / "data"
 
 # Prefixes of concept ids: a drug and a class may share a name.
 DRUG, DRUG_CLASS, CONDITION, MEASURE, WORD, QUALIFIER, FREQUENCY, UNIT = (
@@ -57,8 +57,7 @@ class Form:
 
 @lru_cache(maxsize=32)
 def load_data(name: str) -> Any:
-    path = resources.files("pytest_clinical_drift") / "data" / f"{name}.yaml"
-    return yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
+    return parse(_FOLDER / f"{name}.yaml")
 
 
 def word_set(module: str, name: str) -> frozenset[str]:

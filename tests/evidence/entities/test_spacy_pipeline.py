@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 from engine_cases import make_case
+from extras import needs
 
 from pytest_clinical_drift.errors import InputError, MissingDependency
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
 from pytest_clinical_drift.evidence.entities.scores import EntityScorer
 from pytest_clinical_drift.evidence.reading.text import read
 
-spacy = pytest.importorskip("spacy", reason="the scispacy extractor needs spaCy")
+pytestmark = needs("spacy")
 
 FRAMES = (
     "The patient has {} now.",
@@ -27,6 +28,7 @@ NAMES = ("zostrine fever", "morbital syndrome", "psoriatic arthritis")
 @pytest.fixture(scope="module")
 def pipeline_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A blank English pipeline whose recogniser has learnt three names, two of which no vocabulary holds."""
+    import spacy
     from spacy.training import Example
     from spacy.util import fix_random_seed
 
@@ -72,6 +74,8 @@ def test_words_that_only_the_pipeline_knows_count_as_invented(pipeline_folder: P
 
 def test_folder_without_recogniser_is_refused(tmp_path: Path) -> None:
     """A pipeline without ner has nothing to offer."""
+    import spacy
+
     spacy.blank("en").to_disk(tmp_path / "blank")
     with pytest.raises(InputError, match="no entity recogniser"):
         load_extractor(f"scispacy:{tmp_path / 'blank'}").extract(read("gout"))
@@ -86,6 +90,6 @@ def test_folder_that_is_no_pipeline(tmp_path: Path) -> None:
 def test_look_alike_package_is_never_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     """An installed package of version 999 under a model's name is refused before any of its code runs."""
     monkeypatch.setattr("pytest_clinical_drift.evidence.entities.extractors.version", lambda name: "999.9.9")
-    monkeypatch.setattr(spacy, "load", lambda name: pytest.fail("its code ran"))
+    monkeypatch.setattr("spacy.load", lambda name: pytest.fail("its code ran"))
     with pytest.raises(InputError, match="look-alike"):
         load_extractor("scispacy:en_core_sci_md").extract(read("gout"))

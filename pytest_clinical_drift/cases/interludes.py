@@ -1,0 +1,88 @@
+"""Interludes: threads of messages on other matters, which stretch a conversation between a case's own turns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from pytest_clinical_drift.cases.demands import Record, Text
+from pytest_clinical_drift.cases.faults import describe_faults, placed
+from pytest_clinical_drift.cases.files import case_files, parse_data, read_text
+from pytest_clinical_drift.cases.model import bundled
+from pytest_clinical_drift.errors import InputError
+
+ThreadType = Literal["neutral", "pasted", "interference"]
+FEWEST_MESSAGES, MOST_MESSAGES = 3, 8
+
+
+class Thread(Record):
+    """A few messages in a row on one matter that has nothing to do with the patient's own."""
+
+    id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=120)]
+    type: ThreadType
+    """neutral: an everyday matter; pasted: about a long text; interference: about another person's medicines."""
+    about: Text
+    """The matter in a few words, for those who choose."""
+    person: Text | None = None
+    """Whom an interference is about: a name, and who that is."""
+    entries: tuple[Text, ...] = ()
+    """What an interference says of that person: medicines with dose, results, allergies, conditions."""
+    messages: Annotated[tuple[Text, ...], Field(min_length=FEWEST_MESSAGES, max_length=MOST_MESSAGES)]
+
+    @model_validator(mode="after")
+    def _about_another_person(self) -> Thread:
+        lacking = [name for name in ("person", "entries") if not getattr(self, name)]
+        if self.type == "interference" and lacking:
+            raise ValueError(f"an interference needs {' and '.join(lacking)}")
+        if self.type != "interference" and len(lacking) < 2:
+            raise ValueError("person and entries belong to threads of type interference")
+        return self
+
+
+class _Bank(Record):
+    threads: tuple[Thread, ...]
+
+
+def bundled_interludes() -> Path:
+    return bundled("cases", "interludes")
+
+
+def is_interludes(path: Path) -> bool:
+    """Whether the files below a path hold interludes, not cases."""
+    try:
+        data = _parsed(case_files(path)[0])
+    except InputError:
+        return False  # whoever reads it says what is wrong with it
+    return isinstance(data, dict) and "threads" in data
+
+
+def load_interludes(path: Path | None = None) -> tuple[Thread, ...]:
+    """All threads below a path, the bundled ones unless given; InputError with every fault of its first bad file."""
+    source = path or bundled_interludes()
+    threads: dict[str, tuple[Thread, Path]] = {}
+    for file in case_files(source):
+        for at, thread in enumerate(read_threads(file)):
+            if thread.id in threads:
+                where = placed(file, read_text(file), ("threads", at))
+                raise InputError(
+                    f"{where}: the thread {thread.id!r} is also in {threads[thread.id][1]}; give it another id"
+                )
+            threads[thread.id] = (thread, file)
+    return tuple(thread for thread, _ in threads.values())
+
+
+def read_threads(file: Path) -> tuple[Thread, ...]:
+    """The threads of one file; InputError names each fault with its line."""
+    text, data = read_text(file), _parsed(file)
+    if not isinstance(data, dict) or not isinstance(data.get("threads"), list):
+        raise InputError(f"{file}: expected a list of threads under the key 'threads'")
+    try:
+        return _Bank.model_validate(data).threads
+    except ValidationError as error:
+        raise InputError(*describe_faults(file, text, error, _Bank)) from None
+
+
+def _parsed(file: Path) -> Any:
+    return parse_data(file, read_text(file))

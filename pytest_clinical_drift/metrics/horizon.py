@@ -1,0 +1,156 @@
+"""How long a memory lasts: recall at the end, the fall on the way, and the turn up to which a set's recall holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from pytest_clinical_drift.metrics.bootstrap import RESAMPLES, Table
+from pytest_clinical_drift.metrics.drift import SlopeFit, fit_slope
+from pytest_clinical_drift.metrics.recall import mean, ratio
+from pytest_clinical_drift.metrics.stats import Interval, mean_intervals
+
+SLOPE_TURNS = 20
+"""Turns to which the slope is fitted."""
+FEWEST_CASES = 17
+"""Below this many independent cases even a set without a loss has a lower limit below 0.80: no interval is given."""
+_KEPT = ("retained", "partial")
+
+Curve = Sequence[float | None]
+"""Recall by turn, index 0 is turn 1; None where the turn was not probed or not evaluated."""
+
+
+def recall_at_end(last: Mapping[str, str], before: Mapping[str, str]) -> float | None:
+    """Facts that are not lost / facts, at the last probe; higher is better; None without facts.
+
+    A fact is lost if neither the last probe nor the one before states it (retained or partial). Both map facts to their
+    status; a fact that the earlier probe could not have, because it was new, is judged by the last one alone.
+    """
+    kept = sum(status in _KEPT or before.get(fact) in _KEPT for fact, status in last.items())
+    return ratio(kept, len(last))
+
+
+def fall(curve: Curve, scheduled: Sequence[int]) -> float | None:
+    """Mean recall at the first two scheduled probes minus that at the last two; lower is better, negative is a gain.
+
+    None below four scheduled probes, or where one of the four has no value.
+    """
+    if len(scheduled) < 4:
+        return None
+    ends = [curve[turn - 1] if turn <= len(curve) else None for turn in (*scheduled[:2], *scheduled[-2:])]
+    if (first := _whole_mean(ends[:2])) is None or (last := _whole_mean(ends[2:])) is None:
+        return None
+    return first - last
+
+
+def early_slope(curve: Curve) -> SlopeFit | None:
+    """The line through turns 1 to 20, or through the whole of a shorter curve; None below two points."""
+    return fit_slope(curve[:SLOPE_TURNS])
+
+
+def carried(curve: Curve) -> list[float | None]:
+    """The curve with every gap filled by the last value before it; None before the first."""
+    filled: list[float | None] = []
+    for value in curve:
+        filled.append(value if value is not None or not filled else filled[-1])
+    return filled
+
+
+def lowest_recall(curves: Sequence[Curve]) -> tuple[float, int] | None:
+    """The minimum of the set's mean curve, and the first turn that has it; higher is better; None without a value.
+
+    Mean at turn t = sum of the cases' recall at their last probe up to t / cases. A case that is not probed at t counts
+    with what it had last, so that the mean at a turn where one case was probed is not that case's. A case that has
+    ended no longer counts.
+    """
+    filled = [carried(curve) for curve in curves]
+    probed = {at for curve in curves for at, value in enumerate(curve) if value is not None}
+    means = [(mean(curve[at] for curve in filled if at < len(curve)), at + 1) for at in sorted(probed)]
+    return min(((value, turn) for value, turn in means if value is not None), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Horizon:
+    """Up to which turn the mean recall of a set stays above a limit."""
+
+    point: float | None
+    """Where the mean crosses the limit, between two probes; None: it does not, up to `probed_to`."""
+    low: int | None
+    """Last probe up to which the lower limit is above; 0: not even at the first; None: too few cases to say."""
+    high: int | None
+    """First probe at which the upper limit is below; None: at none, or too few cases to say."""
+    probed_to: int
+    """The last probe: where nothing falls, the horizon is at least this."""
+    cases: int
+    """Independent ones."""
+
+    @property
+    def has_interval(self) -> bool:
+        return self.low is not None
+
+
+def drift_horizon(
+    table: Table,
+    probes: Sequence[int],
+    groups: Sequence[str],
+    *,
+    limit: float,
+    confidence: float = 0.95,
+    resamples: int = RESAMPLES,
+) -> Horizon | None:
+    """The drift horizon of recalls (cases x probes, probes in order of turns); larger is better; None without cases.
+
+    The interval runs from the last probe up to which the lower confidence limit of the mean is above `limit` to the
+    first at which the upper one is below. The point lies between: where the straight line between two neighbouring
+    probes first comes down to the limit. Limits resample whole groups, as `mean_intervals` does. With fewer than
+    FEWEST_CASES groups there is only the point.
+    """
+    if not table.size:
+        return None
+    units = len(set(groups))
+    point = crossing(table.mean(axis=0), probes, limit)
+    if units < FEWEST_CASES:
+        return Horizon(point, None, None, probes[-1], units)
+    limits = mean_intervals(table, groups, confidence=confidence, worst=0.0, best=1.0, resamples=resamples)
+    return Horizon(point, *interval(limits, probes, limit), probes[-1], units)
+
+
+def interval(limits: Sequence[Interval], probes: Sequence[int], limit: float) -> tuple[int, int | None]:
+    """The last probe up to which every lower limit is above `limit` (0: none), and the first whose upper is below."""
+    low = 0
+    for turn, found in zip(probes, limits, strict=True):
+        if found.low <= limit:
+            break
+        low = turn
+    return low, next((turn for turn, found in zip(probes, limits, strict=True) if found.high < limit), None)
+
+
+def crossing(means: Sequence[float] | Table, probes: Sequence[int], limit: float) -> float | None:
+    """The turn at which a curve first comes down to the limit, on the line between its probes; None: it never does."""
+    points = [(float(turn), float(value)) for turn, value in zip(probes, means, strict=True)]
+    if points and points[0][1] <= limit:
+        return points[0][0]
+    for (left, above), (right, below) in pairwise(points):
+        if below <= limit:
+            return left + (right - left) * (above - limit) / (above - below)
+    return None
+
+
+def common_probes(curves: Sequence[Curve], scheduled: Sequence[Sequence[int]]) -> tuple[Table, list[int]]:
+    """Recalls at the scheduled probes that every case has (cases x probes), and their turns.
+
+    Where cases differ in length the mean over those that are left would jump: the table ends with the shortest.
+    """
+    shared = set.intersection(*(set(turns) for turns in scheduled)) if scheduled else set()
+    whole = [
+        turn for turn in sorted(shared) if all(turn <= len(curve) and curve[turn - 1] is not None for curve in curves)
+    ]
+    rows = [[curve[turn - 1] for turn in whole] for curve in curves]
+    return np.array(rows, dtype=float).reshape(len(curves), len(whole)), whole
+
+
+def _whole_mean(values: Sequence[float | None]) -> float | None:
+    return None if None in values else mean(values)

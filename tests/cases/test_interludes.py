@@ -1,0 +1,168 @@
+"""Files of interludes: what they hold, and what is said of a bad one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from pytest_clinical_drift.authoring.interludes import lint_interludes, near, stretched_cases, suits
+from pytest_clinical_drift.cases.files import bundled_cases, load_cases
+from pytest_clinical_drift.cases.interludes import Thread, is_interludes, load_interludes
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.cli import main
+from pytest_clinical_drift.errors import InputError
+
+GOOD = """\
+threads:
+  - id: one
+    type: neutral
+    about: bread
+    messages: [How long does it rise?, And in the fridge?, Thanks.]
+  - id: two
+    type: interference
+    about: labels
+    person: Percy Wainwright, a friend
+    entries: [lisinopril 10 mg once daily]
+    messages: [Percy Wainwright takes lisinopril 10 mg once daily., How is that written?, Thanks.]
+"""
+
+
+def write(folder: Path, text: str, name: str = "bank.yaml") -> Path:
+    file = folder / name
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def thread(*messages: str, person: str | None = None, entries: tuple[str, ...] = ()) -> Thread:
+    kind = "interference" if person else "neutral"
+    said = [*messages, "Thanks.", "Bye."]
+    return Thread(id="t", type=kind, about="x", person=person, entries=entries, messages=said)  # type: ignore[arg-type]
+
+
+def patient() -> Case:
+    return Case.model_validate(
+        {
+            "id": "anna",
+            "patient_summary": "Mrs Anna Kaminski, 61, takes warfarin 6 mg once daily. Her INR was 2.9. Lives alone.",
+            "critical_entities": [
+                {"id": "warfarin", "text": "warfarin 6 mg once daily", "kind": "medication", "forbids": ["nsaid"]},
+                {"id": "inr", "text": "INR 2.9", "kind": "measurement"},
+                {"id": "allergy", "text": "penicillin allergy with anaphylaxis", "kind": "allergy"},
+                {"id": "home", "text": "lives alone", "kind": "social"},
+            ],
+            "turns": [
+                {"turn": 1, "message": "My sister Benedetta says hello."},
+                {"turn": 2, "message": "Hm.", "updates": [{"fact": "inr", "becomes": "INR 5.6"}]},
+            ],
+        }
+    )
+
+
+def test_a_file_and_a_folder_are_read(tmp_path: Path) -> None:
+    """Every thread, in a stable order."""
+    file = write(tmp_path, GOOD)
+    assert [found.id for found in load_interludes(file)] == ["one", "two"]
+    assert load_interludes(tmp_path) == load_interludes(file)
+    assert is_interludes(tmp_path)
+    assert not is_interludes(bundled_cases())
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (("neutral", "gossip"), "line 3: thread one: type: expected 'neutral', 'pasted' or 'interference'"),
+        ((", And in the fridge?, Thanks.", ""), "line 5: thread one: messages: expected at least 3"),
+        (("    person: Percy Wainwright, a friend\n", ""), "line 6: thread two: an interference needs person"),
+        (("about: bread", "topic: bread"), "line 4"),
+        (("id: two", "id: one"), "line 6: the thread 'one' is also in"),
+        (("threads:", "cases:"), "expected a list of threads under the key 'threads'"),
+    ],
+)
+def test_a_fault_is_one_sentence_with_file_and_line(tmp_path: Path, change: tuple[str, str], told: str) -> None:
+    """Unknown type, too few messages, nobody named, unknown field, an id twice, no list."""
+    file = write(tmp_path, GOOD.replace(*change))
+    with pytest.raises(InputError) as caught:
+        load_interludes(file)
+    assert told in str(caught.value)
+    assert str(file) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "A friend takes warfarin too.",  # the case's medicine
+        "She weighs in at INR 5.6 they say.",  # a value that the case has later
+        "The box says 6 mg on it.",  # its dose
+        "He takes naproxen for his knee.",  # of a class that is forbidden
+        "Her son reacts to amoxicillin.",  # of a class that the patient reacts to
+        "So he lives in that big house alone.",  # a fact without a vocabulary entry of its own
+        "We met Anna at the market.",  # the patient's name
+    ],
+)
+def test_a_thread_with_an_entry_of_the_case_is_not_used(message: str) -> None:
+    """Medicines, values, forbidden things, facts in plain words, names."""
+    assert not suits(patient())(thread(message))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "A friend takes acenocoumarol 2 mg every evening.",  # the same class, another entry
+        "His INR was 2.6 last week.",  # the same measure, another value
+        "How long does bread rise in seven days of cold?",
+        "He lives next to the market.",
+    ],
+)
+def test_another_entry_of_the_same_kind_is_what_interference_is(message: str) -> None:
+    """Near is wanted, the same is not."""
+    assert suits(patient())(thread(message))
+
+
+def test_a_person_of_the_case_is_nobody_elses() -> None:
+    """Benedetta is the patient's sister: a thread about another Benedetta would mix the two up."""
+    entries = ("lisinopril 10 mg",)
+    assert not suits(patient())(thread("Benedetta takes lisinopril.", person="Aunt Benedetta", entries=entries))
+    assert suits(patient())(thread("Lourdes takes lisinopril.", person="Aunt Lourdes", entries=entries))
+
+
+def test_near_names_the_facts_of_the_same_kind() -> None:
+    """The same class of medicine, the same measure, an allergy beside an allergy."""
+    found = near(patient())
+    assert found(thread("x y", person="Ray", entries=("acenocoumarol 2 mg",))) == ("warfarin",)
+    assert found(thread("x y", person="Ray", entries=("INR 2.4", "latex allergy"))) == ("inr", "allergy")
+    assert found(thread("x y", person="Ray", entries=("cataracts",))) == ()
+    assert found(thread("warfarin")) == ()
+
+
+def test_the_bundled_bank() -> None:
+    """At least 120 threads with 500 messages, of all three types, without an error."""
+    bank = load_interludes()
+    assert len(bank) >= 120
+    assert sum(len(found.messages) for found in bank) >= 500
+    assert min(Counter(found.type for found in bank).values()) >= 25
+    assert [remark for remark in lint_interludes(bank) if remark.level == "error"] == []
+
+
+def test_every_bundled_case_can_be_stretched_to_300_turns() -> None:
+    """And none gets a thread that names something of its own."""
+    cases, bank = load_cases(bundled_cases()), load_interludes()
+    known = {found.id: found for found in bank}
+    for case, made in zip(cases, stretched_cases(cases, 300, bank), strict=True):
+        assert len(made.turns) == 300
+        used = {turn.interlude for turn in made.turns if turn.interlude}
+        assert all(suits(case)(known[name]) for name in used)
+
+
+def test_validate_takes_interludes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A sound bank is 0, a remark of a reader 1, a broken schema 4."""
+    file = write(tmp_path, GOOD)
+    assert main(["validate", str(file)]) == 0
+    assert "2 threads, 0 errors, 0 warnings" in capsys.readouterr().out
+    write(tmp_path, GOOD.replace("How long does it rise?", "Is sertraline nice?"))
+    assert main(["validate", str(file)]) == 1
+    assert "neutral, but it names drug:sertraline" in capsys.readouterr().out
+    write(tmp_path, GOOD.replace("neutral", "gossip"))
+    assert main(["validate", str(tmp_path)]) == 4
+    assert "line 3" in capsys.readouterr().out
