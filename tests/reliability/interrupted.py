@@ -90,8 +90,9 @@ def asked(folder: Path) -> int:
 
 
 def results(folder: Path) -> dict[str, Any] | None:
-    file = folder / "results" / "python-model-make" / "study_c_results.json"
-    found: dict[str, Any] | None = json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
+    """Of the newest run that was published, over the full set or not."""
+    files = sorted(folder.glob("results/python-model-make/runs/*/study_c_results.json"))
+    found: dict[str, Any] | None = json.loads(files[-1].read_text(encoding="utf-8")) if files else None
     return found
 
 
