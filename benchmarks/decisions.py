@@ -28,7 +28,7 @@ from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds
-from pytest_clinical_drift.verdict.values import RULES_ONLY, Basis, SetVerdict
+from pytest_clinical_drift.verdict.values import RULES_ONLY, Deciders, SetVerdict
 from pytest_clinical_drift.verdict.whole_set import judge_set
 
 RUNS, READ_RUNS = 1_000, 60
@@ -200,17 +200,17 @@ class Tally:
 
 
 def judged_set(
-    cases: Sequence[Sequence[CaseAssessment]], thresholds: Thresholds, basis: Basis = RULES_ONLY
+    cases: Sequence[Sequence[CaseAssessment]], thresholds: Thresholds, deciders: Deciders = RULES_ONLY
 ) -> SetVerdict:
     verdicts = [judge_case(repeats, thresholds, TODAY) for repeats in cases]
-    return judge_set(cases, verdicts, thresholds, total=len(cases), today=TODAY, basis=basis)
+    return judge_set(cases, verdicts, thresholds, total=len(cases), today=TODAY, deciders=deciders)
 
 
 def readings(stage: Stage, model: Model, runs: int, thresholds: Thresholds) -> dict[str, Tally]:
     """The same runs read by rules, by a judge at its floors, and after a person has read what was left."""
     floors = thresholds.judge.floors
     kinds = tuple(KINDS)
-    judge, people = Basis("judge", kinds), Basis("judge", kinds, reviewers=("a reader",))
+    judge, people = Deciders("judge", kinds), Deciders("judge", kinds, reviewers=("a reader",))
     tallies = {reader: Tally() for reader in READERS}
     for _ in range(runs):
         truths = stage.run(model)
@@ -218,10 +218,10 @@ def readings(stage: Stage, model: Model, runs: int, thresholds: Thresholds) -> d
         rulings = stage.answers(truths, floors["sensitivity"], floors["specificity"])
         judged = stage.judged(truths, rulings)
         some, every = (stage.read(truths, rulings, judged, everything=whole) for whole in (False, True))
-        for tally, cases, basis in zip(
+        for tally, cases, deciders in zip(
             tallies.values(), (alone, judged, some, every), (RULES_ONLY, judge, people, people), strict=True
         ):
-            tally.take(judged_set(cases, thresholds, basis), cases)
+            tally.take(judged_set(cases, thresholds, deciders), cases)
     return tallies
 
 

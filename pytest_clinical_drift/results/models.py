@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -24,7 +24,7 @@ from pytest_clinical_drift.verdict.thresholds import Waiver
 from pytest_clinical_drift.verdict.trend import RepeatFigures, Trend
 from pytest_clinical_drift.verdict.values import RULES_ONLY, CaseVerdict, Deciders, Judgement
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION: Final = 3
 
 
 class Record(BaseModel):

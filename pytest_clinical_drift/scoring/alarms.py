@@ -22,6 +22,8 @@ from pytest_clinical_drift.scoring.assessment import (
     DISMISSED,
     OPEN,
     Alarm,
+    AlarmKind,
+    AlarmState,
     ConflictFigures,
     FactFinding,
     NoConflictRate,
@@ -67,10 +69,10 @@ def _alarm(
     """An alarm in the state that the rule and the ruling leave it in."""
     state, who = settle(finder, sure, ruling)
     return Alarm(
-        kind=kind,
+        kind=AlarmKind(kind),
         turn=turn,
         severe=severe,
-        state=state,
+        state=AlarmState(state),
         finder=finder,
         question=ruling.question_id,
         settled_by=who,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.judging.questions import forbidden_at
-from pytest_clinical_drift.scoring.assessment import CONFIRMED, OPEN, Event, FactFinding, TurnAssessment
+from pytest_clinical_drift.scoring.assessment import CONFIRMED, OPEN, AlarmKind, Event, FactFinding, TurnAssessment
 
 History = Mapping[int, FactFinding]
 """The findings of one fact by turn, in their order."""
@@ -58,7 +58,7 @@ def _events(history: History, decisive: set[int], since: int | None, *, worst: b
     def event(metric: str, kind: str, turn: int) -> Event:
         finding, state = history[turn], OPEN if worst else CONFIRMED
         quote = finding.quotes[0].text if finding.quotes and kind != "lost" else ""
-        return Event(metric, kind, turn, state, finding.text, quote, finding.reason, finding.fact_id)
+        return Event(metric, AlarmKind(kind), turn, state, finding.text, quote, finding.reason, finding.fact_id)
 
     stale, wrong, lost = marked("stale"), marked("contradicted"), marked("lost")
     # after an update any wrong value means that the new one was not taken up, whether it is the old one or another
