@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
+import sys
+import types
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from engine_runs import results
 
+from pytest_clinical_drift.judging.calibration import Attempt, Calibration, fingerprint, pooled, write_calibration
 from pytest_clinical_drift.judging.material import FactLine, Forbidden
+from pytest_clinical_drift.judging.own_code import own_code
+from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.readings import DemandLine, Reading, TurnLine
+from pytest_clinical_drift.subjects.base import Identity
 
 MODEL = """
 SUMMARY = {summary!r}
@@ -84,23 +92,41 @@ def _labelled(number: int, *, faulty: bool) -> Iterator[tuple[Reading, dict[str,
 
 
 def write_judge(folder: Path, mode: str = "careful", true: Iterable[str] = (SUMMARY, REPLY)) -> None:
-    """Write `judge.py`, which holds every sentence of some texts for true, and `labelled.jsonl`."""
+    """Write `judge.py`, which holds every sentence of some texts for true."""
     source = Path(__file__).with_name("scripted_judge.py").read_text(encoding="utf-8")
     known = tuple(sentence for text in true for sentence in re.split(r"(?<=[.!?])\s+", text))
     source = source.replace('MODE = "careful"', f"MODE = {mode!r}", 1)
     source = source.replace("TRUE: tuple[str, ...] = ()", f"TRUE = {known!r}", 1)
     (folder / "judge.py").write_text(source, encoding="utf-8")
-    write_set(folder / "labelled.jsonl")
 
 
 def lay_out(pytester: pytest.Pytester, mode: str = "careful", summary: str = SUMMARY, reply: str = REPLY) -> None:
     """Write `model.py`, `judge.py` and `labelled.jsonl` into the project."""
     pytester.makepyfile(model=MODEL.format(summary=summary, reply=reply))
     write_judge(pytester.path, mode, (summary, reply))
+    write_set(pytester.path / "labelled.jsonl")
 
 
 JUDGE = ("--drift-judge", "python:judge:make", "--drift-judge-set", "calibration_set=labelled.jsonl")
 JUDGED = ("--model", "python:model:make", "--drift-cases", "mycases", *JUDGE)
+
+
+def write_measured(folder: Path) -> None:
+    """A calibration of the project's judge in which it was flawless, as a project commits it: runs measure nothing."""
+    module = types.ModuleType("judge")
+    module.__file__ = str(folder / "judge.py")
+    with mock.patch.dict(sys.modules, {"judge": module}):
+        judges = [Identity("python:judge:make", None, False, {"code": own_code("judge")})]
+    faults = {f"labelled-fault-{number}": (1, 1) for number in range(FAULTS)}
+    clean = {f"labelled-clean-{number}": (1, 1) for number in range(CLEAN)}
+    none = {patient: (0, 1) for patient in clean}
+    counts = {group: {"faults": faults, "subtle": faults, "clean": clean, "false": none} for group in GROUPS}
+    attempts = (Attempt(made=datetime.date.today(), texts=TEXTS, requests=TEXTS, counts=counts),)
+    measured = Calibration(
+        judge="python:judge:make", identity=fingerprint(judges), proven=False, prompt_version=prompt_version(),
+        prompts=prompt_hash(), labelled="made", patients=FAULTS + CLEAN, attempts=attempts, kinds=pooled(attempts),
+    )  # fmt: skip
+    write_calibration(measured, folder / "calibration" / "judge.json")
 
 
 def alarms(pytester: pytest.Pytester) -> list[dict[str, Any]]:
