@@ -134,12 +134,13 @@ def words(quote: str) -> str:
 def worst_first(alarms: Sequence[Alarm]) -> list[list[Alarm]]:
     """Severe before others, confirmed before open, by turn; one finding on turns in a row stands together.
 
-    Dismissed ones are left out. What somebody has given an opinion on stands alone.
+    Dismissed ones are left out. What was answered otherwise stands apart.
     """
 
     def same(alarm: Alarm) -> tuple[object, ...]:
-        alone = alarm.turn if alarm.answers or alarm.fact is None else 0
-        return alarm.kind, alarm.state, alarm.severe, alarm.fact, alarm.what, alarm.reason, alarm.quote, alone
+        alone = alarm.turn if alarm.fact is None else 0
+        said = tuple((opinion.judge, opinion.answer) for opinion in alarm.answers if not opinion.reading)
+        return alarm.kind, alarm.state, alarm.severe, alarm.fact, alarm.what, alarm.reason, alarm.quote, said, alone
 
     runs = in_a_row([a for a in alarms if a.state != AlarmState.DISMISSED], same, lambda alarm: alarm.turn)
     return sorted(runs, key=lambda run: (not run[0].severe, run[0].state != AlarmState.CONFIRMED, run[0].turn))

@@ -97,7 +97,7 @@ def careful(item):
 def fact(statement, text):
     """Retained where the true sentence that is closest to it stands in the text."""
     best = max(TRUE, key=lambda sentence: len(words_of(sentence) & words_of(statement)), default="")
-    if best and best in text:
+    if words_of(best) & words_of(statement) and best in text:
         return {"answer": "retained", "quote": best, "reason": "so"}
     return {"answer": "absent", "quote": "", "reason": "so"}
 
@@ -114,7 +114,7 @@ def sentences(text):
 
 
 def words_of(text):
-    return {word[:5] for word in re.findall(r"\w+", text.lower())}
+    return {word[:5] for word in re.findall(r"\w{4,}", text.lower())}
 
 
 def opening(text):
