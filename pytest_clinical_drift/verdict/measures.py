@@ -16,7 +16,6 @@ from pytest_clinical_drift.scoring.assessment import (
     CaseAssessment,
     Event,
     NoConflictRate,
-    TurnAssessment,
 )
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
 
@@ -92,25 +91,19 @@ def at_end(repeats: Repeats) -> CaseValue:
     """Recall at the last probe, where a fact counts as lost only if it is lost at the probe before as well."""
 
     def read(run: CaseAssessment, *, worst: bool) -> float | None:
-        probed = [turn for turn in run.turns if turn.findings]
-        if not probed:
-            return None
-        before = {f.fact_id for turn in probed[-2:-1] for f in turn.findings if f.counts(worst=worst) is not None}
-        lasting = [
-            "absent"
-            if fact.counts(worst=worst) is not None and (fact.fact_id in before or len(probed) == 1)
-            else "retained"
-            for fact in probed[-1].findings
-        ]
-        return recall(lasting)
+        last = [turn.findings for turn in run.turns if turn.findings][-1:]
+        lost = _lost_at_end(run, worst=worst)
+        return recall(["absent" if fact.fact_id in lost else "retained" for fact in last[0]]) if last else None
 
     ends = mean(read(run, worst=False) for run in repeats), mean(read(run, worst=True) for run in repeats)
-    lapses = sum(f.state == AlarmState.CONFIRMED for run in repeats for turn in _last_probe(run) for f in turn.findings)
-    return _of_ends(ends, repeats, lapses)
+    return _of_ends(ends, repeats, sum(len(_lost_at_end(run, worst=False)) for run in repeats))
 
 
-def _last_probe(run: CaseAssessment) -> list[TurnAssessment]:
-    return [turn for turn in run.turns if turn.findings][-1:]
+def _lost_at_end(run: CaseAssessment, *, worst: bool) -> set[str]:
+    """Facts lost or wrong at the last two probes, or at the only one."""
+    probed = [turn for turn in run.turns if turn.findings][-2:]
+    lost = [{fact.fact_id for fact in turn.findings if fact.counts(worst=worst) is not None} for turn in probed]
+    return set.intersection(*lost) if lost else set()
 
 
 def fall(repeats: Repeats) -> CaseValue:
