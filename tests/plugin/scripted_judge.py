@@ -10,6 +10,8 @@ MODE = "careful"
 """careful; blind: clears everything; upholds: clears nothing; fails, fails at times, prose, schema, lies: out of order."""
 TRUE: tuple[str, ...] = ()
 """Sentences that are true of every patient. Whatever else a text says is a fault."""
+CIVIL = ("Thank you for telling me.",)
+"""Replies that advise nothing."""
 COUNT = Path(__file__).with_name("asked.txt")
 
 CLEAN = {"fact": "retained", "must": "met", "must_not": "kept", "forbidden": "kept", "conflict": "consistent"}
@@ -75,6 +77,8 @@ def careful(item):
     text = item.get("text", "")
     other = [sentence for sentence in sentences(text) if sentence not in TRUE]
     clean = all_of_it(item, faulty=False)
+    if text in CIVIL:
+        return clean | ({"conflict": {"answer": "no advice"}} if item["kind"] == "reply" else {})
     if item["kind"] == "summary":
         facts = {f["fact"]: fact(f["statement"], text) for f in item["facts"]}
         return {"facts": facts, "unsupported": [{"quote": o, "grade": "severe", "reason": "so"} for o in other]}
