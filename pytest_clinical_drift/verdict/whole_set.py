@@ -108,7 +108,7 @@ def _decide(
     if unsettled := _unsettled(verdicts, judgements, thresholds, canaries):
         return Verdict.UNSETTLED, [*unsettled, *reasons]
     reasons += _too_few(complete, rules.min_cases)
-    reasons += _audit_bound(complete, thresholds)
+    reasons += [] if deciders.control else _audit_bound(complete, thresholds)
     if count := sum(map(unsourced, complete)):
         reasons.append(reason(ReasonCode.UNSOURCED_SUMMARIES, cases=count))
     doubtful = (FigureState.CAUTION, FigureState.UNREAD, FigureState.NOT_EVALUATED)
