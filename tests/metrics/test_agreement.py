@@ -9,7 +9,6 @@ import pytest
 from pytest_clinical_drift.metrics.agreement import balanced_f1, cohen_kappa, krippendorff_alpha
 
 
-
 def test_kappa_by_hand() -> None:
     """20 yes-yes, 5 yes-no, 10 no-yes, 15 no-no: observed 0.7, expected 0.5 · 0.6 + 0.5 · 0.4 = 0.5, kappa 0.4."""
     one = ["y"] * 25 + ["n"] * 25
