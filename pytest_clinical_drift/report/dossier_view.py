@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_clinical_drift.judging.opinions import Opinion
 from pytest_clinical_drift.report.marks import Mark, marked, quote_marks
-from pytest_clinical_drift.report.sentences import alarm_title
+from pytest_clinical_drift.report.sentences import alarm_title, grade_rank
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, CaseAssessment, FactFinding
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
@@ -67,15 +67,20 @@ class AlarmGroup:
 
 
 def alarm_groups(result: RunResult, transcripts: Transcripts) -> list[AlarmGroup]:
-    """Every group of alarms of the run; the severe first, then by state, case and turn."""
+    """Every group of alarms of the run; the severe first, then by state, grade of harm, case and turn."""
     groups = []
     for case in result.cases:
         for run in case.repeats:
             transcript = transcripts.get((case.case_id, run.repeat))
-            for number, alarms in enumerate(in_a_row(run.alarms, _thing, lambda alarm: alarm.turn), start=1):
+            together = in_a_row(run.alarms, _thing, lambda alarm: alarm.turn, run.probes)
+            for number, alarms in enumerate(together, start=1):
                 groups.append(_group(number, run, alarms, transcript))
-    groups.sort(key=lambda group: (not group.severe, _STATES[group.state], group.case, group.turns[0]))
+    groups.sort(key=_gravity)
     return groups
+
+
+def _gravity(group: AlarmGroup) -> tuple[object, ...]:
+    return not group.severe, _STATES[group.state], grade_rank(group.first.grade), group.case, group.turns[0]
 
 
 def run_name(case_id: str, repeat: int) -> str:

@@ -103,7 +103,7 @@ def _figure(item: Judgement, verdict: Verdict, stops: Collection[tuple[str | Non
 
 def _lost(repeats: Sequence[CaseAssessment], *, confirmed_only: bool) -> list[str]:
     """The facts behind a low rate, those at the horizon first; nothing where a case simply passes."""
-    alarms = [(run.horizon, alarm) for run in repeats for row in worst_first(run.alarms) for alarm in row]
+    alarms = [(run.horizon, alarm) for run in repeats for row in worst_first(run.alarms, run.probes) for alarm in row]
     wanted = [(h, a) for h, a in alarms if a.state == AlarmState.CONFIRMED or not confirmed_only]
     wanted.sort(key=lambda pair: pair[0] != pair[1].turn)
     return [

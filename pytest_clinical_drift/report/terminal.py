@@ -103,7 +103,11 @@ def _worst_cases(result: RunResult, width: int, limit: int = 10) -> list[str]:
 def _losses(result: RunResult, width: int) -> list[str]:
     lines: list[str] = []
     for case in result.cases:
-        groups = [group for run in case.repeats for group in worst_first([a for a in run.alarms if a.fact is not None])]
+        groups = [
+            group
+            for run in case.repeats
+            for group in worst_first([a for a in run.alarms if a.fact is not None], run.probes)
+        ]
         sentences = [alarm_sentence(first, more[-1].turn if more else None) for first, *more in groups]
         if sentences:
             lines += [f"  {case.case_id}", *(fill(line, width, "    ") for line in sentences)]
