@@ -131,11 +131,11 @@ def grade_rank(grade: str) -> int:
 def worst_first(alarms: Sequence[Alarm], probes: Sequence[int] = ()) -> list[list[Alarm]]:
     """Severe before others, confirmed before open, by grade and turn; one finding on turns in a row stands together.
 
-    Dismissed ones are left out. What somebody has given an opinion on stands alone.
+    Dismissed ones are left out. A run of turns stands for its first alarm, with the opinions on that one.
     """
 
     def same(alarm: Alarm) -> tuple[object, ...]:
-        alone = alarm.turn if alarm.answers or alarm.fact is None else 0
+        alone = alarm.turn if alarm.fact is None else 0
         return alarm.kind, alarm.state, alarm.severe, alarm.fact, alarm.what, alarm.reason, alarm.quote, alone
 
     runs = in_a_row([a for a in alarms if a.state != AlarmState.DISMISSED], same, lambda alarm: alarm.turn, probes)

@@ -25,6 +25,7 @@ from pytest_clinical_drift.verdict.baseline import BaselineComparison
 from pytest_clinical_drift.verdict.counts import EvidenceCounts, count_evidence, ungated
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.measures import Repeats
+from pytest_clinical_drift.verdict.memory import scheduled_curve
 from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds
 from pytest_clinical_drift.verdict.trend import repeat_figures, set_trend
@@ -89,7 +90,9 @@ def build_result(
         unread=verdict.unread,
         canaries=verdict.canaries,
         counts=_evidence(runs, case_set, manifest, confidence),
-        trend=set_trend(finished, confidence=confidence),
+        trend=set_trend(
+            finished, case_set, limit=thresholds.metrics["recall_at_end"].pass_limit.value, confidence=confidence
+        ),
         repeat_spread=repeat_figures(finished, thresholds, today, verdict.deciders.deciding),
         baseline=baseline,
         sanity_band=_sanity([case for case in case_set if case.id in selected]),
@@ -132,7 +135,7 @@ def _curves(complete: Sequence[CaseAssessment]) -> dict[str, Any]:
     context = [[turn.prompt_tokens for turn in run.turns] for run in complete]
     curves["average_context_tokens_curve"] = tuple(mean_curve(context))
     curves["truth_decay_rate_per_1000_tokens"] = mean(
-        token_decay_rate(run.recall_curve[: run.horizon], tokens[: run.horizon])
+        token_decay_rate(scheduled_curve(run, lambda turn: turn.recall), tokens)
         for run, tokens in zip(complete, context, strict=True)
     )
     lengths = [len(run.turns) for run in complete]
