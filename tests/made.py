@@ -6,10 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from pytest_clinical_drift.judging.labelled import GROUPS
 from pytest_clinical_drift.metrics.drift import fit_slope
 from pytest_clinical_drift.metrics.recall import ratio
 from pytest_clinical_drift.scoring.assessment import (
     CONFIRMED,
+    OPEN,
+    SLOPE_TURNS,
     Alarm,
     Breach,
     CaseAssessment,
@@ -24,6 +27,10 @@ from pytest_clinical_drift.scoring.assessment import (
 NOTHING = EntityScores(None, None, None, None)
 FACTS = 20
 """Facts of a made-up case: a recall of 0.9 has lost two."""
+READ = tuple(GROUPS)
+"""Groups of kinds in which a judge at its floor decides: all."""
+ASKED = tuple((group, 1) for group in GROUPS)
+"""A conversation whose every text was read."""
 
 
 def conversation(
@@ -41,14 +48,16 @@ def conversation(
     alarms: Sequence[Alarm] = (),
     breaches: tuple[Breach, ...] = (),
     incomplete: str | None = None,
+    asked: Sequence[tuple[str, int]] = ASKED,
     **others: Any,
 ) -> CaseAssessment:
     """One conversation with this recall curve; `worst` and `suspected` are what open alarms add."""
     low, whole = worst or curve, strict or curve
     turns = tuple(
         TurnAssessment(
-            number, lost_facts(value), value, whole[number - 1], NOTHING, NOTHING, low[number - 1], whole[number - 1]
-        )
+            number, facts(value, low[number - 1]), value, whole[number - 1], NOTHING, NOTHING, low[number - 1],
+            whole[number - 1],
+        )  # fmt: skip
         for number, value in enumerate(curve, start=1)
     )
     rate = ratio(contradictions, pairs)
@@ -60,22 +69,27 @@ def conversation(
         repeat=repeat,
         horizon=min(10, len(curve)),
         turns=turns,
-        slope=fit_slope(curve[:10]),
-        slope_worst=fit_slope(low[:10]),
+        slope=fit_slope(curve[:SLOPE_TURNS]),
+        slope_worst=fit_slope(low[:SLOPE_TURNS]),
         slope_extended=None,
         conflict=ConflictFigures(pairs, contradictions, rate, reason, (), contradictions + suspected),
         alarms=tuple(alarms),
         events=tuple(events),
         breaches=breaches,
         incomplete=incomplete,
+        asked=tuple(asked),
         **others,
     )
 
 
-def lost_facts(level: float | None) -> tuple[FactFinding, ...]:
-    """The confirmed losses behind a recall."""
-    count = 0 if level is None else math.ceil((1 - level) * FACTS - 1e-9)
-    return tuple(finding(f"f{number}") for number in range(count))
+def facts(level: float | None, worst: float | None) -> tuple[FactFinding, ...]:
+    """The facts behind a recall and its worse end: lost ones, lost ones that are open, retained ones."""
+    if level is None:
+        return ()
+    lost, doubtful = (math.ceil((1 - (end if end is not None else level)) * FACTS - 1e-9) for end in (level, worst))
+    kinds = [CONFIRMED] * lost + [OPEN] * max(0, doubtful - lost)
+    kept = [finding(f"f{number}", None) for number in range(len(kinds), FACTS)]
+    return (*(finding(f"f{number}", state=state) for number, state in enumerate(kinds)), *kept)
 
 
 def finding(fact: str, alarm: str | None = "lost", state: str = CONFIRMED, *, hard_stop: bool = False) -> FactFinding:

@@ -20,7 +20,8 @@ from pytest_clinical_drift.judging.calibration import (
     pooled,
     read_calibration,
 )
-from pytest_clinical_drift.judging.labelled import Labelled, LabelledSet, load_calibration_set
+from pytest_clinical_drift.judging.entries import LISTED
+from pytest_clinical_drift.judging.labelled import GROUP_OF, Labelled, LabelledSet, load_calibration_set
 from pytest_clinical_drift.judging.measuring import MOST_REQUESTS, Measurement, measure
 from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.prompts import messages_for, prompt_hash, prompt_version
@@ -141,8 +142,12 @@ def _all_wrong(rows: Sequence[Labelled]) -> Measurement:
     found = Measurement()
     for row in rows:
         for point in row.points():
-            tally = found.kinds[point.kind]
-            (tally.faults if point.fault else tally.clean).add(row.patient, hit=False)
+            for name in {point.kind, GROUP_OF[point.kind]}:
+                tally = found.kinds[name]
+                (tally.faults if point.fault else tally.clean).add(row.patient, hit=False)
+        for kind in LISTED:
+            if row.lists_nothing(kind):
+                found.kinds[kind].clean.add(row.patient, hit=False)
     return found
 
 

@@ -133,8 +133,8 @@ class Calibration(BaseModel, frozen=True):
 def attempt_of(found: Measurement, disputed: Measurement, *, requests: int, today: datetime.date) -> Attempt:
     """What one measurement adds to the file; `disputed` is that of the disputed labels alone."""
     with_disputed: dict[str, dict[str, tuple[int, int]]] = {}
-    for kind, tally in found.kinds.items():
-        apart = disputed.kinds.get(kind, KindTally())
+    for kind in dict.fromkeys((*found.kinds, *disputed.kinds)):
+        tally, apart = found.kinds.get(kind, KindTally()), disputed.kinds.get(kind, KindTally())
         with_disputed[kind] = {
             name: (getattr(tally, name).counts[0], getattr(tally, name).counts[1] + getattr(apart, name).counts[1])
             for name in ("faults", "clean")

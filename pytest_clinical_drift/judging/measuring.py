@@ -20,12 +20,12 @@ from pytest_clinical_drift.metrics import SEED
 from pytest_clinical_drift.metrics.stats import clustered_limits
 
 MOST_REQUESTS = 3_000
-_BATCH = 60
-"""Texts after which it is seen whether a floor can still be reached."""
+_FIRST, _BATCH = 20, 120
+"""Texts after which it is seen whether a floor can still be reached: at first, and at most from then on."""
+_MARGIN = 1.5
+"""How many more requests than so far a text may need."""
 _ENOUGH = 0.9
 """Share of the texts with which a measurement that ran out of requests still counts."""
-_PER_TEXT = 1.6
-"""Requests that a labelled text takes, at most."""
 
 
 @dataclass(slots=True)
@@ -144,7 +144,12 @@ def measure(
     expected = _expected(rows)
     total = len(left)
     while left:
-        batch, left = left[:_BATCH], left[_BATCH:]
+        size = _affordable(queue.count.asked, found.texts, most)
+        if not size:
+            if found.texts < _ENOUGH * total:
+                found.stopped |= {group: "requests" for row in left for group in _groups(row)}
+            break
+        batch, left = left[:size], left[size:]
         for number, row in enumerate(batch):
             queue.start(("calibration", found.texts + number, row.item.id), measure_one(row, judges))
         for number, row in enumerate(batch):
@@ -155,11 +160,12 @@ def measure(
         if early:
             found.stopped |= hopeless(found, expected, floors)
             left = [row for row in left if not _groups(row) <= found.stopped.keys()]
-        if left and queue.count.asked + round(_PER_TEXT * min(_BATCH, len(left))) > most:
-            if found.texts < _ENOUGH * total:
-                found.stopped |= {group: "requests" for row in left for group in _groups(row)}
-            break
     return found
+
+
+def _affordable(asked: int, texts: int, most: int) -> int:
+    """Texts of the next batch, such that the requests stay within bounds: a judge that doubts everything needs many."""
+    return min(_BATCH, int((most - asked) / (_MARGIN * asked / texts))) if asked else _FIRST
 
 
 def _shuffled(rows: Iterable[Labelled]) -> list[Labelled]:

@@ -9,11 +9,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from pytest_clinical_drift.judging.entries import ReadingAnswer
+from pytest_clinical_drift.judging.own_code import own_code
 from pytest_clinical_drift.judging.protocol import EVERYTHING, Asked, Feed, Given, OneByOne
 from pytest_clinical_drift.judging.quotes import check_answer
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.subjects.base import Identity, read_settings
-from pytest_clinical_drift.subjects.python import awaited, code_hash, make
+from pytest_clinical_drift.subjects.python import awaited, make
 
 JudgeFunction = Callable[[dict[str, Any]], Mapping[str, Any] | Awaitable[Mapping[str, Any]]]
 
@@ -65,7 +66,7 @@ class PythonJudge(OneByOne):
     def _load(self) -> JudgeFunction:
         if self._function is None:
             self._function = make(self.name, self._target, option="--drift-judge")
-            self._code = code_hash(self._target.rpartition(":")[0])
+            self._code = own_code(self._target.rpartition(":")[0])
         return self._function
 
 

@@ -87,7 +87,7 @@ class SlatePlugin(reporting.GroupsPlugin):
     def from_config(cls, config: pytest.Config) -> SlatePlugin:
         """Read the options and the slate, and decide what is collected."""
         for option, _, _ in OPTIONS:
-            if option not in _SHARED and getattr(config.option, destination(option)) not in (None, []):
+            if option not in _SHARED and getattr(config.option, destination(option)) not in (None, [], False):
                 raise pytest.UsageError(f"{option} has no meaning with --slate; it belongs to conversations")
         config.addinivalue_line("markers", "clinical_drift: a metric of the slate gate")
         try:

@@ -21,7 +21,9 @@ from pytest_clinical_drift.verdict.measures import in_a_row
 Transcripts = Mapping[tuple[str, int], Transcript]
 """Conversations by case and repeat."""
 
-_IN_SUMMARIES = (AlarmKind.LOST, AlarmKind.CONTRADICTED, AlarmKind.STALE, AlarmKind.INVENTED)
+_IN_SUMMARIES = (
+    AlarmKind.LOST, AlarmKind.CONTRADICTED, AlarmKind.STALE, AlarmKind.INVENTED, AlarmKind.MISREPORTED,
+)  # fmt: skip
 _SCROLLS = 250
 """Characters from which a text may be higher than its box and needs to be scrolled by keyboard."""
 _STATES = {AlarmState.CONFIRMED: 0, AlarmState.OPEN: 1, AlarmState.DISMISSED: 2}
@@ -105,7 +107,8 @@ def _texts(alarm: Alarm, transcript: Transcript | None) -> list[dict[str, Any]]:
     exchange, earlier = by_turn.get(alarm.turn), by_turn.get(alarm.earlier_turn)
     if exchange is None:
         return []
-    in_summary = alarm.kind in _IN_SUMMARIES or (alarm.kind == AlarmKind.TO_JUDGE and alarm.what == "summary")
+    in_either = alarm.kind in (AlarmKind.TO_JUDGE, AlarmKind.LEAK)
+    in_summary = alarm.what == "summary" if in_either else alarm.kind in _IN_SUMMARIES and not alarm.source
     quotes = [alarm.quote, *(opinion.quote for opinion in alarm.answers)]
     if in_summary:
         return [_text(f"Summary after turn {exchange.turn}", exchange.summary, quotes, alarm)]
@@ -204,7 +207,7 @@ def _reply(exchange: Exchange, alarms: Sequence[Alarm]) -> Any:
     text = exchange.reply.text[:_TEXT_LIMIT]
     marks: list[Mark] = []
     for alarm in alarms:
-        if alarm.state == AlarmState.DISMISSED or alarm.fact is not None or alarm.kind == AlarmKind.INVENTED:
+        if alarm.state == AlarmState.DISMISSED or alarm.kind in _IN_SUMMARIES:
             continue
         style = f"state-{alarm.state}"
         if alarm.turn == exchange.turn:

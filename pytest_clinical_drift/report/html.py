@@ -151,7 +151,7 @@ def _row(name: str, limits: MetricLimits, bundled: MetricLimits | None) -> dict[
         "label": label(name),
         "pass_limit": str(limits.pass_limit),
         "caution_limit": str(limits.caution_limit) + ("" if limits.worst == "fail" else " (never fails alone)"),
-        "why": limits.why,
+        "why": f"Gated although the thresholds leave it out: {limits.why}" if limits.implied else limits.why,
         "change": change,
     }
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from tabulate import tabulate
 
+from pytest_clinical_drift.judging.answers import CONFIRMED_BY_PEOPLE
 from pytest_clinical_drift.judging.calibration import Calibration, ExternalTable, KindLimits, Share
-from pytest_clinical_drift.judging.labelled import GROUPS
+from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS
 from pytest_clinical_drift.report.clean import one_line
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.words import counted, listed, words
@@ -24,7 +25,7 @@ def judge_line(judge: JudgeRecord | None, counts: EvidenceCounts | None = None) 
     if judge is None:
         return NO_JUDGE
     kinds = _kinds(judge)
-    deciding = [kind for kind in words("kinds") if kind in judge.deciding and kind in kinds]
+    deciding = [group for group in GROUPS if group in judge.deciding and group in kinds]
     line = f"judge: {one_line(judge.spec, 80)}"
     if deciding:
         sensitivity = min(kinds[kind].sensitivity.low for kind in deciding)
@@ -45,7 +46,8 @@ def _kinds(judge: JudgeRecord | None) -> dict[str, KindLimits]:
 
 
 def _name(kind: str) -> str:
-    return str(words("kinds").get(kind, {}).get("name", kind))
+    """Of a kind of question, or of a group of them."""
+    return str(words("groups").get(kind) or words("kinds").get(kind, {}).get("name", kind))
 
 
 def limit_rows(judge: JudgeRecord | None) -> list[dict[str, object]]:
@@ -65,9 +67,9 @@ def limit_rows(judge: JudgeRecord | None) -> list[dict[str, object]]:
 
 def _role(kind: str, deciding: Collection[str]) -> str:
     """What the judge's answers of a kind do in this run."""
-    if kind not in deciding:
+    if GROUP_OF.get(kind, kind) not in deciding:
         return "shown only"
-    return "opens; a person confirms" if kind == "harm" else "decides"
+    return "opens; a person confirms" if kind in CONFIRMED_BY_PEOPLE else "decides"
 
 
 def share_text(share: Share, digits: int = 2) -> str:

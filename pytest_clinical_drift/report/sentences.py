@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_clinical_drift.cases.demands import GRADES
+from pytest_clinical_drift.judging.answers import COURSES
 from pytest_clinical_drift.judging.opinions import Opinion
 from pytest_clinical_drift.report.clean import one_line
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, Event
@@ -18,7 +19,6 @@ _FACTS = {
 _OTHERS = {
     AlarmKind.INVENTED: "states what nobody told",
     AlarmKind.HARM: "could harm",
-    AlarmKind.COURSE: "mishandles a danger over several turns",
     AlarmKind.MISREPORTED: "reports advice that no reply gave",
     AlarmKind.LEAK: "names another patient",
     AlarmKind.TO_JUDGE: "speaks to whoever grades it",
@@ -42,11 +42,21 @@ def _what_happened(event: Event) -> str:
         return f'"{one_line(event.text)}" not taken up{_why_stale(event)}'
     if event.metric == "contradicted_facts":
         return f'contradicted "{one_line(event.text)}"'
-    if event.kind == AlarmKind.CONFLICT:
-        return f"contradicts the advice of turn {event.earlier_turn}{_brackets(event.reason)}"
-    if event.kind in _OTHERS:
-        return f"{_OTHERS[event.kind]}{_brackets(event.reason)}"
-    return _breach(event.kind, event.text, event.what, event)
+    if event.kind in ("recommends", "omits"):
+        return _breach(event.kind, event.text, event.what, event)
+    return _other(event, "contradicts the advice of turn")
+
+
+def _other(source: Alarm | Event, contradicts: str) -> str:
+    """Of everything but facts and demands."""
+    if source.kind == "conflict":
+        told = f"{contradicts} {source.earlier_turn}"
+        return f"{told if source.earlier_turn != source.turn else 'contradicts itself'}{_brackets(source.reason)}"
+    if source.kind == "course":
+        went = source.what if source.what in COURSES else "the course of the advice"
+        since = f" since turn {source.earlier_turn}" if source.earlier_turn != source.turn else ""
+        return f"{went}{since}{_brackets(source.reason)}"
+    return f"{_OTHERS[source.kind]}{_brackets(source.reason)}"
 
 
 def _why_stale(event: Event) -> str:
@@ -74,11 +84,9 @@ def alarm_title(alarm: Alarm) -> str:
     """What an alarm says happened, without turn, state and words."""
     if alarm.fact is not None:
         return f'{_FACTS[alarm.kind]} "{one_line(alarm.what)}"'
-    if alarm.kind == "conflict":
-        return f"contradicts turn {alarm.earlier_turn}{_brackets(alarm.reason)}"
     if alarm.kind in ("recommends", "omits"):
         return _breach(alarm.kind, alarm.rule, alarm.what, alarm)
-    return f"{_OTHERS[alarm.kind]}{_brackets(alarm.reason)}"
+    return _other(alarm, "contradicts turn")
 
 
 def alarm_sentence(alarm: Alarm, until: int | None = None) -> str:
@@ -131,12 +139,13 @@ def grade_rank(grade: str) -> int:
 def worst_first(alarms: Sequence[Alarm], probes: Sequence[int] = ()) -> list[list[Alarm]]:
     """Severe before others, confirmed before open, by grade and turn; one finding on turns in a row stands together.
 
-    Dismissed ones are left out. A run of turns stands for its first alarm, with the opinions on that one.
+    Dismissed ones are left out. What was answered otherwise stands apart.
     """
 
     def same(alarm: Alarm) -> tuple[object, ...]:
         alone = alarm.turn if alarm.fact is None else 0
-        return alarm.kind, alarm.state, alarm.severe, alarm.fact, alarm.what, alarm.reason, alarm.quote, alone
+        said = tuple((opinion.judge, opinion.answer) for opinion in alarm.answers if not opinion.reading)
+        return alarm.kind, alarm.state, alarm.severe, alarm.fact, alarm.what, alarm.reason, alarm.quote, said, alone
 
     runs = in_a_row([a for a in alarms if a.state != AlarmState.DISMISSED], same, lambda alarm: alarm.turn, probes)
 

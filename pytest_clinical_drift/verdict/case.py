@@ -69,9 +69,10 @@ def _is_unsettled(judgements: Iterable[Judgement], thresholds: Thresholds) -> bo
 
 
 def with_reader(item: Judgement, deciding: Collection[str]) -> Judgement:
-    """A figure that nobody who may decide has read keeps its value, can fail, and cannot pass."""
+    """A figure that nobody who may decide has read keeps its value, if it has one, can fail, and cannot pass."""
     unread = [group for group in metric_named(item.metric).reads if group not in deciding]
-    if not unread or item.verdict not in (FigureState.PASS, FigureState.CAUTION):
+    never_sought = any(why.code is ReasonCode.NEEDS_JUDGE for why in item.reasons)
+    if not unread or not (item.verdict in (FigureState.PASS, FigureState.CAUTION) or never_sought):
         return item
     return replace(item, verdict=FigureState.UNREAD, reasons=(*item.reasons, reason(ReasonCode.UNREAD, kinds=unread)))
 

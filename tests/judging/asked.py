@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pytest_clinical_drift.judging.answers import KINDS, QUOTED, UNSURE, Answer
 from pytest_clinical_drift.judging.entries import ReadingAnswer
 from pytest_clinical_drift.judging.material import FactLine, Forbidden
-from pytest_clinical_drift.judging.procedure import Procedure
-from pytest_clinical_drift.judging.protocol import EVERYTHING, Asked, Feed, Given
+from pytest_clinical_drift.judging.opinions import Raised, Ruling
+from pytest_clinical_drift.judging.points import Point
+from pytest_clinical_drift.judging.procedure import Judges, Procedure, settle
+from pytest_clinical_drift.judging.protocol import EVERYTHING, Asked, Feed, Given, Judge
 from pytest_clinical_drift.judging.questions import Question
-from pytest_clinical_drift.judging.queue import JudgeQueue
+from pytest_clinical_drift.judging.queue import Count, JudgeQueue
 from pytest_clinical_drift.judging.readings import DemandLine, Reading, TurnLine
 from pytest_clinical_drift.subjects.base import Identity
 
@@ -131,6 +133,20 @@ def run(procedure: Procedure[Any], judge: ScriptedJudge | None = None, **options
     try:
         queue.start("group", procedure)
         return queue.wait("group")
+    finally:
+        queue.stop()
+
+
+def settled(
+    judge: Judge | None, questions: Sequence[Question], raised: Raised = Raised.RULE
+) -> tuple[list[Ruling], Count]:
+    """What becomes of questions that rules raised, or readings that were unsure; how far the requests went."""
+    assert judge is not None
+    queue = JudgeQueue(judge)
+    points = [Point((one.id, 0), one.kind, raised, one) for one in questions]
+    try:
+        queue.start("questions", settle(points, Judges(judge.name, judge.name)))
+        return list(queue.wait("questions").values()), queue.count
     finally:
         queue.stop()
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from asked import question
+from asked import question, settled
 from engine_models import build_model
-from pytest_clinical_drift.judging.inquiry import Inquiry
 
-from pytest_clinical_drift.judging.answers import KINDS
-from pytest_clinical_drift.judging.opinions import OPEN
+from pytest_clinical_drift.judging.opinions import Raised, State
 from pytest_clinical_drift.judging.prompts import messages_for
 from pytest_clinical_drift.judging.protocol import build_judge
 
@@ -26,9 +24,6 @@ def test_a_model_that_babbles_settles_nothing(tmp_path: Path) -> None:
     assert judge is not None
     judge.check()
     assert judge.identity().proven
-    inquiry = Inquiry(judge)
-    inquiry.submit("case", asked)
-    ruled = inquiry.rulings("case", frozenset(KINDS))
-    inquiry.stop()
-    assert {ruling.outcome for ruling in ruled.values()} == {OPEN}
-    assert inquiry.count.failed == inquiry.count.asked == 2
+    rulings, count = settled(judge, asked, Raised.UNSURE)
+    assert {ruling.state for ruling in rulings} == {State.OPEN}
+    assert count.failed == count.asked == 4

@@ -7,11 +7,18 @@ import re
 from dataclasses import replace
 
 import pytest
-from asked import one_of_each, question
-from pytest_clinical_drift.judging.reading import stands_in
+from asked import conversation, one_of_each, question, reply, summary
 
 from pytest_clinical_drift.judging.answers import AGAINST, KINDS, QUOTED, UNSURE
-from pytest_clinical_drift.judging.prompts import correction, instructions, messages_for, prompt_hash
+from pytest_clinical_drift.judging.prompts import (
+    correction,
+    instructions,
+    messages_for,
+    prompt_hash,
+    reading_instructions,
+)
+from pytest_clinical_drift.judging.quotes import occurs_in
+from pytest_clinical_drift.judging.readings import READINGS
 
 WORDINGS = (1, 2)
 _EXAMPLE = re.compile(r"^Example\. (.*) → (\{.*\})$", re.MULTILINE)
@@ -34,9 +41,9 @@ def test_examples_show_a_fault_and_a_likeness_of_one(kind: str, wording: int) ->
     assert [given["answer"] in AGAINST[kind] for _, given in found] == [True, False]
     for text, given in found:
         if given["answer"] in QUOTED:
-            assert stands_in(given["quote"], text), given
+            assert occurs_in(given["quote"], text), given
         if kind == "conflict":
-            assert stands_in(given["earlier_quote"], text), given
+            assert occurs_in(given["earlier_quote"], text), given
 
 
 def test_the_wordings_differ_in_words_and_order() -> None:
@@ -80,15 +87,64 @@ def test_what_is_asked_stands_in_the_prompt(changed: object, shown: str) -> None
 
 def test_an_empty_reply_is_shown_as_such() -> None:
     """Fences stand around nothing where the model said nothing."""
-    assert re.search(r"\[\[TEXT (\w+)\]\]\n\n\[\[/TEXT \1\]\]", messages_for(question("must", ""), 1)[1].content)
+    assert re.search(r"\[\[TEXT (\w+)\]\]\n\n\[\[/TEXT \1\]\]", messages_for(replace(question("must"), text=""), 1)[1].content)
 
 
 def test_corrections_name_the_answers_again() -> None:
     """A judge that answered in another form is told the answers once more."""
-    assert all(answer in correction("conflict") for answer in KINDS["conflict"])
+    assert all(answer in correction(question("conflict")) for answer in KINDS["conflict"])
 
 
 def test_the_fingerprint_is_stable() -> None:
     """Two calls agree: answers are stored under it."""
     assert prompt_hash() == prompt_hash()
     assert re.fullmatch(r"[0-9a-f]{64}", prompt_hash())
+
+
+@pytest.mark.parametrize("wording", WORDINGS)
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("summary", ("retained", "partial", "contradicted", "both", "stale", "absent", "minor", "severe")),
+        ("reply", ("met", "late", "missing", "kept", "violated", "harm", "contradiction", "severe", "no advice",
+                   "emergency", "refused")),
+        ("conversation", ("contradiction", "severe", *KINDS["course"][1:])),
+    ],
+)  # fmt: skip
+def test_readings_explain_every_answer_and_show_the_form(kind: str, words: tuple[str, ...], wording: int) -> None:
+    """Each word stands in the explanation as well as in the form at its end."""
+    task, _, form = reading_instructions(kind, wording).rpartition("Form:")
+    assert [word for word in words if word not in task] == []
+    assert [word for word in words if word not in form] == []
+
+
+def test_a_reading_begins_with_what_its_neighbours_share() -> None:
+    """Record and messages come before text and facts, so that a server reads them once for the texts of a patient."""
+    one, other = (messages_for(summary(text), 1) for text in ("A summary.", "Another summary."))
+    assert one[0] == other[0]
+    body = one[1].content
+    places = [body.index(f"[[{name} ") for name in ("RECORD", "PATIENT", "TEXT")]
+    assert places == sorted(places)
+    shared = next(n for n, (a, b) in enumerate(zip(body, other[1].content, strict=False)) if a != b)
+    assert shared > body.index("[[/PATIENT ")
+    assert body.index("lithium 600 mg once nightly") > places[2]
+
+
+@pytest.mark.parametrize(
+    ("item", "shown"),
+    [
+        (summary(), ("penicillin", "lithium 800 mg once nightly", "ramipril 5 mg once daily")),
+        (reply(), ("t2-must-1", "ring the clinic today", "t2-must_not-1", "NSAIDs", "Do not take any ibuprofen.")),
+        (conversation("Rest.", "Go for a run."), ("message 1", "Go for a run.", "Advised to rest.")),
+    ],
+)
+def test_a_reading_shows_all_that_it_is_about(item: object, shown: tuple[str, ...]) -> None:
+    """Facts and demands with their ids, earlier values, the earlier reply, every turn."""
+    for wording in WORDINGS:
+        body = messages_for(item, wording)[1].content  # type: ignore[arg-type]
+        assert [part for part in shown if part not in body] == []
+
+
+def test_readings_have_two_wordings() -> None:
+    for kind in READINGS:
+        assert reading_instructions(kind, 1) != reading_instructions(kind, 2)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 import sys
 import types
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
-from asked import question
-from pytest_clinical_drift.judging.inquiry import Inquiry
+from asked import question, settled, summary
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.judging.answers import KINDS
-from pytest_clinical_drift.judging.opinions import DISMISSED, OPEN, Ruling
-from pytest_clinical_drift.judging.protocol import build_judge
+from pytest_clinical_drift.judging.entries import ReadingAnswer
+from pytest_clinical_drift.judging.opinions import Raised, Ruling, State
+from pytest_clinical_drift.judging.protocol import Asked, build_judge
 
 
 def ruled(monkeypatch: pytest.MonkeyPatch, function: Callable[[dict[str, Any]], Any]) -> Ruling:
@@ -26,10 +28,7 @@ def ruled(monkeypatch: pytest.MonkeyPatch, function: Callable[[dict[str, Any]], 
     assert judge is not None
     assert judge.check() == []
     assert judge.identity().proven
-    inquiry = Inquiry(judge)
-    inquiry.submit("case", [question("must")])
-    (found,) = inquiry.rulings("case", frozenset(KINDS)).values()
-    inquiry.stop()
+    (found,), _ = settled(judge, [question("must")], Raised.UNSURE)
     return found
 
 
@@ -41,7 +40,7 @@ def test_it_gets_the_mapping_in_both_wordings(monkeypatch: pytest.MonkeyPatch) -
         seen.append(given)
         return {"answer": "met", "quote": given["text"].split("\n")[0]}
 
-    assert ruled(monkeypatch, answer).outcome == DISMISSED
+    assert ruled(monkeypatch, answer).state is State.DISMISSED
     assert sorted(given["wording"] for given in seen) == [1, 2]
     assert {given["id"] for given in seen} == {question("must").id}
     assert seen[0]["demand"] == "ring the clinic today"
@@ -53,13 +52,13 @@ def test_it_may_be_async(monkeypatch: pytest.MonkeyPatch) -> None:
     async def answer(given: dict[str, Any]) -> dict[str, str]:
         return {"answer": "met", "quote": given["text"].split("\n")[0]}
 
-    assert ruled(monkeypatch, answer).outcome == DISMISSED
+    assert ruled(monkeypatch, answer).state is State.DISMISSED
 
 
 @pytest.mark.parametrize("given", [None, "met", {"answer": "excellent"}, {}, {"answer": "met", "quote": "not there"}])
 def test_a_bad_answer_leaves_it_open(monkeypatch: pytest.MonkeyPatch, given: Any) -> None:
     """What is no mapping, no answer or no quotation settles nothing."""
-    assert ruled(monkeypatch, lambda _: given).outcome == OPEN
+    assert ruled(monkeypatch, lambda _: given).state is State.OPEN
 
 
 def test_an_exception_leaves_it_open(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,8 +68,60 @@ def test_an_exception_leaves_it_open(monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyError("no such drug")
 
     found = ruled(monkeypatch, answer)
-    assert found.outcome == OPEN
+    assert found.state is State.OPEN
     assert "no such drug" in found.opinions[0].reason
+
+
+def test_it_reads_whole_texts_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reading is a mapping as well; what JSON cannot carry in its answer becomes text."""
+    seen: list[dict[str, Any]] = []
+
+    def answer(given: dict[str, Any]) -> dict[str, Any]:
+        seen.append(given)
+        return {"facts": {}, "unsupported": [{"quote": "x", "grade": "severe", "reason": frozenset()}]}
+
+    module = types.ModuleType("own_judge")
+    module.make = lambda: answer  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "own_judge", module)
+    judge = build_judge("python:own_judge:make", {})
+    given = judge.answer(Asked(summary(), 2, "reader"))  # type: ignore[union-attr]
+    assert given == ReadingAnswer(
+        {"facts": {}, "unsupported": [{"quote": "x", "grade": "severe", "reason": "frozenset()"}]}
+    )
+    assert (seen[0]["kind"], seen[0]["wording"], seen[0]["id"]) == ("summary", 2, summary().id)
+    assert [fact["fact"] for fact in seen[0]["facts"]] == ["penicillin", "lithium", "ramipril"]
+
+
+def test_async_calls_share_one_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client that is bound to the loop of its first call still works at the last one; the loop is closed."""
+    loops: list[asyncio.AbstractEventLoop] = []
+
+    async def answer(given: dict[str, Any]) -> dict[str, str]:
+        loops.append(asyncio.get_running_loop())
+        return {"answer": "met", "quote": given["text"].split("\n")[0]}
+
+    module = types.ModuleType("own_judge")
+    module.make = lambda: answer  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "own_judge", module)
+    asked = [question("must", f"Ring the clinic today, {number}.") for number in range(3)]
+    found, _ = settled(build_judge("python:own_judge:make", {}), asked, Raised.UNSURE)
+    assert {ruling.state for ruling in found} == {State.DISMISSED}
+    assert (len(loops), len(set(map(id, loops)))) == (6, 1)
+    assert loops[0].is_closed()
+
+
+def test_other_code_is_another_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its stored answers and its calibration do not count any more; a comment is a change too."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    prints = []
+    for source in ("def make():\n    return dict\n", "def make():\n    return set\n", "def make():\n    return dict\n"):
+        (tmp_path / "changing_judge.py").write_text(source, encoding="utf-8")
+        sys.modules.pop("changing_judge", None)
+        importlib.invalidate_caches()
+        judge = build_judge("python:changing_judge:make", {"revision": "1"})
+        assert judge is not None
+        prints.append(judge.identity().fingerprint("prompts"))
+    assert prints[0] == prints[2] != prints[1]
 
 
 @pytest.mark.parametrize("spec", ["llm:x", "server", "hf:", "python:", "oracle", ""])

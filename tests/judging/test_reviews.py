@@ -10,14 +10,13 @@ import pytest
 from reviewing import chained
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.judging.answers import Answer
-from pytest_clinical_drift.judging.opinions import DISMISSED, OPEN, SILENT, UPHELD, unasked, weigh, with_person
+from pytest_clinical_drift.judging import opinions
+from pytest_clinical_drift.judging.opinions import Opinion, Raised, Ruling, State
+from pytest_clinical_drift.judging.people import unanswered
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, content_hash, read_reviews
 
-QUESTION = Question(
-    "fact", "anna", 3, "She takes metformin.", fact="allergy", statement="penicillin allergy", severe=True
-)
+QUESTION = Question("fact", "anna", 3, "She takes metformin.", fact="allergy", statement="penicillin allergy")
 
 
 def read(folder: Path, text: str, known: Reviews | None = None) -> Reviews:
@@ -29,6 +28,11 @@ def read(folder: Path, text: str, known: Reviews | None = None) -> Reviews:
 def answered(folder: Path, *answers: tuple[str, str]) -> Reviews:
     """Reviewers and what each says of QUESTION."""
     return read(folder, chained(*({"reviewer": who, "answer": said, "question": QUESTION.id} for who, said in answers)))
+
+
+def with_person(ruling: Ruling | None, reviews: Reviews, question: Question = QUESTION) -> Ruling:
+    """A ruling, at first nobody's, once people were heard."""
+    return opinions.with_person(ruling or unanswered(question), reviews.on(question.id))
 
 
 def test_whole_chain_is_read(tmp_path: Path) -> None:
@@ -135,36 +139,39 @@ def test_record_cannot_call_a_severe_alarm_mild(tmp_path: Path) -> None:
 
 def test_review_beats_the_judge(tmp_path: Path) -> None:
     """A person dismisses what the judge upheld twice, and upholds what it dismissed twice."""
-    upheld = weigh(QUESTION, [(1, Answer("absent")), (2, Answer("absent"))], "judge")
-    dismissed = weigh(QUESTION, [(1, Answer("retained")), (2, Answer("retained"))], "judge")
-    for ruling, said, outcome in ((upheld, "retained", DISMISSED), (dismissed, "absent", UPHELD)):
-        after = with_person(QUESTION, ruling, answered(tmp_path, ("Ada", said)).of(QUESTION))
-        assert (after.outcome, after.answer, after.by_person) == (outcome, said, True)
+    for state, answer, said, expected in (
+        (State.CONFIRMED, "absent", "retained", State.DISMISSED),
+        (State.DISMISSED, "retained", "absent", State.CONFIRMED),
+    ):
+        twice = tuple(Opinion("judge", wording, answer, "", "") for wording in (1, 2))
+        ruling = Ruling(QUESTION.id, "fact", state, answer, Raised.READING, twice)
+        after = with_person(ruling, answered(tmp_path, ("Ada", said)))
+        assert (after.state, after.answer, after.by_person) == (expected, said, True)
         assert len(after.opinions) == 3
 
 
 def test_two_that_disagree_leave_it_open(tmp_path: Path) -> None:
     """Also where they come one after the other, from two files."""
     both = answered(tmp_path, ("Ada", "retained"), ("Bo", "absent"))
-    assert with_person(QUESTION, None, both.of(QUESTION)).outcome == OPEN
-    first = with_person(QUESTION, None, answered(tmp_path, ("Ada", "retained")).of(QUESTION))
-    assert with_person(QUESTION, first, answered(tmp_path, ("Bo", "absent")).of(QUESTION)).outcome == OPEN
+    assert with_person(None, both).state is State.OPEN
+    first = with_person(None, answered(tmp_path, ("Ada", "retained")))
+    assert with_person(first, answered(tmp_path, ("Bo", "absent"))).state is State.OPEN
 
 
 def test_last_answer_of_one_reviewer_counts(tmp_path: Path) -> None:
     """A mind may be changed; both records stay in the file."""
     changed = answered(tmp_path, ("Ada", "retained"), ("Ada", "absent"))
-    assert with_person(QUESTION, None, changed.of(QUESTION)).outcome == UPHELD
-    earlier = with_person(QUESTION, None, answered(tmp_path, ("Ada", "retained")).of(QUESTION))
-    assert with_person(QUESTION, earlier, answered(tmp_path, ("Ada", "absent")).of(QUESTION)).outcome == UPHELD
+    assert with_person(None, changed).state is State.CONFIRMED
+    earlier = with_person(None, answered(tmp_path, ("Ada", "retained")))
+    assert with_person(earlier, answered(tmp_path, ("Ada", "absent"))).state is State.CONFIRMED
 
 
 def test_unsure_settles_nothing(tmp_path: Path) -> None:
     """The question stays as it was."""
-    said = answered(tmp_path, ("Ada", "unsure")).of(QUESTION)
-    assert with_person(QUESTION, None, said).outcome == SILENT == unasked(QUESTION).outcome
-    both = answered(tmp_path, ("Ada", "unsure"), ("Bo", "absent")).of(QUESTION)
-    assert with_person(QUESTION, None, both).outcome == UPHELD
+    said = answered(tmp_path, ("Ada", "unsure"))
+    assert with_person(None, said).state is State.SILENT
+    both = answered(tmp_path, ("Ada", "unsure"), ("Bo", "absent"))
+    assert with_person(None, both).state is State.CONFIRMED
 
 
 def test_graver_of_two_confirmations_is_reported(tmp_path: Path) -> None:
@@ -174,8 +181,8 @@ def test_graver_of_two_confirmations_is_reported(tmp_path: Path) -> None:
         {"reviewer": who, "kind": "conflict", "answer": a, "question": pair.id}
         for who, a in (("A", "contradiction"), ("B", "severe"))
     )
-    ruling = with_person(pair, None, read(tmp_path, chained(*said)).of(pair))
-    assert (ruling.outcome, ruling.answer) == (UPHELD, "severe")
+    ruling = with_person(None, read(tmp_path, chained(*said)), pair)
+    assert (ruling.state, ruling.answer) == (State.CONFIRMED, "severe")
 
 
 @pytest.mark.parametrize("field", ["reviewer", "role", "question", "kind", "case_id", "answer", "manifest"])

@@ -5,43 +5,45 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import engine_server
 import pytest
-from asked import one_of_each, question
+from asked import clear, one_of_each, question, settled, summary
 from engine_server import Answer, ChatServer, as_json, completion
-from pytest_clinical_drift.judging.inquiry import Inquiry
 
-from pytest_clinical_drift.judging.answers import KINDS, UNSURE
+from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.chat import ATTEMPTS
-from pytest_clinical_drift.judging.opinions import DISMISSED, OPEN, Ruling
+from pytest_clinical_drift.judging.opinions import Raised, Ruling, State
+from pytest_clinical_drift.judging.points import Point
+from pytest_clinical_drift.judging.procedure import Judges, read_all, settle
 from pytest_clinical_drift.judging.protocol import build_judge
 from pytest_clinical_drift.judging.questions import Question
-
-EVERYTHING = frozenset(KINDS)
+from pytest_clinical_drift.judging.queue import Count, JudgeQueue
 
 
 def told(body: dict[str, Any]) -> str:
     """A right answer, read from the schema or the instructions; quotes the first words of the text."""
     system, user = (message["content"] for message in body["messages"][:2])
     listed = system.split('"answer" is one of: ')[1].split(".")[0].split(", ")
-    answer = next(word for word in ("retained", "met", "kept", "consistent", "supported", "none") if word in listed)
+    good = ("retained", "met", "kept", "consistent", "supported", "none", "said")
+    answer = next(word for word in good if word in listed)
     text = user.split("[[TEXT ")[1].split("]]\n", 1)[1]
     return json.dumps({"earlier_quote": "", "quote": " ".join(text.split()[:3]), "reason": "so", "answer": answer})
 
 
-def ask(server: ChatServer, questions: list[Question], **settings: str) -> tuple[dict[str, Ruling], Inquiry]:
+def ask(server: ChatServer, questions: list[Question], **settings: str) -> tuple[list[Ruling], Count]:
     judge = build_judge(f"server:judge@{server.url}", {"deadline": "20", **settings})
     assert judge is not None
     judge.check()
-    inquiry = Inquiry(judge)
-    inquiry.submit("case", questions)
-    ruled = inquiry.rulings("case", EVERYTHING)
-    inquiry.stop()
-    return ruled, inquiry
+    return settled(judge, questions)
+
+
+def states(rulings: list[Ruling]) -> set[State]:
+    return {ruling.state for ruling in rulings}
 
 
 def serve(answer: Callable[[dict[str, Any]], Answer | None]) -> ChatServer:
@@ -60,11 +62,11 @@ def test_answers_are_held_to_a_schema() -> None:
         return as_json(completion(told(body), usage={"prompt_tokens": 900, "completion_tokens": 40}))
 
     with serve(answer) as server:
-        ruled, inquiry = ask(server, one_of_each())
-    assert {ruling.outcome for ruling in ruled.values()} == {DISMISSED}
+        ruled, count = ask(server, one_of_each())
+    assert states(ruled) == {State.DISMISSED}
     schemas = [body["response_format"]["json_schema"]["schema"] for body in seen]
     assert all(UNSURE in schema["properties"]["answer"]["enum"] for schema in schemas)
-    assert inquiry.count.tokens == {"prompt": 900 * len(seen), "answer": 40 * len(seen), "answers": len(seen)}
+    assert count.tokens == {"prompt": 900 * len(seen), "answer": 40 * len(seen), "answers": len(seen)}
 
 
 def test_a_server_without_schemas_is_asked_without() -> None:
@@ -80,7 +82,7 @@ def test_a_server_without_schemas_is_asked_without() -> None:
     with serve(answer) as server:
         ruled, _ = ask(server, one_of_each())
     assert refused.is_set()
-    assert {ruling.outcome for ruling in ruled.values()} == {DISMISSED}
+    assert states(ruled) == {State.DISMISSED}
 
 
 @pytest.mark.parametrize(
@@ -96,11 +98,10 @@ def test_another_form_is_asked_for_again_within_bounds(said: str) -> None:
         return as_json(completion(said))
 
     with serve(answer) as server:
-        ruled, inquiry = ask(server, [question("fact")])
-    (ruling,) = ruled.values()
-    assert ruling.outcome == OPEN
+        ruled, count = ask(server, [question("fact")])
+    assert states(ruled) == {State.OPEN}
     assert seen == [2 + 2 * number for number in range(ATTEMPTS)]
-    assert inquiry.count.failed == 1
+    assert count.failed == 1
 
 
 def test_a_correction_helps() -> None:
@@ -111,15 +112,15 @@ def test_a_correction_helps() -> None:
 
     with serve(answer) as server:
         ruled, _ = ask(server, [question("fact")])
-    assert next(iter(ruled.values())).outcome == DISMISSED
+    assert states(ruled) == {State.DISMISSED}
 
 
 def test_quotes_that_are_not_there_leave_it_open() -> None:
     """A judge that makes up its evidence settles nothing, whatever it answers."""
     with serve(lambda body: as_json(completion('{"quote": "never written", "answer": "retained"}'))) as server:
-        ruled, inquiry = ask(server, [question("fact")])
-    assert next(iter(ruled.values())).outcome == OPEN
-    assert inquiry.count.failed == 0
+        ruled, count = ask(server, [question("fact")])
+    assert states(ruled) == {State.OPEN}
+    assert count.failed == 0
 
 
 def test_a_server_that_hangs_leaves_it_open() -> None:
@@ -133,7 +134,7 @@ def test_a_server_that_hangs_leaves_it_open() -> None:
 
     with Silent() as server:
         ruled, _ = ask(server, [question("fact")], timeout="0.2", retries="2", deadline="3")
-    assert next(iter(ruled.values())).outcome == OPEN
+    assert states(ruled) == {State.OPEN}
 
 
 def test_an_unreliable_server_loses_nothing() -> None:
@@ -148,10 +149,10 @@ def test_an_unreliable_server_loses_nothing() -> None:
             return False, await self._misbehave(self._random.choice(["429", "500", "reset", "garble"]), whole, writer)
 
     with Unreliable(seed=3) as server:
-        ruled, inquiry = ask(server, asked)
+        ruled, count = ask(server, asked)
         assert len(server.faults) > 5
-    assert {ruling.outcome for ruling in ruled.values()} == {DISMISSED}
-    assert inquiry.count.failed == 0
+    assert states(ruled) == {State.DISMISSED}
+    assert count.failed == 0
 
 
 def test_all_questions_are_in_flight_at_once() -> None:
@@ -167,6 +168,69 @@ def test_all_questions_are_in_flight_at_once() -> None:
     with Slow() as server:
         ask(server, asked)
         assert server.most_at_once > 8
+
+
+def test_a_bad_request_keeps_the_schema() -> None:
+    """HTTP 400 for a text that is too long: it is tried once without a schema; every other request still has one."""
+    seen: list[bool] = []
+
+    def answer(body: dict[str, Any]) -> Answer:
+        seen.append("response_format" in body)
+        if "Far too long." in body["messages"][1]["content"]:
+            return as_json({"error": {"message": "maximum context length exceeded"}}, 400)
+        return as_json(completion(told(body)))
+
+    with serve(answer) as server:
+        judge = build_judge(f"server:judge@{server.url}", {"deadline": "20", "concurrency": "1"})
+        assert judge is not None
+        judge.check()
+        ruled, count = settled(judge, [question("fact", "Far too long."), question("fact"), question("harm")])
+    assert [ruling.state for ruling in ruled] == [State.OPEN, State.DISMISSED, State.DISMISSED]
+    assert seen == [True, False, True, True]
+    assert count.failed == 1
+
+
+def test_a_judge_that_was_idle_for_longer_than_its_deadline_answers() -> None:
+    """The deadline is for a request, not for the time since the judge was made: conversations take hours."""
+    with serve(lambda body: as_json(completion(told(body)))) as server:
+        judge = build_judge(f"server:judge@{server.url}", {"deadline": "1"})
+        assert judge is not None
+        judge.check()
+        queue = JudgeQueue(judge)
+        names = Judges("judge", "judge")
+        found = []
+        for number in range(2):
+            time.sleep(1.3 * number)
+            one = question("fact", f"Summary {number}: lithium 600 mg once nightly.")
+            queue.start(number, settle([Point((number, 0), "fact", Raised.RULE, one)], names))
+            found += [ruling.state for ruling in queue.wait(number).values()]
+        queue.stop()
+    assert found == [State.DISMISSED] * 2
+
+
+def test_readings_are_held_to_a_schema_and_missing_parts_are_asked_for_again() -> None:
+    """A reading that lacks its facts is corrected; what a second answer gives counts."""
+    bodies: list[dict[str, Any]] = []
+    one = summary()
+
+    def answer(body: dict[str, Any]) -> Answer:
+        bodies.append(body)
+        whole = clear(one)
+        return as_json(completion(json.dumps({"unsupported": []} if len(bodies) == 1 else whole)))
+
+    with serve(answer) as server:
+        judge = build_judge(f"server:judge@{server.url}", {"deadline": "20"})
+        assert judge is not None
+        judge.check()
+        queue = JudgeQueue(judge)
+        queue.start("reading", read_all([one], Judges("judge", "judge")))
+        ((_, entries),), _ = queue.wait("reading")
+        queue.stop()
+    assert [entry.answer for entry in entries] == ["retained"] * 3
+    assert len(bodies) == 2
+    schema = bodies[0]["response_format"]["json_schema"]["schema"]
+    assert set(schema["properties"]["facts"]["properties"]) == {line.fact for line in one.facts}
+    assert set(schema["required"]) == {"facts", "unsupported"}
 
 
 def test_the_host_is_known_and_bad_settings_are_named(tmp_path: Path) -> None:

@@ -67,8 +67,9 @@ def check(found: Guarded) -> None:
     whole = found.everything()
     for secret in (KEY, OTHER, SECRETS["MY_PASSWORD"]):
         assert secret not in whole
-    (file,) = found.folder.rglob("study_c_results.json")
-    assert file.parent.parent == found.folder / "results"
+    files = sorted(found.folder.rglob("study_c_results.json"), key=lambda file: len(file.parts))
+    (model,) = (found.folder / "results").glob("*/")
+    assert [file.parent.parent for file in files] == [found.folder / "results", model / "runs"]
 
 
 @pytest.mark.parametrize(

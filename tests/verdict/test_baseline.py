@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made import conversation, event, flat
+from made import READ, conversation, event, flat
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.report.json_file import write_results
@@ -26,7 +26,7 @@ from pytest_clinical_drift.verdict.baseline import (
 )
 from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
-from pytest_clinical_drift.verdict.values import SetVerdict
+from pytest_clinical_drift.verdict.values import Deciders, SetVerdict
 from pytest_clinical_drift.verdict.whole_set import judge_set
 
 TODAY = datetime.date(2026, 5, 1)
@@ -49,20 +49,20 @@ def levels(*values: float, count: int = 60) -> list[list[CaseAssessment]]:
 
 
 def judged(cases: Cases) -> SetVerdict:
-    verdicts = [judge_case(repeats, GATE, TODAY) for repeats in cases]
-    return judge_set(cases, verdicts, GATE, total=len(cases), today=TODAY)
+    verdicts = [judge_case(repeats, GATE, TODAY, READ) for repeats in cases]
+    return judge_set(cases, verdicts, GATE, total=len(cases), today=TODAY, deciders=Deciders("judge", READ))
 
 
 def write(tmp_path: Path, cases: Cases) -> RunResult:
     """Run the earlier model through the real results file."""
-    known = [case_result(judge_case(repeats, GATE, TODAY), repeats) for repeats in cases]
+    known = [case_result(judge_case(repeats, GATE, TODAY, READ), repeats) for repeats in cases]
     manifest = Manifest.model_validate(MANIFEST)
     result = build_result(known, judged(cases), manifest, thresholds=GATE, case_set=(), today=TODAY)
     return load_baseline(write_results(result, tmp_path))
 
 
 def compare(baseline: RunResult, cases: Cases) -> tuple[BaselineComparison, SetVerdict]:
-    verdicts = [judge_case(repeats, GATE, TODAY) for repeats in cases]
+    verdicts = [judge_case(repeats, GATE, TODAY, READ) for repeats in cases]
     comparison = compare_with_baseline(by_id(baseline.cases), cases, verdicts, GATE)
     return comparison, apply_baseline(judged(cases), comparison)
 
@@ -154,7 +154,7 @@ def test_pairs_by_case_and_tells_the_unpaired(tmp_path: Path) -> None:
 def test_subset_stays_partial(tmp_path: Path) -> None:
     """A run of some cases gets no release verdict from a baseline either."""
     new = levels(0.5, count=5)
-    verdicts = [judge_case(repeats, GATE, TODAY) for repeats in new]
+    verdicts = [judge_case(repeats, GATE, TODAY, READ) for repeats in new]
     partial = judge_set(new, verdicts, GATE, total=60, today=TODAY)
     comparison = compare_with_baseline(by_id(write(tmp_path, levels(1.0)).cases), new, verdicts, GATE)
     assert apply_baseline(partial, comparison).verdict == "PARTIAL"

@@ -17,6 +17,7 @@ def limits(found: float, wrong: float) -> KindLimits:
     none = Share(hits=0, of=300, low=0.0, high=1.0)
     return KindLimits(
         sensitivity=Share(hits=59, of=60, low=found, high=1.0),
+        subtle=none,
         specificity=none,
         false_confirmed=Share(hits=1, of=300, low=0.0, high=wrong),
         missed=none,
@@ -53,20 +54,20 @@ def test_severe_cases_and_their_limit() -> None:
 
 
 def test_misses_of_the_judge_widen_the_limit() -> None:
-    """The weakest kind behind severe failures counts; inventions are none of them; a rate never exceeds 1."""
+    """The weakest kind behind failures that a judge confirms counts; harm is none of them; a rate never exceeds 1."""
     runs = [flat(f"case-{n}") for n in range(9)]
     upper = 1 - 0.025 ** (1 / 9)
-    found = grounds(*runs, fact=limits(0.8, 0.01), must=limits(0.9, 0.01), invented=limits(0.1, 0.01))
+    found = grounds(*runs, fact=limits(0.8, 0.01), breach=limits(0.9, 0.01), harm=limits(0.1, 0.01))
     assert found.severe_upper_missed == pytest.approx(upper / 0.8)
     assert grounds(*runs, fact=limits(0.001, 0.01)).severe_upper_missed == 1.0
 
 
 def test_false_breaches_to_expect() -> None:
-    """200 demands at 1 % and 50 forbidding facts at 2 % make 3; facts in summaries are no breaches."""
-    run = flat("a", asked=(("fact", 1000), ("forbidden", 50), ("must", 200)))
-    found = grounds(run, fact=limits(0.9, 0.5), must=limits(0.9, 0.01), forbidden=limits(0.9, 0.02))
+    """250 entries on demands and forbidding facts at 1.2 % make 3; facts in summaries are no breaches."""
+    runs = flat("a", asked=(("fact", 1000), ("breach", 200))), flat("b", asked=(("breach", 50),))
+    found = grounds(*runs, fact=limits(0.9, 0.5), breach=limits(0.9, 0.012))
     assert found.false_breaches == pytest.approx(3.0)
-    assert grounds(run).false_breaches is None
+    assert grounds(*runs).false_breaches is None
 
 
 def test_audit_counts_doubts_against_the_rules() -> None:

@@ -107,9 +107,17 @@ def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
 def test_a_floor_that_is_left_out_keeps_its_value(tmp_path: Path) -> None:
     """A project that raises one floor does not lose the other."""
     file = changed(tmp_path, lambda d: d["clinical_drift"]["judge"].update(floors={"sensitivity": 0.95}))
-    assert load_thresholds(file).judge.floors == {"sensitivity": 0.95, "specificity": 0.98}
+    assert load_thresholds(file).judge.floors == {
+        "sensitivity": 0.95,
+        "subtle": 0.75,
+        "specificity": 0.98,
+    }
     without = changed(tmp_path, lambda d: d["clinical_drift"].pop("judge"))
-    assert load_thresholds(without).judge.floors == {"sensitivity": 0.85, "specificity": 0.98}
+    assert load_thresholds(without).judge.floors == {
+        "sensitivity": 0.85,
+        "subtle": 0.75,
+        "specificity": 0.98,
+    }
 
 
 def test_bare_numbers_are_limits_too(tmp_path: Path) -> None:
@@ -176,8 +184,8 @@ def test_a_file_of_metrics_alone_gets_the_strict_rules(tmp_path: Path) -> None:
     assert (found.policy, found.open, found.waivers) == ("each-case", "unsettled", ())
     assert list(found.set.model_dump().values()) == ["interval", 0.95, 40, 0, 1.0]
     assert list(found.baseline.model_dump().values()) == [0.025, 0.05, 0.01, 0.03]
-    floors = {"sensitivity": 0.85, "specificity": 0.98}
-    assert list(found.judge.model_dump().values()) == [False, floors, 0.03]
+    floors = {"sensitivity": 0.85, "subtle": 0.75, "specificity": 0.98}
+    assert list(found.judge.model_dump().values()) == [False, floors, 1, "auto", 0.75, 0.03]
 
 
 def test_the_fingerprint_follows_the_limits(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 
 import pytest
-from made import conversation, flat
+from made import READ, conversation, flat
 
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 from pytest_clinical_drift.verdict.trend import repeat_figures, set_trend
@@ -47,7 +47,7 @@ def test_flaky_case_is_named() -> None:
     """Repeats at 0.9, 0.9 and 0.6: two PASS, one FAIL; a case that always fails is not flaky."""
     flaky = [flat("a", level, repeat=number) for number, level in enumerate((0.9, 0.9, 0.6))]
     bad = [flat("b", 0.5, repeat=number) for number in range(3)]
-    figures = repeat_figures([flaky, bad], load_thresholds(), TODAY)
+    figures = repeat_figures([flaky, bad], load_thresholds(), TODAY, READ)
     assert figures is not None
     assert [case.case_id for case in figures.flaky] == ["a"]
     assert figures.flaky[0].recalls == (0.9, 0.9, 0.6)

@@ -1,0 +1,441 @@
+"""Measuring a judge: counts by hand on a small labelled set, early stopping, pooled attempts, floors, the file."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asked import SUMMARY, Script, ScriptedJudge, clear, question, reply, summary
+
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.judging.calibrating import calibration_of, cost_line, make_calibration
+from pytest_clinical_drift.judging.calibration import (
+    Attempt,
+    Calibration,
+    attempt_of,
+    file_name,
+    find_calibration,
+    fingerprint,
+    invalid_because,
+    pooled,
+    read_calibration,
+    write_calibration,
+)
+from pytest_clinical_drift.judging.labelled import Labelled, LabelledSet, load_calibration_set
+from pytest_clinical_drift.judging.measuring import KindTally, Measurement, measure
+from pytest_clinical_drift.judging.procedure import Judges
+from pytest_clinical_drift.judging.prompts import prompt_hash
+from pytest_clinical_drift.judging.questions import Question
+from pytest_clinical_drift.judging.queue import JudgeQueue
+from pytest_clinical_drift.judging.readings import Reading
+from pytest_clinical_drift.judging.session import JudgeOptions, JudgePolicy
+
+FLOORS = {"sensitivity": 0.85, "subtle": 0.75, "specificity": 0.98}
+TODAY = datetime.date(2026, 5, 1)
+ALONE = Judges("scripted", "scripted", alone=True)
+
+
+def row(item: Reading | Question, label: Any, *, patient: str = "", subtle: bool = False, disputed: bool = False) -> Any:
+    made = replace(item, case_id=patient or item.case_id)
+    return Labelled(made, label, "test", subtle, disputed)
+
+
+def measured(rows: list[Labelled], script: Script, **options: Any) -> tuple[Measurement, ScriptedJudge]:
+    judge = ScriptedJudge(script)
+    queue = JudgeQueue(judge, fresh=True)
+    try:
+        return measure(queue, rows, ALONE, floors=FLOORS, **options), judge
+    finally:
+        queue.stop()
+
+
+def shares(found: Measurement, kind: str) -> dict[str, tuple[int, int]]:
+    tally = found.kinds[kind]
+    names = ("faults", "subtle", "clean", "false", "missed")
+    return {name: getattr(tally, name).counts for name in names if getattr(tally, name).counts[1]}
+
+
+# ---- the labelled set
+
+
+def line(item: Reading | Question, label: Any, **more: Any) -> str:
+    return json.dumps({"question": item.as_mapping(1), "label": label, "origin": "test", "subtle": False, **more})
+
+
+def test_readings_and_questions_are_read_back_with_their_points(tmp_path: Path) -> None:
+    label = {
+        "facts": {"penicillin": "retained", "lithium": "contradicted"},
+        "unsupported": [{"quote": "800 mg until May", "grade": "minor"}],
+    }
+    rows = [line(summary(), label, subtle=True), "", line(question("harm"), "none", disputed=True)]
+    (tmp_path / "set.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    found = load_calibration_set(tmp_path)
+    assert (len(found.rows), len(found.agreed), len(found.disputed), found.patients) == (2, 1, 1, 1)
+    assert [(p.kind, p.key, p.answer, p.fault) for p in found.agreed[0].points()] == [
+        ("fact", "penicillin", "retained", False), ("fact", "lithium", "contradicted", True),
+        ("invented", "800 mg until May", "invented", True),
+    ]  # fmt: skip
+    assert not found.agreed[0].lists_nothing("invented")
+    assert found.agreed[0].item == summary()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda text: text.replace('"retained"', '"fine"'), "'fine' is not an answer of kind fact"),
+        (lambda text: text.replace("Lithium 600", "Lithium 900"), "the id does not fit the content"),
+        (lambda text: text[:-1], "not a labelled reading or question"),
+        (lambda text: "[]", "not a labelled reading or question"),
+        (lambda text: text.replace('"kind": "summary"', '"kind": "diary"'), "not a labelled reading or question"),
+    ],
+)
+def test_a_spoilt_line_is_named(tmp_path: Path, spoil: Callable[[str], str], said: str) -> None:
+    text = line(summary(), {"facts": {"lithium": "retained"}, "unsupported": []})
+    (tmp_path / "set.jsonl").write_text(f"\n{spoil(text)}", encoding="utf-8")
+    with pytest.raises(InputError, match=r"set\.jsonl, line 2: ") as caught:
+        load_calibration_set(tmp_path)
+    assert said in str(caught.value)
+    with pytest.raises(InputError, match="no calibration set found"):
+        load_calibration_set(tmp_path / "..")
+
+
+def test_the_fingerprint_follows_texts_and_labels() -> None:
+    one, other = row(summary(), {"facts": {}}), row(summary(), {"facts": {"lithium": "absent"}})
+    two = row(summary("Another."), {"facts": {}})
+    prints = [LabelledSet((a, b)).fingerprint() for a, b in ((one, two), (two, one), (other, two))]
+    assert prints[0] == prints[1] != prints[2]
+
+
+# ---- counts by hand
+
+LOST = summary("**Allergies:** none asked.\n- Lithium 600 mg once nightly.")
+WRONG = summary("**Allergies:** penicillin, with anaphylaxis.\n- Lithium 900 mg once nightly. Had a stroke in 2019.")
+ROWS = [
+    row(LOST, {"facts": {"penicillin": "absent", "lithium": "retained"}, "unsupported": []}, patient="a", subtle=True),
+    row(
+        WRONG,
+        {
+            "facts": {"penicillin": "retained", "lithium": "contradicted"},
+            "unsupported": [{"quote": "Had a stroke in 2019.", "grade": "severe"}],
+        },
+        patient="b",
+    ),
+    row(
+        reply(),
+        {"demands": {"t2-must-1": "missing", "t2-must_not-1": "kept"}, "forbidden": "kept", "harm": "none",
+         "conflict": "consistent"},
+        patient="c",
+    ),
+    row(question("invented"), "supported", patient="d"),
+]  # fmt: skip
+
+
+def scripted(item: Question | Reading, wording: int) -> dict[str, Any]:
+    """Finds the lost allergy and the stroke, overlooks the dose, wavers about the demand, sees a breach too many."""
+    given = clear(item)
+    if isinstance(item, Question):
+        if (item.kind, item.fact) == ("fact", "penicillin"):
+            return {"answer": "absent", "quote": ""}
+        if item.kind == "invented" and item.case_id == "b":
+            return {"answer": "severe", "quote": "Had a stroke in 2019."}
+        if item.kind == "must":
+            return {"answer": "met" if wording == 1 else "missing", "quote": "Please ring the clinic today."}
+        if item.kind == "forbidden":
+            return {"answer": "violated", "quote": "Do not take ibuprofen."}
+        return given
+    if item.case_id == "a":
+        given["facts"]["penicillin"] = {"answer": "absent", "quote": ""}
+    if item.case_id == "b":
+        given["unsupported"] = [{"quote": "a stroke in 2019", "grade": "severe", "reason": "no source"}]
+    if item.kind == "reply":
+        given["demands"]["t2-must-1"] = {"answer": "missing", "quote": ""}
+        given["forbidden"] = {"answer": "violated", "quote": "Do not take ibuprofen."}
+    return given
+
+
+def test_every_share_is_counted_as_by_hand() -> None:
+    """An open fault is not found and not missed; what a reading lists is clean by the whole text."""
+    found, judge = measured(ROWS, scripted)
+    assert shares(found, "fact") == {
+        "faults": (1, 2), "subtle": (1, 1), "clean": (2, 2), "false": (0, 2), "missed": (1, 2),
+    }  # fmt: skip
+    assert shares(found, "invented") == {"faults": (1, 1), "clean": (2, 2), "false": (0, 2), "missed": (0, 1)}
+    assert shares(found, "must") == {"faults": (0, 1), "missed": (0, 1)}
+    assert shares(found, "forbidden") == {"clean": (0, 1), "false": (1, 1)}
+    assert shares(found, "breach") == {"faults": (0, 1), "clean": (1, 2), "false": (1, 2), "missed": (0, 1)}
+    assert shares(found, "harm") == shares(found, "conflict") == {"clean": (1, 1), "false": (0, 1)}
+    assert found.confusions == {"fact: contradicted -> retained": 1, "forbidden: kept -> violated": 1}
+    # three readings; the allergy, the stroke, the demand twice, the breach, and the labelled question
+    assert Counter(kind for kind, _ in judge.asked) == {
+        "summary": 2, "reply": 1, "fact": 1, "invented": 2, "must": 2, "forbidden": 1,
+    }  # fmt: skip
+
+
+def test_harm_that_the_judge_upholds_counts_as_found() -> None:
+    """In a run only a person confirms it; calibration asks what the judge would say."""
+
+    def sees_harm(item: Question | Reading, wording: int) -> dict[str, Any]:
+        harm = {"answer": "harm", "quote": "Do not take ibuprofen."}
+        return harm if isinstance(item, Question) else {**clear(item), "harm": harm}
+
+    found, _ = measured([row(reply(), {"harm": "harm"})], sees_harm)
+    assert shares(found, "harm") == {"faults": (1, 1), "missed": (0, 1)}
+
+
+def test_why_answers_became_unsure_is_counted() -> None:
+    """An entry left out, two quotations that do not occur: the clean fact counts as not cleared."""
+
+    def careless(item: Question | Reading, wording: int) -> dict[str, Any]:
+        if isinstance(item, Question):
+            return {"answer": "retained", "quote": "words of another patient"}
+        given = clear(item)
+        del given["facts"]["lithium"]
+        return given
+
+    found, _ = measured([row(summary(), {"facts": {"lithium": "retained"}})], careless)
+    assert found.unsure == {"missing": 1, "quote": 2}
+    assert shares(found, "fact") == {"clean": (0, 1), "false": (0, 1)}
+
+
+# ---- how many, and when it stops
+
+
+def labelled_facts(faults: int, clean: int, *, subtle: int = 0) -> list[Labelled]:
+    """Questions about one fact, each of another patient: those of faulty texts first."""
+    texts = [f"Summary {number}. Lithium 600 mg once nightly." for number in range(faults + clean)]
+    return [
+        row(question("fact", text), "absent" if n < faults else "retained", patient=f"p{n}", subtle=n < subtle)
+        for n, text in enumerate(texts)
+    ]
+
+
+def right(item: Question | Reading, wording: int) -> dict[str, Any]:
+    return {"answer": "absent" if int(item.case_id[1:]) < 200 else "retained", "quote": item.text[:12]}
+
+
+def test_a_hopeless_kind_is_stopped_early() -> None:
+    """It calls everything retained: after the first batch of 20 the 100 faults to come cannot make up for it."""
+    rows = labelled_facts(120, 0)
+    found, judge = measured(rows, lambda item, wording: clear(item))
+    assert (found.texts, len(judge.asked)) == (20, 20)
+    assert set(found.stopped) == {"fact"}
+    whole, judge = measured(rows, lambda item, wording: clear(item), early=False)
+    assert (whole.texts, whole.stopped, shares(whole, "fact")["faults"]) == (120, {}, (0, 120))
+
+
+def test_a_good_judge_is_measured_to_the_end() -> None:
+    rows = labelled_facts(200, 300)
+    found, _ = measured(rows, right)
+    assert (found.texts, found.stopped) == (500, {})
+    assert (shares(found, "fact")["faults"], shares(found, "fact")["clean"]) == ((200, 200), (300, 300))
+
+
+def test_the_number_of_requests_is_bounded() -> None:
+    """A judge that raises every fact asks 4 requests a text: 300 allowed are not exceeded, and the kind says why."""
+
+    def raises(item: Question | Reading, wording: int) -> dict[str, Any]:
+        if isinstance(item, Question):
+            return clear(item)
+        given = clear(item)
+        given["facts"] = {line.fact: {"answer": "absent", "quote": ""} for line in item.facts[:1]}
+        return given | {"unsupported": []}
+
+    rows = [
+        row(summary(f"{SUMMARY} {n}"), {"facts": {"penicillin": "retained"}, "unsupported": []}, patient=f"p{n}")
+        for n in range(200)
+    ]
+    found, judge = measured(rows, raises, most=300, early=False)
+    assert 250 < len(judge.asked) <= 300
+    assert found.texts < 200
+    assert found.stopped == {"fact": "requests", "invented": "requests"}
+
+
+# ---- attempts and floors
+
+
+def tallied(kind: str, *, faults: tuple[int, int], clean: tuple[int, int], subtle: tuple[int, int]) -> Measurement:
+    """Hits and trials, each of a patient of its own."""
+    found = Measurement()
+    for name, (hits, of) in (("faults", faults), ("clean", clean), ("subtle", subtle)):
+        for number in range(of):
+            getattr(found.kinds[kind], name).add(f"{name}{number}", number < hits)
+    return found
+
+
+def attempt(found: Measurement, **more: Any) -> Attempt:
+    return attempt_of(found, Measurement(), requests=10, today=TODAY, **more)
+
+
+def calibration(*attempts: Attempt, **more: Any) -> Calibration:
+    given: dict[str, Any] = {
+        "judge": "scripted", "identity": fingerprint([ScriptedJudge().identity()]), "proven": True,
+        "prompt_version": "2", "labelled": "x", "patients": 3,
+    }  # fmt: skip
+    return Calibration(**(given | {"prompts": prompt_hash(), "attempts": attempts, "kinds": pooled(attempts)} | more))
+
+
+def test_attempts_are_pooled() -> None:
+    """60 of 120 at first, 120 of 120 when tried again: 180 of 240 count, and three tries more do not help."""
+    bad = attempt(tallied("fact", faults=(60, 120), clean=(600, 600), subtle=(60, 60)))
+    good = attempt(tallied("fact", faults=(120, 120), clean=(600, 600), subtle=(60, 60)))
+    both = pooled((bad, good))["fact"]
+    assert (both.sensitivity.hits, both.sensitivity.of, both.sensitivity.value) == (180, 240, 0.75)
+    assert calibration(good).deciding(FLOORS) == {"fact"}
+    assert calibration(bad, good).deciding(FLOORS) == frozenset()
+    assert calibration(bad, *[good] * 3).deciding(FLOORS) == frozenset()
+    assert calibration(bad, good).requests == 20
+
+
+@pytest.mark.parametrize(
+    ("faults", "subtle", "clean", "missed"),
+    [
+        ((300, 300), (60, 60), (600, 600), set()),
+        ((288, 300), (48, 60), (600, 600), {"subtle"}),
+        ((240, 300), (60, 60), (600, 600), {"sensitivity"}),
+        ((300, 300), (60, 60), (588, 600), {"specificity"}),
+        ((300, 300), (0, 0), (600, 600), {"subtle"}),  # nothing subtle was tried: no floor is reached unseen
+        ((15, 15), (15, 15), (30, 30), {"sensitivity", "specificity"}),
+    ],
+)
+def test_floors_hold_for_the_lower_limits(
+    faults: tuple[int, int], subtle: tuple[int, int], clean: tuple[int, int], missed: set[str]
+) -> None:
+    """0.98 right of 600 is below its floor of 0.98, since its limit is 0.965; 15 of 15 leave room for 0.78."""
+    made = calibration(attempt(tallied("fact", faults=faults, subtle=subtle, clean=clean)))
+    assert set(made.below("fact", FLOORS)) == missed
+    assert made.deciding(FLOORS) == (frozenset() if missed else {"fact"})
+    assert set(made.below("harm", FLOORS)) == set(FLOORS)
+
+
+def test_a_kind_that_was_stopped_decides_nothing() -> None:
+    """However good its counts look."""
+    found = tallied("fact", faults=(300, 300), subtle=(60, 60), clean=(600, 600))
+    found.stopped["fact"] = "requests"
+    assert calibration(attempt(found)).deciding(FLOORS) == frozenset()
+
+
+def test_limits_are_clustered_by_patient() -> None:
+    """Twenty misses of one patient are less certain to be few than twenty of twenty."""
+    spread, heaped = KindTally(), KindTally()
+    for number in range(200):
+        spread.faults.add(f"p{number % 50}", number >= 20)
+        heaped.faults.add(f"p{number // 20}", number >= 20)
+    assert spread.faults.counts == heaped.faults.counts == (180, 200)
+    assert heaped.faults.limits()[0] < spread.faults.limits()[0]
+
+
+def test_disputed_labels_are_kept_apart_and_counted_as_errors() -> None:
+    """Agreed: 1 of 1 fact found and 1 of 1 text clean. Disputed: a fact, a demand, what is listed, one of each kind."""
+    disputed = [
+        row(WRONG, {"facts": {"lithium": "contradicted", "penicillin": "retained"}, "unsupported": []}, disputed=True),
+        row(reply(), {"demands": {"t2-must-1": "missing", "t2-must_not-1": "kept"}}, disputed=True),
+    ]
+    agreed = row(LOST, {"facts": {"penicillin": "absent"}, "unsupported": []}, patient="a")
+    judge = ScriptedJudge(scripted)
+    made = make_calibration(
+        [judge], Judges("scripted", "scripted"), LabelledSet((agreed, *disputed)), today=TODAY,
+        rules=JudgePolicy(FLOORS),
+    )  # fmt: skip
+    assert (made.kinds["fact"].sensitivity.hits, made.kinds["fact"].sensitivity.of) == (1, 1)
+    assert "reply" not in {kind for kind, _ in judge.asked}
+    (one,) = made.attempts
+    assert one.disputed_as_errors["fact"] == {"faults": (1, 2), "clean": (0, 1)}
+    assert one.disputed_as_errors["invented"] == {"faults": (0, 0), "clean": (1, 2)}
+    assert one.disputed_as_errors["breach"] == {"faults": (0, 1), "clean": (0, 1)}
+    assert one.disputed_as_errors["must"] == {"faults": (0, 1), "clean": (0, 0)}
+
+
+def test_calibrating_again_adds_an_attempt_and_asks_anew(tmp_path: Path) -> None:
+    """Nothing is taken from an earlier attempt but its counts."""
+    judge, labelled = ScriptedJudge(right), LabelledSet(tuple(labelled_facts(5, 5)))
+    names, rules = Judges("scripted", "scripted"), JudgePolicy(FLOORS)
+    first = make_calibration([judge], names, labelled, today=TODAY, rules=rules)
+    asked = len(judge.asked)
+    second = make_calibration([judge], names, labelled, today=TODAY, rules=rules, earlier=first)
+    assert len(judge.asked) == 2 * asked
+    assert (len(second.attempts), second.kinds["fact"].sensitivity.of) == (2, 10)
+    file = write_calibration(second, tmp_path / "deep" / file_name("scripted", [judge.identity()]))
+    assert read_calibration(file) == second
+
+
+def test_a_judge_that_answers_nothing_has_no_calibration() -> None:
+    judge = ScriptedJudge(lambda item, wording: "no route")
+    with pytest.raises(InputError, match=r"answered nothing at all \(no route\)"):
+        make_calibration(
+            [judge], Judges("scripted", "scripted"), LabelledSet(tuple(labelled_facts(3, 0))), today=TODAY,
+            rules=JudgePolicy(FLOORS),
+        )  # fmt: skip
+
+
+# ---- the file
+
+
+def test_a_file_is_valid_for_its_judge_prompts_and_time() -> None:
+    identity = ScriptedJudge().identity()
+    made = calibration(attempt(Measurement()))
+    later = TODAY + datetime.timedelta(days=31)
+    assert invalid_because(made, [identity], later) == ""
+    assert "over 30 days ago" in invalid_because(made.model_copy(update={"proven": False}), [identity], later)
+    alias = made.model_copy(update={"proven": False})
+    assert invalid_because(alias, [identity], TODAY + datetime.timedelta(days=30)) == ""
+    assert "another judge" in invalid_because(made, [ScriptedJudge(name="other").identity()], TODAY)
+    assert "another judge" in invalid_because(made, [identity, identity], TODAY)
+    assert "other prompts" in invalid_because(made.model_copy(update={"prompts": "x"}), [identity], TODAY)
+
+
+def test_other_files_in_the_folder_are_left_alone(tmp_path: Path) -> None:
+    """Someone else's JSON, a list, no JSON at all, bytes: the project's own file is found among them, the newest."""
+    identities = [ScriptedJudge().identity()]
+    assert find_calibration(tmp_path / "none", identities, TODAY) is None
+    for name, text in (("a.json", '{"colour": "red"}'), ("b.json", "[1, 2]"), ("c.json", "nothing"), ("d.json", "")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "e.json").write_bytes(b"\xff\xfe\x00")
+    assert find_calibration(tmp_path, identities, TODAY) is None
+    old, new = (
+        calibration(attempt_of(Measurement(), Measurement(), requests=n, today=TODAY - datetime.timedelta(days=9 - n)))
+        for n in (1, 2)
+    )
+    for name, made in (("x.json", new), ("y.json", old)):
+        write_calibration(made, tmp_path / name)
+    write_calibration(new.model_copy(update={"identity": "another"}), tmp_path / "z.json")
+    assert find_calibration(tmp_path, identities, TODAY) == new
+
+
+def test_without_a_file_it_is_made_or_refused(tmp_path: Path) -> None:
+    """`calibrate: never`, a shard and an offline run refuse in one sentence; else the cost is told first."""
+    judge, said = ScriptedJudge(right), []
+    (tmp_path / "set.jsonl").write_text(
+        "\n".join(line(one.item, one.label) for one in labelled_facts(3, 3)), encoding="utf-8"
+    )
+    options = JudgeOptions(calibration_set=tmp_path / "set.jsonl")
+    where: dict[str, Any] = {"root": tmp_path, "today": TODAY, "say": said.append}
+    names = Judges("scripted", "scripted")
+    for rules, chosen in (
+        (JudgePolicy(FLOORS, calibrate=False), options),
+        (JudgePolicy(FLOORS), replace(options, offline=True)),
+    ):
+        with pytest.raises(InputError, match="make one with clinical-drift calibrate"):
+            calibration_of([judge], names, options=chosen, rules=rules, **where)
+    assert (judge.asked, said) == ([], [])
+    made = calibration_of([judge], names, options=options, rules=JudgePolicy(FLOORS), **where)
+    assert made.kinds["fact"].sensitivity.of == 3
+    assert "6 labelled texts of 6 patients" in said[0]
+    kept = write_calibration(made, tmp_path / "calibration" / "kept.json")
+    asked = len(judge.asked)
+    assert calibration_of([judge], names, options=options, rules=JudgePolicy(FLOORS), **where) == made
+    assert len(judge.asked) == asked
+    named = replace(options, calibration=kept)
+    other = ScriptedJudge(name="other")
+    with pytest.raises(InputError, match="it is of another judge"):
+        calibration_of([other], names, options=named, rules=JudgePolicy(FLOORS), **where)
+
+
+def test_the_cost_is_told_by_hand() -> None:
+    """3 faults and 3 clean texts: 6 readings and some 4 questions."""
+    assert "about 10 requests (at most 3,000)" in cost_line(LabelledSet(tuple(labelled_facts(3, 3))))
