@@ -149,7 +149,7 @@ def fact_cells(run: CaseAssessment, fact: str) -> list[dict[str, Any]]:
     """One fact over all turns, whatever its wording; a turn on which it did not hold is blank."""
     cells = {turn.turn: cell(f) for turn in run.turns for f in turn.findings if f.fact_id == fact}
     blank = {"style": "blank", "symbol": "", "title": "not true of the patient at that turn, or not evaluated"}
-    return [{"turn": turn.turn, **cells.get(turn.turn, blank)} for turn in run.turns]
+    return [{"turn": turn.turn, **cells.get(turn.turn, blank)} for turn in run.turns if turn.probed]
 
 
 def cell(finding: FactFinding) -> dict[str, str]:
@@ -164,7 +164,7 @@ def run_view(run: CaseAssessment, transcript: Transcript | None, groups: Sequenc
     """One conversation: facts by turn, and the turns with their texts; without its transcript no texts."""
     return {
         "repeat": run.repeat,
-        "turns": run.turns,
+        "turns": [turn for turn in run.turns if turn.probed],
         "recall_curve": run.recall_curve,
         "incomplete": run.incomplete,
         "notes": run.notes,
@@ -218,6 +218,9 @@ def _reply(exchange: Exchange, alarms: Sequence[Alarm]) -> Any:
 
 
 def _summary(summary: Reply, findings: Sequence[FactFinding]) -> Any:
+    """The summary with the words of its facts marked; None where none was requested."""
+    if not summary.asked:
+        return None
     text = summary.text[:_TEXT_LIMIT]
     marks = []
     for finding in findings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
@@ -45,10 +45,11 @@ def build_result(
     thresholds: Thresholds,
     case_set: Sequence[Case],
     today: datetime.date,
+    signed: Collection[str] = (),
     baseline: BaselineComparison | None = None,
     reviewed: ReviewRecord | None = None,
 ) -> RunResult:
-    """The record of a run; `case_set` is the full set of cases, of which `cases` may be a part."""
+    """The record of a run; `case_set` is the full set of cases, of which `cases` may be a part, `signed` who is signed."""
     runs = [run for case in cases for run in case.repeats]
     complete = [run for run in runs if run.incomplete is None]
     finished = [case.repeats for case in cases if case.verdict != Verdict.INCOMPLETE]
@@ -89,7 +90,7 @@ def build_result(
         severe_to_read=verdict.severe_to_read,
         unread=verdict.unread,
         canaries=verdict.canaries,
-        counts=_evidence(runs, case_set, manifest, confidence),
+        counts=_evidence(runs, case_set, signed, manifest, confidence),
         trend=set_trend(
             finished, case_set, limit=thresholds.metrics["recall_at_end"].pass_limit.value, confidence=confidence
         ),
@@ -103,13 +104,18 @@ def build_result(
 
 
 def _evidence(
-    runs: Sequence[CaseAssessment], case_set: Sequence[Case], manifest: Manifest, confidence: float
+    runs: Sequence[CaseAssessment],
+    case_set: Sequence[Case],
+    signed: Collection[str],
+    manifest: Manifest,
+    confidence: float,
 ) -> EvidenceCounts:
     judge = manifest.judged
     calibration = judge.calibration if judge else None
     return count_evidence(
         runs,
         case_set,
+        signed=signed,
         confidence=confidence,
         judge=calibration.kinds if calibration else None,
         deciding=judge.deciding if judge else (),
