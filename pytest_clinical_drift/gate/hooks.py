@@ -206,7 +206,7 @@ class ActivePlugin(GroupsPlugin):
             report.drift_outage = True
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:
-        if report.when != "call" or report.skipped:
+        if report.skipped:
             return None
         return status_of(report, spelled_out=self.config.get_verbosity() == 0 and not hasattr(report, "node"))
 
@@ -269,7 +269,7 @@ class ActivePlugin(GroupsPlugin):
         except (InputError, OSError) as error:
             self._problem = f"the results could not be written: {sentence(error)}"
         if self._finished is not None:
-            report_set(session, self._finished)
+            report_set(session, self._finished, self.collected, self._problem)
         elif used := len(self._results):
             of = f"on {used} of {counted(len(self.run.cases), 'case')}"
             self._closing_remarks.append(
