@@ -19,7 +19,7 @@ from pytest_clinical_drift.gate.collected import CollectedCases
 from pytest_clinical_drift.gate.deciders import deciders_of, judge_header
 from pytest_clinical_drift.gate.finished import FinishedRun
 from pytest_clinical_drift.gate.handoff import hand_selection, wait_for
-from pytest_clinical_drift.gate.inside_pytest import name_suite
+from pytest_clinical_drift.gate.inside_pytest import name_suite, write_error_line
 from pytest_clinical_drift.gate.interrupts import delayed_interrupt
 from pytest_clinical_drift.gate.items import (
     STUDY,
@@ -218,6 +218,7 @@ class ActivePlugin(GroupsPlugin):
             result = self._results[case_id]
             self.collected.add(result.verdict, result.assessments)
             write_figures(self.config, report, result.properties(self.run.session.name), result.text)
+            write_error_line(self.config, report)
         elif report.failed and not getattr(report, "drift_whole", False):
             if getattr(report, "drift_outage", False):
                 self.collected.outages += 1

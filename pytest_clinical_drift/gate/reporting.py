@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import pytest
 
-from pytest_clinical_drift.gate.inside_pytest import write_system_out
+from pytest_clinical_drift.gate.inside_pytest import write_error_line, write_system_out
 from pytest_clinical_drift.report.clean import loggable, one_line, printable
 
 Property = tuple[str, object]
@@ -133,6 +133,8 @@ def report_whole(session: pytest.Session, whole: WholeResult) -> None:
             config.hook.pytest_runtest_logstart(nodeid=report.nodeid, location=report.location)
             write_figures(config, report, whole.figures)
         config.hook.pytest_runtest_logreport(report=report)
+        if phase == when:
+            write_error_line(config, report)
 
 
 def status_of(report: pytest.TestReport, *, spelled_out: bool) -> tuple[str, str, Any] | None:

@@ -83,8 +83,13 @@ def case_headline(case: CaseResult) -> str:
 
 def unsettled_line(case: CaseResult) -> str:
     """Of a case that somebody has to settle: the verdict's word first, then what is open."""
-    headline = case_headline(case)
-    return headline if headline.startswith(case.verdict) else one_line(f"{case.verdict}: {headline}", _LONGEST)
+    alarms = [run for repeat in case.repeats for run in worst_first(repeat.alarms)]
+    severe = [first for first, *_ in alarms if first.severe and first.state == AlarmState.OPEN]
+    parts = [f"turn {alarm.turn}: open: {alarm_title(alarm)}" for alarm in severe[:_NAMED]]
+    parts += [f"{len(severe) - _NAMED} more"] if len(severe) > _NAMED else []
+    if unread := [label(item.metric) for item in case.judgements if item.verdict == FigureState.UNREAD]:
+        parts.append(f"no judge at its floor has read {', '.join(unread)}")
+    return one_line(f"{case.verdict}: {'; '.join(parts) or case_headline(case)}", _LONGEST)
 
 
 def next_step(result: RunResult) -> str:

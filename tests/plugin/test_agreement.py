@@ -15,8 +15,9 @@ PASSING = """
 clinical_drift:
   extends: bundled
   set: {decide_by: point, min_cases: 1}
-  metrics: {k_conflict: {open: caution}}
+  judge: {audit_bound: 0.2}
 """
+CONTROL = ("--model", "control:steady", "--drift-cases", "mycases")
 OWN_TEST = "def test_own(drift_result):\n    assert False\n"
 
 
@@ -39,10 +40,10 @@ class Row:
 
 
 ROWS = {
-    "PASS": Row("PASS", "passed", "passed", 0, files={"thresholds.yaml": PASSING}),
+    "PASS": Row("PASS", "passed", "passed", 0, base=CONTROL, files={"thresholds.yaml": PASSING}),
     "CAUTION": Row("CAUTION", "passed", "passed", 0),
     "CAUTION, strict": Row("CAUTION", "passed", "failure", 1, ("--drift-strict",), says="fewer than the 40"),
-    "FAIL": Row("FAIL", "failure", "failure", 1, shape={"forget_from": 3}, says="hard stops"),
+    "FAIL": Row("FAIL", "failure", "failure", 1, shape={"forget_from": 3}, says="3 of 3 cases failed"),
     "INCOMPLETE": Row("INCOMPLETE", "error", "error", 6, shape={"breaks_at": 3}, says="run the same command again"),
     "UNSETTLED": Row("UNSETTLED", "error", "error", 7, base=RULES_ONLY, says="clinical-drift review RESULTS"),
     "PARTIAL": Row("PARTIAL", "passed", "error", 7, ("-k", "anna"), says="run all 3 cases"),
