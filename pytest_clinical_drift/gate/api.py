@@ -47,6 +47,7 @@ class Settings:
     baseline: Path | None = None
     repeats: int = 1
     prices: tuple[float, float] | None = None
+    judge_prices: tuple[float, float] | None = None
     strict: bool = False
     turns: int | None = None
     interludes: Path | None = None

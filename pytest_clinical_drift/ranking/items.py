@@ -166,14 +166,15 @@ class SlatePlugin(reporting.GroupsPlugin):
 
     def _report_verdict(self, session: pytest.Session, slug: str, verdict: SlateVerdict) -> None:
         """One more result per slate, on the controller only: it reaches terminal and junit like that of a test."""
-        skipped = verdict.verdict in (Verdict.PARTIAL, FigureState.NOT_EVALUATED)
+        undecided = verdict.verdict in (Verdict.PARTIAL, FigureState.NOT_EVALUATED)
         whole = reporting.WholeResult(
             place=f"{PREFIX}/{slug}",
             name="verdict",
             verdict=str(verdict.verdict),
-            outcome="skipped" if skipped else "failed" if self.fails(verdict.verdict) else "passed",
+            outcome="failed" if undecided or self.fails(verdict.verdict) else "passed",
             message=one_line(": ".join((verdict.verdict, "; ".join(verdict.reasons))).rstrip(": "), 300),
             figures=[("verdict", str(verdict.verdict))],
+            error=undecided,
         )
         reporting.report_whole(session, whole)
 
