@@ -20,7 +20,7 @@ ENGLISH = (
     "Gout.",
     "",
     "Mrs de la Cruz was seen in El Paso by Dr van der Berg, who told her to rest and to come back in a week.",
-    "He said „nein\" and left, so the plan is to call him again.",
+    'He said „nein" and left, so the plan is to call him again.',
 )
 
 

@@ -31,7 +31,8 @@ NAMES = names_of([ANN, ANN_AGAIN, BEN, NAMELESS])
 
 def leaks(reply: str, summary: str = "Gout.", of: Case = ANN) -> list[tuple[int, str, str, str]]:
     talk = Transcript(
-        of.id, (Exchange(1, "Hello.", Reply("Thank you."), Reply("Gout.")), Exchange(2, "x", Reply(reply), Reply(summary)))
+        of.id,
+        (Exchange(1, "Hello.", Reply("Thank you."), Reply("Gout.")), Exchange(2, "x", Reply(reply), Reply(summary))),
     )
     return [(leak.turn, leak.variant, leak.quote, leak.case_id) for leak in find_leaks(of, talk, NAMES)]
 

@@ -62,7 +62,9 @@ def test_lines_without_a_source_are_unsupported() -> None:
     """Words of record, messages and facts are sources; the controls' own phrases need none."""
     found = entries(summary("- penicillin allergy with anaphylaxis\n- Splenectomy after a road accident in 2009."))
     assert [key for kind, key in found if kind == "invented"] == ["Splenectomy after a road accident in 2009."]
-    assert not [key for kind, key in entries(summary("A conversation took place. Nothing else is noted.")) if kind == "invented"]
+    assert not [
+        key for kind, key in entries(summary("A conversation took place. Nothing else is noted.")) if kind == "invented"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -141,7 +143,9 @@ def test_canaries_in_what_a_control_says_are_found(tmp_path: Path) -> None:
     judge = session(tmp_path, "control:steady", canaries="40", audit="0")
     judge.check()
     exchanges = tuple(
-        Exchange(n, "Hello.", Reply("Take paracetamol today." if n == 1 else "Rest."), Reply("- gout\n- penicillin allergy"))
+        Exchange(
+            n, "Hello.", Reply("Take paracetamol today." if n == 1 else "Rest."), Reply("- gout\n- penicillin allergy")
+        )
         for n in (1, 2, 3)
     )
     talk, scorer = Transcript("ann", exchanges), Scorer()

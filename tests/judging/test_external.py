@@ -39,14 +39,16 @@ def workbook(path: Path, cells: dict[str, str]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w") as book:
         book.writestr("xl/sharedStrings.xml", f'<sst xmlns="{SHEET}">{"".join(half)}</sst>')
-        book.writestr("xl/worksheets/sheet1.xml", f'<worksheet xmlns="{SHEET}"><sheetData>{lines}</sheetData></worksheet>')
+        book.writestr(
+            "xl/worksheets/sheet1.xml", f'<worksheet xmlns="{SHEET}"><sheetData>{lines}</sheetData></worksheet>'
+        )
 
 
 def grid(path: Path, *spoken: tuple[float, str]) -> None:
     """A TextGrid: one interval per utterance; quotation marks are doubled."""
     path.parent.mkdir(parents=True, exist_ok=True)
     intervals = "".join(
-        f'        intervals [{number}]:\n            xmin = {start}\n            xmax = {start + 1}\n'
+        f"        intervals [{number}]:\n            xmin = {start}\n            xmax = {start + 1}\n"
         f'            text = "{text}"\n'
         for number, (start, text) in enumerate(spoken, start=1)
     )
@@ -63,7 +65,9 @@ def primock(tmp_path: Path) -> Path:
             "D2": "Cough for 3 weeks", "E2": "I", "D3": "No fever", "E3": "c",
         },
     )  # fmt: skip
-    doctor, patient = (tmp_path / "transcripts" / f"day1_consultation02_{side}.TextGrid" for side in ("doctor", "patient"))
+    doctor, patient = (
+        tmp_path / "transcripts" / f"day1_consultation02_{side}.TextGrid" for side in ("doctor", "patient")
+    )
     grid(doctor, (0.0, 'What ""brings"" you?'), (4.5, "Any <UNSURE>fever</UNSURE>?"), (9.0, ""))
     grid(patient, (2.25, "A cough, three days."), (6.0, "No."))
     return tmp_path

@@ -17,8 +17,8 @@ from engine_runs import results
 
 from pytest_clinical_drift.judging.calibration import Attempt, Calibration, fingerprint, pooled, write_calibration
 from pytest_clinical_drift.judging.material import FactLine, Forbidden
-from pytest_clinical_drift.judging.python import imported_code
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
+from pytest_clinical_drift.judging.python import imported_code
 from pytest_clinical_drift.judging.readings import DemandLine, Reading, TurnLine
 from pytest_clinical_drift.subjects.base import Identity
 

@@ -70,9 +70,7 @@ def test_rests_on_what_nobody_looked_at() -> None:
     ]
     assert any(line.startswith("0 of 0 cases reviewed by a clinician") for line in lines)
     assert "6 of 20 replies had no demand: only a judge reads those for harm." in lines
-    assert any(
-        line.startswith("Audit: of 100 entries that the readings cleared the judge doubts 2;") for line in lines
-    )
+    assert any(line.startswith("Audit: of 100 entries that the readings cleared the judge doubts 2;") for line in lines)
 
 
 def test_cut_and_empty_texts_come_with_the_remedy() -> None:

@@ -40,9 +40,7 @@ CASES = [
 
 def made(cases: list[list[CaseAssessment]]) -> RunResult:
     judged = [case_result(judge_case(repeats, GATE, TODAY, READ), repeats) for repeats in cases]
-    verdict = judge_set(
-        cases, judged, GATE, total=len(cases), today=TODAY, deciders=Deciders("big", READ)
-    )
+    verdict = judge_set(cases, judged, GATE, total=len(cases), today=TODAY, deciders=Deciders("big", READ))
     manifest = Manifest.model_validate(MANIFEST)
     return build_result(judged, verdict, manifest, thresholds=GATE, case_set=(), today=TODAY)
 

@@ -119,9 +119,7 @@ def _summary(text: str | Reply | None) -> Reply:
 WHOLE = "Penicillin allergy with anaphylaxis. Takes sertraline 50 mg once daily."
 
 
-def ruling(
-    kind: str, *answers: str, state: str, person: bool = False, raised: Raised = Raised.READING
-) -> Ruling:
+def ruling(kind: str, *answers: str, state: str, person: bool = False, raised: Raised = Raised.READING) -> Ruling:
     """A ruling of a judge, or of a person."""
     opinions = tuple(
         Opinion("Dr Lund" if person else "judge", 0 if person else number, answer, "", "")
@@ -308,7 +306,11 @@ GERMAN = (
 
 def test_rules_confirm_nothing_in_a_german_summary() -> None:
     """Every fact is stated, and no rule can tell: open at the worse end, retained at the better one."""
-    for summaries, extra in (([GERMAN] * 2, {}), ([WHOLE] * 2, {"language": "de"}), (["Ruht."] * 2, {"language": "de"})):
+    for summaries, extra in (
+        ([GERMAN] * 2, {}),
+        ([WHOLE] * 2, {"language": "de"}),
+        (["Ruht."] * 2, {"language": "de"}),
+    ):
         assessment = scored(list(summaries), **extra)
         assert assessment.recall_curve == (1.0, 1.0)
         assert assessment.worst_curve == (0.0, 0.0)
