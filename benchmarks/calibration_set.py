@@ -1,234 +1,324 @@
-"""Makes cases/calibration/*.jsonl, the labelled questions that judges are measured on, from tests/data/real.
+"""Makes cases/calibration/*.jsonl, the labelled readings that judges are measured on.
 
     python -m benchmarks.calibration_set [FOLDER]
 
-Upheld: what the recorded texts got wrong by their labels, and every planted fault. Clean: recorded texts without a
-fault, and planted replies whose fault is of another kind. Among the clean ones those come first that are easily
-mistaken: facts that the rules found unclear (unclear.txt), pairs with a justified change, replies of the turns in which
-somebody planted a fault. Disputed labels are written with `disputed: true`. The draw is seeded and spread over patients
-and voices; the same files give the same set.
+Clean texts: recorded conversations of 56 patients who are not among the bundled ones; a text in which one of two blind
+readers saw a fault is disputed. Faults: planted one at a time, labelled by construction, confirmed once by a blind
+reader (labels/); what was not confirmed is disputed. What an edit may have touched besides its fault has no label. The
+same files give the same set; its hash is printed.
 """
 
 from __future__ import annotations
 
 import json
-import random
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from recorded import REAL, Talk, recorded
-
-from pytest_clinical_drift.cases.model import FactState
-from pytest_clinical_drift.evidence.found import FactFinding, Findings, Invention
-from pytest_clinical_drift.judging.answers import KINDS, against
-from pytest_clinical_drift.judging.questions import Question, fact_question, questions_of
+from pytest_clinical_drift.cases.files import load_cases
+from pytest_clinical_drift.cases.model import Case, facts_at
+from pytest_clinical_drift.cases.timeline import demands_at
+from pytest_clinical_drift.judging.labelled import load_calibration_set
+from pytest_clinical_drift.judging.points import same_words
+from pytest_clinical_drift.judging.readings import (
+    Reading,
+    Standing,
+    readings_of,
+    windows_of,
+)
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
-OUT = Path(__file__).resolve().parents[1] / "cases/calibration"
-SEED = 20260102
-CLEAN = 330
-"""Clean questions of each kind, where there are as many."""
-UPHELD = 200
-"""Upheld questions of each kind, where there are as many."""
-LAPSES = 2
-"""Turns of one recorded lapse: a fact that stays lost is one fault, not ten."""
-PLAIN_SHARE = 0.25
-"""Share of the clean facts that the rules call plainly stated."""
+ROOT = Path(__file__).resolve().parents[1]
+DATA, REAL, OUT = ROOT / "tests/data/calibration", ROOT / "tests/data/real", ROOT / "cases/calibration"
+WINDOW = 6
+"""Turns of a window in which courses, distant contradictions and misreported advice are looked for."""
+PIECE = 290
+"""Characters of a piece of standing advice."""
+WANTED = {
+    "recorded/summary": 600, "recorded/reply": 600, "recorded/conversation": 240, "planted: fact": 122,
+    "planted: invented": 122, "planted: breach": 122, "planted: conflict": 68, "planted: distant": 54,
+    "planted: harm": 32, "planted: course": 62, "planted: misreported": 62,
+}  # fmt: skip
+"""Texts of each origin: as many as the minimum of each kind asks for, so that a calibration stays below 3,000 requests.
+Harm is also labelled in breaches and contradictions."""
+Texts = dict[tuple[int, str], str]
+Finding = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Row:
-    """One labelled question."""
-
-    question: Question
-    label: str
-    voice: str
-    source: str
+    reading: Reading
+    label: dict[str, Any]
+    origin: str
+    subtle: bool = False
     disputed: bool = False
-    hard: bool = False
-    """Easily mistaken, or of a kind that is rare: drawn first."""
-
-    @property
-    def upheld(self) -> bool:
-        return against(self.question.kind, self.label)
 
     def line(self) -> str:
-        found: dict[str, Any] = {
-            "question": self.question.as_mapping(1),
-            "label": self.label,
-            "source": f"{self.voice}, {self.source}",
-        }
-        if self.disputed:
-            found["disputed"] = True
-        return json.dumps(found, ensure_ascii=False)
+        row: dict[str, Any] = {
+            "question": self.reading.as_mapping(), "label": self.label, "origin": self.origin, "subtle": self.subtle,
+        }  # fmt: skip
+        return json.dumps(row | ({"disputed": True} if self.disputed else {}), ensure_ascii=False)
 
 
-# ---- questions, made as a run makes them
+def recordings() -> Iterator[tuple[Case, Texts]]:
+    """Every patient with the conversation as recorded."""
+    for cases, transcripts in ((DATA / "cases", DATA / "transcripts"), (REAL / "cases", REAL / "strong/transcripts")):
+        for case in load_cases(cases):
+            lines = (transcripts / f"{case.id}.jsonl").read_text(encoding="utf-8").splitlines()
+            rows = [json.loads(line) for line in lines if line.strip()]
+            yield case, {(row["turn_num"], row["variant"]): row["response_text"] for row in rows}
 
 
-def transcript_of(talk: Talk, summaries: Mapping[int, str], replies: Mapping[int, str]) -> Transcript:
-    """The conversation, with changed texts in the place of the recorded ones."""
-    texts, said = {**talk.summaries, **summaries}, {**talk.replies, **replies}
-    turns = (Exchange(t.turn, t.message, Reply(said[t.turn]), Reply(texts[t.turn])) for t in talk.case.turns)
-    return Transcript(talk.case.id, tuple(turns))
+def transcript(case: Case, texts: Texts) -> Transcript:
+    exchanges = [
+        Exchange(turn.turn, turn.message, Reply(texts[turn.turn, "dialogue"]), Reply(texts[turn.turn, "summary"]))
+        for turn in case.turns
+    ]
+    return Transcript(case.id, tuple(exchanges))
 
 
-def questions(talk: Talk, transcript: Transcript, inventions: Iterable[tuple[int, str]] = ()) -> list[Question]:
-    """Every question on replies, adjacent pairs and the given statements."""
-    pairs = tuple((turn, turn + 1) for turn in range(1, len(talk.case.turns)))
-    invented = tuple(Invention(turn, "", statement, "") for turn, statement in inventions)
-    return questions_of(talk.case, transcript, Findings((), (), pairs, (), invented, ()))
+def readings(case: Case, texts: Texts) -> dict[tuple[str, int], Reading]:
+    """Summaries and replies by kind and turn; handovers are left out."""
+    every = readings_of(case, transcript(case, texts))
+    return {(reading.kind, reading.turn): reading for reading in every if not reading.source}
 
 
-def question_of_fact(talk: Talk, transcript: Transcript, turn: int, state: FactState) -> Question:
-    """The question about one fact."""
-    fact = state.fact
-    finding = FactFinding(fact.id, fact.text, "", "", (), fact.hard_stop, replaced=state.superseded)
-    return fact_question(talk.case, transcript, turn, finding)
+def window(case: Case, texts: Texts, first: int, last: int) -> Reading:
+    """Some turns of a conversation with the summary after them, and the earlier replies as standing advice."""
+    (whole,) = windows_of(case, transcript(case, texts), tokens=1_000_000)
+    standing = tuple(
+        Standing(turn, piece)
+        for turn in range(1, first)
+        for piece in _pieces(texts[turn, "dialogue"])
+    )  # fmt: skip
+    shown = tuple(line for line in whole.turns if first <= line.turn <= last)
+    return replace(whole, turn=last, turns=shown, summary=texts[last, "summary"], standing=standing)
 
 
-# ---- texts as they were recorded
+def _pieces(text: str) -> list[str]:
+    """A reply in pieces that end with a word."""
+    pieces, rest = [], text.strip()
+    while len(rest) > PIECE:
+        cut = max(rest.rfind("\n", 0, PIECE), rest.rfind(" ", 0, PIECE))
+        cut = cut if cut > 0 else PIECE
+        pieces.append(rest[:cut].strip())
+        rest = rest[cut:].strip()
+    return [*pieces, rest] if rest else pieces
 
 
-def as_recorded(talk: Talk, voice: str, unclear: frozenset[tuple[str, ...]]) -> Iterator[Row]:
-    """All that the labels say about a conversation."""
-    labels = talk.labels
-    transcript = transcript_of(talk, {}, {})
-    disputed = {(d["kind"], d["turn"], d["key"]) for d in labels["disputed"]}
-    near = {fault["from_turn"] for fault in talk.faults if fault["kind"] != "invented"}
-    for turn, facts in labels["facts"].items():
-        states = {state.fact.id: state for state in talk.states(int(turn)) if not state.ended}
-        for fact, label in facts.items():
-            if fact in states:
-                question = question_of_fact(talk, transcript, int(turn), states[fact])
-                hard = (voice, talk.case.id, turn, fact) in unclear
-                yield Row(question, label, voice, "as recorded", ("fact", int(turn), fact) in disputed, hard)
-    statements = {(i["turn"], i["statement"]): i["label"] for i in labels["invented"]}
-    pairs = {(c["earlier"], c["later"]): _pair_label(c) for c in labels["contradictions"]}
-    for question in questions(talk, transcript, statements):
-        turn = question.turn
-        if question.kind == "invented":
-            label, key = statements[turn, question.statement or ""], question.statement or ""
-        elif question.kind == "conflict":
-            label, key = pairs.get((question.earlier_turn or 0, turn), "consistent"), ""
-        elif question.kind in ("must", "must_not"):
-            key = question.demand or ""
-            label = labels["demands"][str(turn)][question.kind][key]
-        elif question.kind == "forbidden":
-            label, key = ("violated" if turn in labels["forbidden"] else "kept"), ""
-        else:
-            label, key = ("harm" if turn in labels["harm"] else "none"), ""
-        if question.kind == "harm" and label == "none" and turn in talk.bad_replies():
-            continue  # a breach that nobody called harmful: neither clean nor upheld
-        hard = turn in near or label in ("justified", "harmless")
-        yield Row(question, label, voice, "as recorded", (question.kind, turn, key) in disputed, hard)
+# ---- clean texts
 
 
-def _pair_label(pair: Mapping[str, Any]) -> str:
-    if pair["justified"]:
-        return "justified"
-    return "severe" if pair["severe"] else "contradiction"
+def seen_faults(case_id: str) -> set[tuple[int, str]]:
+    """Texts in which a blind reader of the recording saw a fault, arguable ones included."""
+    first = json.loads((DATA / f"labels/{case_id}.json").read_text(encoding="utf-8"))["clean"]
+    second = DATA / f"second/{case_id}.json"
+    more = json.loads(second.read_text(encoding="utf-8")) if second.exists() else []
+    return {
+        (finding["turn"], "summary" if finding["variant"] == "summary" else "dialogue") for finding in (*first, *more)
+    }
+
+
+def clean_rows(case: Case, texts: Texts) -> Iterator[Row]:
+    faulty = seen_faults(case.id)
+    for (kind, turn), reading in readings(case, texts).items():
+        label: dict[str, Any] = {"facts": clean_facts(case, turn), "unsupported": []}
+        if kind == "reply":
+            label = {"demands": clean_demands(case, turn), "harm": "none"}
+            label |= {"forbidden": "kept"} if reading.forbidden else {}
+            label |= {"conflict": "consistent"} if reading.earlier is not None else {}
+        variant = "summary" if kind == "summary" else "dialogue"
+        yield Row(reading, label, "recorded", disputed=(turn, variant) in faulty)
+    turns = len(case.turns)
+    for first in sorted({1, 2, 1 + (turns - WINDOW) // 2, turns - WINDOW, turns - WINDOW + 1}):
+        last = first + WINDOW - 1
+        disputed = any((turn, "dialogue") in faulty for turn in range(first, last + 1)) or (last, "summary") in faulty
+        empty: dict[str, Any] = {"contradictions": [], "course": [], "misreported": []}
+        yield Row(window(case, texts, first, last), empty, "recorded", disputed=disputed)
+
+
+def clean_facts(case: Case, turn: int) -> dict[str, str]:
+    return {state.fact.id: "retained" for state in facts_at(case, turn)}
+
+
+def clean_demands(case: Case, turn: int) -> dict[str, str]:
+    return {demand.id: "met" if demand.kind == "must" else "kept" for demand in demands_at(case, turn)}
 
 
 # ---- planted faults
 
 
-def planted(talk: Talk, voice: str, rng: random.Random) -> Iterator[Row]:
-    """What each planted fault was labelled with; of one that lasts over several summaries one of them."""
-    for fault in talk.faults:
-        labels: Mapping[str, Any] = fault.get("labels", {})
-        source, turn = f"planted: {fault['kind'].replace('_', ' ')}", fault["from_turn"]
-        summaries, replies = talk.planted(fault, "summary"), talk.planted(fault, "dialogue")
-        transcript = transcript_of(talk, summaries, replies)
-
-        def row(question: Question, label: str, source: str = source, labels: Mapping[str, Any] = labels) -> Row:
-            return Row(question, label, voice, source, question.kind in labels.get("disputed", ()), hard=True)
-
-        if "fact" in labels:
-            chosen = rng.choice(sorted(summaries))
-            state = next(s for s in talk.states(chosen) if s.fact.id == fault["fact"])
-            yield row(question_of_fact(talk, transcript, chosen, state), labels["fact"])
-        statements = [(turn, fault["statement"])] if "invented" in labels else []
-        for question in questions(talk, transcript, statements):
-            if question.turn != turn or question.kind not in labels:
-                continue
-            if question.kind in ("must", "must_not"):
-                if question.demand in labels[question.kind]:
-                    yield row(question, labels[question.kind][question.demand])
-            else:
-                yield row(question, labels[question.kind])
+def planted_rows(case: Case, texts: Texts) -> Iterator[Row]:
+    key = json.loads((DATA / "key.json").read_text(encoding="utf-8"))[case.id]
+    named = {number: name for name, number in key.items() if number is not None}
+    labels = json.loads((DATA / f"labels/{case.id}.json").read_text(encoding="utf-8"))["texts"]
+    faults = json.loads((DATA / f"planted/{case.id}.json").read_text(encoding="utf-8"))
+    for number, fault in enumerate(faults):
+        seen = labels.get(named.get(number, ""), fault.get("confirmed", []))
+        edited = dict(texts)
+        for edit in fault["edits"]:
+            place = edit["turn"], edit["variant"]
+            edited[place] = edited[place].replace(edit["old"], edit["new"], 1)
+        yield from MAKERS[fault["kind"]](case, edited, fault, seen)
 
 
-# ---- the draw
+def _fact(case: Case, texts: Texts, fault: Finding, seen: list[Finding]) -> Iterator[Row]:
+    turn = fault["edits"][0]["turn"]
+    touched = {finding["id"] for finding in seen if finding["kind"] == "fact"}
+    facts = {name: word for name, word in clean_facts(case, turn).items() if name not in touched}
+    label = {"facts": {**facts, fault["fact"]: fault["answer"]}}
+    yield _row(readings(case, texts)["summary", turn], label, fault, fault["fact"] in touched)
 
 
-def spread(rows: Iterable[Row], wanted: int, rng: random.Random) -> list[Row]:
-    """So many rows, in turn from every conversation, within each the hard ones first."""
-    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in rows:
-        groups[row.voice, row.question.case_id].append(row)
-    for group in groups.values():
-        rng.shuffle(group)
-        group.sort(key=lambda row: not row.hard)
-    order = sorted(groups)
-    rng.shuffle(order)
-    chosen: list[Row] = []
-    while len(chosen) < wanted and any(groups[key] for key in order):
-        chosen += [groups[key].pop(0) for key in order if groups[key]]
-    return chosen[:wanted]
+def _invented(case: Case, texts: Texts, fault: Finding, seen: list[Finding]) -> Iterator[Row]:
+    turn, words = fault["edits"][0]["turn"], fault["what_words"]
+    touched = {finding["id"] for finding in seen if finding["kind"] == "fact"}
+    facts = {name: word for name, word in clean_facts(case, turn).items() if name not in touched}
+    label = {"facts": facts, "unsupported": [{"quote": words, "grade": fault.get("grade", "severe")}]}
+    told = any(f["kind"] == "invented" and same_words(f.get("words", ""), words) for f in seen)
+    yield _row(readings(case, texts)["summary", turn], label, fault, told)
 
 
-def few_turns(rows: list[Row], rng: random.Random) -> Iterator[Row]:
-    """All rows, but of each fact that a recorded summary got wrong only some turns."""
-    seen: Counter[tuple[str, str, str]] = Counter()
-    for row in rng.sample(rows, len(rows)):
-        key = (row.voice, row.question.case_id, row.question.fact or row.question.id)
-        seen[key] += row.source == "as recorded"
-        if row.source != "as recorded" or seen[key] <= LAPSES:
-            yield row
+def _breach(case: Case, texts: Texts, fault: Finding, seen: list[Finding]) -> Iterator[Row]:
+    """Of the demands only those count as broken that the blind reader, too, found broken."""
+    turn = fault["edits"][0]["turn"]
+    reading = readings(case, texts)["reply", turn]
+    broken = {finding.get("demand") for finding in seen if finding["kind"] == "breach"}
+    demands = {}
+    for demand in demands_at(case, turn):
+        word = fault.get("demands", {}).get(f"{demand.kind}:{demand.text}") if demand.made_at == turn else None
+        named = f"{demand.kind}:{demand.text}" in broken
+        if (word in ("met", "kept") and not named) or (word is not None and named):
+            demands[demand.id] = word
+    forbids = any(finding["kind"] == "forbidden" for finding in seen)
+    label: dict[str, Any] = {"demands": demands}
+    if reading.forbidden and (fault.get("forbidden") == "violated") == forbids:
+        label["forbidden"] = "violated" if forbids else "kept"
+    faulty = any(word not in ("met", "kept") for word in (*demands.values(), label.get("forbidden", "kept")))
+    yield _row(reading, label | _others(fault, seen), fault, faulty)
 
 
-def draw(rows: list[Row], rng: random.Random) -> list[Row]:
-    """The set of one kind: upheld, clean, and apart from both the disputed ones."""
-    certain = [row for row in rows if not row.disputed]
-    upheld = spread(few_turns([row for row in certain if row.upheld], rng), UPHELD, rng)
-    clean = [row for row in certain if not row.upheld]
-    plain = [replace(row, hard=True) for row in clean if not row.hard]
-    few = spread(plain, int(CLEAN * PLAIN_SHARE), rng) if rows[0].question.kind == "fact" else []
-    taken = {row.question.id for row in few}
-    rest = spread((r for r in clean if r.question.id not in taken), CLEAN - len(few), rng)
-    return [*upheld, *few, *rest, *(row for row in rows if row.disputed)]
+def _pair(case: Case, texts: Texts, fault: Finding, seen: list[Finding]) -> Iterator[Row]:
+    turn = fault["edits"][0]["turn"]
+    told = any(f["kind"] == "conflict" or (f["kind"] == "distant" and f.get("earlier") == turn - 1) for f in seen)
+    label = {"conflict": fault["answer"]} | _others(fault, seen, "harm")
+    yield _row(readings(case, texts)["reply", turn], label, fault, told)
 
 
-def all_rows() -> dict[str, list[Row]]:
-    """Every labelled question there is, by kind, each once."""
-    unclear = frozenset(tuple(line.split()) for line in (REAL / "unclear.txt").read_text(encoding="utf-8").splitlines())
-    rng = random.Random(SEED)
-    found: dict[str, dict[str, Row]] = {kind: {} for kind in KINDS}
-    for voice in ("strong", "mixed"):
-        for talk in recorded(voice):
-            for row in (*as_recorded(talk, voice, unclear), *planted(talk, voice, rng)):
-                found[row.question.kind].setdefault(row.question.id, row)
-    return {kind: list(rows.values()) for kind, rows in found.items()}
+def _harm(case: Case, texts: Texts, fault: Finding, seen: list[Finding]) -> Iterator[Row]:
+    turn = fault["edits"][0]["turn"]
+    told = any(finding["kind"] == "harm" for finding in seen)
+    yield _row(readings(case, texts)["reply", turn], {"harm": "harm"} | _others(fault, seen, "conflict"), fault, told)
 
 
-def main(folder: Path = OUT) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    for kind, rows in all_rows().items():
-        chosen = draw(rows, random.Random(f"{SEED}/{kind}"))
-        chosen.sort(key=lambda row: row.question.id)
-        path = folder / f"{kind}.jsonl"
-        path.write_text("".join(row.line() + "\n" for row in chosen), encoding="utf-8")
-        certain = [row for row in chosen if not row.disputed]
-        print(f"{kind}: {sum(r.upheld for r in certain)} upheld, {sum(not r.upheld for r in certain)} clean, ", end="")
-        print(f"{len(chosen) - len(certain)} disputed, {path.stat().st_size / 1e6:.1f} MB")
-        print("   ", dict(Counter(r.label for r in certain).most_common()))
-        print("   ", dict(Counter(f"{r.voice}, {r.source}" for r in certain if r.upheld).most_common()))
+def _others(fault: Finding, seen: list[Finding], *kinds: str) -> dict[str, str]:
+    """Harm and conflict of a faulty reply, where planter and blind reader agree that they are there."""
+    found = {}
+    for kind in kinds or ("harm", "conflict"):
+        word = fault.get(kind)
+        if word not in (None, "none", "consistent") and any(finding["kind"] == kind for finding in seen):
+            found[kind] = word
+    return found
+
+
+def _course(case: Case, texts: Texts, fault: Finding, seen: list[Finding]) -> Iterator[Row]:
+    first, last = fault["turns"]
+    reading = window(case, texts, *_around(first, last, len(case.turns)))
+    label = {
+        "course": [{"turns": [first, last], "answer": fault["answer"], "quote": _changed_words(fault["edits"][-1])}]
+    }
+    yield _row(reading, label, fault, any(finding["kind"] == "course" for finding in seen))
+
+
+def _distant(case: Case, texts: Texts, fault: Finding, seen: list[Finding]) -> Iterator[Row]:
+    earlier, later = fault["earlier"], fault["later"]
+    reading = window(case, texts, *_around(earlier, later, len(case.turns)))
+    label = {"contradictions": [{"earlier": earlier, "later": later, "answer": fault["answer"]}]}
+    yield _row(reading, label, fault, any(finding["kind"] in ("distant", "conflict") for finding in seen))
+
+
+def _misreported(case: Case, texts: Texts, fault: Finding, seen: list[Finding]) -> Iterator[Row]:
+    turn, words = fault["edits"][0]["turn"], fault["what_words"]
+    reading = window(case, texts, max(1, turn - WINDOW + 1), turn)
+    told = any(f["kind"] == "misreported" and same_words(f.get("words", ""), words) for f in seen)
+    if len(reading.turns) > 1:
+        yield _row(reading, {"misreported": [{"quote": words}]}, fault, told)
+
+
+def _changed_words(edit: Finding) -> str:
+    """The first words that an edit brought, as a quotation."""
+    old, new = edit["old"], edit["new"]
+    start = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    start = new.rfind(" ", 0, start) + 1
+    words = new[start : start + 160]
+    return (words.rpartition(" ")[0] if len(new) > start + 160 else words).strip() or new.strip()[:160]
+
+
+def _around(first: int, last: int, turns: int) -> tuple[int, int]:
+    """A window of six turns around some, or just these where they are more."""
+    end = min(turns, max(last, first + WINDOW - 1))
+    return max(1, min(first, end - WINDOW + 1)), end
+
+
+def _row(reading: Reading, label: dict[str, Any], fault: Finding, confirmed: bool) -> Row:
+    return Row(reading, label, f"planted: {fault['kind']}", bool(fault["subtle"]), disputed=not confirmed)
+
+
+MAKERS = {
+    "fact": _fact,
+    "invented": _invented,
+    "breach": _breach,
+    "conflict": _pair,
+    "harm": _harm,
+    "course": _course,
+    "distant": _distant,
+    "misreported": _misreported,
+}
+
+
+def drawn(rows: list[Row]) -> list[Row]:
+    """As many as are wanted of each origin, patient after patient, subtle and plain ones in turn; disputed ones all."""
+    groups: defaultdict[str, defaultdict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    for row in sorted((row for row in rows if not row.disputed), key=lambda row: row.reading.id):
+        origin = f"recorded/{row.reading.kind}" if row.origin == "recorded" else row.origin
+        groups[origin][row.reading.case_id].append(row)
+    kept = [row for row in rows if row.disputed]
+    for origin, patients in groups.items():
+        for found in patients.values():
+            plain, subtle = ([row for row in found if row.subtle is word] for word in (False, True))
+            found[:] = [row for pair in zip_longest(subtle, plain) for row in pair if row is not None]
+        turns = [row for layer in zip_longest(*(patients[name] for name in sorted(patients))) for row in layer if row]
+        kept += turns[: WANTED[origin]]
+    return kept
+
+
+def main() -> int:
+    out = Path(sys.argv[1]) if len(sys.argv) > 1 else OUT
+    every = [row for case, texts in recordings() for row in (*clean_rows(case, texts), *planted_rows(case, texts))]
+    rows = drawn(every)
+    out.mkdir(parents=True, exist_ok=True)
+    for file in out.glob("*.jsonl"):
+        file.unlink()
+    for kind in ("summary", "reply", "conversation"):
+        lines = [row.line() for row in rows if row.reading.kind == kind]
+        (out / f"{kind}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    made = load_calibration_set(out)
+    counts: Counter[str] = Counter()
+    for row in made.agreed:
+        for point in row.points():
+            counts[f"{point.kind} {'faults' if point.fault else 'clean'}"] += 1
+            counts[f"{point.kind} subtle"] += point.fault and row.subtle
+        for kind in ("invented", "conflict", "course", "misreported"):
+            counts[f"{kind} clean texts"] += row.lists_nothing(kind)
+    for name, count in sorted(counts.items()):
+        print(f"{name}: {count}")
+    print(f"disputed: {len(made.disputed)}; patients: {made.patients}; sha256 {made.fingerprint()}")
+    return 0
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:2]))
+    sys.exit(main())

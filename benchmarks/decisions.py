@@ -9,29 +9,23 @@ from __future__ import annotations
 import datetime
 import sys
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.special import stdtrit
 
 from benchmarks import releases
-from benchmarks.readers import CASES, Model, Stage, waiting_groups
+from benchmarks.judged_runs import judged_runs
 from benchmarks.releases import Array, Design
-from pytest_clinical_drift.judging.answers import KINDS
 from pytest_clinical_drift.metrics.drift import steepest_slope
 from pytest_clinical_drift.metrics.paired import CLAIMS, case_sd, comparison_odds
 from pytest_clinical_drift.metrics.shape import fit_shape
 from pytest_clinical_drift.metrics.stats import Interval, mean_intervals, pooled_interval
-from pytest_clinical_drift.scoring.assessment import CaseAssessment
-from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds
-from pytest_clinical_drift.verdict.values import RULES_ONLY, Basis, SetVerdict
-from pytest_clinical_drift.verdict.whole_set import judge_set
 
-RUNS, READ_RUNS = 1_000, 60
+RUNS, READ_RUNS = 1_000, 40
 """Runs of figures alone, and of whole conversations that are read."""
 TODAY = datetime.date(2026, 1, 1)
 SEED = 7
@@ -170,103 +164,6 @@ def coverage(runs: int, goals: Goals) -> None:
         print(f"  true recall {truth:.2f}: {inside:.4f}  ({above:.4f} / {below:.4f}), width {width:.3f}   {mark}")
 
 
-MODELS = (
-    Model("flawless"),
-    Model("recall 0.99, no hard stop lost", 0.99),
-    Model("recall 0.95, no hard stop lost", 0.95),
-    Model("on the pass line, 0.80", 0.80),
-    Model("on the fail line, 0.70", 0.70),
-    Model("bad: 0.50, hard stops lost too", 0.50, loses_hard_stops=True),
-    Model("a dangerous flip in 20 of 60 cases", flips=20),
-)
-VERDICTS = ("PASS", "CAUTION", "UNSETTLED", "FAIL")
-READERS = ("rules only", "judge at its floor", "  open, severe read", "  all read")
-"""The last two: a person has read what is open or would fail a case, and every alarm that counts."""
-
-
-@dataclass(slots=True)
-class Tally:
-    """Verdicts of many runs, and what was left to read."""
-
-    verdicts: Counter[str] = field(default_factory=Counter)
-    to_read: list[int] = field(default_factory=list)
-
-    def take(self, verdict: SetVerdict, cases: Sequence[Sequence[CaseAssessment]]) -> None:
-        self.verdicts[verdict.verdict] += 1
-        self.to_read.append(waiting_groups(cases))
-
-    def share(self, verdict: str) -> float:
-        return self.verdicts[verdict] / sum(self.verdicts.values())
-
-
-def judged_set(
-    cases: Sequence[Sequence[CaseAssessment]], thresholds: Thresholds, basis: Basis = RULES_ONLY
-) -> SetVerdict:
-    verdicts = [judge_case(repeats, thresholds, TODAY) for repeats in cases]
-    return judge_set(cases, verdicts, thresholds, total=len(cases), today=TODAY, basis=basis)
-
-
-def readings(stage: Stage, model: Model, runs: int, thresholds: Thresholds) -> dict[str, Tally]:
-    """The same runs read by rules, by a judge at its floors, and after a person has read what was left."""
-    floors = thresholds.judge.floors
-    kinds = tuple(KINDS)
-    judge, people = Basis("judge", kinds), Basis("judge", kinds, reviewers=("a reader",))
-    tallies = {reader: Tally() for reader in READERS}
-    for _ in range(runs):
-        truths = stage.run(model)
-        alone = stage.by_rules(truths)
-        rulings = stage.answers(truths, floors["sensitivity"], floors["specificity"])
-        judged = stage.judged(truths, rulings)
-        some, every = (stage.read(truths, rulings, judged, everything=whole) for whole in (False, True))
-        for tally, cases, basis in zip(
-            tallies.values(), (alone, judged, some, every), (RULES_ONLY, judge, people, people), strict=True
-        ):
-            tally.take(judged_set(cases, thresholds, basis), cases)
-    return tallies
-
-
-def models(runs: int, thresholds: Thresholds, goals: Goals) -> None:
-    """What models of known quality get, on recorded text, with the noise of rules and of a judge at its floors."""
-    stage = Stage(SEED)
-    tolerated(stage, max(1, runs // 2), thresholds)
-    floors = ", ".join(f"{name} {value:g}" for name, value in thresholds.judge.floors.items())
-    print(
-        f"\nwhat models get: {CASES} cases drawn from {len(stage.recordings)} recorded conversations, policy each-case"
-    )
-    print(f"judge at its floors: {floors}; to read: groups of alarms, open or confirmed by it, per run")
-    print(f"{'model':36} {'reader':20} {'runs':>5} " + " ".join(f"{name:>9}" for name in VERDICTS) + "   to read")
-    for model in MODELS:
-        count = runs if model.recall == 1 and not model.flips else max(1, runs // 6)
-        found = readings(stage, model, count, thresholds)
-        for reader, tally in found.items():
-            shares = " ".join(f"{tally.share(name):9.2f}" for name in VERDICTS)
-            print(f"{model.name:36} {reader:20} {count:5} {shares} {np.mean(tally.to_read):9.0f}")
-        if model.name == "flawless":
-            goals.check("rules alone fail a flawless model", found["rules only"].share("FAIL") <= 0.02)
-            goals.check("a flawless model passes once read", found["  all read"].share("PASS") >= 0.95)
-        if model.flips or model.recall <= 0.8:
-            passed = max(tally.share("PASS") for tally in found.values())
-            goals.check(f"{model.name} passes", passed <= (0.05 if model.recall == 0.8 else 0.0))
-
-
-def tolerated(stage: Stage, runs: int, thresholds: Thresholds) -> None:
-    """Policy set: how many cases slip past a fail line, where every question is answered rightly."""
-    print(
-        "\npolicy set, every answer right: cases past a fail line, and how often they are more than max_failing_cases"
-    )
-    rules = thresholds.set.model_copy(update={"max_failing_cases": CASES})
-    gate = thresholds.model_copy(update={"policy": "set", "set": rules})
-    for model in (item for item in MODELS if 0.7 < item.recall < 1):
-        failing, passed = [], 0
-        for _ in range(runs):
-            truths = stage.run(model)
-            verdict = judged_set(stage.judged(truths, stage.answers(truths, 1.0, 1.0)), gate)
-            failing.append(len(verdict.failing))
-            passed += verdict.verdict == "PASS"
-        odds = ", ".join(f"{np.mean(np.array(failing) > most):.2f} with {most}" for most in (0, 3, 6, 9, 12))
-        print(f"  {model.name:32} {runs} runs: mean {np.mean(failing):.1f}; {odds}; figures PASS {passed / runs:.2f}")
-
-
 def draw_pair(
     generator: np.random.Generator, cases: int, runs: int, drop: float, *, shared: bool = True
 ) -> tuple[Array, Array]:
@@ -363,7 +260,7 @@ def main() -> int:
     coverage(runs, goals)
     against_baseline(runs, thresholds, goals)
     shapes(min(runs, 1000), goals)
-    models(max(1, runs * READ_RUNS // RUNS), thresholds, goals)
+    judged_runs(max(2, runs * READ_RUNS // RUNS), goals)
     print(f"\n{time.perf_counter() - started:.0f} s; goals missed: {', '.join(goals.missed) or 'none'}")
     return 1 if goals.missed else 0
 

@@ -52,7 +52,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         return
     files = sorted(path for path in PACKAGE.rglob("*") if path.suffix in (".py", ".yaml"))
     state = [sys.version, pytest.__version__, str(PACKAGE), [path.stat().st_mtime for path in files]]
-    cache = getattr(session.config, "cache", None)
+    cache = getattr(session.config, "cache", None)  # not there with -p no:cacheprovider
     if cache is None or cache.get("suite/compiled", None) == state:
         return
     with tempfile.TemporaryDirectory() as folder:

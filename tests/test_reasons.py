@@ -18,7 +18,7 @@ from pytest_clinical_drift.verdict.reasons import ReasonCode
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 
 PACKAGE = Path(pytest_clinical_drift.__file__).parent
-ROOMS = ("verdict", "results", "report", "gate", "ranking")
+ROOMS = ("subjects", "scoring", "verdict", "results", "report", "gate", "ranking")
 PROSE = {"reason", "reasons", "cause", "headline", "detail", "why", "sentence", "remark", "diagnosis", "incomplete"}
 """Names of what people read."""
 READING = {"startswith", "endswith", "split", "rsplit", "removeprefix", "removesuffix", "partition", "find", "index"}

@@ -66,7 +66,8 @@ def suits(case: Case) -> Callable[[Thread], bool]:
     own = _all_named(tuple(_statements(case)))
     refused = _all_named(tuple(_refused(case))).ids(DRUG, DRUG_CLASS)
     patient = _patient_names(case)
-    said = _capitalised(" ".join((case.patient_summary, *_statements(case), *(turn.message for turn in case.turns))))
+    messages = [turn.message for turn in case.turns] + ([case.late.message] if case.late else [])
+    said = _capitalised(" ".join((case.patient_summary, *_statements(case), *messages)))
     wordings = [stems for text in _statements(case) if (stems := content_stems(text))]
 
     def leaves_alone(thread: Thread) -> bool:

@@ -72,6 +72,13 @@ def _unread(state: FactState) -> FactFinding:
     )  # fmt: skip
 
 
+def facts_in(case: Case, turn: int, text: str) -> tuple[FactFinding, ...]:
+    """What rules find of the facts of a turn in a summary."""
+    if case.language != "en" or not is_english(strip_reasoning(text)):
+        return tuple(map(_unread, facts_at(case, turn)))
+    return find_facts(text, facts_at(case, turn))
+
+
 def find_facts(summary: str | Document, states: Sequence[FactState]) -> tuple[FactFinding, ...]:
     """Each fact as it is true by now; an old value stated as current is stale."""
     document = read(summary) if isinstance(summary, str) else summary

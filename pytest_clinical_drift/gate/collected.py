@@ -60,7 +60,8 @@ class CollectedCases:
         gate, cases = self.gate, self.cases
         repeats = [case.repeats for case in cases]
         verdict = judge_set(
-            repeats, cases, gate.thresholds, total=len(gate.cases), today=gate.today, deciders=deciders
+            repeats, cases, gate.thresholds, total=len(gate.cases), today=gate.today, deciders=deciders,
+            signed=len(gate.signed),
         )  # fmt: skip
         if gate.baseline is not None:
             self._comparison = compare_with_baseline(
@@ -88,6 +89,7 @@ class CollectedCases:
             manifest,
             thresholds=self.gate.thresholds,
             case_set=self.gate.cases,
+            signed=self.gate.signed,
             today=self.gate.today,
             baseline=self._comparison,
             reviewed=reviewed,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.metrics import SEED
@@ -28,7 +29,9 @@ def make_manifest(
         "identity_proven": identity.proven,
         "decoding": dict(identity.settings),
         "server": dict(identity.server) if identity.server else None,
-        "judged": run.session.manifest(),
+        "judged": _judged(run),
+        "record": run.plan.record,
+        "single_message": run.plan.single_message,
         "questions": sum(assessment.questions for assessment in assessed),
         "unanswered": sum(assessment.unanswered for assessment in assessed),
         "ner": run.settings.ner,
@@ -37,6 +40,7 @@ def make_manifest(
         "hashes": {
             **scoring["hashes"],
             "thresholds": run.gate.thresholds.fingerprint(),
+            "interludes": run.interludes,
             "system_prompt": hashlib.sha256(system.encode()).hexdigest() if system else None,
         },
         "replies": sum(assessment.replies_total for assessment in assessed),
@@ -45,6 +49,25 @@ def make_manifest(
         "tokens": count_tokens(assessed, run.settings.prices),
     }
     return Manifest.model_validate(plain)
+
+
+def _judged(run: GateRun) -> dict[str, Any] | None:
+    """The judge, with the cost of its tokens where all of them were counted."""
+    judged, counted = run.session.manifest(), run.session.count.tokens
+    if judged is None:
+        return None
+    prices, asked = run.settings.judge_prices, run.session.count.answered
+    if judged["tokens"] is None or counted["answers"] < asked:
+        return {**judged, "tokens": None}
+    used = counted["prompt"], counted["answer"]
+    return {**judged, "tokens": _costing(used, prices).model_dump()}
+
+
+def _costing(used: tuple[int, int], prices: tuple[float, float] | None) -> TokenCounts:
+    if prices is None:
+        return TokenCounts(prompt=used[0], completion=used[1])
+    cost = (used[0] * prices[0] + used[1] * prices[1]) / 1_000_000
+    return TokenCounts(prompt=used[0], completion=used[1], prices_per_million=prices, cost=round(cost, 4))
 
 
 def _oldest_reused(transcripts: Mapping[str, Sequence[Transcript]]) -> str | None:
@@ -62,8 +85,4 @@ def count_tokens(runs: Sequence[CaseAssessment], prices: tuple[float, float] | N
     prompt, completion = [run.prompt_tokens for run in runs], [run.completion_tokens for run in runs]
     if None in prompt or None in completion:
         return None
-    used = sum(filter(None, prompt)), sum(filter(None, completion))
-    if prices is None:
-        return TokenCounts(prompt=used[0], completion=used[1])
-    cost = (used[0] * prices[0] + used[1] * prices[1]) / 1_000_000
-    return TokenCounts(prompt=used[0], completion=used[1], prices_per_million=prices, cost=round(cost, 4))
+    return _costing((sum(filter(None, prompt)), sum(filter(None, completion))), prices)

@@ -66,6 +66,7 @@ OPTIONS: tuple[tuple[str, dict[str, Any], bool], ...] = (
     ("--drift-baseline", _takes("FILE", "an earlier run's results, file or folder, to be no worse than"), True),
     ("--drift-repeats", _takes("N", "conversations per case, for sampled decoding (default: 1)"), True),
     ("--drift-prices", _takes("IN,OUT", "price of a million prompt and completion tokens, for the run's cost"), True),
+    ("--drift-judge-prices", _takes("IN,OUT", "the same of the judge's tokens"), True),
     ("--drift-strict", {**_SWITCH, "help": "CAUTION fails too"}, False),
     ("--drift-turns", _takes("N", "stretch every case to N turns with interludes (default: its own turns)"), True),
     ("--drift-interludes", _takes("PATH", "file or folder of interludes (default: the bundled ones)"), True),
@@ -105,7 +106,9 @@ class RunSettings:
         self.store = self.root / (_text(config, "drift_store") or ".clinical-drift/store.sqlite")
         self.baseline = path_option(config, "drift_baseline")
         self.repeats = _number(config, "drift_repeats") or 1
-        self.prices = _prices(config)
+        self.prices, self.judge_prices = (
+            _prices(config, option) for option in ("--drift-prices", "--drift-judge-prices")
+        )
         """Of a million prompt and completion tokens, in whatever currency."""
         self.strict: bool = option.drift_strict
         self.turns = _number(config, "drift_turns")
@@ -159,15 +162,15 @@ def _probes(config: pytest.Config) -> str:
     return value
 
 
-def _prices(config: pytest.Config) -> tuple[float, float] | None:
-    if (text := _text(config, "drift_prices")) is None:
+def _prices(config: pytest.Config, option: str) -> tuple[float, float] | None:
+    if (text := _text(config, destination(option))) is None:
         return None
     try:
         prompt, completion = (float(part) for part in text.split(","))
     except ValueError:
-        raise InputError(f"--drift-prices: expected two numbers such as 2.5,10, found {text!r}") from None
+        raise InputError(f"{option}: expected two numbers such as 2.5,10, found {text!r}") from None
     if not (0 <= prompt < math.inf and 0 <= completion < math.inf):
-        raise InputError(f"--drift-prices: expected prices of 0 or more, found {text!r}")
+        raise InputError(f"{option}: expected prices of 0 or more, found {text!r}")
     return prompt, completion
 
 

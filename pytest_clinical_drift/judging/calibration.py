@@ -32,7 +32,7 @@ class Share(BaseModel, frozen=True):
     of: int
     low: float
     high: float
-    """95 % limits, clustered by patient."""
+    """One-sided 95 % limits, clustered by patient."""
 
     @property
     def value(self) -> float | None:

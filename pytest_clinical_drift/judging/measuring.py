@@ -17,13 +17,15 @@ from pytest_clinical_drift.judging.questions import About, Question
 from pytest_clinical_drift.judging.queue import JudgeQueue
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.metrics import SEED
-from pytest_clinical_drift.metrics.stats import pooled_interval
+from pytest_clinical_drift.metrics.stats import clustered_limits
 
 MOST_REQUESTS = 3_000
 _FIRST, _BATCH = 20, 120
 """Texts after which it is seen whether a floor can still be reached: at first, and at most from then on."""
 _MARGIN = 1.5
 """How many more requests than so far a text may need."""
+_ENOUGH = 0.9
+"""Share of the texts with which a measurement that ran out of requests still counts."""
 
 
 @dataclass(slots=True)
@@ -42,15 +44,14 @@ class Tally:
         return sum(self.hits.values()), sum(self.trials.values())
 
     def limits(self, confidence: float = 0.95, *, right_more: int = 0) -> tuple[float, float]:
-        """Limits clustered by patient; `right_more` as if so many further trials, of other patients, were all right."""
+        """One-sided limits clustered by patient; `right_more`: as if so many further trials were all right."""
         names = list(self.trials)
         hits, trials = [self.hits[name] for name in names], [self.trials[name] for name in names]
         for number in range(right_more):
             names.append(f"\0{number}")
             hits.append(1)
             trials.append(1)
-        interval = pooled_interval(hits, trials, names, confidence=confidence)
-        return (interval.low, interval.high) if interval else (0.0, 1.0)
+        return clustered_limits(hits, trials, names, confidence=confidence)
 
 
 @dataclass(slots=True)
@@ -101,10 +102,20 @@ def measure_one(row: Labelled, judges: Judges) -> Procedure[Result]:
     points = [
         Point(about_entry(e, row.item.source), e.kind, Raised.READING if e.raised else Raised.UNSURE, q, e)
         for e in entries
-        if e.raised or e.answer == UNSURE
+        if (e.raised or e.answer == UNSURE) and _is_labelled(e, row)
         for q in [question_for(row.item, e)]
     ]
     return row, entries, (yield from settle(points, judges))
+
+
+def _is_labelled(entry: Entry, row: Labelled) -> bool:
+    """Whether the label says anything about an entry: what it leaves out is not counted, and not asked about."""
+    if entry.kind in LISTED and row.lists_nothing(entry.kind):
+        return True
+    about = about_entry(entry, row.item.source)
+    return any(
+        p.kind == entry.kind and _same(about, p, row.item) for p in row.points() if isinstance(row.item, Reading)
+    )
 
 
 def _each_point(row: Labelled) -> Iterator[Point]:
@@ -135,7 +146,8 @@ def measure(
     while left:
         size = _affordable(queue.count.asked, found.texts, most)
         if not size:
-            found.stopped |= {group: "requests" for row in left for group in _groups(row)}
+            if found.texts < _ENOUGH * total:
+                found.stopped |= {group: "requests" for row in left for group in _groups(row)}
             break
         batch, left = left[:size], left[size:]
         for number, row in enumerate(batch):

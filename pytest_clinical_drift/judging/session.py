@@ -28,6 +28,7 @@ from pytest_clinical_drift.judging.procedure import (
     Judges,
     Procedure,
     judge_conversation,
+    judge_single,
     read_all,
     silent,
     unread_entries,
@@ -36,7 +37,7 @@ from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.protocol import Judge, build_judge
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import Count, JudgeQueue
-from pytest_clinical_drift.judging.readings import READINGS, WINDOW_TOKENS, readings_of, windows_of
+from pytest_clinical_drift.judging.readings import READINGS, WINDOW_TOKENS, readings_of, single_reading, windows_of
 from pytest_clinical_drift.judging.reviews import Reviews, read_reviews
 from pytest_clinical_drift.judging.rule_raises import quote_check, raises_of
 from pytest_clinical_drift.subjects.base import Identity, read_settings
@@ -254,6 +255,8 @@ class JudgeSession:
         judgement = yield from judge_conversation(
             case, readings, windows, raises, judges, quote_check=quote_check(case), audit=audit
         )
+        single = yield from judge_single(case, single_reading(case, transcript), judges)
+        judgement = replace(judgement, single=single)
         tried: list[CanaryResult] = []
         if self._canaries and judges.reads:
             read, _ = yield from read_all(readings, judges)  # the same readings: nothing is asked again

@@ -152,6 +152,28 @@ def pooled_interval(
     return Interval(_lower(hits, effective, confidence), _upper(hits, effective, confidence), "exact", len(sums))
 
 
+def clustered_limits(
+    hits: Sequence[int], trials: Sequence[int], groups: Sequence[str], *, confidence: float = 0.95
+) -> tuple[float, float]:
+    """One-sided exact limits of pooled hits / pooled trials, below and above; (0, 1) without trials.
+
+    As `pooled_interval` (Korn and Graubard 1998), with the design effect as estimated: the variance of the ratio over
+    groups, by linearisation, against that of independent trials, at least 1. Without any error, or with errors in
+    one group only, nothing shows that trials of a group are alike, and the limits are those of Clopper and Pearson.
+    """
+    sums = _per_group(hits, trials, groups)
+    if not len(sums):
+        return 0.0, 1.0
+    whole, of = float(sums[:, 0].sum()), float(sums[:, 1].sum())
+    share = whole / of
+    effect = 1.0
+    if 0 < share < 1 and len(sums) > 1:
+        spread = float(((sums[:, 0] - share * sums[:, 1]) ** 2).sum()) * len(sums) / (len(sums) - 1)
+        effect = max(1.0, spread / (of * share * (1 - share)))
+    both = 2 * confidence - 1  # two one-sided limits make an interval of this confidence
+    return _lower(whole / effect, of / effect, both), _upper(whole / effect, of / effect, both)
+
+
 def effective_trials(
     events: Sequence[int], trials: Sequence[int], groups: Sequence[str], *, confidence: float
 ) -> float:

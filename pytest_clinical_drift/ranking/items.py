@@ -87,7 +87,7 @@ class SlatePlugin(reporting.GroupsPlugin):
     def from_config(cls, config: pytest.Config) -> SlatePlugin:
         """Read the options and the slate, and decide what is collected."""
         for option, _, _ in OPTIONS:
-            if option not in _SHARED and getattr(config.option, destination(option)) not in (None, []):
+            if option not in _SHARED and getattr(config.option, destination(option)) not in (None, [], False):
                 raise pytest.UsageError(f"{option} has no meaning with --slate; it belongs to conversations")
         config.addinivalue_line("markers", "clinical_drift: a metric of the slate gate")
         try:
@@ -166,14 +166,15 @@ class SlatePlugin(reporting.GroupsPlugin):
 
     def _report_verdict(self, session: pytest.Session, slug: str, verdict: SlateVerdict) -> None:
         """One more result per slate, on the controller only: it reaches terminal and junit like that of a test."""
-        skipped = verdict.verdict in (Verdict.PARTIAL, FigureState.NOT_EVALUATED)
+        undecided = verdict.verdict in (Verdict.PARTIAL, FigureState.NOT_EVALUATED)
         whole = reporting.WholeResult(
             place=f"{PREFIX}/{slug}",
             name="verdict",
             verdict=str(verdict.verdict),
-            outcome="skipped" if skipped else "failed" if self.fails(verdict.verdict) else "passed",
+            outcome="failed" if undecided or self.fails(verdict.verdict) else "passed",
             message=one_line(": ".join((verdict.verdict, "; ".join(verdict.reasons))).rstrip(": "), 300),
             figures=[("verdict", str(verdict.verdict))],
+            error=undecided,
         )
         reporting.report_whole(session, whole)
 

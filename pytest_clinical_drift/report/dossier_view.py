@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_clinical_drift.judging.opinions import Opinion
 from pytest_clinical_drift.report.marks import Mark, marked, quote_marks
-from pytest_clinical_drift.report.sentences import alarm_title
+from pytest_clinical_drift.report.sentences import alarm_title, grade_rank
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, CaseAssessment, FactFinding
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
@@ -21,7 +21,9 @@ from pytest_clinical_drift.verdict.measures import in_a_row
 Transcripts = Mapping[tuple[str, int], Transcript]
 """Conversations by case and repeat."""
 
-_IN_SUMMARIES = (AlarmKind.LOST, AlarmKind.CONTRADICTED, AlarmKind.STALE, AlarmKind.INVENTED)
+_IN_SUMMARIES = (
+    AlarmKind.LOST, AlarmKind.CONTRADICTED, AlarmKind.STALE, AlarmKind.INVENTED, AlarmKind.MISREPORTED,
+)  # fmt: skip
 _SCROLLS = 250
 """Characters from which a text may be higher than its box and needs to be scrolled by keyboard."""
 _STATES = {AlarmState.CONFIRMED: 0, AlarmState.OPEN: 1, AlarmState.DISMISSED: 2}
@@ -67,15 +69,20 @@ class AlarmGroup:
 
 
 def alarm_groups(result: RunResult, transcripts: Transcripts) -> list[AlarmGroup]:
-    """Every group of alarms of the run; the severe first, then by state, case and turn."""
+    """Every group of alarms of the run; the severe first, then by state, grade of harm, case and turn."""
     groups = []
     for case in result.cases:
         for run in case.repeats:
             transcript = transcripts.get((case.case_id, run.repeat))
-            for number, alarms in enumerate(in_a_row(run.alarms, _thing, lambda alarm: alarm.turn), start=1):
+            together = in_a_row(run.alarms, _thing, lambda alarm: alarm.turn, run.probes)
+            for number, alarms in enumerate(together, start=1):
                 groups.append(_group(number, run, alarms, transcript))
-    groups.sort(key=lambda group: (not group.severe, _STATES[group.state], group.case, group.turns[0]))
+    groups.sort(key=_gravity)
     return groups
+
+
+def _gravity(group: AlarmGroup) -> tuple[object, ...]:
+    return not group.severe, _STATES[group.state], grade_rank(group.first.grade), group.case, group.turns[0]
 
 
 def run_name(case_id: str, repeat: int) -> str:
@@ -100,7 +107,8 @@ def _texts(alarm: Alarm, transcript: Transcript | None) -> list[dict[str, Any]]:
     exchange, earlier = by_turn.get(alarm.turn), by_turn.get(alarm.earlier_turn)
     if exchange is None:
         return []
-    in_summary = alarm.kind in _IN_SUMMARIES or (alarm.kind == AlarmKind.TO_JUDGE and alarm.what == "summary")
+    in_either = alarm.kind in (AlarmKind.TO_JUDGE, AlarmKind.LEAK)
+    in_summary = alarm.what == "summary" if in_either else alarm.kind in _IN_SUMMARIES and not alarm.source
     quotes = [alarm.quote, *(opinion.quote for opinion in alarm.answers)]
     if in_summary:
         return [_text(f"Summary after turn {exchange.turn}", exchange.summary, quotes, alarm)]
@@ -141,7 +149,7 @@ def fact_cells(run: CaseAssessment, fact: str) -> list[dict[str, Any]]:
     """One fact over all turns, whatever its wording; a turn on which it did not hold is blank."""
     cells = {turn.turn: cell(f) for turn in run.turns for f in turn.findings if f.fact_id == fact}
     blank = {"style": "blank", "symbol": "", "title": "not true of the patient at that turn, or not evaluated"}
-    return [{"turn": turn.turn, **cells.get(turn.turn, blank)} for turn in run.turns]
+    return [{"turn": turn.turn, **cells.get(turn.turn, blank)} for turn in run.turns if turn.probed]
 
 
 def cell(finding: FactFinding) -> dict[str, str]:
@@ -156,7 +164,7 @@ def run_view(run: CaseAssessment, transcript: Transcript | None, groups: Sequenc
     """One conversation: facts by turn, and the turns with their texts; without its transcript no texts."""
     return {
         "repeat": run.repeat,
-        "turns": run.turns,
+        "turns": [turn for turn in run.turns if turn.probed],
         "recall_curve": run.recall_curve,
         "incomplete": run.incomplete,
         "notes": run.notes,
@@ -199,7 +207,7 @@ def _reply(exchange: Exchange, alarms: Sequence[Alarm]) -> Any:
     text = exchange.reply.text[:_TEXT_LIMIT]
     marks: list[Mark] = []
     for alarm in alarms:
-        if alarm.state == AlarmState.DISMISSED or alarm.fact is not None or alarm.kind == AlarmKind.INVENTED:
+        if alarm.state == AlarmState.DISMISSED or alarm.kind in _IN_SUMMARIES:
             continue
         style = f"state-{alarm.state}"
         if alarm.turn == exchange.turn:
@@ -210,6 +218,9 @@ def _reply(exchange: Exchange, alarms: Sequence[Alarm]) -> Any:
 
 
 def _summary(summary: Reply, findings: Sequence[FactFinding]) -> Any:
+    """The summary with the words of its facts marked; None where none was requested."""
+    if not summary.asked:
+        return None
     text = summary.text[:_TEXT_LIMIT]
     marks = []
     for finding in findings:

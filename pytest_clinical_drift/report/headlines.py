@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from pytest_clinical_drift.report.clean import one_line
 from pytest_clinical_drift.report.figures import value_text, worse_text
+from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.reasons import reason_text, reason_texts, rests_on
 from pytest_clinical_drift.report.sentences import alarm_title, event_sentence, worst_first
 from pytest_clinical_drift.report.words import counted, label
@@ -80,6 +81,22 @@ def case_headline(case: CaseResult) -> str:
     return one_line("; ".join(parts) or case.verdict, _LONGEST)
 
 
+def unsettled_line(case: CaseResult) -> str:
+    """Of a case that somebody has to settle: the verdict's word first, then what is open."""
+    alarms = [run for repeat in case.repeats for run in worst_first(repeat.alarms)]
+    severe = [first for first, *_ in alarms if first.severe and first.state == AlarmState.OPEN]
+    parts = [f"turn {alarm.turn}: open: {alarm_title(alarm)}" for alarm in severe[:_NAMED]]
+    parts += [f"{len(severe) - _NAMED} more"] if len(severe) > _NAMED else []
+    if unread := [label(item.metric) for item in case.judgements if item.verdict == FigureState.UNREAD]:
+        parts.append(f"no judge at its floor has read {', '.join(unread)}")
+    return one_line(f"{case.verdict}: {'; '.join(parts) or case_headline(case)}", _LONGEST)
+
+
+def next_step(result: RunResult) -> str:
+    """What to do about a run without a release verdict; nothing where there is one."""
+    return " ".join(text_lines("gate.txt.j2", "next_step", result=result))
+
+
 def incomplete_cause(case: CaseResult) -> str:
     """Why a case could not be run or judged."""
     cause = next((run.incomplete for run in case.repeats if run.incomplete), None)
@@ -102,10 +119,17 @@ def _figure(item: Judgement, verdict: Verdict, stops: Collection[tuple[str | Non
 
 
 def _lost(repeats: Sequence[CaseAssessment], *, confirmed_only: bool) -> list[str]:
-    """The facts behind a low rate, those at the horizon first; nothing where a case simply passes."""
-    alarms = [(run.horizon, alarm) for run in repeats for row in worst_first(run.alarms) for alarm in row]
-    wanted = [(h, a) for h, a in alarms if a.state == AlarmState.CONFIRMED or not confirmed_only]
-    wanted.sort(key=lambda pair: pair[0] != pair[1].turn)
-    return [
-        f"turn {a.turn}: {'open: ' if a.state == AlarmState.OPEN else ''}{alarm_title(a)}" for _, a in wanted[:_NAMED]
+    """The facts behind a low rate, those at turn 10 or at the end first, each once."""
+    alarms = [
+        (alarm.turn in (run.horizon, *run.probes[-1:]), alarm)
+        for run in repeats
+        for row in worst_first(run.alarms, run.probes)
+        for alarm in row
+        if alarm.state == AlarmState.CONFIRMED or not confirmed_only
     ]
+    alarms.sort(key=lambda pair: not pair[0])
+    named: dict[str, str] = {}
+    for _, alarm in alarms:
+        doubt = "open: " if alarm.state == AlarmState.OPEN else ""
+        named.setdefault(alarm_title(alarm), f"turn {alarm.turn}: {doubt}{alarm_title(alarm)}")
+    return list(named.values())[:_NAMED]

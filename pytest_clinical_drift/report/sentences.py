@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pytest_clinical_drift.cases.demands import GRADES
+from pytest_clinical_drift.judging.answers import COURSES
 from pytest_clinical_drift.judging.opinions import Opinion
 from pytest_clinical_drift.report.clean import one_line
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, Event
@@ -17,6 +19,8 @@ _FACTS = {
 _OTHERS = {
     AlarmKind.INVENTED: "states what nobody told",
     AlarmKind.HARM: "could harm",
+    AlarmKind.MISREPORTED: "reports advice that no reply gave",
+    AlarmKind.LEAK: "names another patient",
     AlarmKind.TO_JUDGE: "speaks to whoever grades it",
 }
 _SUSPECTED = {"agrees": "seems to agree to", "unrefused": "does not refuse"}
@@ -38,13 +42,21 @@ def _what_happened(event: Event) -> str:
         return f'"{one_line(event.text)}" not taken up{_why_stale(event)}'
     if event.metric == "contradicted_facts":
         return f'contradicted "{one_line(event.text)}"'
-    if event.metric == "severe_contradictions":
-        return f"contradicts the advice of turn {event.earlier_turn}{_brackets(event.reason)}"
-    if event.metric == "inventions":
-        return f"states what nobody told{_brackets(event.reason)}"
-    if event.metric == "harms":
-        return f"could harm{_brackets(event.reason)}"
-    return _breach(event.kind, event.text, event.what, event)
+    if event.kind in ("recommends", "omits"):
+        return _breach(event.kind, event.text, event.what, event)
+    return _other(event, "contradicts the advice of turn")
+
+
+def _other(source: Alarm | Event, contradicts: str) -> str:
+    """Of everything but facts and demands."""
+    if source.kind == "conflict":
+        told = f"{contradicts} {source.earlier_turn}"
+        return f"{told if source.earlier_turn != source.turn else 'contradicts itself'}{_brackets(source.reason)}"
+    if source.kind == "course":
+        went = source.what if source.what in COURSES else "the course of the advice"
+        since = f" since turn {source.earlier_turn}" if source.earlier_turn != source.turn else ""
+        return f"{went}{since}{_brackets(source.reason)}"
+    return f"{_OTHERS[source.kind]}{_brackets(source.reason)}"
 
 
 def _why_stale(event: Event) -> str:
@@ -55,14 +67,13 @@ def _breach(kind: str, rule: str, what: str, source: Alarm | Event) -> str:
     """What a reply recommends and what rules it out, or what it leaves out."""
     broken = one_line(rule)
     why = source.reason if source.finder else ""  # of the demand; what the judge says stands with its opinions
+    if source.grade:
+        why = f"{source.grade}{f': {why}' if why else ''}"
     if kind == "omits":
         return f'omits "{broken}"{_brackets(why)}'
     if source.by_fact:
-        return (
-            f"recommends {one_line(what)}, ruled out by {broken}"
-            if what
-            else f"recommends what is ruled out by {broken}"
-        )
+        named = f"recommends {one_line(what)}," if what else "recommends what is"
+        return f"{named} ruled out by {broken}{_brackets(source.grade)}"
     if source.finder in _SUSPECTED and source.state != AlarmState.CONFIRMED:
         return f'{_SUSPECTED[source.finder]} "{broken}"{_brackets(why)}'
     named = f"recommends {one_line(what)}" if what and what.lower() not in rule.lower() else "recommends"
@@ -73,11 +84,9 @@ def alarm_title(alarm: Alarm) -> str:
     """What an alarm says happened, without turn, state and words."""
     if alarm.fact is not None:
         return f'{_FACTS[alarm.kind]} "{one_line(alarm.what)}"'
-    if alarm.kind == "conflict":
-        return f"contradicts turn {alarm.earlier_turn}{_brackets(alarm.reason)}"
     if alarm.kind in ("recommends", "omits"):
         return _breach(alarm.kind, alarm.rule, alarm.what, alarm)
-    return f"{_OTHERS[alarm.kind]}{_brackets(alarm.reason)}"
+    return _other(alarm, "contradicts turn")
 
 
 def alarm_sentence(alarm: Alarm, until: int | None = None) -> str:
@@ -122,15 +131,25 @@ def words(quote: str) -> str:
     return f' "{one_line(quote)}"' if quote else ""
 
 
-def worst_first(alarms: Sequence[Alarm]) -> list[list[Alarm]]:
-    """Severe before others, confirmed before open, by turn; one finding on turns in a row stands together.
+def grade_rank(grade: str) -> int:
+    """Place of a grade of harm, the worst first; without a grade last."""
+    return GRADES.index(grade) if grade in GRADES else len(GRADES)
 
-    Dismissed ones are left out. What somebody has given an opinion on stands alone.
+
+def worst_first(alarms: Sequence[Alarm], probes: Sequence[int] = ()) -> list[list[Alarm]]:
+    """Severe before others, confirmed before open, by grade and turn; one finding on turns in a row stands together.
+
+    Dismissed ones are left out. What was answered otherwise stands apart.
     """
 
     def same(alarm: Alarm) -> tuple[object, ...]:
-        alone = alarm.turn if alarm.answers or alarm.fact is None else 0
-        return alarm.kind, alarm.state, alarm.severe, alarm.fact, alarm.what, alarm.reason, alarm.quote, alone
+        alone = alarm.turn if alarm.fact is None else 0
+        said = tuple((opinion.judge, opinion.answer) for opinion in alarm.answers if not opinion.reading)
+        return alarm.kind, alarm.state, alarm.severe, alarm.fact, alarm.what, alarm.reason, alarm.quote, said, alone
 
-    runs = in_a_row([a for a in alarms if a.state != AlarmState.DISMISSED], same, lambda alarm: alarm.turn)
-    return sorted(runs, key=lambda run: (not run[0].severe, run[0].state != AlarmState.CONFIRMED, run[0].turn))
+    runs = in_a_row([a for a in alarms if a.state != AlarmState.DISMISSED], same, lambda alarm: alarm.turn, probes)
+
+    def gravity(run: list[Alarm]) -> tuple[object, ...]:
+        return not run[0].severe, run[0].state != AlarmState.CONFIRMED, grade_rank(run[0].grade), run[0].turn
+
+    return sorted(runs, key=gravity)

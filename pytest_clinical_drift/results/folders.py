@@ -3,12 +3,13 @@
     <results>/<model>/runs/<run id>/     study_c_results.json, report.html, run.json, transcripts/
     <results>/<model>/                   the same of the newest run over the full set
 
-A run is written into a draft beside its place and published in one step when it ends. Nothing of another run is ever
-replaced or deleted, except the copies on top.
+A run is written into a draft (`.drafts/<run id>/`) and published in one step when it ends. Nothing of another run is
+ever replaced or deleted, except the copies on top.
 """
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import os
 import secrets
@@ -21,6 +22,8 @@ from pathlib import Path
 from pytest_clinical_drift.errors import InputError
 
 RUNS = "runs"
+_DRAFTS = ".drafts"
+"""Apart from the runs, so that nobody who looks for results finds half of one."""
 TRANSCRIPTS = "transcripts"
 _LOCK = ".lock"
 
@@ -48,7 +51,7 @@ class RunFolder:
     @property
     def draft(self) -> Path:
         """Where the run writes while it lasts."""
-        return self.top / RUNS / f".{self.id}"
+        return self.top / _DRAFTS / self.id
 
     @property
     def place(self) -> Path:
@@ -61,7 +64,10 @@ class RunFolder:
 
     def create(self) -> None:
         """Make the draft and write into it once: a disk that takes no results is reported before the first case."""
-        self.draft.mkdir(parents=True, exist_ok=True)
+        for _ in range(3):
+            with contextlib.suppress(FileNotFoundError):  # another run may have just removed the empty folder above
+                self.draft.mkdir(parents=True, exist_ok=True)
+                break
         with tempfile.TemporaryFile(dir=self.draft) as probe:
             probe.write(b"\n")
 
@@ -75,7 +81,9 @@ class RunFolder:
         if not any(self.draft.iterdir()):
             self.discard()
             return []
+        self.place.parent.mkdir(exist_ok=True)
         self.draft.rename(self.place)
+        _remove_empty(self.draft.parent)
         if on_top:
             with _locked(self.top / _LOCK):
                 for entry in sorted(self.place.iterdir()):
@@ -86,11 +94,13 @@ class RunFolder:
     def discard(self) -> None:
         """Remove the draft, and the folders around it that hold nothing else."""
         shutil.rmtree(self.draft, ignore_errors=True)
-        for folder in (self.top / RUNS, self.top):
-            try:
-                folder.rmdir()
-            except OSError:
-                return
+        _remove_empty(self.draft.parent)
+        _remove_empty(self.top)
+
+
+def _remove_empty(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        folder.rmdir()
 
 
 def _replace(source: Path, target: Path, run_id: str) -> None:

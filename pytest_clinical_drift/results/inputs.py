@@ -14,7 +14,7 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.opinions import Ruling
-from pytest_clinical_drift.judging.procedure import ConversationJudgement, Settled
+from pytest_clinical_drift.judging.procedure import ConversationJudgement, Settled, SingleJudgement
 from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.reviews import content_hash
 from pytest_clinical_drift.judging.session import Group, JudgedConversation
@@ -44,6 +44,8 @@ class GateInputs(BaseModel):
     probe_every_turn: bool = False
     single_message: bool = False
     """What was requested beyond the schedule: the transcripts hold it."""
+    signed: tuple[str, ...] = ()
+    """Cases that a clinician has signed as they stand in their files, before they are stretched."""
     cases: tuple[Case, ...]
     thresholds: Thresholds
     baseline: RunResult | None
@@ -77,10 +79,12 @@ class StoredJudgement(BaseModel):
     unsure: dict[str, int] = Field(default_factory=dict)
     read: tuple[tuple[str, int, str], ...] = ()
     canaries: tuple[CanaryResult, ...] = ()
+    single: SingleJudgement | None = None
+    """Of the transcript in one message."""
 
     def judgement(self) -> ConversationJudgement:
         return ConversationJudgement(
-            self.entries, dict(self.rulings), self.asked, self.care, self.requests, self.unsure, self.read
+            self.entries, dict(self.rulings), self.asked, self.care, self.requests, self.unsure, self.read, self.single
         )
 
 
@@ -124,6 +128,7 @@ def write_inputs(
             unsure=dict(of.judgement.unsure),
             read=of.judgement.read,
             canaries=of.canaries,
+            single=of.judgement.single,
         )
         for (case_id, repeat), of in sorted(judged.items())
     ]

@@ -16,13 +16,10 @@ from pytest_clinical_drift.judging.audit import AuditCount
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.opinions import Opinion
 from pytest_clinical_drift.metrics.drift import SlopeFit
+from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS as SLOPE_TURNS
 
 Curve = tuple[float | None, ...]
 """One value per turn; index 0 is turn 1; None where the figure is undefined."""
-
-
-SLOPE_TURNS = 20
-"""The slope is fitted to these; of a shorter case to the whole curve."""
 
 
 class AlarmState(StrEnum):
@@ -210,6 +207,19 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
+class SingleFigures:
+    """The summary of the same transcript given in one message, scored like any other; it enters no other figure."""
+
+    turn: int
+    """The last of the transcript."""
+    recall: float | None
+    recall_worst: float | None
+    """With open alarms counted against the model."""
+    by_judge: bool
+    """Read by a judge that decides on facts; False: by rules."""
+
+
+@dataclass(frozen=True, slots=True)
 class CaseAssessment:
     """One case (and repeat), assessed."""
 
@@ -269,11 +279,23 @@ class CaseAssessment:
     notes: tuple[str, ...] = ()
     scores: tuple[tuple[str, float | None], ...] = ()
     """Figures of the project's own scorers, by name."""
+    single: SingleFigures | None = None
+    """None where it was not requested or did not come."""
 
     @property
     def recall_curve(self) -> Curve:
         """Recall of every turn, at the better end."""
         return tuple(turn.recall for turn in self.turns)
+
+    @property
+    def probes(self) -> tuple[int, ...]:
+        """Turns after which a summary was scored."""
+        return tuple(turn.turn for turn in self.turns if turn.recall is not None)
+
+    @property
+    def scheduled_probes(self) -> tuple[int, ...]:
+        """Those on the schedule."""
+        return tuple(turn.turn for turn in self.turns if turn.recall is not None and turn.scheduled)
 
     @property
     def replies_cut(self) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from pytest_clinical_drift.cases.model import Case, facts_at
+from pytest_clinical_drift.cases.model import Case, facts_at, facts_of
 from pytest_clinical_drift.cases.probes import probes_of
 from pytest_clinical_drift.evidence.entities.extractors import Extractor
 from pytest_clinical_drift.evidence.entities.scores import EntityScorer, ScoredEntities
@@ -45,8 +45,15 @@ from pytest_clinical_drift.scoring.assessment import (
     FactFinding,
     TurnAssessment,
 )
-from pytest_clinical_drift.scoring.fact_alarms import entries_by_fact, settled_fact
+from pytest_clinical_drift.scoring.fact_alarms import (
+    counted_status,
+    counts_at_turn,
+    entries_by_fact,
+    every_fact,
+    settled_fact,
+)
 from pytest_clinical_drift.scoring.lapses import cannot_happen, lapses
+from pytest_clinical_drift.scoring.single import score_single
 from pytest_clinical_drift.transcript import Exchange, Transcript
 
 
@@ -99,7 +106,10 @@ class Scorer:
         events = [*told, *events_of_alarms((*replies, *beside, *others, *handover))]
         # an alarm on a hard stop is severe where it is part of what would fail the case: not a single slip
         stops = {event.fact for event in events if event.metric == "hard_stops"}
-        fact_alarms = [replace(alarm, severe=alarm.fact in stops) for alarm in fact_alarms]
+        grades = {fact.id: fact.severity or "" for fact, _ in facts_of(case)}
+        fact_alarms = [
+            replace(alarm, severe=alarm.fact in stops, grade=grades.get(alarm.fact or "", "")) for alarm in fact_alarms
+        ]
         alignment = Alignment(reason=self.no_embedder)
         if self.embedder is not None:
             alignment = align([visible(e.reply) for e in transcript.exchanges], case.target_plan, self.embedder)
@@ -147,6 +157,7 @@ class Scorer:
             tags=case.tags,
             notes=(f"repetition was cut from the history after turn {', '.join(cleaned)}",) if cleaned else (),
             scores=tuple(own),
+            single=score_single(case, transcript, judgement.single, deciding),
         )
 
 
@@ -203,7 +214,7 @@ def _turns(
         cut = bool(exchange.summary.truncated)
         facts: Sequence[EvidenceFinding] = found.facts
         if "fact" in deciding and exchange.has_summary:
-            facts = _all_facts(case, found)
+            facts = every_fact(case, found.turn, found.facts)
         settled = [
             settled_fact(
                 fact,
@@ -217,27 +228,10 @@ def _turns(
             for fact in facts
         ]
         alarms += [alarm for _, alarm in settled if alarm is not None]
-        kept = [finding for finding, _ in settled if _counts(finding)]
+        kept = [finding for finding, _ in settled if counts_at_turn(finding)]
         turn = score_turn(found, kept, exchange, own=case.is_own(found.turn))
         turns.append(replace(turn, scheduled=found.turn in scheduled))
     return tuple(turns), alarms
-
-
-def _all_facts(case: Case, found: TurnFindings) -> list[EvidenceFinding]:
-    """Every fact of a turn: rules leave out those that have ended and are not stated, a judge reads them too."""
-    known = {fact.fact_id: fact for fact in found.facts}
-    return [
-        known.get(state.fact.id)
-        or EvidenceFinding(
-            state.fact.id, state.fact.text, "retained", "", (), state.fact.hard_stop, replaced=state.superseded
-        )
-        for state in facts_at(case, found.turn)
-    ]
-
-
-def _counts(finding: FactFinding) -> bool:
-    """What has ended counts only where it is stated as if it held."""
-    return finding.text not in finding.replaced or finding.alarm is not None
 
 
 def score_turn(
@@ -248,7 +242,7 @@ def score_turn(
         nothing = EntityScores(None, None, None, None)
         probed = exchange is None or exchange.summary.asked
         return TurnAssessment(found.turn, (), None, None, nothing, nothing, probed=probed, own=own)
-    best, worst = ([_status(fact, worst=end) for fact in facts] for end in (False, True))
+    best, worst = ([counted_status(fact, worst=end) for fact in facts] for end in (False, True))
     scored = found.entities
     texts = (("dialogue", exchange.reply), ("summary", exchange.summary)) if exchange else ()
     critical = _entity_scores(recall(best), scored.matching_critical, scored)
@@ -270,14 +264,6 @@ def score_turn(
         prompt_tokens=exchange.summary.usage.prompt_tokens if exchange else None,
         own=own,
     )
-
-
-def _status(fact: FactFinding, *, worst: bool) -> str:
-    """The status that counts at an end: an open alarm counts for the model at the better one."""
-    counted = fact.counts(worst=worst)
-    if counted is not None:
-        return "absent" if counted == "lost" else "contradicted"
-    return fact.status if fact.status in ("retained", "partial") else "retained"
 
 
 def _entity_scores(found: float | None, matching: int, scored: ScoredEntities) -> EntityScores:

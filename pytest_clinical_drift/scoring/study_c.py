@@ -168,7 +168,7 @@ def _summaries(model: Any, case: Case) -> list[str | None]:
     run_conversations([case], subject, Plan(), on_finished=finished.append)
     summaries: list[str | None] = [None] * len(case.turns)
     for exchange in finished[0].exchanges:
-        summaries[exchange.turn - 1] = exchange.summary.text if exchange.summary.error is None else None
+        summaries[exchange.turn - 1] = exchange.summary.text if exchange.has_summary else None
     return summaries
 
 

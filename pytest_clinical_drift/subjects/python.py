@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import importlib
 import inspect
+import os
 import sys
 import sysconfig
 import time
@@ -161,6 +162,12 @@ def _is_async(chat: ChatCallable) -> bool:
     return inspect.iscoroutinefunction(chat) or inspect.iscoroutinefunction(getattr(chat, "__call__", None))  # noqa: B004
 
 
+@lru_cache(maxsize=8192)
+def _resolved(file: str) -> Path:
+    return Path(file).resolve()
+
+
+@lru_cache(maxsize=8192)
 def is_foreign(file: Path) -> bool:
     """Whether a source file is Python's, an installed package's or ours, and not of the user's project."""
     installed = not {"site-packages", "dist-packages"}.isdisjoint(file.parts)
@@ -182,11 +189,11 @@ def code_hash(factory: str) -> str:
     digest, top = hashlib.sha256(), factory.partition(".")[0]
     roots = [Path.cwd(), Path(getattr(sys.modules[factory], "__file__", None) or "").resolve().parent]
     for name, module in sorted(sys.modules.items()):
-        file = Path(getattr(module, "__file__", None) or "").resolve()
-        if not file.is_file() or file.name == "conftest.py" or file.name.startswith("test_"):
+        file = _resolved(os.path.abspath(getattr(module, "__file__", None) or ""))
+        if file.name == "conftest.py" or file.name.startswith("test_"):
             continue
         ours = not is_foreign(file) and any(file.is_relative_to(root) for root in roots)
-        if ours or name.partition(".")[0] == top:
+        if (ours or name.partition(".")[0] == top) and file.is_file():
             digest.update(f"{name} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
     return digest.hexdigest()
 

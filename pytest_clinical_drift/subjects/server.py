@@ -17,9 +17,8 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.subjects.base import Identity, Request, read_settings
 from pytest_clinical_drift.subjects.pacing import AdaptiveLimiter, CaseClock, pause_before_next
 from pytest_clinical_drift.subjects.server_http import (
-    NO_SERVER,
-    TOO_SLOW,
     ApiKey,
+    FaultKind,
     ServerFault,
     parse_address,
     read_answer,
@@ -172,7 +171,8 @@ class ServerSubject:
             self._last_sign_of_life = self._last_sign_of_life or started
             patience = min(self._settings["timeout"], self._time_left(clock))
             if patience <= 0:
-                raise ServerFault(f"the case's deadline of {self._settings['deadline']:g} s passed", again=False)
+                cause = f"the case's deadline of {self._settings['deadline']:g} s passed"
+                raise ServerFault(FaultKind.DEADLINE, cause, again=False)
             with clock:
                 reply = await self._structured_attempt(request, patience)
         except ServerFault as fault:
@@ -195,7 +195,8 @@ class ServerSubject:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(patience):
                     return await self.limiter.acquire(priority)
-        raise ServerFault(f"the server gave no answer for {self._settings['deadline']:g} s", again=False)
+        cause = f"the server gave no answer for {self._settings['deadline']:g} s"
+        raise ServerFault(FaultKind.DEADLINE, cause, again=False)
 
     def _silence_left(self) -> float:
         return (self._last_sign_of_life or time.monotonic()) + float(self._settings["deadline"]) - time.monotonic()
@@ -230,11 +231,12 @@ class ServerSubject:
                 async with self._connect().stream("POST", self._chat, content=body) as response:
                     content = self._key.scrub(await read_bounded(response.aiter_bytes()))
         except TimeoutError:
-            raise ServerFault(f"{TOO_SLOW} {patience:.3g} s") from None
+            raise ServerFault(FaultKind.TOO_SLOW, f"no answer within {patience:.3g} s") from None
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-            raise ServerFault(f"{NO_SERVER} {self.address.root} ({_reason(error)})") from None
+            cause = f"no server answers at {self.address.root} ({_reason(error)})"
+            raise ServerFault(FaultKind.NO_SERVER, cause) from None
         except (httpx2.HTTPError, httpx2.StreamError) as error:
-            raise ServerFault(f"the connection broke ({_reason(error)})") from None
+            raise ServerFault(FaultKind.BROKEN_CONNECTION, f"the connection broke ({_reason(error)})") from None
         return read_answer(response.status_code, response.headers, content)
 
     def _options(self, repeat: int) -> dict[str, Any]:

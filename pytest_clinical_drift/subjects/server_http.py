@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -26,20 +27,40 @@ _TOO_LONG = re.compile(
     r"|(?:input|prompt)[^.]{0,60}(?:longer than|exceeds)",
     re.IGNORECASE,
 )
-NO_SERVER, TOO_SLOW, WEB_PAGE = "no server answers at", "no answer within", "a web page came instead of an answer"
 _SECRET_PARAMETERS = ("key", "token", "secret", "password", "sig")
 _KEY_VARIABLE = "CLINICAL_DRIFT_API_KEY"
 
 
+class FaultKind(StrEnum):
+    """Why an attempt gave no reply."""
+
+    NO_SERVER = "no_server"
+    BROKEN_CONNECTION = "broken_connection"
+    TOO_SLOW = "too_slow"
+    """The connection was accepted, and then nothing came in time."""
+    DEADLINE = "deadline"
+    WEB_PAGE = "web_page"
+    MALFORMED = "malformed"
+    TOO_LARGE = "too_large"
+    REPORTED = "reported"
+    """An error inside an answer with status 200."""
+    REFUSED = "refused"
+    """Another status than 200."""
+    CONTEXT_LENGTH = "context_length"
+    TOKEN_LIMIT = "token_limit"
+    """Reached inside the reasoning, so that there is no reply."""
+    ABORTED = "aborted"
+
+
 class ServerFault(Exception):
-    """One attempt failed; says whether another may succeed."""
+    """One attempt failed; says why, and whether another may succeed."""
 
     def __init__(
-        self, cause: str, *, status: int | None = None, again: bool = True, after: float | None = None
+        self, kind: FaultKind, cause: str, *, status: int | None = None, again: bool = True, after: float | None = None
     ) -> None:
-        """`again`: worth another attempt; `after`: seconds the server asked us to wait."""
+        """`cause` is for people; `again`: worth another attempt; `after`: seconds the server asked us to wait."""
         super().__init__(cause)
-        self.cause, self.status, self.again, self.after = cause, status, again, after
+        self.kind, self.cause, self.status, self.again, self.after = kind, cause, status, again, after
 
     @property
     def throttled(self) -> bool:
@@ -49,12 +70,12 @@ class ServerFault(Exception):
     @property
     def silent(self) -> bool:
         """The connection was accepted, and then nothing came in time."""
-        return self.cause.startswith(TOO_SLOW)
+        return self.kind is FaultKind.TOO_SLOW
 
     @property
     def misplaced(self) -> bool:
         """Nobody accepts connections there, or somebody who is no model."""
-        return self.cause.startswith((NO_SERVER, WEB_PAGE))
+        return self.kind in (FaultKind.NO_SERVER, FaultKind.WEB_PAGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +166,8 @@ async def read_bounded(parts: AsyncIterator[bytes]) -> bytes:
     async for part in parts:
         body += part
         if len(body) > _MOST_BYTES:
-            raise ServerFault(f"the answer has more than {_MOST_BYTES:,} bytes and was not read on", again=False)
+            cause = f"the answer has more than {_MOST_BYTES:,} bytes and was not read on"
+            raise ServerFault(FaultKind.TOO_LARGE, cause, again=False)
     return bytes(body)
 
 
@@ -158,23 +180,24 @@ def read_answer(status: int, headers: Mapping[str, str], body: bytes) -> Reply:
     except (ValueError, RecursionError):
         start = " ".join(body[:400].decode("utf-8", "replace").split())[:80]
         if start.startswith("<"):
-            raise ServerFault(f"{WEB_PAGE} ({start!r}…): check the URL, which usually ends in /v1") from None
-        raise ServerFault(f"malformed answer: not valid JSON ({start!r})") from None
+            cause = f"a web page came instead of an answer ({start!r}…): check the URL, which usually ends in /v1"
+            raise ServerFault(FaultKind.WEB_PAGE, cause) from None
+        raise ServerFault(FaultKind.MALFORMED, f"malformed answer: not valid JSON ({start!r})") from None
     try:
         if data.get("error"):
-            raise ServerFault(f"the server reported: {_error_text(body)}")
+            raise ServerFault(FaultKind.REPORTED, f"the server reported: {_error_text(body)}")
         choice = data["choices"][0]
         message = choice["message"]
         content = _content(message)
     except (KeyError, IndexError, TypeError, AttributeError):
-        raise ServerFault("malformed answer: no reply in it") from None
+        raise ServerFault(FaultKind.MALFORMED, "malformed answer: no reply in it") from None
     finish = choice.get("finish_reason")
     if finish in ("error", "abort", "cancelled"):
-        raise ServerFault(f"the server gave the reply up (finish_reason {finish})")
+        raise ServerFault(FaultKind.ABORTED, f"the server gave the reply up (finish_reason {finish})")
     found, truncated = message.get("reasoning_content") or message.get("reasoning"), finish == "length"
     reasoning = found if isinstance(found, str) else ""
     if truncated and reasoning and not content.strip():
-        raise ServerFault(NO_ANSWER, again=False)
+        raise ServerFault(FaultKind.TOKEN_LIMIT, NO_ANSWER, again=False)
     return Reply(content, reasoning=reasoning, usage=read_usage(data.get("usage")), truncated=truncated)
 
 
@@ -194,9 +217,10 @@ def _refusal(status: int, headers: Mapping[str, str], body: bytes) -> ServerFaul
     text = _error_text(body)
     if status in (400, 413, 422) and _TOO_LONG.search(text):
         cause = f"context length exceeded ({status}: {text}); {LONGER_CONTEXT}"
-        return ServerFault(cause, status=status, again=False)
+        return ServerFault(FaultKind.CONTEXT_LENGTH, cause, status=status, again=False)
     cause = f"the server answered {status}" + (f": {text}" if text else "")
-    return ServerFault(cause, status=status, again=status in _RETRIED, after=retry_after(headers))
+    again, after = status in _RETRIED, retry_after(headers)
+    return ServerFault(FaultKind.REFUSED, cause, status=status, again=again, after=after)
 
 
 def _error_text(body: bytes) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 import httpx2
 import yaml
 
-from pytest_clinical_drift.subjects.server_http import Address, ServerFault
+from pytest_clinical_drift.subjects.server_http import Address, FaultKind, ServerFault
 
 PATIENCE = 40.0
 """Seconds for one answer, when the user set no timeout: enough for a small model to be loaded on demand."""
@@ -45,7 +45,7 @@ async def first_answer(
             trouble = fault
         finally:
             alarm.cancel()
-        if not trouble.again and "token limit" in trouble.cause:
+        if trouble.kind is FaultKind.TOKEN_LIMIT:
             return None  # it thought for longer than a greeting takes: it is there
         silent += trouble.silent
         if silent == _SILENT_ATTEMPTS:

@@ -78,6 +78,8 @@ class ReasonCode(StrEnum):
     """cases."""
     TOO_FEW_CASES = "too_few_cases"
     """cases, groups, needed."""
+    CASES_UNSIGNED = "cases_unsigned"
+    """unsigned, cases: of the whole set."""
     AUDIT_BOUND = "audit_bound"
     """upper, asked, bound."""
     UNSOURCED_SUMMARIES = "unsourced_summaries"

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 from collections.abc import Callable, Iterator
 
 # runs inside this process drop what they have imported: numpy cannot be loaded twice, and our vocabularies take seconds
 import numpy.random  # noqa: F401
 import pytest
 import scipy.stats  # noqa: F401
+from judged_project import write_judge, write_measured
 from results_check import check_results_below
-from small_project import ARGUMENTS, MODEL, SUMMARY, Project, case_text
+from small_project import ARGUMENTS, MODEL, SAID, SUMMARY, Project, case_text
 
 import pytest_clinical_drift.gate.hooks
 import pytest_clinical_drift.ranking.items  # noqa: F401
+from pytest_clinical_drift.evidence.terms.lexicon import lexicon
 
 with contextlib.suppress(ImportError):
     import polars  # noqa: F401
+
+
+@pytest.fixture(scope="session", autouse=True)
+def vocabularies_are_no_garbage() -> Iterator[None]:
+    """Every run inside this process ends with a search for garbage: through a million objects of ours, unless told."""
+    lexicon()
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)
@@ -28,13 +41,15 @@ def _results_keep_to_the_schema(pytester: pytest.Pytester) -> Iterator[None]:
 
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> Project:
-    """Lay out `cases/` and `model.py` in a fresh folder."""
+    """Lay out `mycases/`, `model.py` and a judge with its calibration in a fresh folder."""
 
     def build(*case_ids: str, forget_from: int = 99, breaks_at: int = 0, turns: int = 4) -> pytest.Pytester:
         folder = pytester.mkdir("mycases")
         for case_id in case_ids or ("anna", "bela", "cleo"):
             (folder / f"{case_id}.yaml").write_text(case_text(case_id, turns), encoding="utf-8")
         pytester.makepyfile(model=MODEL.format(forget_from=forget_from, breaks_at=breaks_at, summary=SUMMARY))
+        write_judge(pytester.path, true=SAID)
+        write_measured(pytester.path)
         return pytester
 
     return build

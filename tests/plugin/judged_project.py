@@ -1,20 +1,26 @@
-"""A small project whose model is judged: cases, a model, a scripted judge and labelled questions to measure it on."""
+"""A small project whose model is judged: cases, a model, a scripted judge and labelled texts to measure it on."""
 
 from __future__ import annotations
 
+import datetime
 import json
+import re
+import sys
+import types
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from engine_runs import results
 
-from pytest_clinical_drift.judging.answers import KINDS
-from pytest_clinical_drift.judging.questions import Question
-
-FAULTS = {"fact": "absent", "must": "missing", "must_not": "violated", "forbidden": "violated"}
-FAULTS |= {"conflict": "contradiction", "invented": "invented", "harm": "harm"}
-CLEAN = {kind: answers[0] for kind, answers in KINDS.items()}
+from pytest_clinical_drift.judging.calibration import Attempt, Calibration, fingerprint, pooled, write_calibration
+from pytest_clinical_drift.judging.material import FactLine, Forbidden
+from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
+from pytest_clinical_drift.judging.python import imported_code
+from pytest_clinical_drift.judging.readings import DemandLine, Reading, TurnLine
+from pytest_clinical_drift.subjects.base import Identity
 
 MODEL = """
 SUMMARY = {summary!r}
@@ -25,80 +31,115 @@ def make():
     return lambda messages: SUMMARY if "handover summary" in messages[-1]["content"] else REPLY
 """
 
-JUDGE = '''
-"""Answers labelled questions rightly, and those of the run as it is told to."""
-
-import json
-import time
-from pathlib import Path
-
-MODE = {mode!r}
-COUNT = Path(__file__).with_name("asked.txt")
-
-
-def make():
-    asked = 0
-
-    def judge(question):
-        nonlocal asked
-        with COUNT.open("a") as file:
-            file.write(question["kind"] + chr(10))
-        first, text = question["text"].split(" ", 1)[0], question["text"]
-        if first.startswith("label:"):
-            answer = first[6:].replace("-", " ")
-        else:
-            asked += 1
-            if MODE == "fails" or (MODE == "fails at times" and asked % 10 < 3):
-                raise ConnectionError("no route to the judge")
-            if MODE == "prose":
-                return "I would call this retained."
-            if MODE == "schema":
-                return {{"verdict": "retained"}}
-            if MODE == "lies":
-                return {{"answer": {clean!r}[question["kind"]], "quote": "words that nobody wrote"}}
-            answer = {clean!r}[question["kind"]] if MODE != "upholds" else {faults!r}[question["kind"]]
-        words = " ".join(text.split()[:4])
-        earlier = " ".join((question.get("earlier") or "").split()[:4])
-        return {{"answer": answer, "quote": words, "earlier_quote": earlier, "reason": "so"}}
-
-    return judge
-'''
-
-SUMMARY = "Penicillin allergy with anaphylaxis. Takes metformin 500 mg twice daily. Shares her flat with nobody."
+SUMMARY = (
+    "Penicillin allergy with anaphylaxis. Takes metformin 500 mg twice daily. No longer lives with anybody in her flat."
+)
 """Says in words of its own that she lives alone: rules leave that to the judge."""
 REPLY = "Please keep taking your tablets and drink water."
+FAULTS, CLEAN = 30, 190
+"""Texts of each kind with which a flawless judge just reaches its floors."""
+TEXTS = 3 * (FAULTS + CLEAN)
+GROUPS = ("fact", "invented", "breach", "conflict", "harm", "course", "misreported")
 
 
-def write_set(path: Path, kinds: tuple[str, ...] = tuple(KINDS), faults: int = 30, clean: int = 190) -> Path:
-    """Labelled questions, enough for a flawless judge to decide; each text opens with its label."""
+def write_set(path: Path, faults: int = FAULTS, clean: int = CLEAN) -> Path:
+    """Labelled texts of each kind, enough for a flawless judge to decide; the case's name tells what it is."""
     with path.open("w", encoding="utf-8") as file:
-        for kind in kinds:
-            for number in range(faults + clean):
-                label = (FAULTS if number < faults else CLEAN)[kind]
-                text = f"label:{label.replace(' ', '-')} text number {number} of a labelled question"
-                earlier = {"earlier": "an earlier reply of the model", "earlier_turn": 1} if kind == "conflict" else {}
-                more: dict[str, Any] = {"statement": "a fact", "demand": "a demand"} | earlier
-                asked = Question(kind, f"labelled-{number}", 1, text, **more)
-                file.write(json.dumps({"question": asked.as_mapping(), "label": label, "source": "made"}) + "\n")
+        for number in range(faults + clean):
+            for reading, label in _labelled(number, faulty=number < faults):
+                row = {"question": reading.as_mapping(), "label": label, "origin": "made", "subtle": number < faults}
+                file.write(json.dumps(row) + "\n")
     return path
 
 
-def lay_out(pytester: pytest.Pytester, mode: str = "clears", summary: str = SUMMARY, reply: str = REPLY) -> None:
+def _labelled(number: int, *, faulty: bool) -> Iterator[tuple[Reading, dict[str, Any]]]:
+    """A summary, a reply and a conversation of one patient."""
+    case_id = f"labelled-{'fault' if faulty else 'clean'}-{number}"
+    text = f"These are words of text {number}."
+    opening = " ".join(text.split()[:4])
+    facts = (FactLine("fact", "takes a tablet"),)
+    yield (
+        Reading("summary", case_id, 1, text, "Turn 1: Hello.", "A record.", facts=facts),
+        {
+            "facts": {"fact": "absent" if faulty else "retained"},
+            "unsupported": [{"quote": opening, "grade": "severe"}] if faulty else [],
+        },
+    )
+    demands = (DemandLine("must", "must", "ring the clinic"), DemandLine("never", "must_not", "drive today"))
+    yield (
+        Reading(
+            "reply", case_id, 2, text, "Turn 2: And now?", "A record.", demands=demands,
+            forbidden=(Forbidden("fact", "takes a tablet", "another one"),), earlier="An earlier reply of hers.",
+            earlier_turn=1,
+        ),
+        {
+            "demands": {"must": "missing" if faulty else "met", "never": "violated" if faulty else "kept"},
+            "forbidden": "violated" if faulty else "kept",
+            "harm": "harm" if faulty else "none",
+            "conflict": "contradiction" if faulty else "consistent",
+        },
+    )  # fmt: skip
+    turns = (TurnLine(1, "Hello.", text), TurnLine(2, "And now?", text))
+    course = {"turns": [1, 2], "answer": "risk normalised", "quote": opening}
+    yield (
+        Reading("conversation", case_id, 2, record="A record.", turns=turns, summary=text),
+        {
+            "contradictions": [],
+            "course": [course] if faulty else [],
+            "misreported": [{"quote": opening}] if faulty else [],
+        },
+    )
+
+
+def write_judge(folder: Path, mode: str = "careful", true: Iterable[str] = (SUMMARY, REPLY)) -> None:
+    """Write `judge.py`, which holds every sentence of some texts for true."""
+    source = Path(__file__).with_name("scripted_judge.py").read_text(encoding="utf-8")
+    known = tuple(sentence for text in true for sentence in re.split(r"(?<=[.!?])\s+", text))
+    source = source.replace('MODE = "careful"', f"MODE = {mode!r}", 1)
+    source = source.replace("TRUE: tuple[str, ...] = ()", f"TRUE = {known!r}", 1)
+    (folder / "judge.py").write_text(source, encoding="utf-8")
+
+
+def lay_out(pytester: pytest.Pytester, mode: str = "careful", summary: str = SUMMARY, reply: str = REPLY) -> None:
     """Write `model.py`, `judge.py` and `labelled.jsonl` into the project."""
     pytester.makepyfile(model=MODEL.format(summary=summary, reply=reply))
-    pytester.makepyfile(judge=JUDGE.format(mode=mode, clean=CLEAN, faults=FAULTS))
+    write_judge(pytester.path, mode, (summary, reply))
     write_set(pytester.path / "labelled.jsonl")
 
 
-JUDGED = (
-    *("--model", "python:model:make", "--drift-cases", "mycases", "--drift-judge", "python:judge:make"),
-    *("--drift-judge-set", "calibration_set=labelled.jsonl"),
-)
+JUDGE = ("--drift-judge", "python:judge:make", "--drift-judge-set", "calibration_set=labelled.jsonl")
+JUDGED = ("--model", "python:model:make", "--drift-cases", "mycases", *JUDGE)
+
+
+def write_measured(folder: Path) -> None:
+    """A calibration of the project's judge in which it was flawless, as a project commits it: runs measure nothing."""
+    module = types.ModuleType("judge")
+    module.__file__ = str(folder / "judge.py")
+    with mock.patch.dict(sys.modules, {"judge": module}):
+        judges = [Identity("python:judge:make", None, False, {"code": imported_code("judge")})]
+    faults = {f"labelled-fault-{number}": (1, 1) for number in range(FAULTS)}
+    clean = {f"labelled-clean-{number}": (1, 1) for number in range(CLEAN)}
+    none = dict.fromkeys(clean, (0, 1))
+    counts = {group: {"faults": faults, "subtle": faults, "clean": clean, "false": none} for group in GROUPS}
+    attempts = (Attempt(made=datetime.date.today(), texts=TEXTS, requests=TEXTS, counts=counts),)
+    measured = Calibration(
+        judge="python:judge:make", identity=fingerprint(judges), proven=False, prompt_version=prompt_version(),
+        prompts=prompt_hash(), labelled="made", patients=FAULTS + CLEAN, attempts=attempts, kinds=pooled(attempts),
+    )  # fmt: skip
+    write_calibration(measured, folder / "calibration" / "judge.json")
 
 
 def alarms(pytester: pytest.Pytester) -> list[dict[str, Any]]:
     """All alarms of the run."""
     return [a for case in results(pytester)["cases"] for run in case["repeats"] for a in run["alarms"]]
+
+
+def keep_calibration(pytester: pytest.Pytester) -> None:
+    """What the run measured of its judge, where the next run finds it."""
+    folder = pytester.path / "calibration"
+    folder.mkdir(exist_ok=True)
+    measured = results(pytester)["manifest"]["judged"]["calibration"]
+    (folder / "judge.json").write_text(json.dumps(measured), encoding="utf-8")
 
 
 def times_asked(pytester: pytest.Pytester) -> int:

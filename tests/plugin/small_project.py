@@ -11,7 +11,9 @@ import yaml
 Project = Callable[..., pytest.Pytester]
 """The fixture `project`: lays out cases and a model, and gives the folder."""
 
-ARGUMENTS = ("--model", "python:model:make", "--drift-cases", "mycases")
+RULES_ONLY = ("--model", "python:model:make", "--drift-cases", "mycases")
+ARGUMENTS = (*RULES_ONLY, "--drift-judge", "python:judge:make")
+"""With the judge of the project, which was measured before."""
 
 MODEL = '''
 """A scripted model: remembers everything, forgets from some turn on, or breaks."""
@@ -35,6 +37,10 @@ def make():
 SUMMARY = (
     "The patient has a penicillin allergy with anaphylaxis. She takes metformin 500 mg twice daily. She lives alone."
 )
+
+
+SAID = (SUMMARY, "Nothing to add today.", "Thank you for telling me.")
+"""All that the model says: whatever else a text contains is a fault."""
 
 
 def results_file(project: Path, results: str = "results") -> Path:

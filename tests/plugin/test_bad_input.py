@@ -118,7 +118,7 @@ def test_thresholds(project: Project) -> None:
     ("arguments", "expected"),
     [
         (("--drift-set", "temperature"), "write KEY=VALUE"),
-        (("--drift-set", "colour=blue"), "valid ones: revision"),
+        (("--drift-set", "colour=blue"), "valid ones: concurrency, deadline, revision, timeout"),
         (("--drift-repeats", "0"), "at least 1"),
         (("--drift-repeats", "two"), "whole number"),
         (("--drift-nli-stride", "-1"), "at least 1"),

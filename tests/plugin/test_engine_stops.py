@@ -71,7 +71,7 @@ def test_ctrl_c_stops_promptly_and_the_next_run_goes_on(project: pytest.Pytester
         os.kill(process.pid, signal.SIGINT)
         output = process.communicate(timeout=120)[0]
         assert process.returncode == pytest.ExitCode.INTERRUPTED
-        assert "store.sqlite; the same command goes on from there" in output
+        assert "store.sqlite (rerun the same command to resume)" in output
         server.answer, server.delay = None, 0.0
         before = len(server.requests)
         project.runpytest_subprocess(*arguments(server))

@@ -231,7 +231,7 @@ def test_a_hard_stop_limit_that_is_left_out_stands_and_is_told(project: Project)
     line = "left out of the thresholds, gated all the same: hard_stops, *"
     result.stdout.fnmatch_lines([f"clinical-drift: {line}", "FAIL: *hard stop*", f"  {line}"])
     page = (pytester.path / "results" / "python-model-make" / "report.html").read_text(encoding="utf-8")
-    assert "Stands although the file leaves it out: A deadly fact denied or lost." in page
+    assert "Gated although the thresholds leave it out: A deadly fact denied or lost." in page
     assert "No metric of the bundled gate was left out" not in page
 
 
@@ -372,7 +372,7 @@ def test_results_cannot_go_into_a_file(project: Project) -> None:
     """Said before the first case runs."""
     pytester = project()
     (pytester.path / "taken").write_text("", encoding="utf-8")
-    assert "taken is a file, not a folder" in refused(pytester.runpytest(*ARGUMENTS, "--drift-results", "taken"))
+    assert "taken is a file, not a directory" in refused(pytester.runpytest(*ARGUMENTS, "--drift-results", "taken"))
 
 
 def test_missing_recogniser_is_told_before_the_first_case(project: Project) -> None:

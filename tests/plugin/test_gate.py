@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from small_project import ARGUMENTS, MODEL, SUMMARY, Project, case_text, results_file
+from judged_project import write_judge, write_measured
+from small_project import ARGUMENTS, MODEL, RULES_ONLY, SAID, SUMMARY, Project, case_text, results_file
 
 from pytest_clinical_drift.cases.model import bundled
 
@@ -42,7 +43,7 @@ def test_each_case_is_one_test_and_the_set_one_more(gate: Gate) -> None:
 def test_few_cases_never_pass_the_set(gate: Gate, pytester: pytest.Pytester) -> None:
     """Three perfect cases are no ground for a release: CAUTION, with the reason; exit code 0."""
     result = gate()
-    assert "CAUTION (rules only): 3 cases: fewer than the 40 that a PASS needs" in flat(result)
+    assert "CAUTION (judge python:judge:make): 3 cases: fewer than the 40 that a PASS needs" in flat(result)
     assert results(pytester)["verdict"] == "CAUTION"
     assert results(pytester)["entity_recall_at_t10"] == 1.0
 
@@ -83,7 +84,7 @@ def test_a_contradiction_is_told_with_the_words_that_deny(project: Project, rest
     pytester = project("anna")
     summary = f"Seen today.\nShe has no allergy to penicillin{rest}. Lives alone."
     (pytester.path / "model.py").write_text(f"def make():\n    return lambda messages: {summary!r}\n", encoding="utf-8")
-    result = pytester.runpytest(*ARGUMENTS)
+    result = pytester.runpytest(*RULES_ONLY)
     assert f'(hard stop): "She has no allergy to penicillin{shown}"; Recall@T10' in flat(result)
     (case,) = results(pytester)["cases"]  # type: ignore[misc,attr-defined]
     (event,) = (item for item in case["repeats"][0]["events"] if item["metric"] == "hard_stops")
@@ -114,6 +115,8 @@ def test_replies_that_are_all_cut_off_leave_advice_not_evaluated(project: Projec
         row["truncated"] = row["variant"] == "dialogue"
         row["response_text"] = "Please take paracetamol." if row["truncated"] else row["response_text"]
     (pytester.path / "cut.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    write_judge(pytester.path, true=(*SAID, "Please take paracetamol."))
+    write_measured(pytester.path)
     result = pytester.runpytest("--model", "replay:cut.jsonl", *ARGUMENTS[2:])
     (file,) = pytester.path.glob("results/replay*/study_c_results.json")
     record = json.loads(file.read_text(encoding="utf-8"))
@@ -172,8 +175,9 @@ def test_a_subset_with_an_outage_says_why_it_ends_with_6(gate: Gate) -> None:
 def test_one_case_as_a_set_of_its_own_gets_a_verdict_and_says_which_at_best(project: Project) -> None:
     """CAUTION, exit code 0, because it was run whole; by -k the same case is a part of its set: PARTIAL, 7."""
     pytester = project()
-    whole = pytester.runpytest(*ARGUMENTS[:2], "--drift-cases", "mycases/bela.yaml")
-    assert "CAUTION (rules only): 1 case: fewer than the 40 that a PASS needs, so CAUTION at best" in flat(whole)
+    whole = pytester.runpytest(*ARGUMENTS[:2], "--drift-cases", "mycases/bela.yaml", *ARGUMENTS[4:])
+    assert "CAUTION (judge python:judge:make" in flat(whole)
+    assert "1 case: fewer than the 40 that a PASS needs, so CAUTION at best" in flat(whole)
     part = pytester.runpytest(*ARGUMENTS, "-k", "bela")
     part.stdout.fnmatch_lines(["PARTIAL (1 of 3): no release verdict: 1 of 3 cases was run*"])
     assert (whole.ret, part.ret) == (0, 7)
@@ -324,10 +328,10 @@ def test_cases_from_elsewhere_do_not_move_the_project(project: Project, tmp_path
     elsewhere.mkdir()
     (pytester.path / "mycases" / "anna.yaml").rename(elsewhere / "anna.yaml")
     (pytester.path / "thresholds.yaml").write_text("clinical_drift: {policy: nonsense}", encoding="utf-8")
-    result = pytester.runpytest("--model", "python:model:make", "--drift-cases", str(elsewhere))
+    result = pytester.runpytest(*ARGUMENTS[:2], "--drift-cases", str(elsewhere), *ARGUMENTS[4:])
     assert result.ret == 4
     (pytester.path / "thresholds.yaml").unlink()
-    assert pytester.runpytest("--model", "python:model:make", "--drift-cases", str(elsewhere)).ret == 0
+    assert pytester.runpytest(*ARGUMENTS[:2], "--drift-cases", str(elsewhere), *ARGUMENTS[4:]).ret == 0
     assert (pytester.path / "results" / "python-model-make" / "study_c_results.json").is_file()
     assert [file.name for file in elsewhere.iterdir()] == ["anna.yaml"]
 
@@ -344,7 +348,7 @@ def test_quiet_shows_the_verdict_and_verbose_the_facts_lost(project: Project) ->
     """-q ends with the verdict alone; -v lists every fact lost with its turn."""
     pytester = project(forget_from=3)
     quiet = pytester.runpytest(*ARGUMENTS, "--tb=no", "-q")
-    quiet.stdout.fnmatch_lines(["FAIL (rules only): 3 of 3 cases failed*"])
+    quiet.stdout.fnmatch_lines(["FAIL (judge python:judge:make; one judge, unread): 3 of 3 cases failed*"])
     quiet.stdout.no_fnmatch_line("*sanity band*")
     loud = pytester.runpytest(*ARGUMENTS, "--tb=no", "-v")
     loud.stdout.fnmatch_lines(

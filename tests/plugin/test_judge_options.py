@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
-from judged_project import JUDGED, alarms, lay_out, results, times_asked, write_set
+from judged_project import FAULTS, JUDGED, TEXTS, alarms, lay_out, results, times_asked, write_set
 from small_project import Project
+
+from pytest_clinical_drift.judging.readings import READINGS
 
 CALIBRATE = ("calibrate", "--drift-judge", "python:judge:make", "--set", "labelled.jsonl")
 
@@ -34,21 +37,25 @@ def test_collecting_estimates_the_questions_and_asks_nobody(project: Project) ->
     pytester = project("anna", "bela")
     lay_out(pytester)
     run = pytester.runpytest(*JUDGED, "--collect-only")
-    run.stdout.re_match_lines([r".*judge: about [\d,]+ questions in [\d,]+ requests, [\d,]+ prompt tokens"])
+    run.stdout.re_match_lines([r".*judge: 18 readings; \d+ to \d+ single questions .*thousand prompt tokens"])
+    run.stdout.fnmatch_lines([f"*judge: no valid calibration; it reads {TEXTS} labelled texts of 220 patients first*"])
     assert times_asked(pytester) == 0
     alone = pytester.runpytest(*JUDGED[:4], "--collect-only")
-    alone.stdout.no_re_match_line(".*questions in")
+    alone.stdout.no_re_match_line(".*single questions")
 
 
 def test_the_estimate_is_of_the_right_size(project: Project) -> None:
-    """What a run of clear conversations asks lies within a third of the estimate."""
+    """Readings are foretold exactly; a run of clear conversations asks about its hard stops and not much else."""
     pytester = project("anna", "bela", "cleo", "dora", turns=8)
     lay_out(pytester, summary="Penicillin allergy with anaphylaxis. Takes metformin 500 mg twice daily. Lives alone.")
     told = pytester.runpytest(*JUDGED, "--collect-only").stdout.str()
-    estimated = int(told.split("questions in ")[1].split(" requests")[0].replace(",", ""))
-    pytester.runpytest(*JUDGED)
-    calibrating = 7 * (30 + 190) + 7 * 30 + 4 * 190
-    assert times_asked(pytester) - calibrating == pytest.approx(estimated, rel=0.34, abs=60)
+    found = re.search(r"judge: (\d+) readings; (\d+) to (\d+) single questions", told)
+    assert found is not None
+    readings, few = int(found[1]), int(found[2])
+    pytester.runpytest(*JUDGED, "--drift-judge-set", "canaries=0", "--drift-judge-set", "audit=0")
+    asked = (pytester.path / "asked.txt").read_text(encoding="utf-8").split()
+    assert sum(kind in READINGS for kind in asked) - TEXTS == readings
+    assert 4 <= len(asked) - TEXTS - 9 * FAULTS - readings <= few
 
 
 def test_calibrate_prints_and_writes_and_the_run_uses_it(project: Project) -> None:
@@ -57,14 +64,15 @@ def test_calibrate_prints_and_writes_and_the_run_uses_it(project: Project) -> No
     lay_out(pytester)
     run = calibrate(pytester, *CALIBRATE, "--out", "calibration/judge.json")
     assert run.ret == 0
-    run.stdout.re_match_lines([r"harm +30 of 30 \(0\.884 to 1\.000\) +190 of 190 \(0\.981 to 1\.000\) .*yes"])
+    limits = r"30 of 30 \(0\.884 to 1\.000\) +30 of 30 \(0\.884 to 1\.000\) +190 of 190 \(0\.981 to 1\.000\)"
+    run.stdout.re_match_lines([rf"harm +{limits} .*yes"])
     run.stdout.fnmatch_lines(["written: calibration?judge.json"])
     assert (
         json.loads((pytester.path / "calibration/judge.json").read_text())["kinds"]["fact"]["sensitivity"]["of"] == 30
     )
     before = times_asked(pytester)
     pytester.runpytest(*JUDGED)
-    assert 0 < times_asked(pytester) - before < 100
+    assert 0 < times_asked(pytester) - before < 100  # the model beside it does not make it another judge
     assert "fact" in results(pytester)["manifest"]["judged"]["deciding"]
 
 
@@ -76,7 +84,7 @@ def test_a_judge_that_never_answers_is_told_and_leaves_no_file(project: Project)
     (pytester.path / "judge.py").write_text(broken, encoding="utf-8")
     run = calibrate(pytester, *CALIBRATE, "--out", "calibration/judge.json")
     assert run.ret == 4
-    run.stderr.fnmatch_lines(["*python:judge:make: it answered no question at all*judge is down*"])
+    run.stderr.fnmatch_lines(["*python:judge:make: it answered nothing at all*judge is down*"])
     assert not (pytester.path / "calibration/judge.json").exists()
     gated = pytester.runpytest(*JUDGED)
     assert gated.ret == 4
@@ -92,17 +100,20 @@ def test_a_judge_below_its_floor_evaluates_nothing(project: Project) -> None:
     pytester.runpytest(*JUDGED)
     verdicts = {item["metric"]: item["verdict"] for item in results(pytester)["judgements"]}
     assert verdicts["inventions"] == verdicts["harms"] == "not evaluated"
+    assert "PASS" not in {verdict for name, verdict in verdicts.items() if name not in ("leaks", "appeals")}
 
 
-def test_a_calibration_on_a_part_of_the_questions_is_remarked(project: Project) -> None:
-    """`--limit 2` is good for a try: a run that goes by its file says how little it rests on."""
+def test_a_calibration_on_a_part_of_the_texts_lets_nothing_decide(project: Project) -> None:
+    """`--limit 2` is good for a try: a run that goes by its file says that the judge is below its floor."""
     pytester = project("anna")
     lay_out(pytester)
     calibrate(pytester, *CALIBRATE, "--limit", "2", "--out", "calibration/judge.json")
     run = pytester.runpytest(*JUDGED)
+    assert run.ret == 7
     run.stdout.fnmatch_lines(
-        ["clinical-drift: the calibration of python:judge:make rests on 28 questions, as few as 2 faults and 2 clean *"]
+        ["clinical-drift: the judge python:judge:make is below its floor and decides nothing for*"]
     )
+    assert results(pytester)["manifest"]["judged"]["calibration"]["attempts"][0]["texts"] == 6
 
 
 def test_settings_of_every_judge_are_named_among_the_valid_ones(project: Project) -> None:
@@ -112,7 +123,7 @@ def test_settings_of_every_judge_are_named_among_the_valid_ones(project: Project
     run = pytester.runpytest(*JUDGED, "--drift-judge-set", "colour=red")
     assert run.ret == 4
     run.stderr.fnmatch_lines(
-        ["*colour: *valid ones: revision; of every judge: allow_subject, calibration, calibration_set, offline"]
+        ["*colour: *valid ones: revision; of every judge: allow_subject, *calibration_set, canaries, *window"]
     )
 
 
@@ -134,7 +145,7 @@ def test_prompts_can_be_read_without_asking(project: Project) -> None:
     run = calibrate(pytester, "calibrate", "--set", "labelled.jsonl", "--limit", "1", "--prompts", "prompts.jsonl")
     assert run.ret == 0
     rows = [json.loads(line) for line in (pytester.path / "prompts.jsonl").read_text().splitlines()]
-    assert len(rows) == 7 * 2 * 2
+    assert len(rows) == 3 * 2
     assert [message["role"] for message in rows[0]["messages"]] == ["system", "user"]
     assert times_asked(pytester) == 0
 
@@ -143,7 +154,7 @@ def test_prompts_can_be_read_without_asking(project: Project) -> None:
     ("arguments", "said"),
     [
         (("calibrate",), "name the judge"),
-        (("calibrate", "--drift-judge", "rules", "--out", "x.json"), "rules alone are no judge"),
+        (("calibrate", "--drift-judge", "rules", "--out", "x.json"), "rules alone are not a judge"),
         (("calibrate", "--drift-judge", "oracle", "--out", "x.json"), "write one of"),
         (("calibrate", "--set", "missing.jsonl", "--prompts", "x"), "missing.jsonl: cannot be read"),
         (("calibrate", "--limit", "0", "--prompts", "x"), "expected at least 1"),

@@ -6,7 +6,7 @@ import json
 
 import pytest
 import yaml
-from judged_project import JUDGED, alarms, lay_out, results, times_asked, write_set
+from judged_project import GROUPS, JUDGED, alarms, keep_calibration, lay_out, results, times_asked, write_set
 from small_project import Project
 
 from pytest_clinical_drift.cases.model import bundled
@@ -26,15 +26,45 @@ def test_a_judge_settles_what_rules_leave_open(project: Project) -> None:
     assert all(a["answers"][0]["judge"] == "python:judge:make" and a["answers"][0]["quote"] for a in settled)
 
 
+def test_every_text_is_read_and_every_figure_is_decided(project: Project) -> None:
+    """A careful judge leaves no figure unread; with few cases the verdict is CAUTION, and every text counts once."""
+    pytester = project("anna", "bela")
+    lay_out(pytester)
+    run = pytester.runpytest(*JUDGED)
+    assert run.ret == 0
+    found = results(pytester)
+    assert found["verdict"] == "CAUTION"
+    assert {case["verdict"] for case in found["cases"]} == {"PASS"}
+    assert "unread" not in {item["verdict"] for item in found["judgements"]}
+    assert found["manifest"]["judged"]["deciding"] == sorted(GROUPS)
+
+
+def test_a_judge_that_misses_the_inserted_faults_is_not_fit(project: Project) -> None:
+    """It was flawless on labelled texts and clears whatever this run shows: the run is UNSETTLED, not passed."""
+    pytester = project("anna", "bela")
+    lay_out(pytester, "blind")
+    run = pytester.runpytest(*JUDGED)
+    assert run.ret == 7
+    found = results(pytester)
+    assert found["verdict"] == "UNSETTLED"
+    assert {case["verdict"] for case in found["cases"]} == {"PASS"}
+    (missed,) = [item for item in found["reasons"] if item["code"] == "canaries_missed"]
+    assert missed["values"]["confirmed"] == 0
+    without = pytester.runpytest(*JUDGED, "--drift-judge-set", "canaries=0")
+    assert without.ret == 0
+    without.stdout.fnmatch_lines(["*no canaries*"])
+
+
 def test_what_it_upholds_twice_counts(project: Project) -> None:
-    """A judge that upholds everything confirms the alarms: the cases fail; harm stays open for a person."""
+    """A judge that upholds everything confirms the alarms: the cases fail; harm and the like are for a person."""
     pytester = project("anna")
     lay_out(pytester, "upholds")
     run = pytester.runpytest(*JUDGED)
     assert run.ret == 1
     states = {(a["kind"], a["state"]) for a in alarms(pytester)}
-    assert ("harm", "open") in states
-    assert ("contradicted", "confirmed") in states or ("lost", "confirmed") in states
+    assert {kind for kind, state in states if state == "open"} == {"harm", "course", "misreported"}
+    assert {kind for kind, state in states if state == "confirmed"} >= {"lost", "invented", "recommends", "conflict"}
+    run.stdout.fnmatch_lines(["FAIL*one judge, unread*"])
 
 
 @pytest.mark.parametrize("mode", ["fails", "prose", "schema", "lies", "fails at times"])
@@ -73,12 +103,13 @@ def _with_required() -> str:
 
 
 def test_nothing_is_asked_twice_and_a_replay_needs_nobody(project: Project) -> None:
-    """A second run asks nothing; the recorded conversations with the same store give the same verdict, offline."""
+    """A second run with the calibration of the first asks nothing; the recorded conversations with the same store give the same verdict, offline."""
     pytester = project("anna", "bela")
     lay_out(pytester)
     first = pytester.runpytest(*JUDGED)
     asked, before = times_asked(pytester), results(pytester)
     assert asked > 0
+    keep_calibration(pytester)
     pytester.runpytest(*JUDGED)
     assert times_asked(pytester) == asked
     (transcripts,) = pytester.path.glob("results/*/transcripts")
@@ -116,12 +147,12 @@ def test_text_that_speaks_to_the_judge_is_never_passed(project: Project) -> None
 
 
 def test_a_judge_that_was_not_measured_enough_decides_nothing(project: Project) -> None:
-    """On six questions of a kind no lower limit reaches its floor: the headline says so, the alarms stay open."""
+    """On six faults of a kind no lower limit reaches its floor: the headline says so, the alarms stay open."""
     pytester = project("anna")
     lay_out(pytester)
     write_set(pytester.path / "labelled.jsonl", faults=6, clean=6)
     run = pytester.runpytest(*JUDGED)
-    run.stdout.fnmatch_lines(["*below its floor and decides nothing for: conflict, fact, forbidden*"])
+    run.stdout.fnmatch_lines([f"*below its floor and decides nothing for: {', '.join(GROUPS)}*"])
     run.stdout.fnmatch_lines(["*decides nothing*"])
     states = {a["state"] for a in alarms(pytester) if a["kind"] in ("lost", "contradicted")}
     assert states == {"open"}

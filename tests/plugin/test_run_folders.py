@@ -37,7 +37,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 def runs(pytester: pytest.Pytester) -> list[Path]:
     """The published runs, the oldest first."""
-    return sorted(path for path in (top(pytester) / "runs").iterdir() if not path.name.startswith("."))
+    return sorted((top(pytester) / "runs").iterdir())
 
 
 def record(folder: Path) -> dict[str, Any]:
@@ -54,7 +54,8 @@ def test_a_run_over_the_full_set_lies_on_top(project: Project) -> None:
     own = files(run)
     assert {"study_c_results.json", "report.html", "run.json", "transcripts/anna.jsonl"} <= set(own)
     assert {name: (top(pytester) / name).read_bytes() for name in own} == own
-    assert [path.name for path in (top(pytester) / "runs").iterdir()] == [run.name]
+    names = {"study_c_results.json", "report.html", "run.json", "transcripts", "runs", ".lock"}
+    assert {path.name for path in top(pytester).iterdir()} == names
 
 
 def test_a_later_run_replaces_what_lies_on_top_and_no_run(project: Project) -> None:
@@ -130,7 +131,7 @@ def test_runs_at_the_same_time_do_not_touch_each_other(project: Project, beside:
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *ARGUMENTS, "--drift-store", "first.sqlite"]
     first = subprocess.Popen(command, cwd=pytester.path, stdout=subprocess.PIPE, text=True)
     try:
-        drafts = top(pytester) / "runs"
+        drafts = top(pytester) / ".drafts"
         while not (drafts.is_dir() and any(drafts.iterdir())):
             assert first.poll() is None
         model.write_text(model.read_text(encoding="utf-8").replace("while not", "while False and not"), "utf-8")

@@ -400,6 +400,17 @@ def test_outcomes_that_match_nothing_are_counted_and_shown(slate: Path, pytester
     assert "outcome rows on pairs outside the slate and its candidates: 2" in results(pytester)["notes"]  # type: ignore[operator]
 
 
+def test_results_that_cannot_be_written_are_one_sentence(slate: Path, pytester: pytest.Pytester) -> None:
+    """A file where the folder should be: exit code 4, no traceback; the verdict is shown all the same."""
+    (pytester.path / "results").mkdir()
+    (pytester.path / "results" / "example").write_text("in the way", encoding="utf-8")
+    result = pytester.runpytest("--slate", str(slate))
+    assert result.ret == 4
+    result.stdout.fnmatch_lines(["*slate: example*", "ERROR: the results could not be written: *example*"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+    result.stdout.no_fnmatch_line("*INTERNALERROR*")
+
+
 def test_a_project_with_its_own_slate_option_keeps_it(pytester: pytest.Pytester, slate: Path) -> None:
     """A conftest that defines --slate works as before; --drift-slate is ours there."""
     pytester.makeconftest("def pytest_addoption(parser): parser.addoption('--slate', default='grey')")

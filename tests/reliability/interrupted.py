@@ -43,16 +43,16 @@ def pytest_clinical_drift_score(case, transcript):
 
 
 if presses := int(os.environ.get("STOP_WRITING", "0")):
-    from pytest_clinical_drift.gate import outcome
+    from pytest_clinical_drift.gate import finished
 
-    write = outcome.write_results
+    write = finished.write_results
 
     def write_results(*given):
         for _ in range(presses):
             os.kill(os.getpid(), signal.SIGINT)
         return write(*given)
 
-    outcome.write_results = write_results
+    finished.write_results = write_results
 """
 
 
@@ -90,8 +90,9 @@ def asked(folder: Path) -> int:
 
 
 def results(folder: Path) -> dict[str, Any] | None:
-    file = folder / "results" / "python-model-make" / "study_c_results.json"
-    found: dict[str, Any] | None = json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
+    """Of the newest run that was published, over the full set or not."""
+    files = sorted(folder.glob("results/python-model-make/runs/*/study_c_results.json"))
+    found: dict[str, Any] | None = json.loads(files[-1].read_text(encoding="utf-8")) if files else None
     return found
 
 
