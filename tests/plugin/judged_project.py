@@ -119,7 +119,7 @@ def write_measured(folder: Path) -> None:
         judges = [Identity("python:judge:make", None, False, {"code": own_code("judge")})]
     faults = {f"labelled-fault-{number}": (1, 1) for number in range(FAULTS)}
     clean = {f"labelled-clean-{number}": (1, 1) for number in range(CLEAN)}
-    none = {patient: (0, 1) for patient in clean}
+    none = dict.fromkeys(clean, (0, 1))
     counts = {group: {"faults": faults, "subtle": faults, "clean": clean, "false": none} for group in GROUPS}
     attempts = (Attempt(made=datetime.date.today(), texts=TEXTS, requests=TEXTS, counts=counts),)
     measured = Calibration(
