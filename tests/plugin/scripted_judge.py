@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 MODE = "careful"
-"""careful; blind: clears everything; upholds: clears nothing; torn: of two minds on DENIED; fails, fails at times, prose, schema, lies: out of order."""
+"""careful; blind: clears everything; upholds: clears nothing; torn: of two minds on DENIED; others: out of order."""
 TRUE: tuple[str, ...] = ()
 """Sentences that are true of every patient. Whatever else a text says is a fault."""
 DENIED = "No penicillin allergy."

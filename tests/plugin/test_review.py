@@ -41,7 +41,7 @@ def run(folder: Path, *options: str) -> tuple[int, str]:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Four cases whose last summary both states and denies the allergy: a severe alarm each, which the judge leaves open."""
+    """Four cases whose last summary both states and denies the allergy: one severe alarm each, left open."""
     folder = tmp_path_factory.mktemp("finished")
     lay_out_judged(folder, dict.fromkeys(ALL, (KEPT, KEPT, UNCLEAR)))
     code, output = run(folder)
