@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from pytest_clinical_drift.errors import InputError, SubjectError, sentence
 from pytest_clinical_drift.gate import reporting
 from pytest_clinical_drift.gate.inside_pytest import name_suite
-from pytest_clinical_drift.gate.options import OPTIONS, destination, path_option
+from pytest_clinical_drift.gate.options import OPTIONS, destination, path_option, switched_on
 from pytest_clinical_drift.ranking.gate import SlateJudgement, SlateVerdict, exit_code
 from pytest_clinical_drift.ranking.report_text import summary_lines
 from pytest_clinical_drift.ranking.run import INTEGRITY, GatedSlate, SlateRun
@@ -210,7 +210,7 @@ def _read_options(config: pytest.Config) -> SlateRun:
         model=config.option.drift_model,
         thresholds=path_option(config, "drift_thresholds"),
         results=Path(config.option.drift_results or config.getini("drift_results") or "results"),
-        strict=config.option.drift_strict,
+        strict=switched_on(config, "drift_strict"),
     )
 
 

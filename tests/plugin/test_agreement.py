@@ -10,6 +10,8 @@ import junitparser
 import pytest
 from small_project import ARGUMENTS, RULES_ONLY, Project, results_file
 
+from pytest_clinical_drift.report.markdown import turn_list
+
 DOCS = Path(__file__).parents[2] / "docs" / "verdicts.md"
 PASSING = """
 clinical_drift:
@@ -138,3 +140,23 @@ def test_the_table_in_the_docs_is_this_one() -> None:
             if line.startswith("| ")]  # fmt: skip
     found = {cells[0]: (cells[1], cells[2], cells[3], cells[4]) for cells in told if cells[0] in ROWS}
     assert found == {name: (row.case, row.whole, str(row.code), row.verdict) for name, row in ROWS.items()}
+
+
+def test_the_step_summary_lists_an_alarm_once(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A deadly fact lost on turns 3, 4 and 5 is one line for its case."""
+    pytester = project(forget_from=3, turns=5)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "summary.md"))
+    pytester.runpytest(*ARGUMENTS)
+    text = (pytester.path / "summary.md").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line.startswith("- **")]
+    assert "### Severe alarms (3)" in text
+    assert len(lines) == 3
+    assert "anna, turns 3 to 5: lost" in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("turns", "told"), [({4}, "turn 4"), ({3, 4}, "turns 3, 4"), ({1, 3, 4, 5, 9}, "turns 1, 3 to 5, 9")]
+)
+def test_turns_are_listed_shortly(turns: set[int], told: str) -> None:
+    """Three or more in a row are a range."""
+    assert turn_list(turns) == told

@@ -57,7 +57,7 @@ clinical_drift:
         ("extends: strict", 2, "extends: expected bundled, found 'strict'"),
         ("extends: [bundled]", 2, "extends: expected bundled"),
         ("extends: bundled\n  metrics:\n    recall_at_t10: {pass: '> 0.5'}", 4, "leave a gap"),
-        ("extends: bundled\n  metrics:\n    recal: {pass: '> 0.5'}", 4, "did you mean recall_at_t10?"),
+        ("extends: bundled\n  metrics:\n    recall_t10: {pass: '> 0.5'}", 4, "did you mean recall_at_t10?"),
         ("extends: bundled\n  metrics:\n    hard_stops: {pass: '<= 1', caution: '<= 1'}", 3, "must keep its limits"),
         ("extends: bundled\n  metrics:\n    recall_at_t10:\n      passs: '> 0.9'", 5, "did you mean pass?"),
         ("extends: bundled\n  metrics:\n    recall_at_t10:\n      pass: '> 95'", 5, "did you mean 0.95?"),
