@@ -165,6 +165,12 @@ def _verdict(options: argparse.Namespace) -> int:
     return judge_with_reviews(options.results, options.reviews, options.out, _say)
 
 
+def _merge(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.gate.merging import merge
+
+    return merge(options.folders, options.out, options.junitxml, _say)
+
+
 def _schema(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.results.schema import shipped_schema
 

@@ -148,13 +148,14 @@ class ActivePlugin(GroupsPlugin):
     # -- collection
 
     def groups(self, session: pytest.Session) -> list[pytest.Collector]:
-        chosen = self.run.cases if self.selection is None else self.selection
+        chosen = self.run.chosen if self.selection is None else self.selection
         given = {"run": self.run, "results": self.result}
         return [CaseGroup.from_parent(session, case_id=case_id, **given) for case_id in chosen]
 
     def parameters(self) -> list[Any]:
         """The cases for tests of the project's own, with their tags as marks."""
-        return [pytest.param(case, id=case.id, marks=case_marks(case)) for case in self.run.cases.values()]
+        cases = [self.run.cases[case_id] for case_id in self.run.chosen]
+        return [pytest.param(case, id=case.id, marks=case_marks(case)) for case in cases]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:

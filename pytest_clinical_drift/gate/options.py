@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from pytest_clinical_drift.cases.sharding import parse_shard
 from pytest_clinical_drift.errors import InputError
 
 
@@ -71,6 +72,7 @@ OPTIONS: tuple[tuple[str, dict[str, Any], bool], ...] = (
     ("--drift-interludes", _takes("PATH", "file or folder of interludes (default: the bundled ones)"), True),
     ("--drift-single-message", {**_SWITCH, "help": "also ask for a summary of the transcript in one message"}, False),
     ("--drift-record", _takes("WHERE", "where the record goes: first-message (default), system or context"), True),
+    ("--drift-shard", _takes("I/N", "run the Ith of N shards; clinical-drift merge gives the verdict"), False),
     ("--drift-slate", SLATES, False),
 )
 
@@ -102,7 +104,10 @@ class RunSettings:
         """Model or folder for session goal alignment; None: the default one, where its weights are at hand."""
         self.stride = _number(config, "drift_nli_stride")
         self.results = self.root / (_text(config, "drift_results") or "results")
-        self.store = self.root / (_text(config, "drift_store") or ".clinical-drift/store.sqlite")
+        self.shard = parse_shard(option.drift_shard) if option.drift_shard is not None else None
+        """The part of the cases that is run; None: all."""
+        of = f"-{self.shard.index}-of-{self.shard.count}" if self.shard else ""  # shards side by side resume their own
+        self.store = self.root / (_text(config, "drift_store") or f".clinical-drift/store{of}.sqlite")
         self.baseline = path_option(config, "drift_baseline")
         self.repeats = _number(config, "drift_repeats") or 1
         self.prices = _prices(config)

@@ -20,7 +20,7 @@ from pytest_clinical_drift.report.headlines import case_headline, run_headline
 from pytest_clinical_drift.report.markdown import publish_markdown
 from pytest_clinical_drift.report.reasons import reason_texts
 from pytest_clinical_drift.report.terminal import render_summary, verdict_line
-from pytest_clinical_drift.results.inputs import write_inputs
+from pytest_clinical_drift.results.inputs import store_judged, write_inputs
 from pytest_clinical_drift.verdict.states import Verdict
 
 GATE = "whole-set"
@@ -46,20 +46,25 @@ def publish_run(run: GateRun, finished: FinishedRun, transcripts: Transcripts) -
     """Write everything into the run's folder and publish it; a run over the full set also lies on top."""
     folder = run.folder
     written = finished.write(folder.draft, transcripts, run.sign_off)
-    judged = {group: judged for group, judged in run.judged.items() if group[0] in transcripts}
+    stored = store_judged({group: judged for group, judged in run.judged.items() if group[0] in transcripts})
     window = run.session.options.window
-    write_inputs(folder.draft, run.gate, finished.result.deciders, finished.result.manifest, judged, window=window)
+    write_inputs(folder.draft, run.gate, finished.result.deciders, finished.result.manifest, stored, window=window)
     return folder.publish(written, on_top=finished.result.verdict != Verdict.PARTIAL)
 
 
 def report_set(session: pytest.Session, finished: FinishedRun) -> None:
+    """The set becomes one more test result."""
+    report_whole(session, whole_result(finished))
+
+
+def whole_result(finished: FinishedRun) -> WholeResult:
     """INCOMPLETE is an error of set-up, no release verdict a skip, FAIL (and CAUTION where strict) a failure."""
     result, verdict = finished.result, finished.result.verdict
     strict = finished.gate.strict and verdict == Verdict.CAUTION
     failed = verdict in (Verdict.FAIL, Verdict.INCOMPLETE) or strict
     headline, reasons = run_headline(result), reason_texts(result.reasons, result.judgements)
     undecided = verdict in (Verdict.PARTIAL, Verdict.UNSETTLED)
-    whole = WholeResult(
+    return WholeResult(
         place=f"{STUDY}/{GATE}",
         name=finished.gate.slug,
         verdict=str(verdict),
@@ -69,7 +74,6 @@ def report_set(session: pytest.Session, finished: FinishedRun) -> None:
         text="\n".join((headline, *(f"  {reason}" for reason in reasons), "the table stands at the end")),
         error=verdict == Verdict.INCOMPLETE,
     )
-    report_whole(session, whole)
 
 
 def write_summary(terminal: Any, finished: FinishedRun, written: Sequence[Path]) -> None:

@@ -12,6 +12,7 @@ from pytest_clinical_drift.authoring.replies import refuse_unknown_terms
 from pytest_clinical_drift.cases.files import bundled_cases, hash_cases, load_cases, read_text
 from pytest_clinical_drift.cases.interludes import load_interludes
 from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.cases.sharding import cases_of_shard
 from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.conversation.frontier import Plan
 from pytest_clinical_drift.conversation.prompts import RecordPlace
@@ -53,6 +54,8 @@ class GateRun:
         if settings.turns is not None:
             bank = load_interludes(settings.interludes)
             self.cases = {case.id: case for case in stretched_cases(list(self.cases.values()), settings.turns, bank)}
+        self.chosen = cases_of_shard(list(self.cases.values()), settings.shard) if settings.shard else list(self.cases)
+        """Ids of the cases that this run is about: all, or those of its shard."""
         self.system_prompt = _read_prompt("--drift-system", settings.system)
         self.subject: Subject = build_subject(self.spec, settings.settings)
         self.plan = _plan(settings, self.system_prompt, self.spec)
@@ -72,12 +75,13 @@ class GateRun:
             thresholds=thresholds,
             baseline=load_baseline(settings.baseline) if settings.baseline else None,
             baseline_remarks=(),
+            shard=settings.shard,
         )
         self.session = JudgeSession(
             settings.judges,
             settings.judge_settings,
             self.gate.cases,
-            rules=judge_policy(thresholds.judge),
+            rules=judge_policy(thresholds.judge, may_calibrate=settings.shard is None),
             subject=str(self.spec),
             repeats=settings.repeats,
             store=settings.store,
