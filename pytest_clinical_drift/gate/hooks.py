@@ -35,11 +35,11 @@ from pytest_clinical_drift.gate.own_scores import own_scores, stop_after_scorer
 from pytest_clinical_drift.gate.publishing import annotate, finish_run, publish_run, report_set, write_summary
 from pytest_clinical_drift.gate.reporting import (
     GroupsPlugin,
-    resume_hint,
     shown,
     status_of,
     write_figures,
 )
+from pytest_clinical_drift.gate.resuming import ending_remarks
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.gate.selection import cases_of, take_selection
 from pytest_clinical_drift.report.page import text_lines
@@ -247,8 +247,7 @@ class ActivePlugin(GroupsPlugin):
                 self.run.session.stop()
             with delayed_interrupt() as pressed:
                 self._finish(session)
-            if self.run.runner is not None and broken_off:
-                self._closing_remarks += resume_hint(self.run.store_path)
+            self._closing_remarks += ending_remarks(self.run, self.collected.cases, broken_off=broken_off)
             if pressed:
                 session.exitstatus = pytest.ExitCode.INTERRUPTED
                 self._closing_remarks.append("Ctrl-C while the results were written: they were written to the end")

@@ -73,6 +73,7 @@ OPTIONS: tuple[tuple[str, dict[str, Any], bool], ...] = (
     ("--drift-single-message", {**_SWITCH, "help": "also ask for a summary of the transcript in one message"}, False),
     ("--drift-record", _takes("WHERE", "where the record goes: first-message (default), system or context"), True),
     ("--drift-shard", _takes("I/N", "run the Ith of N shards; clinical-drift merge gives the verdict"), False),
+    ("--drift-budget", _takes("TIME", "start no new request after TIME, such as 55m; also tokens=N or cost=N"), True),
     ("--drift-slate", SLATES, False),
 )
 
@@ -112,6 +113,8 @@ class RunSettings:
         self.repeats = _number(config, "drift_repeats") or 1
         self.prices = _prices(config)
         """Of a million prompt and completion tokens, in whatever currency."""
+        self.budget = _text(config, "drift_budget")
+        """Time, tokens or cost of the run at most."""
         self.strict: bool = option.drift_strict
         self.turns = _number(config, "drift_turns")
         """Turns to which every case is stretched; None: its own."""

@@ -33,6 +33,7 @@ from pytest_clinical_drift.scoring.alignment import find_embedder
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.subjects.base import Subject, TalkativeSubject, remembers
+from pytest_clinical_drift.subjects.budget import Budget
 from pytest_clinical_drift.subjects.spec import Spec, build_subject, model_slug, parse_spec
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
@@ -120,7 +121,10 @@ class GateRun:
         remarks = [*self._void_waivers(), *self.subject.check(self.gate.cases)]
         if self.plan.record == "context" and self.spec.kind == "python" and not remembers(self.subject):
             raise InputError(f"--drift-record context: the function of {self.spec} has no parameter named context")
-        return [*remarks, *self.session.check(say)]
+        remarks += self.session.check(say)
+        if self.plan.budget is not None:
+            self.session.limit(self.plan.budget.refusal)
+        return remarks
 
     def _void_waivers(self) -> list[str]:
         remarks = []
@@ -173,7 +177,9 @@ def _plan(settings: RunSettings, system_prompt: str | None, spec: Spec) -> Plan:
     if place == "context" and spec.kind not in ("python", "control", "replay"):
         raise InputError(f"--drift-record context: {spec.kind}: gets messages only; write system or first-message")
     probe = _read_prompt("--drift-probe", settings.probe)
-    return Plan(system_prompt, settings.repeats, probe, settings.probe_every_turn, settings.single_message, place)
+    budget = Budget(settings.budget, settings.prices) if settings.budget else None
+    given = (settings.probe_every_turn, settings.single_message, place, budget)
+    return Plan(system_prompt, settings.repeats, probe, *given)
 
 
 def _read_prompt(option: str, file: Path | None) -> str | None:

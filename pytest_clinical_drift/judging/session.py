@@ -231,6 +231,11 @@ class JudgeSession:
             before = replace(self._queue.count)
             self._queue.on_progress = lambda count: hear(count.answered - before.answered, count.asked - before.asked)
 
+    def limit(self, spent: Callable[[], str | None]) -> None:
+        """Ask nothing more once `spent` says why."""
+        if self._queue is not None:
+            self._queue.spent = spent
+
     def consider(self, case: Case, transcript: Transcript, find: Find) -> None:
         """A conversation is over: rules read it in a thread, and its texts are put to the judge. Returns at once."""
         if self.judges or self.reviews is not None:

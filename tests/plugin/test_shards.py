@@ -13,8 +13,8 @@ from sharded import JUDGE, calibrate, merge, parts, record, run_shards, without_
 from small_project import ARGUMENTS, Project
 
 from pytest_clinical_drift.cases.files import bundled_cases
+from pytest_clinical_drift.cases.model import bundled as bundled_file
 from pytest_clinical_drift.cli import main
-XX
 
 
 def use_bundled(pytester: pytest.Pytester, count: int) -> None:
@@ -207,7 +207,7 @@ def test_shards_of_different_runs_are_refused(  # type: ignore[no-untyped-def]
     pytester = project()
     model = pytester.path / "model.py"
     model.write_text(model.read_text(encoding="utf-8") + "\n\nother = make\n", encoding="utf-8")
-    bundled = bundled_thresholds().read_text(encoding="utf-8")
+    bundled = bundled_file("thresholds.yaml").read_text(encoding="utf-8")
     (pytester.path / "limits.yaml").write_text(bundled.replace('pass: "> 0.80"', 'pass: "> 0.81"'), encoding="utf-8")
     (pytester.path / "system.txt").write_text("Be kind.")
     (pytester.path / "probe.txt").write_text("Write a handover summary, please.")
