@@ -26,7 +26,8 @@ from pytest_clinical_drift.judging.procedure import Ask
 from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.quotes import check_answer
 from pytest_clinical_drift.judging.readings import Reading
-from pytest_clinical_drift.judging.session import JudgedConversation, JudgePolicy, JudgeSession
+from pytest_clinical_drift.judging.judge_options import JudgePolicy
+from pytest_clinical_drift.judging.session import JudgedConversation, JudgeSession
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.subjects.control import ControlSubject

@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_clinical_drift.cases.sharding import Shard
 from pytest_clinical_drift.conversation.runner import BackgroundRunner
 from pytest_clinical_drift.errors import InputError, SubjectError
 from pytest_clinical_drift.gate.collected import CollectedCases
@@ -48,6 +49,8 @@ class Settings:
     repeats: int = 1
     prices: tuple[float, float] | None = None
     judge_prices: tuple[float, float] | None = None
+    shard: Shard | None = None
+    budget: str | None = None
     strict: bool = False
     turns: int | None = None
     interludes: Path | None = None

@@ -76,6 +76,9 @@ class CollectedCases:
         if gate.strict and (doubtful := sum(case.verdict == Verdict.CAUTION for case in cases)):
             why = reason(ReasonCode.CAUTION_FAILS, cases=doubtful)
             verdict = replace(verdict, reasons=(why, *verdict.reasons))
+        if gate.shard is not None:
+            why = reason(ReasonCode.SHARD, index=gate.shard.index, count=gate.shard.count)
+            verdict = replace(verdict, verdict=Verdict.PARTIAL, reasons=(why, *verdict.reasons))
         self.verdict = verdict
         return verdict
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.metrics import SEED
-from pytest_clinical_drift.results.models import Manifest, TokenCounts
+from pytest_clinical_drift.results.models import Manifest, ShardRecord, TokenCounts
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.subjects.base import Identity
 from pytest_clinical_drift.transcript import Transcript
@@ -47,6 +48,7 @@ def make_manifest(
         "replies_reused": sum(assessment.replies_reused for assessment in assessed),
         "replies_reused_since": _oldest_reused(transcripts),
         "tokens": count_tokens(assessed, run.settings.prices),
+        "shard": _shard(run),
     }
     return Manifest.model_validate(plain)
 
@@ -68,6 +70,22 @@ def _costing(used: tuple[int, int], prices: tuple[float, float] | None) -> Token
         return TokenCounts(prompt=used[0], completion=used[1])
     cost = (used[0] * prices[0] + used[1] * prices[1]) / 1_000_000
     return TokenCounts(prompt=used[0], completion=used[1], prices_per_million=prices, cost=round(cost, 4))
+
+
+def _shard(run: GateRun) -> ShardRecord | None:
+    if (shard := run.settings.shard) is None:
+        return None
+    options, reviews = run.session.options, run.session.reviews
+    settings = {
+        "canaries": options.canaries,
+        "audit": options.audit,
+        "readings": run.gate.thresholds.judge.readings,
+        "embedder": run.settings.embedder,
+        "prices": run.settings.prices,
+        "reviews": reviews.records[-1].hash if reviews is not None and reviews.records else None,
+    }
+    ended = datetime.datetime.now(datetime.UTC).isoformat()
+    return ShardRecord(index=shard.index, count=shard.count, run=run.folder.id, ended=ended, settings=settings)
 
 
 def _oldest_reused(transcripts: Mapping[str, Sequence[Transcript]]) -> str | None:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import pytest
 
+from pytest_clinical_drift.cases.sharding import parse_shard
 from pytest_clinical_drift.errors import InputError
 
 
@@ -77,6 +78,8 @@ OPTIONS: tuple[tuple[str, dict[str, Any], bool | Literal["linelist", "bool"]], .
     ("--drift-interludes", _takes("PATH", "file or folder of interludes (default: the bundled ones)"), True),
     ("--drift-single-message", {**_SWITCH, "help": "also ask for a summary of the transcript in one message"}, _ON_OFF),
     ("--drift-record", _takes("WHERE", "where the record goes: first-message (default), system or context"), True),
+    ("--drift-shard", _takes("I/N", "run the Ith of N shards; clinical-drift merge gives the verdict"), False),
+    ("--drift-budget", _takes("TIME", "start no new request after TIME, such as 55m; also tokens=N or cost=N"), True),
     ("--drift-slate", SLATES, False),
 )
 
@@ -109,13 +112,18 @@ class RunSettings:
         """Model or folder for session goal alignment; None: the default one, where its weights are at hand."""
         self.stride = _number(config, "drift_nli_stride")
         self.results = self.root / (_text(config, "drift_results") or "results")
-        self.store = self.root / (_text(config, "drift_store") or ".clinical-drift/store.sqlite")
+        self.shard = parse_shard(option.drift_shard) if option.drift_shard is not None else None
+        """The part of the cases that is run; None: all."""
+        of = f"-{self.shard.index}-of-{self.shard.count}" if self.shard else ""  # shards side by side resume their own
+        self.store = self.root / (_text(config, "drift_store") or f".clinical-drift/store{of}.sqlite")
         self.baseline = path_option(config, "drift_baseline")
         self.repeats = _number(config, "drift_repeats") or 1
         self.prices, self.judge_prices = (
             _prices(config, option) for option in ("--drift-prices", "--drift-judge-prices")
         )
         """Of a million prompt and completion tokens, in whatever currency."""
+        self.budget = _text(config, "drift_budget")
+        """Time, tokens or cost of the run at most."""
         self.strict = switched_on(config, "drift_strict")
         self.turns = _number(config, "drift_turns")
         """Turns to which every case is stretched; None: its own."""

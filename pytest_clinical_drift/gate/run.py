@@ -12,6 +12,7 @@ from pytest_clinical_drift.authoring.replies import refuse_unknown_terms
 from pytest_clinical_drift.cases.files import bundled_cases, hash_cases, load_cases, read_text
 from pytest_clinical_drift.cases.interludes import hash_interludes, load_interludes
 from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.cases.sharding import cases_of_shard
 from pytest_clinical_drift.cases.signing import signed
 from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.conversation.frontier import Plan
@@ -33,6 +34,7 @@ from pytest_clinical_drift.scoring.alignment import find_embedder
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.subjects.base import Subject, TalkativeSubject, remembers
+from pytest_clinical_drift.subjects.budget import Budget
 from pytest_clinical_drift.subjects.spec import Spec, build_subject, model_slug, parse_spec
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
@@ -58,6 +60,8 @@ class GateRun:
             bank = load_interludes(settings.interludes)
             self.interludes = hash_interludes(bank)
             self.cases = {case.id: case for case in stretched_cases(list(self.cases.values()), settings.turns, bank)}
+        self.chosen = cases_of_shard(list(self.cases.values()), settings.shard) if settings.shard else list(self.cases)
+        """Ids of the cases that this run is about: all, or those of its shard."""
         self.system_prompt = _read_prompt("--drift-system", settings.system)
         self.subject: Subject = build_subject(self.spec, settings.settings)
         self.plan = _plan(settings, self.system_prompt, self.spec)
@@ -78,12 +82,13 @@ class GateRun:
             thresholds=thresholds,
             baseline=load_baseline(settings.baseline) if settings.baseline else None,
             baseline_remarks=(),
+            shard=settings.shard,
         )
         self.session = JudgeSession(
             settings.judges,
             settings.judge_settings,
             self.gate.cases,
-            rules=judge_policy(thresholds.judge),
+            rules=judge_policy(thresholds.judge, may_calibrate=settings.shard is None),
             subject=str(self.spec),
             repeats=settings.repeats,
             store=settings.store,
@@ -122,7 +127,10 @@ class GateRun:
         remarks = [*self._void_waivers(), *self.subject.check(self.gate.cases)]
         if self.plan.record == "context" and self.spec.kind == "python" and not remembers(self.subject):
             raise InputError(f"--drift-record context: the function of {self.spec} has no parameter named context")
-        return [*remarks, *self.session.check(say)]
+        remarks += self.session.check(say)
+        if self.plan.budget is not None:
+            self.session.limit(self.plan.budget.refusal)
+        return remarks
 
     def _void_waivers(self) -> list[str]:
         remarks = []
@@ -177,7 +185,9 @@ def _plan(settings: GateSettings, system_prompt: str | None, spec: Spec) -> Plan
     if place == "context" and spec.kind not in ("python", "control", "replay"):
         raise InputError(f"--drift-record context: {spec.kind}: gets messages only; write system or first-message")
     probe = _read_prompt("--drift-probe", settings.probe)
-    return Plan(system_prompt, settings.repeats, probe, settings.probe_every_turn, settings.single_message, place)
+    budget = Budget(settings.budget, settings.prices) if settings.budget else None
+    given = (settings.probe_every_turn, settings.single_message, place, budget)
+    return Plan(system_prompt, settings.repeats, probe, *given)
 
 
 def _read_prompt(option: str, file: Path | None) -> str | None:

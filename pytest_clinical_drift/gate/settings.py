@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
+from pytest_clinical_drift.cases.sharding import Shard
+
 
 class GateSettings(Protocol):
     """Read by the parts of a run; `gate.options` reads it from pytest, `gate.api` from arguments."""
@@ -46,6 +48,10 @@ class GateSettings(Protocol):
     def prices(self) -> tuple[float, float] | None: ...
     @property
     def judge_prices(self) -> tuple[float, float] | None: ...
+    @property
+    def shard(self) -> Shard | None: ...
+    @property
+    def budget(self) -> str | None: ...
     @property
     def strict(self) -> bool: ...
     @property

@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.cases.sharding import Shard
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.opinions import Ruling
@@ -51,6 +52,8 @@ class GateInputs(BaseModel):
     baseline: RunResult | None
     """Without its conversations."""
     baseline_remarks: tuple[Reason, ...]
+    shard: Shard | None = None
+    """The part of the cases that was run; None: no shard."""
     today: datetime.date = Field(default_factory=datetime.date.today, exclude=True)
     """Waivers expire."""
 
@@ -106,17 +109,9 @@ def manifest_hash(manifest: Manifest) -> str:
     return content_hash(manifest.model_dump(mode="json", by_alias=True))
 
 
-def write_inputs(
-    folder: Path,
-    gate: GateInputs,
-    deciders: Deciders,
-    manifest: Manifest,
-    judged: Mapping[Group, JudgedConversation],
-    *,
-    window: int,
-) -> Path:
-    """Write `run.json` beside the results; `judged` is by case and repeat."""
-    stored = [
+def store_judged(judged: Mapping[Group, JudgedConversation]) -> list[StoredJudgement]:
+    """What was made of each conversation, by case and repeat, as `run.json` keeps it."""
+    return [
         StoredJudgement(
             case_id=case_id,
             repeat=repeat,
@@ -132,6 +127,18 @@ def write_inputs(
         )
         for (case_id, repeat), of in sorted(judged.items())
     ]
+
+
+def write_inputs(
+    folder: Path,
+    gate: GateInputs,
+    deciders: Deciders,
+    manifest: Manifest,
+    stored: Sequence[StoredJudgement],
+    *,
+    window: int,
+) -> Path:
+    """Write `run.json` beside the results."""
     known = {name: getattr(gate, name) for name in GateInputs.model_fields}
     name = manifest_hash(manifest)
     inputs = RunInputs(**known, manifest=name, deciders=deciders, window=window, judged=tuple(stored))

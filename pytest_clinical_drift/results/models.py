@@ -81,6 +81,19 @@ class JudgeRecord(Record):
     """None where some were not counted."""
 
 
+class ShardRecord(Record):
+    """A shard of a run, and what its merge must know besides the rest of the manifest."""
+
+    index: int
+    count: int
+    run: str
+    """Id of the shard's run."""
+    ended: str
+    """When, in UTC: of two runs of one shard the newer one counts."""
+    settings: Mapping[str, Any] = Field(default_factory=dict)
+    """What decides on figures and is named nowhere else in the manifest."""
+
+
 class Manifest(Record):
     """What produced the figures; keys that are not named here are kept."""
 
@@ -116,6 +129,12 @@ class Manifest(Record):
     replies_reused_since: str | None = None
     tokens: TokenCounts | None = None
     """None where some were not counted: half of a sum is no sum."""
+    shard: ShardRecord | None = None
+    """None: no shard."""
+    merged_from: tuple[ShardRecord, ...] = ()
+    """The shards of a merged run; empty for any other."""
+    replaced_shards: tuple[ShardRecord, ...] = ()
+    """Earlier runs of these shards that a merge was given and did not use."""
 
 
 class IntervalRecord(Record):

@@ -55,6 +55,10 @@ class ReasonCode(StrEnum):
     # -- why the set has its verdict
     CASES_SELECTED = "cases_selected"
     """run, total."""
+    SHARD = "shard"
+    """index, count: one shard has no verdict of its own."""
+    SHARDS_MISSING = "shards_missing"
+    """shards: what is missing of each, or why a folder cannot be used."""
     CASES_FAILED = "cases_failed"
     """failed, cases."""
     CASES_PAST_LIMIT = "cases_past_limit"

@@ -17,7 +17,8 @@ from pytest_clinical_drift.judging.entries import Entry, ReadingAnswer, entries_
 from pytest_clinical_drift.judging.labelled import GROUPS
 from pytest_clinical_drift.judging.protocol import Asked
 from pytest_clinical_drift.judging.readings import Reading
-from pytest_clinical_drift.judging.session import JudgePolicy, JudgeSession
+from pytest_clinical_drift.judging.judge_options import JudgePolicy
+from pytest_clinical_drift.judging.session import JudgeSession
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 

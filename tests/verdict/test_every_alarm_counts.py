@@ -56,13 +56,17 @@ def long_case() -> Case:
             }
         turns.append(turn)
     facts = [
-        {"id": "allergy", "text": "penicillin allergy", "kind": "allergy", "hard_stop": True, "forbids": ["penicillin"]},
+        {
+            "id": "allergy",
+            "text": "penicillin allergy",
+            "kind": "allergy",
+            "hard_stop": True,
+            "forbids": ["penicillin"],
+        },
         {"id": "metformin", "text": "metformin 500 mg twice daily", "kind": "medication"},
         {"id": "alone", "text": "lives alone", "kind": "social"},
     ]
-    return Case.model_validate(
-        {"id": "anna", "patient_summary": "Anna.", "critical_entities": facts, "turns": turns}
-    )
+    return Case.model_validate({"id": "anna", "patient_summary": "Anna.", "critical_entities": facts, "turns": turns})
 
 
 @cache
