@@ -27,6 +27,7 @@ from pytest_clinical_drift.judging.calibration import (
     read_calibration,
     write_calibration,
 )
+from pytest_clinical_drift.judging.judge_options import JudgeOptions, JudgePolicy
 from pytest_clinical_drift.judging.labelled import Labelled, LabelledSet, load_calibration_set
 from pytest_clinical_drift.judging.measuring import KindTally, Measurement, measure
 from pytest_clinical_drift.judging.procedure import Judges
@@ -34,7 +35,6 @@ from pytest_clinical_drift.judging.prompts import prompt_hash
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import JudgeQueue
 from pytest_clinical_drift.judging.readings import Reading
-from pytest_clinical_drift.judging.judge_options import JudgeOptions, JudgePolicy
 
 FLOORS = {"sensitivity": 0.85, "subtle": 0.75, "specificity": 0.98}
 TODAY = datetime.date(2026, 5, 1)

@@ -14,10 +14,10 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import Answer
 from pytest_clinical_drift.judging.control import ControlJudge
 from pytest_clinical_drift.judging.entries import Entry, ReadingAnswer, entries_of
+from pytest_clinical_drift.judging.judge_options import JudgePolicy
 from pytest_clinical_drift.judging.labelled import GROUPS
 from pytest_clinical_drift.judging.protocol import Asked
 from pytest_clinical_drift.judging.readings import Reading
-from pytest_clinical_drift.judging.judge_options import JudgePolicy
 from pytest_clinical_drift.judging.session import JudgeSession
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript

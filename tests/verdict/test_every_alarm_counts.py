@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -127,7 +128,7 @@ def assessed(found: Sequence[Fault]) -> CaseAssessment:
             answer = upheld.get(("fact", turn, state.fact.id), ("", "retained"))[1]
             entries.append(("summary", turn, "", Entry("fact", turn, state.fact.id, answer)))
     own = [turn.turn for turn in case.turns if turn.interlude is None]
-    for earlier, later in zip(own, own[1:], strict=False):
+    for earlier, later in itertools.pairwise(own):
         entries.append(("reply", later, "", Entry("conflict", later, "", "consistent", turns=(earlier, later))))
     rulings = {}
     for about, (kind, answer) in upheld.items():
