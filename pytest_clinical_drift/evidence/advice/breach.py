@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pytest_clinical_drift.cases.demands import Expect
 from pytest_clinical_drift.cases.model import CriticalEntity
-from pytest_clinical_drift.evidence.advice.orders import AWAY, TOWARD, Advice, advice_of, document_of, words
+from pytest_clinical_drift.evidence.advice.orders import Advice, advice_of, document_of
 from pytest_clinical_drift.evidence.advice.targets import (
     Target,
     condoned,
@@ -21,6 +21,7 @@ from pytest_clinical_drift.evidence.advice.targets import (
     states,
     target_of,
 )
+from pytest_clinical_drift.evidence.advice.words import AWAY, TOWARD, words
 from pytest_clinical_drift.evidence.mentions.regimen import compare, read_regimen
 from pytest_clinical_drift.evidence.reading.text import Document
 from pytest_clinical_drift.evidence.terms.index import ids_above

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pytest_clinical_drift.evidence.advice.orders import AWAY, CARE, TOWARD, Advice, advice_of, document_of, words
+from pytest_clinical_drift.evidence.advice.orders import Advice, advice_of, document_of
+from pytest_clinical_drift.evidence.advice.words import AWAY, CARE, TOWARD, words
 from pytest_clinical_drift.evidence.mentions.context import reading
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen, compare, read_regimen
 from pytest_clinical_drift.evidence.reading.text import Document, tokenise

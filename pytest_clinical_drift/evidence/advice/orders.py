@@ -13,16 +13,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from pytest_clinical_drift.evidence.advice.words import AWAY, TOWARD, WAIT, Phrase, words
 from pytest_clinical_drift.evidence.facts.taken import is_modifier
-from pytest_clinical_drift.evidence.reading.text import HEADING, LABEL, Document, read, tokenise
+from pytest_clinical_drift.evidence.reading.text import HEADING, LABEL, Document, read
 from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data, word_set
-
-TOWARD, AWAY, CARE, WAIT, OTHER = "toward", "away", "care", "wait", "other"
-Phrase = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,47 +48,6 @@ class Advice:
     @property
     def wanted(self) -> bool:
         return self.polarity == "do"
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """Verbs and phrases that make an order, by their first word, longest first."""
-
-    verbs: dict[str, list[tuple[Phrase, str]]]
-    """With the kind of each."""
-    judgements: dict[str, list[tuple[Phrase, str]]]
-    licences: frozenset[Phrase]
-    """What stands before a verb that orders or permits: "you should", "safe to"."""
-    conditions: tuple[Phrase, ...]
-    openers: frozenset[str]
-    taking: frozenset[str]
-    """Verbs about something taken."""
-    had: frozenset[str]
-    """The same with judgements and other orders that may be about something taken."""
-
-
-@lru_cache(maxsize=1)
-def words() -> Words:
-    data: dict[str, Any] = load_data("orders")
-    phrases = {name: [tokenise(str(text)) for text in data[name]] for name in data if isinstance(data[name], list)}
-    judged = {TOWARD: phrases["praise"], AWAY: phrases["blame"]}
-    return Words(
-        _by_first_word({kind: phrases[kind] for kind in (TOWARD, AWAY, CARE, WAIT, OTHER)}),
-        _by_first_word(judged),
-        frozenset((*phrases["modals"], *phrases["advising"])),
-        tuple(phrases["conditions"]),
-        frozenset(map(str, data["openers"])),
-        frozenset(map(" ".join, phrases["taking"])),
-        frozenset(map(" ".join, (*phrases["taking"], *phrases["having"], *judged[TOWARD], *judged[AWAY]))),
-    )
-
-
-def _by_first_word(kinds: dict[str, list[Phrase]]) -> dict[str, list[tuple[Phrase, str]]]:
-    found: dict[str, list[tuple[Phrase, str]]] = {}
-    every = [(phrase, kind) for kind, phrases in kinds.items() for phrase in phrases]
-    for phrase, kind in sorted(every, key=lambda item: -len(item[0])):
-        found.setdefault(phrase[0], []).append((phrase, kind))
-    return found
 
 
 class _Cue(NamedTuple):

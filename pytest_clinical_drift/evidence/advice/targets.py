@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pytest_clinical_drift.evidence.advice.orders import AWAY, OTHER, TOWARD, advice_of, is_question, words
+from pytest_clinical_drift.evidence.advice.orders import advice_of, is_question
+from pytest_clinical_drift.evidence.advice.words import AWAY, OTHER, TOWARD, words
 from pytest_clinical_drift.evidence.facts.fact import REACTS, content_of, words_of
 from pytest_clinical_drift.evidence.facts.places import Span
 from pytest_clinical_drift.evidence.facts.slots import named_medicines, parse_fact
