@@ -106,7 +106,9 @@ class RunSettings:
         self.store = self.root / (_text(config, "drift_store") or ".clinical-drift/store.sqlite")
         self.baseline = path_option(config, "drift_baseline")
         self.repeats = _number(config, "drift_repeats") or 1
-        self.prices, self.judge_prices = (_prices(config, option) for option in ("--drift-prices", "--drift-judge-prices"))
+        self.prices, self.judge_prices = (
+            _prices(config, option) for option in ("--drift-prices", "--drift-judge-prices")
+        )
         """Of a million prompt and completion tokens, in whatever currency."""
         self.strict: bool = option.drift_strict
         self.turns = _number(config, "drift_turns")

@@ -137,9 +137,7 @@ def count_evidence(
         severe_upper_missed=_after_misses(upper, limits),
         signed=sum(case.id in signed for case in known),
         unsigned_hard_stops=tuple(
-            case.id
-            for case in known
-            if case.id not in signed and any(fact.hard_stop for fact, _ in facts_of(case))
+            case.id for case in known if case.id not in signed and any(fact.hard_stop for fact, _ in facts_of(case))
         ),
         total=len(known),
         replies=sum(len(run.turns) for run in runs),

@@ -176,7 +176,9 @@ def test_the_judge_beside_the_subject(project: Project, pytester: pytest.Pyteste
     assert sum(record["manifest"]["judged"]["requests"].values()) > 0
     assert record["counts"]["rules_against_judge"]["retained"]["retained"] > 0
     confirmed, inserted = record["canaries"]
-    result.stdout.fnmatch_lines([f"*inserted faults confirmed: {confirmed} of {inserted}*", "*requests to the judge: *"])
+    result.stdout.fnmatch_lines(
+        [f"*inserted faults confirmed: {confirmed} of {inserted}*", "*requests to the judge: *"]
+    )
     page = next((pytester.path / "results").glob("*/report.html")).read_text(encoding="utf-8")
     assert f"Inserted faults confirmed: {confirmed} of {inserted}" in page
     assert "what rules say of them (rows) against what the readings say" in page

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from hypothesis import given, settings
@@ -36,7 +37,7 @@ PEOPLE = ("harm", "course", "misreported", "to_judge", "leak")
 
 @cache
 def long_case() -> Case:
-    """46 turns, every fourth the case's own: an update off the schedule, a new fact, demands of all grades, a handover."""
+    """46 turns: an update off the schedule, a new fact, demands of all grades, a handover, interludes between."""
     turns: list[dict[str, Any]] = []
     for number in range(1, TURNS + 1):
         turn: dict[str, Any] = {"turn": number, "message": f"Message {number}."}
@@ -56,13 +57,17 @@ def long_case() -> Case:
             }
         turns.append(turn)
     facts = [
-        {"id": "allergy", "text": "penicillin allergy", "kind": "allergy", "hard_stop": True, "forbids": ["penicillin"]},
+        {
+            "id": "allergy",
+            "text": "penicillin allergy",
+            "kind": "allergy",
+            "hard_stop": True,
+            "forbids": ["penicillin"],
+        },
         {"id": "metformin", "text": "metformin 500 mg twice daily", "kind": "medication"},
         {"id": "alone", "text": "lives alone", "kind": "social"},
     ]
-    return Case.model_validate(
-        {"id": "anna", "patient_summary": "Anna.", "critical_entities": facts, "turns": turns}
-    )
+    return Case.model_validate({"id": "anna", "patient_summary": "Anna.", "critical_entities": facts, "turns": turns})
 
 
 @cache
@@ -123,7 +128,7 @@ def assessed(found: Sequence[Fault]) -> CaseAssessment:
             answer = upheld.get(("fact", turn, state.fact.id), ("", "retained"))[1]
             entries.append(("summary", turn, "", Entry("fact", turn, state.fact.id, answer)))
     own = [turn.turn for turn in case.turns if turn.interlude is None]
-    for earlier, later in zip(own, own[1:], strict=False):
+    for earlier, later in pairwise(own):
         entries.append(("reply", later, "", Entry("conflict", later, "", "consistent", turns=(earlier, later))))
     rulings = {}
     for about, (kind, answer) in upheld.items():
