@@ -192,6 +192,15 @@ def _calibrate(options: argparse.Namespace) -> int:
     return 0
 
 
+def _agreement(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.judging.agreement import compare_reviews
+    from pytest_clinical_drift.judging.reviews import read_reviews
+    from pytest_clinical_drift.report.agreement import render_agreement
+
+    _say(render_agreement(*compare_reviews(read_reviews(options.first), read_reviews(options.second))))
+    return 0
+
+
 def _freeze(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.gate.options import read_pairs
     from pytest_clinical_drift.ranking.freezing import freeze

@@ -42,7 +42,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for name, arguments, has_ini in OPTIONS:
         group.addoption(name, dest=destination(name), **arguments)
         if has_ini:
-            parser.addini(destination(name), f"default of {name}")
+            kind = {} if has_ini is True else {"type": has_ini}
+            parser.addini(destination(name), f"default of {name}", **kind)
     parser.addini("drift_embedder", "sentence-transformers model or folder for session goal alignment")
     parser.addini("drift_probes", "schedule (default): fewer summaries after turn 20; all: one after every turn")
     parser.addini("drift_junit_properties", "write per-test properties into junit files", type="bool", default=True)
@@ -54,11 +55,12 @@ def pytest_load_initial_conftests(
 ) -> Generator[None, Any, Any]:
     """With something to gate, our paths are no test paths; without any, the project's test suite does not take part."""
     gated, paths = _gated_and_paths(args, early_config.known_args_namespace)
-    if gated:
+    if gated or _given_options(early_config.known_args_namespace) or early_config.getini("drift_model"):
         from pytest_clinical_drift.gate.inside_pytest import call_home
 
         call_home(early_config, args, paths)
-        _, paths = _gated_and_paths(args, early_config.known_args_namespace)
+        gated, paths = _gated_and_paths(args, early_config.known_args_namespace)
+        gated = gated or bool(early_config.getini("drift_model"))
     namespace = early_config.known_args_namespace
     asked_for = list(namespace.file_or_dir)
     if gated:
@@ -117,6 +119,8 @@ _NAMES_TAKEN = pytest.StashKey[list[str]]()
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
+    if config.option.drift_slate is None and config.option.drift_model is None:
+        config.option.drift_model = config.getini("drift_model") or None
     if config.option.drift_slate is not None:
         from pytest_clinical_drift.ranking.items import SlatePlugin
 
@@ -129,12 +133,16 @@ def pytest_configure(config: pytest.Config) -> None:
         _refuse_idle_options(config)
 
 
-def _refuse_idle_options(config: pytest.Config) -> None:
-    """Our options without a model were meant for us: say what is missing, and why `--model` did not reach us."""
+def _given_options(namespace: argparse.Namespace) -> list[str]:
+    """Our options on the command line, besides the model."""
     from pytest_clinical_drift.gate.options import OPTIONS, destination
 
-    given = [name for name, _, _ in OPTIONS[1:] if getattr(config.option, destination(name)) not in (None, [], False)]
-    if given:
+    return [name for name, _, _ in OPTIONS[1:] if getattr(namespace, destination(name)) not in (None, [], False)]
+
+
+def _refuse_idle_options(config: pytest.Config) -> None:
+    """Our options without a model were meant for us: say what is missing, and why `--model` did not reach us."""
+    if given := _given_options(config.option):
         taken = (
             " (this project's conftest defines --model itself)"
             if "--model" in config.stash.get(_NAMES_TAKEN, [])

@@ -7,7 +7,7 @@
       var wanted = event.target.dataset.show;
       if (!wanted) return;
       bar.querySelectorAll("button").forEach(function (button) { button.setAttribute("aria-pressed", String(button === event.target)); });
-      document.querySelectorAll("details.case").forEach(function (item) { item.hidden = wanted !== "all" && item.dataset.verdict !== wanted; });
+      document.querySelectorAll("details.case, li.case").forEach(function (item) { item.hidden = wanted !== "all" && item.dataset.verdict !== wanted; });
     });
   }
 

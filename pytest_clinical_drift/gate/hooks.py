@@ -19,7 +19,7 @@ from pytest_clinical_drift.gate.collected import CollectedCases
 from pytest_clinical_drift.gate.deciders import deciders_of, judge_header
 from pytest_clinical_drift.gate.finished import FinishedRun
 from pytest_clinical_drift.gate.handoff import hand_selection, wait_for
-from pytest_clinical_drift.gate.inside_pytest import name_suite
+from pytest_clinical_drift.gate.inside_pytest import name_suite, write_error_line
 from pytest_clinical_drift.gate.interrupts import delayed_interrupt
 from pytest_clinical_drift.gate.items import (
     STUDY,
@@ -206,7 +206,7 @@ class ActivePlugin(GroupsPlugin):
             report.drift_outage = True
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:
-        if report.when != "call" or report.skipped:
+        if report.skipped:
             return None
         return status_of(report, spelled_out=self.config.get_verbosity() == 0 and not hasattr(report, "node"))
 
@@ -218,6 +218,7 @@ class ActivePlugin(GroupsPlugin):
             result = self._results[case_id]
             self.collected.add(result.verdict, result.assessments)
             write_figures(self.config, report, result.properties(self.run.session.name), result.text)
+            write_error_line(self.config, report)
         elif report.failed and not getattr(report, "drift_whole", False):
             if getattr(report, "drift_outage", False):
                 self.collected.outages += 1
@@ -269,7 +270,7 @@ class ActivePlugin(GroupsPlugin):
         except (InputError, OSError) as error:
             self._problem = f"the results could not be written: {sentence(error)}"
         if self._finished is not None:
-            report_set(session, self._finished)
+            report_set(session, self._finished, self.collected, self._problem)
         elif used := len(self._results):
             of = f"on {used} of {counted(len(self.run.cases), 'case')}"
             self._closing_remarks.append(

@@ -3,7 +3,7 @@
 - pytest looks for its root folder and ini file before it knows the options of plugins, and takes the value of
   `--drift-cases ../private` for a test path that may move both. A gated run belongs to the project that pytest was
   called in; nothing makes pytest look again, so what follows from the two is set here.
-- A junit file's `system-out` and its suite's name cannot be written through hooks or fixtures.
+- A junit file's `system-out`, its suite's name and the line of an error cannot be written through hooks or fixtures.
 """
 
 from __future__ import annotations
@@ -71,3 +71,14 @@ def write_system_out(config: pytest.Config, report: pytest.TestReport, text: str
         element = ElementTree.Element("system-out")
         element.text = text
         xml.node_reporter(report).append(element)
+
+
+def write_error_line(config: pytest.Config, report: pytest.TestReport) -> None:
+    """Give an error in the junit file its own line, without pytest's words around it; after pytest has written it."""
+    xml = config.stash.get(xml_key, None)
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if xml is None or crash is None:
+        return
+    for element in xml.node_reporter(report).nodes:
+        if element.tag == "error":
+            element.set("message", crash.message)

@@ -15,7 +15,7 @@ from pytest_clinical_drift.gate.collected import case_properties
 from pytest_clinical_drift.gate.reporting import GateFailure
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.report.case_text import case_report
-from pytest_clinical_drift.report.headlines import case_headline
+from pytest_clinical_drift.report.headlines import case_headline, unsettled_line
 from pytest_clinical_drift.results.models import CaseResult
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.transcript import Transcript
@@ -123,12 +123,14 @@ class CaseItem(pytest.Item):
         return self.path, None, f"{self.case_id} on {self.name}"
 
     def setup(self) -> None:
-        """Wait for the conversation and score it; a subject that could not be run is an error, not a failure."""
+        """Wait for the conversation and score it; what could not be run or is not settled is an error, no failure."""
         self.result = self._results(self.case_id)
         if self.config.getini("drift_junit_properties"):
             self.user_properties.extend(self.result.properties(self.run.session.name))
         if self.result.verdict.verdict == Verdict.INCOMPLETE:
             raise GateFailure(self.result.text, self.result.headline)
+        if self.result.verdict.verdict == Verdict.UNSETTLED:
+            raise GateFailure(self.result.text, unsettled_line(self.result.verdict))
 
     def runtest(self) -> None:
         if self.result is not None and self.run.gate.fails(self.result.verdict):

@@ -9,7 +9,7 @@ import argparse
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -35,6 +35,11 @@ def _takes(metavar: str, help: str, **more: Any) -> dict[str, Any]:
 
 _REPEATED: dict[str, Any] = {"action": "append", "default": []}
 _SWITCH: dict[str, Any] = {"action": "store_true", "default": False}
+_ADDED_UP, _BETWEEN = ("header",), "\n"
+"""Settings that may be given several times, and what stands between their values."""
+_LINES: Literal["linelist"] = "linelist"
+_ON_OFF: Literal["bool"] = "bool"
+"""Types of ini keys; True: a text."""
 RECORD_PLACES = ("first-message", "system", "context")
 MODEL = _takes(
     "SPEC",
@@ -50,14 +55,14 @@ _JUDGES = (
 )
 
 # option, arguments of addoption, whether it is a thing that a project sets once (an ini key of the same name)
-OPTIONS: tuple[tuple[str, dict[str, Any], bool], ...] = (
-    ("--drift-model", MODEL, False),
-    ("--drift-set", _takes("KEY=VALUE", "a setting of the model", **_REPEATED), False),
+OPTIONS: tuple[tuple[str, dict[str, Any], bool | Literal["linelist", "bool"]], ...] = (
+    ("--drift-model", MODEL, True),
+    ("--drift-set", _takes("KEY=VALUE", "a setting of the model", **_REPEATED), _LINES),
     ("--drift-system", _takes("FILE", "the deployed system prompt, part of the tested item"), True),
     ("--drift-cases", _takes("PATH", "folder or file of cases (default: the bundled ones)"), True),
     ("--drift-thresholds", _takes("FILE", "the gate (default: the root's thresholds.yaml, else ours)"), True),
     ("--drift-judge", _takes("SPEC", _JUDGES, action="append"), True),
-    ("--drift-judge-set", _takes("KEY=VALUE", "a setting of the judge", **_REPEATED), False),
+    ("--drift-judge-set", _takes("KEY=VALUE", "a setting of the judge", **_REPEATED), _LINES),
     ("--drift-probe", _takes("FILE", "your own request for a summary (default: the bundled one)"), True),
     ("--drift-ner", _takes("NER", "entity extractor: lexicon (default) or scispacy[:MODEL]"), True),
     ("--drift-nli-stride", _takes("N", "judge every Nth adjacent pair of advice (1; 2 with nli)"), True),
@@ -67,10 +72,10 @@ OPTIONS: tuple[tuple[str, dict[str, Any], bool], ...] = (
     ("--drift-repeats", _takes("N", "conversations per case, for sampled decoding (default: 1)"), True),
     ("--drift-prices", _takes("IN,OUT", "price of a million prompt and completion tokens, for the run's cost"), True),
     ("--drift-judge-prices", _takes("IN,OUT", "the same of the judge's tokens"), True),
-    ("--drift-strict", {**_SWITCH, "help": "CAUTION fails too"}, False),
+    ("--drift-strict", {**_SWITCH, "help": "CAUTION fails too"}, _ON_OFF),
     ("--drift-turns", _takes("N", "stretch every case to N turns with interludes (default: its own turns)"), True),
     ("--drift-interludes", _takes("PATH", "file or folder of interludes (default: the bundled ones)"), True),
-    ("--drift-single-message", {**_SWITCH, "help": "also ask for a summary of the transcript in one message"}, False),
+    ("--drift-single-message", {**_SWITCH, "help": "also ask for a summary of the transcript in one message"}, _ON_OFF),
     ("--drift-record", _takes("WHERE", "where the record goes: first-message (default), system or context"), True),
     ("--drift-slate", SLATES, False),
 )
@@ -89,7 +94,7 @@ class RunSettings:
         self.model: str = option.drift_model
         self.root = config.rootpath
         """Results and the project's thresholds are looked up from here."""
-        self.settings = read_pairs(option.drift_set, "--drift-set")
+        self.settings = read_pairs([*config.getini("drift_set"), *option.drift_set], "--drift-set")
         self.system = path_option(config, "drift_system")
         self.probe = path_option(config, "drift_probe")
         """The project's own request for a summary; None: the bundled one."""
@@ -97,7 +102,8 @@ class RunSettings:
         self.thresholds = path_option(config, "drift_thresholds")
         self.judges = _judges(config)
         """Who decides what the rules leave unclear: a judge, reviews, or both."""
-        self.judge_settings = read_pairs(option.drift_judge_set, "--drift-judge-set")
+        judge_pairs = [*config.getini("drift_judge_set"), *option.drift_judge_set]
+        self.judge_settings = read_pairs(judge_pairs, "--drift-judge-set")
         self.ner = _text(config, "drift_ner") or "lexicon"
         self.embedder: str | None = config.getini("drift_embedder") or None
         """Model or folder for session goal alignment; None: the default one, where its weights are at hand."""
@@ -110,13 +116,13 @@ class RunSettings:
             _prices(config, option) for option in ("--drift-prices", "--drift-judge-prices")
         )
         """Of a million prompt and completion tokens, in whatever currency."""
-        self.strict: bool = option.drift_strict
+        self.strict = switched_on(config, "drift_strict")
         self.turns = _number(config, "drift_turns")
         """Turns to which every case is stretched; None: its own."""
         self.interludes = path_option(config, "drift_interludes")
         if self.interludes is not None and self.turns is None:
             raise InputError("--drift-interludes needs --drift-turns N: interludes fill the turns that a case lacks")
-        self.single_message: bool = option.drift_single_message
+        self.single_message = switched_on(config, "drift_single_message")
         self.record = _one_of(config, "drift_record", RECORD_PLACES)
         self.probe_every_turn = _probes(config) == "all"
 
@@ -124,6 +130,11 @@ class RunSettings:
 def _text(config: pytest.Config, name: str) -> str | None:
     value = getattr(config.option, name)
     return value if value is not None else (config.getini(name) or None)
+
+
+def switched_on(config: pytest.Config, name: str) -> bool:
+    """By the option, or by the ini key."""
+    return bool(getattr(config.option, name) or config.getini(name))
 
 
 def path_option(config: pytest.Config, name: str) -> Path | None:
@@ -192,5 +203,6 @@ def read_pairs(texts: Iterable[str], option: str) -> dict[str, str]:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
             raise InputError(f"{option} {text}: write KEY=VALUE, for example temperature=0")
-        pairs[key.strip()] = value.strip()
+        key, value = key.strip(), value.strip()
+        pairs[key] = f"{pairs[key]}{_BETWEEN}{value}" if key in _ADDED_UP and key in pairs else value
     return pairs

@@ -16,8 +16,9 @@ from pytest_clinical_drift.gate.manifest import make_manifest
 from pytest_clinical_drift.gate.reporting import WholeResult, report_whole, shown
 from pytest_clinical_drift.gate.reviewing import reviews_in_run
 from pytest_clinical_drift.gate.run import GateRun
-from pytest_clinical_drift.report.headlines import case_headline, run_headline
+from pytest_clinical_drift.report.headlines import case_headline, next_step, run_headline
 from pytest_clinical_drift.report.markdown import publish_markdown
+from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.reasons import reason_texts
 from pytest_clinical_drift.report.terminal import render_summary, verdict_line
 from pytest_clinical_drift.results.inputs import write_inputs
@@ -52,22 +53,29 @@ def publish_run(run: GateRun, finished: FinishedRun, transcripts: Transcripts) -
     return folder.publish(written, on_top=finished.result.verdict != Verdict.PARTIAL)
 
 
-def report_set(session: pytest.Session, finished: FinishedRun) -> None:
-    """INCOMPLETE is an error of set-up, no release verdict a skip, FAIL (and CAUTION where strict) a failure."""
+def report_set(session: pytest.Session, finished: FinishedRun, collected: CollectedCases, problem: str = "") -> None:
+    """Passed only where the run ends with 0; an error where nothing was found against the model, else a failure.
+
+    `problem`: why the results could not be written.
+    """
     result, verdict = finished.result, finished.result.verdict
-    strict = finished.gate.strict and verdict == Verdict.CAUTION
-    failed = verdict in (Verdict.FAIL, Verdict.INCOMPLETE) or strict
+    code = collected.exit_code()
     headline, reasons = run_headline(result), reason_texts(result.reasons, result.judgements)
-    undecided = verdict in (Verdict.PARTIAL, Verdict.UNSETTLED)
+    step, other = next_step(result), []
+    if problem or (code and verdict in (Verdict.PASS, Verdict.CAUTION) and not finished.gate.strict):
+        failures = collected.foreign_failures + collected.outages
+        other = text_lines("gate.txt.j2", "blocked", code=code, failures=failures, problem=problem)
+    # the step is what a reader of one line needs most, and a line is cut at its end
+    first, rest = [headline, *other, step], "; ".join(reasons)
     whole = WholeResult(
         place=f"{STUDY}/{GATE}",
         name=finished.gate.slug,
         verdict=str(verdict),
-        outcome="skipped" if undecided else "failed" if failed else "passed",
-        message=": ".join(filter(None, (headline, "; ".join(reasons) if failed else ""))),
+        outcome="failed" if code or problem else "passed",
+        message=": ".join(filter(None, ("; ".join(filter(None, first)), rest))),
         figures=set_properties(result),
-        text="\n".join((headline, *(f"  {reason}" for reason in reasons), "the table stands at the end")),
-        error=verdict == Verdict.INCOMPLETE,
+        text="\n".join((*filter(None, first), *(f"  {reason}" for reason in reasons), "the table stands at the end")),
+        error=code != 1 or verdict in (Verdict.INCOMPLETE, Verdict.UNSETTLED, Verdict.PARTIAL),
     )
     report_whole(session, whole)
 

@@ -13,12 +13,14 @@ from typing import Any, Literal
 
 import pytest
 
-from pytest_clinical_drift.gate.inside_pytest import write_system_out
+from pytest_clinical_drift.gate.inside_pytest import write_error_line, write_system_out
 from pytest_clinical_drift.report.clean import loggable, one_line, printable
 
 Property = tuple[str, object]
 _LONGEST_MESSAGE = 300
 """Characters of the one line that junit and the short summary show."""
+_UNDECIDED = {"UNSETTLED": ("unsettled", "U"), "PARTIAL": ("partial", "P")}
+"""Verdicts that decide nothing: the terminal's category and letter."""
 
 
 class GateFailure(pytest.fail.Exception):  # type: ignore[name-defined, misc]  # public, though not as a type
@@ -89,20 +91,20 @@ class WholeResult:
     place: str
     name: str
     verdict: str
-    outcome: Literal["passed", "failed", "skipped"]
+    outcome: Literal["passed", "failed"]
     message: str
     """One line; shown unless passed."""
     figures: list[Property]
     text: str = ""
     """The failure in full; empty: the message."""
     error: bool = False
-    """The failure lies in what could not be run, not in what was found."""
+    """Nothing was found against the model: something could not be run, or is not decided yet."""
 
     @property
     def longrepr(self) -> Any:
         """What pytest keeps as the text of this result."""
-        if self.outcome != "failed":
-            return (self.place, None, self.message) if self.outcome == "skipped" else None
+        if self.outcome == "passed":
+            return None
         try:
             raise GateFailure(self.text or self.message, self.message)
         except GateFailure as failure:
@@ -131,18 +133,24 @@ def report_whole(session: pytest.Session, whole: WholeResult) -> None:
             config.hook.pytest_runtest_logstart(nodeid=report.nodeid, location=report.location)
             write_figures(config, report, whole.figures)
         config.hook.pytest_runtest_logreport(report=report)
+        if phase == when:
+            write_error_line(config, report)
 
 
 def status_of(report: pytest.TestReport, *, spelled_out: bool) -> tuple[str, str, Any] | None:
-    """Category, letter and word of one of our results; what passed its test without being a PASS is yellow."""
+    """Category, letter and word of one of our results; what is neither a PASS nor a FAIL is yellow.
+
+    None: as pytest shows any other test. UNSETTLED and PARTIAL are errors of set-up to pytest and to junit files.
+    """
     verdict = getattr(report, "drift_verdict", None)
-    if verdict is None:
+    undecided = _UNDECIDED.get(str(verdict)) if report.when == "setup" and report.failed else None
+    if verdict is None or (report.when != "call" and undecided is None):
         return None
     category, letter, colour = ("passed", ".", "green") if report.passed else ("failed", "F", "red")
-    if report.passed and verdict != "PASS":
-        category, letter, colour = (
-            ("unsettled", "U", "yellow") if verdict == "UNSETTLED" else ("caution", "C", "yellow")
-        )
+    if undecided is not None:
+        category, letter, colour = *undecided, "yellow"
+    elif report.passed and verdict != "PASS":
+        category, letter, colour = "caution", "C", "yellow"
     word = category.upper()
     return category, word if spelled_out else letter, (word, {colour: True})
 

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from pytest_clinical_drift.errors import InputError, SubjectError, sentence
 from pytest_clinical_drift.gate import reporting
 from pytest_clinical_drift.gate.inside_pytest import name_suite
-from pytest_clinical_drift.gate.options import OPTIONS, destination, path_option
+from pytest_clinical_drift.gate.options import OPTIONS, destination, path_option, switched_on
 from pytest_clinical_drift.ranking.gate import SlateJudgement, SlateVerdict, exit_code
 from pytest_clinical_drift.ranking.report_text import summary_lines
 from pytest_clinical_drift.ranking.run import INTEGRITY, GatedSlate, SlateRun
@@ -166,14 +166,15 @@ class SlatePlugin(reporting.GroupsPlugin):
 
     def _report_verdict(self, session: pytest.Session, slug: str, verdict: SlateVerdict) -> None:
         """One more result per slate, on the controller only: it reaches terminal and junit like that of a test."""
-        skipped = verdict.verdict in (Verdict.PARTIAL, FigureState.NOT_EVALUATED)
+        undecided = verdict.verdict in (Verdict.PARTIAL, FigureState.NOT_EVALUATED)
         whole = reporting.WholeResult(
             place=f"{PREFIX}/{slug}",
             name="verdict",
             verdict=str(verdict.verdict),
-            outcome="skipped" if skipped else "failed" if self.fails(verdict.verdict) else "passed",
+            outcome="failed" if undecided or self.fails(verdict.verdict) else "passed",
             message=one_line(": ".join((verdict.verdict, "; ".join(verdict.reasons))).rstrip(": "), 300),
             figures=[("verdict", str(verdict.verdict))],
+            error=undecided,
         )
         reporting.report_whole(session, whole)
 
@@ -209,7 +210,7 @@ def _read_options(config: pytest.Config) -> SlateRun:
         model=config.option.drift_model,
         thresholds=path_option(config, "drift_thresholds"),
         results=Path(config.option.drift_results or config.getini("drift_results") or "results"),
-        strict=config.option.drift_strict,
+        strict=switched_on(config, "drift_strict"),
     )
 
 

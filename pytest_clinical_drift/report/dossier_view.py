@@ -6,14 +6,14 @@ reply and summary side by side, facts as coloured margins, alarms at their place
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pytest_clinical_drift.judging.opinions import Opinion
 from pytest_clinical_drift.report.marks import Mark, marked, quote_marks
 from pytest_clinical_drift.report.sentences import alarm_title, grade_rank
-from pytest_clinical_drift.results.models import RunResult
+from pytest_clinical_drift.results.models import CaseResult, RunResult
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, CaseAssessment, FactFinding
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 from pytest_clinical_drift.verdict.measures import in_a_row
@@ -70,8 +70,13 @@ class AlarmGroup:
 
 def alarm_groups(result: RunResult, transcripts: Transcripts) -> list[AlarmGroup]:
     """Every group of alarms of the run; the severe first, then by state, grade of harm, case and turn."""
+    return groups_of(result.cases, transcripts)
+
+
+def groups_of(cases: Iterable[CaseResult], transcripts: Transcripts) -> list[AlarmGroup]:
+    """The same of some cases; without transcripts, without texts."""
     groups = []
-    for case in result.cases:
+    for case in cases:
         for run in case.repeats:
             transcript = transcripts.get((case.case_id, run.repeat))
             together = in_a_row(run.alarms, _thing, lambda alarm: alarm.turn, run.probes)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from pytest_clinical_drift.report.clean import one_line
 from pytest_clinical_drift.report.figures import value_text, worse_text
+from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.reasons import reason_text, reason_texts, rests_on
 from pytest_clinical_drift.report.sentences import alarm_title, event_sentence, worst_first
 from pytest_clinical_drift.report.words import counted, label
@@ -78,6 +79,22 @@ def case_headline(case: CaseResult) -> str:
     if not any(item.events for item in decisive):
         parts += _lost(case.repeats, confirmed_only=case.verdict == Verdict.FAIL)
     return one_line("; ".join(parts) or case.verdict, _LONGEST)
+
+
+def unsettled_line(case: CaseResult) -> str:
+    """Of a case that somebody has to settle: the verdict's word first, then what is open."""
+    alarms = [run for repeat in case.repeats for run in worst_first(repeat.alarms)]
+    severe = [first for first, *_ in alarms if first.severe and first.state == AlarmState.OPEN]
+    parts = [f"turn {alarm.turn}: open: {alarm_title(alarm)}" for alarm in severe[:_NAMED]]
+    parts += [f"{len(severe) - _NAMED} more"] if len(severe) > _NAMED else []
+    if unread := [label(item.metric) for item in case.judgements if item.verdict == FigureState.UNREAD]:
+        parts.append(f"no judge at its floor has read {', '.join(unread)}")
+    return one_line(f"{case.verdict}: {'; '.join(parts) or case_headline(case)}", _LONGEST)
+
+
+def next_step(result: RunResult) -> str:
+    """What to do about a run without a release verdict; nothing where there is one."""
+    return " ".join(text_lines("gate.txt.j2", "next_step", result=result))
 
 
 def incomplete_cause(case: CaseResult) -> str:

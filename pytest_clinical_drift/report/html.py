@@ -1,4 +1,4 @@
-"""The dossier: one self-contained page, from the results and the transcripts."""
+"""The dossier: one self-contained page, from the results and the transcripts; of large sets with a page per case."""
 
 from __future__ import annotations
 
@@ -11,8 +11,18 @@ from markupsafe import Markup
 from pytest_clinical_drift.cases.files import parse_data, read_text
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.report.beside import beside_lines
+from pytest_clinical_drift.report.dossier_pages import (
+    MOST_LINES,
+    ORDER,
+    by_conversation,
+    case_index,
+    case_order,
+    case_view,
+    has_case_pages,
+    page_of,
+)
 from pytest_clinical_drift.report.dossier_view import AlarmGroup, Transcripts, alarm_groups, run_view, text_size
-from pytest_clinical_drift.report.headlines import case_headline, headline_rest
+from pytest_clinical_drift.report.headlines import headline_rest
 from pytest_clinical_drift.report.judge_text import (
     against_answers,
     confusion_rows,
@@ -27,18 +37,17 @@ from pytest_clinical_drift.report.reasons import reason_text, reason_texts, rest
 from pytest_clinical_drift.report.reviews import review_sentence
 from pytest_clinical_drift.report.sentences import alarm_title, who
 from pytest_clinical_drift.report.svg import Line, curve_chart, limit_levels, sparkline
+from pytest_clinical_drift.report.terminal import sparkline as bars
 from pytest_clinical_drift.report.words import label, words
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.limits import MetricLimits
-from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds
 
 REPORT_FILE = "report.html"
 _PAGE_LIMIT = 4_000_000
 """Characters of transcript text on one page; beyond it the cases that pass are shown without theirs."""
-_ORDER = (Verdict.FAIL, Verdict.INCOMPLETE, Verdict.UNSETTLED, Verdict.CAUTION, Verdict.PASS)
 _SHEET = "dossier.yaml"
 _FIELDS = ("intended_use", "hazard_ids", "clinical_safety_officer", "reviewed_on", "decision", "signature")
 """Fields of the sign-off sheet that are shown even when they are empty."""
@@ -53,7 +62,8 @@ def render_report(
     attempt: str = "",
 ) -> str:
     """The page's HTML; `sign_off` is the project's sheet."""
-    recorded = {(case_id, run.repeat): run for case_id, runs in transcripts.items() for run in runs}
+    apart = has_case_pages(result)
+    recorded = {} if apart else by_conversation(transcripts)
     groups = alarm_groups(result, recorded)
     judge = result.manifest.judged
     memory = result.trend.memory if result.trend else None
@@ -89,8 +99,12 @@ def render_report(
         against_answers=against_answers(result.counts),
         external=external_tables(judge),
         beside=[(line.strip(), line[:1].isspace()) for line in beside_lines(result)],
-        cases=_cases(result, recorded, groups),
-        per_verdict={name: sum(case.verdict == name for case in result.cases) for name in _ORDER},
+        cases=case_index(result, groups) if apart else _cases(result, recorded, groups),
+        apart=apart,
+        most=MOST_LINES,
+        page_of=page_of,
+        bars=bars,
+        per_verdict={name: sum(case.verdict == name for case in result.cases) for name in ORDER},
         gate=_gate_rows(thresholds),
         manifest=result.manifest.model_dump(mode="json"),
         accuracy=words("measured", "accuracy"),
@@ -131,7 +145,7 @@ def _cases(result: RunResult, recorded: Transcripts, groups: Sequence[AlarmGroup
     """The cases, the worst first; texts as far as the page holds them."""
     left = _PAGE_LIMIT
     shown = []
-    for case in sorted(result.cases, key=lambda item: (_ORDER.index(item.verdict), item.case_id)):
+    for case in sorted(result.cases, key=case_order):
         own = [group for group in groups if group.case == case.case_id]
         transcripts = [recorded.get((case.case_id, run.repeat)) for run in case.repeats]
         left -= sum(map(text_size, filter(None, transcripts)))
@@ -139,20 +153,7 @@ def _cases(result: RunResult, recorded: Transcripts, groups: Sequence[AlarmGroup
             run_view(run, transcript if left > 0 else None, own)
             for run, transcript in zip(case.repeats, transcripts, strict=True)
         ]
-        states = [group.state for group in own]
-        shown.append(
-            {
-                "case_id": case.case_id,
-                "verdict": case.verdict,
-                "headline": case_headline(case),
-                "diagnosis": reason_text(case.diagnosed),
-                "waiver": case.waiver,
-                "judgements": case.judgements,
-                "runs": runs,
-                "open": states.count(AlarmState.OPEN),
-                "confirmed": states.count(AlarmState.CONFIRMED),
-            }
-        )
+        shown.append({**case_view(case, own), "runs": runs})
     return shown
 
 

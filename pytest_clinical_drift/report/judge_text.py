@@ -46,7 +46,7 @@ def _kinds(judge: JudgeRecord | None) -> dict[str, KindLimits]:
 
 
 def _name(kind: str) -> str:
-    """Of a kind of question, or of a group of them."""
+    """A group of kinds, or a single kind, as a reader knows it."""
     return str(words("groups").get(kind) or words("kinds").get(kind, {}).get("name", kind))
 
 

@@ -109,17 +109,17 @@ def opinion_lines(opinions: Sequence[Opinion]) -> list[str]:
     lines = []
     for opinion in opinions:
         reason = f": {one_line(opinion.reason)}" if opinion.reason else ""
-        lines.append(
-            f"{who(opinion.judge, opinion.role, opinion.wording)}: {opinion.answer}{reason}{words(opinion.quote)}"
-        )
+        said_by = who(opinion.judge, opinion.role, opinion.wording, opinion.reading)
+        lines.append(f"{said_by}: {opinion.answer}{reason}{words(opinion.quote)}")
     return lines
 
 
-def who(judge: str, role: str, wording: int) -> str:
-    """Who gave an opinion, as which person or in which wording."""
+def who(judge: str, role: str, wording: int, reading: bool = False) -> str:
+    """Who gave an opinion: as which person, in a reading of the whole text, or in which wording of a question."""
     if role:
         return one_line(f"{judge} ({role})", 80)
-    return f"{one_line(judge, 60)}, wording {wording}" if wording else one_line(judge, 60)
+    form = "reading" if reading else f"wording {wording}" if wording else ""
+    return ", ".join(filter(None, (one_line(judge, 60), form)))
 
 
 def _brackets(reason: str) -> str:

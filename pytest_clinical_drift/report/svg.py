@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from markupsafe import Markup
 
@@ -73,7 +73,15 @@ def curve_chart(
     drawn = [(line, _stretches(line.values, shown), _spoken_at(line.values, shown)) for line in lines]
     size = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": top, "low": HEIGHT - BOTTOM}
     ticks = _ticks(turns)
-    values: dict[str, Any] = {"levels": levels, "edge": edge, "marker": marker, "turns": turns, "x": x, "y": y, "size": size}
+    values: dict[str, object] = {
+        "levels": levels,
+        "edge": edge,
+        "marker": marker,
+        "turns": turns,
+        "x": x,
+        "y": y,
+        "size": size,
+    }
     values |= {"ticks": ticks, "tokens": _token_labels(ticks, tokens or {})}
     return Markup(environment().get_template("chart.svg.j2").render(title=title, lines=drawn, **values))
 

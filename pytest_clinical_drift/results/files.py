@@ -163,8 +163,8 @@ def check_comparable(path: Path, baseline: RunResult, scoring: dict[str, Any]) -
         )
     different = [f"the {what}" for what in ("cases", "prompts") if getattr(before.hashes, what) != hashes[what]]
     if (before.judge, before.stride) != (scoring["judge"], scoring["stride"]):
-        now = f"{scoring['judge']}, stride {scoring['stride']}"
-        different.append(f"the judge ({before.judge}, stride {before.stride}; now {now})")
+        of_now = f"{scoring['judge']}, stride {scoring['stride']}"
+        different.append(f"the judge ({before.judge}, stride {before.stride}; now {of_now})")
     if before.judge_prompts != scoring["judge_prompts"]:
         different.append("the questions put to the judge")
     if different:

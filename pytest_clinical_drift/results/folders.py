@@ -25,6 +25,8 @@ RUNS = "runs"
 _DRAFTS = ".drafts"
 """Apart from the runs, so that nobody who looks for results finds half of one."""
 TRANSCRIPTS = "transcripts"
+CASE_PAGES = "cases"
+"""Pages of single cases, beside the report of a large set."""
 _LOCK = ".lock"
 
 
@@ -88,6 +90,8 @@ class RunFolder:
             with _locked(self.top / _LOCK):
                 for entry in sorted(self.place.iterdir()):
                     _replace(entry, self.top / entry.name, self.id)
+                if not (self.place / CASE_PAGES).exists():
+                    shutil.rmtree(self.top / CASE_PAGES, ignore_errors=True)  # of an earlier, larger set
         shown = self.top if on_top else self.place
         return [shown / file.relative_to(self.draft) for file in files]
 

@@ -25,6 +25,7 @@ from pytest_clinical_drift.metrics.drift import fit_slope
 from pytest_clinical_drift.metrics.recall import f1, ratio, recall, strict_recall
 from pytest_clinical_drift.scoring.alarms import (
     Rulings,
+    evaluated_pairs,
     is_alarm,
     judged_pairs,
     other_alarms,
@@ -100,7 +101,9 @@ class Scorer:
         handover = list(_handover_alarms(case, judgement, deciding))
         summaries = {exchange.turn: exchange.summary.text for exchange in transcript.exchanges}
         told = [_in_its_sentence(event, turns, summaries.get(event.turn, "")) for event in lapses(case, turns)]
-        events = [*told, *events_of_alarms((*replies, *conflicts, *others, *handover))]
+        counted = evaluated_pairs(case, found, judgement, deciding)  # K has these; what is severe counts by itself too
+        beside = [a for a in conflicts if a.severe or (a.earlier_turn, a.turn) not in counted]
+        events = [*told, *events_of_alarms((*replies, *beside, *others, *handover))]
         # an alarm on a hard stop is severe where it is part of what would fail the case: not a single slip
         stops = {event.fact for event in events if event.metric == "hard_stops"}
         grades = {fact.id: fact.severity or "" for fact, _ in facts_of(case)}

@@ -16,6 +16,7 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.subjects.base import Identity, Request, read_settings
 from pytest_clinical_drift.subjects.pacing import AdaptiveLimiter, CaseClock, pause_before_next
+from pytest_clinical_drift.subjects.server_extras import RequestExtras, merged
 from pytest_clinical_drift.subjects.server_http import (
     ApiKey,
     FaultKind,
@@ -36,11 +37,14 @@ _DECODING: dict[str, type] = {
     "thinking": bool,
 }
 _CONNECTION: dict[str, type] = {"timeout": float, "deadline": float, "concurrency": int, "retries": int, "key_env": str}
-_KNOWN = {**_DECODING, **_CONNECTION, "revision": str}
+_EXTRAS: dict[str, type] = {"header": str, "body": str}
+_KNOWN = {**_DECODING, **_CONNECTION, **_EXTRAS, "revision": str}
 _DEFAULTS = {"max_tokens": 1024, "temperature": 0.0, "timeout": 180.0, "deadline": 1800.0, "retries": 12}
 _LEAST = {"max_tokens": 1, "temperature": 0, "timeout": 0.01, "deadline": 0.01, "concurrency": 1, "retries": 1}
 _OTHER_LENGTH_OPTION = "max_completion_tokens"
 """What newer hosted models call max_tokens."""
+_RESERVED = frozenset((*_DECODING, _OTHER_LENGTH_OPTION, "model", "messages", "stream", "response_format"))
+"""Fields of a request that `body` may not set."""
 _TOO_SHORT = 0.1
 """Seconds in which no server answers: with so little left, the failure that was had is the cause to tell."""
 _SCHEMA_REFUSALS = 3
@@ -65,6 +69,7 @@ class ServerSubject:
         named = "--drift-set" if option == "--model" else f"{option}-set"
         given = read_settings(self.spec, settings, _KNOWN, option=named, least=_LEAST)
         self._settings = {**_DEFAULTS, **given}
+        self._extras = RequestExtras(named, given.get("header"), given.get("body"), _RESERVED)
         self._first_patience = min(given.get("timeout", PATIENCE), self._settings["deadline"])
         self.say: Say = lambda text: None
         self._key = ApiKey(self._settings.get("key_env"))
@@ -85,6 +90,7 @@ class ServerSubject:
 
     def check(self, cases: Sequence[Case]) -> list[str]:
         self._key.read()
+        self._extras.check()
         return asyncio.run(self._preflight())
 
     async def _preflight(self) -> list[str]:
@@ -93,7 +99,7 @@ class ServerSubject:
         try:
             trouble = await first_answer(self._greet, place=place, patience=self._first_patience, say=self.say)
             told = json.dumps(await ask_about_itself(self._connect(), self.address))
-            self._server = json.loads(self._key.scrub(told.encode()))
+            self._server = json.loads(self._scrub(told.encode()))
         except ServerFault as fault:
             raise InputError(await self._explain(fault)) from None
         finally:
@@ -124,7 +130,7 @@ class ServerSubject:
         return f"{start}: {self.address.base} cannot be used: {fault.cause}"
 
     def identity(self) -> Identity:
-        decoding = {key: value for key, value in self._settings.items() if key in _DECODING}
+        decoding = {key: value for key, value in self._settings.items() if key in _DECODING} | self._extras.record()
         revision = self._settings.get("revision")
         return Identity(self.spec, revision, revision is not None, decoding, server=self._server or None)
 
@@ -229,7 +235,7 @@ class ServerSubject:
         try:
             async with asyncio.timeout(patience):
                 async with self._connect().stream("POST", self._chat, content=body) as response:
-                    content = self._key.scrub(await read_bounded(response.aiter_bytes()))
+                    content = self._scrub(await read_bounded(response.aiter_bytes()))
         except TimeoutError:
             raise ServerFault(FaultKind.TOO_SLOW, f"no answer within {patience:.3g} s") from None
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
@@ -247,13 +253,16 @@ class ServerSubject:
             chosen["seed"] += repeat
         if (thinking := chosen.pop("thinking", None)) is not None:
             chosen["chat_template_kwargs"] = {"enable_thinking": thinking}
-        return chosen
+        return merged(chosen, self._extras.fields())
+
+    def _scrub(self, answer: bytes) -> bytes:
+        return self._extras.scrub(self._key.scrub(answer))
 
     def _connect(self) -> httpx2.AsyncClient:
         if self._client is None:
-            key = self._key.read()
+            key = {"authorization": f"Bearer {self._key.read()}"} if self._key.read() else {}
             self._client = httpx2.AsyncClient(
-                headers={"content-type": "application/json", **({"authorization": f"Bearer {key}"} if key else {})},
+                headers={"content-type": "application/json", **key, **self._extras.headers()},
                 timeout=httpx2.Timeout(None, connect=15.0),  # the patience of each attempt bounds the rest
                 limits=httpx2.Limits(),
                 transport=self.transport,

@@ -17,7 +17,6 @@ from pytest_clinical_drift.scoring.assessment import (
     CaseAssessment,
     Event,
     NoConflictRate,
-    TurnAssessment,
 )
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
 
@@ -90,8 +89,14 @@ def at_end(repeats: Repeats) -> CaseValue:
         return horizon.recall_at_end(*at_last_probes(run, worst=worst))
 
     ends = mean(read(run, worst=False) for run in repeats), mean(read(run, worst=True) for run in repeats)
-    lapses = sum(f.state == AlarmState.CONFIRMED for run in repeats for turn in _last_probe(run) for f in turn.findings)
-    return _of_ends(ends, repeats, lapses)
+    return _of_ends(ends, repeats, sum(len(_lost_at_end(run, worst=False)) for run in repeats))
+
+
+def _lost_at_end(run: CaseAssessment, *, worst: bool) -> set[str]:
+    """Facts lost or wrong at the last two probes, or at the only one."""
+    probed = [turn for turn in run.turns if turn.findings][-2:]
+    lost = [{fact.fact_id for fact in turn.findings if fact.counts(worst=worst) is not None} for turn in probed]
+    return set.intersection(*lost) if lost else set()
 
 
 def at_last_probes(run: CaseAssessment, *, worst: bool) -> tuple[dict[str, str], dict[str, str]]:
@@ -103,10 +108,6 @@ def at_last_probes(run: CaseAssessment, *, worst: bool) -> tuple[dict[str, str],
     ]
     before, last = ({}, {}, *probed)[-2:]
     return last, before
-
-
-def _last_probe(run: CaseAssessment) -> list[TurnAssessment]:
-    return [turn for turn in run.turns if turn.findings][-1:]
 
 
 def fall(repeats: Repeats) -> CaseValue:

@@ -6,7 +6,7 @@ import datetime
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, ValidationError, field_validator
 
@@ -19,7 +19,10 @@ from pytest_clinical_drift.verdict.metric_table import CORE, METRICS, OWN_METRIC
 from pytest_clinical_drift.verdict.slate_limits import SlateRules, slate_range
 
 TOP_KEY = "clinical_drift"
+EXTENDS, BUNDLED = "extends", "bundled"
 _NONE = Limit("<=", 0.0)
+_LIMIT_KEYS = frozenset({"pass", "caution", "worst"})
+_PROJECTS_OWN = "Set by this project."
 
 
 def _known_metric(name: str) -> str:
@@ -158,14 +161,48 @@ def load_thresholds(path: Path | None = None) -> Thresholds:
         raise InputError(f"{file}: the top-level key '{TOP_KEY}' is missing; put the limits under it")
     if extra := [key for key in data if key != TOP_KEY]:
         raise InputError(f"{file}: unknown top-level key {extra[0]!r}; only '{TOP_KEY}' belongs here")
+    if fault := _extends_fault(data[TOP_KEY]):
+        raise InputError(f"{placed(file, text, (TOP_KEY, EXTENDS))}: {TOP_KEY}.{EXTENDS}: {fault}")
     try:
-        found = Thresholds.model_validate(data[TOP_KEY])
+        found = Thresholds.model_validate(_extended(data[TOP_KEY]))
         faults = [f"{placed(file, text, at)}: {'.'.join(at)}: {fault}" for at, fault in _idle(found)]
     except ValidationError as error:
         faults = describe_faults(file, text, error, Thresholds, (TOP_KEY,))
     if faults:
         raise InputError(faults[0], *(fault.removeprefix(f"{file}, ") for fault in faults[1:]))
     return found
+
+
+def _extends_fault(given: Any) -> str:
+    """What is wrong with `extends`; nothing where it is absent or names the bundled gate."""
+    if not isinstance(given, dict) or EXTENDS not in given or given[EXTENDS] == BUNDLED:
+        return ""
+    return f"expected {BUNDLED}, found {given[EXTENDS]!r}; a gate extends the bundled one or stands alone"
+
+
+def _extended(given: Any) -> Any:
+    """The bundled gate with what a file that extends it sets differently; any other file as it is."""
+    if not isinstance(given, dict) or EXTENDS not in given:
+        return given
+    file = bundled("thresholds.yaml")
+    own = {key: value for key, value in given.items() if key != EXTENDS}
+    whole = _merged(parse_data(file, read_text(file))[TOP_KEY], own)
+    for name, limits in _tables(own.get("metrics")):
+        if "why" not in limits and not _LIMIT_KEYS.isdisjoint(limits) and isinstance(whole["metrics"].get(name), dict):
+            whole["metrics"][name]["why"] = _PROJECTS_OWN  # the bundled reason is for other limits
+    return whole
+
+
+def _merged(below: Any, above: Any) -> Any:
+    """Tables key by key, whatever their depth; everything else, lists too, is replaced."""
+    if not isinstance(below, dict) or not isinstance(above, dict):
+        return above
+    return {**below, **{key: _merged(below.get(key), value) for key, value in above.items()}}
+
+
+def _tables(given: Any) -> list[tuple[str, dict[str, Any]]]:
+    entries = given.items() if isinstance(given, dict) else ()
+    return [(name, value) for name, value in entries if isinstance(value, dict)]
 
 
 def _idle(thresholds: Thresholds) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -112,11 +112,11 @@ def _decide(
     if any(item.verdict == FigureState.NOT_EVALUATED and item.metric in CORE for item in judgements):
         return Verdict.INCOMPLETE, [*reasons, reason(ReasonCode.CORE_NOT_EVALUATED)]
     if unsettled := _unsettled(verdicts, judgements, thresholds, canaries):
-        return Verdict.UNSETTLED, [*unsettled, *reasons]
+        return Verdict.UNSETTLED, [*unsettled, *reasons, *_unsourced(complete)]
     reasons += _too_few(complete, rules.min_cases)
-    reasons += [*_audit_bound(complete, thresholds), *unsigned]
-    if count := sum(map(unsourced, complete)):
-        reasons.append(reason(ReasonCode.UNSOURCED_SUMMARIES, cases=count))
+    reasons += [] if deciders.control else _audit_bound(complete, thresholds)
+    reasons += _unsourced(complete)
+    reasons += unsigned
     doubtful = (FigureState.CAUTION, FigureState.UNREAD, FigureState.NOT_EVALUATED)
     reasons += [_figure(item) for item in judgements if item.verdict in doubtful]
     verdict = Verdict.CAUTION if reasons else Verdict.PASS
@@ -160,6 +160,11 @@ def _unsettled(
         kinds = list(dict.fromkeys(k for i in unread for r in i.reasons for k in r.values.get("kinds", ())))
         reasons.append(reason(ReasonCode.FIGURES_UNREAD, metrics=[i.metric for i in unread], kinds=kinds))
     return reasons
+
+
+def _unsourced(complete: Sequence[Repeats]) -> list[Reason]:
+    count = sum(map(unsourced, complete))
+    return [reason(ReasonCode.UNSOURCED_SUMMARIES, cases=count)] if count else []
 
 
 def _unsigned(total: int, signed: int, thresholds: Thresholds) -> list[Reason]:

@@ -41,7 +41,9 @@ TODAY = datetime.date(2026, 5, 1)
 ALONE = Judges("scripted", "scripted", alone=True)
 
 
-def row(item: Reading | Question, label: Any, *, patient: str = "", subtle: bool = False, disputed: bool = False) -> Any:
+def row(
+    item: Reading | Question, label: Any, *, patient: str = "", subtle: bool = False, disputed: bool = False
+) -> Any:
     made = replace(item, case_id=patient or item.case_id)
     return Labelled(made, label, "test", subtle, disputed)
 

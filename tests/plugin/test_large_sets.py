@@ -1,0 +1,68 @@
+"""Reports of large sets: a first page that lists, and a page for each case beside it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from small_project import ARGUMENTS, Project
+
+from benchmarks.large_sets import FIRST_PAGE_MB, measure
+from pytest_clinical_drift.report import dossier_pages
+
+LINK = re.compile(r'href="(cases/[^"#]+)(?:#([^"]+))?"')
+
+
+@pytest.fixture
+def three_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dossier_pages, "ONE_PAGE", 2)
+
+
+@pytest.mark.usefixtures("three_are_many")
+def test_the_first_page_links_to_a_page_for_each_case(project: Project) -> None:
+    """Every link of the first page leads to a file, and every alarm to its place there; from a folder, without a server."""
+    pytester = project(forget_from=3)
+    pytester.runpytest(*ARGUMENTS)
+    folder = pytester.path / "results" / "python-model-make"
+    first = (folder / "report.html").read_text(encoding="utf-8")
+    assert "Nothing to add today." not in first
+    links = LINK.findall(first)
+    assert {name for name, _ in links} == {f"cases/{case}.html" for case in ("anna", "bela", "cleo")}
+    assert any(anchor for _, anchor in links)
+    for name, anchor in links:
+        page = (folder / name).read_text(encoding="utf-8")
+        assert not anchor or f'id="{anchor}"' in page
+        assert "Nothing to add today." in page
+        assert 'href="../report.html"' in page
+        for inner in re.findall(r'href="#([^"]+)"', page):
+            assert f'id="{inner}"' in page, inner
+        assert not re.search(r"(?:src|href)=[\"']?(?:https?:)?//", page)
+
+
+def test_a_smaller_set_leaves_no_pages_of_a_larger_one(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What lies on top is all of the newest run; small sets are one file."""
+    pytester = project()
+    folder = pytester.path / "results" / "python-model-make"
+    with monkeypatch.context() as many:
+        many.setattr(dossier_pages, "ONE_PAGE", 2)
+        pytester.runpytest(*ARGUMENTS)
+    assert len(list((folder / "cases").iterdir())) == 3
+    pytester.runpytest(*ARGUMENTS)
+    assert not (folder / "cases").exists()
+    assert "Thank you for telling me." in (folder / "report.html").read_text(encoding="utf-8")
+    assert len(list(folder.glob("runs/*/cases/*.html"))) == 3
+
+
+@pytest.mark.slow
+def test_the_first_page_of_a_thousand_cases_opens_at_once() -> None:
+    """At most 3 MB, whatever the conversations hold."""
+    found = measure(1000)
+    assert found["first_page_mb"] <= FIRST_PAGE_MB
+    assert found["largest_case_page_mb"] <= FIRST_PAGE_MB
+
+
+def test_the_bundled_set_stays_one_file() -> None:
+    """Sixty cases are one page, as before."""
+    assert dossier_pages.ONE_PAGE >= 60
+    assert Path(dossier_pages.page_of("anna")) == Path("cases/anna.html")
