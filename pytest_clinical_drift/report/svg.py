@@ -47,7 +47,7 @@ def curve_chart(
     *,
     levels: Sequence[Level] = (),
     band: Sequence[Sequence[float] | None] = (),
-    marker: tuple[float, str] | None = (10, "T10"),
+    marker: int | tuple[float, str] | None = 10,
     probed: Sequence[int] | None = None,
     tokens: Mapping[int, float] | None = None,
 ) -> Markup:
@@ -67,6 +67,7 @@ def curve_chart(
         return f"{top + (1 - min(1.0, max(0.0, value))) * (HEIGHT - top - BOTTOM):.1f}"
 
     top = TOP + TOKEN_AXIS if tokens else TOP
+    marker = (marker, f"T{marker}") if isinstance(marker, int) else marker
     known = [(turn, limits) for turn, limits in enumerate(band, start=1) if limits]
     edge = [(turn, limits[1]) for turn, limits in known] + [(turn, limits[0]) for turn, limits in reversed(known)]
     drawn = [(line, _stretches(line.values, shown), _spoken_at(line.values, shown)) for line in lines]

@@ -49,7 +49,7 @@ def build_result(
     baseline: BaselineComparison | None = None,
     reviewed: ReviewRecord | None = None,
 ) -> RunResult:
-    """The record of a run; `case_set` is the full set of cases, of which `cases` may be a part, `signed` who is signed."""
+    """The record of a run; `case_set` is the full set of cases, of which `cases` may be a part."""
     runs = [run for case in cases for run in case.repeats]
     complete = [run for run in runs if run.incomplete is None]
     finished = [case.repeats for case in cases if case.verdict != Verdict.INCOMPLETE]

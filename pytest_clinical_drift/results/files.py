@@ -156,9 +156,9 @@ def check_comparable(path: Path, baseline: RunResult, scoring: dict[str, Any]) -
     """
     before, hashes = baseline.manifest, scoring["hashes"]
     if (before.turns, before.probes) != (scoring.get("turns"), scoring.get("probes", "schedule")):
-        now = before.model_copy(update={"turns": scoring.get("turns"), "probes": scoring.get("probes", "schedule")})
+        ours = before.model_copy(update={"turns": scoring.get("turns"), "probes": scoring.get("probes", "schedule")})
         raise InputError(
-            f"--drift-baseline {path}: it ran {_conversation(before)}, this run {_conversation(now)}; give the same "
+            f"--drift-baseline {path}: it ran {_conversation(before)}, this run {_conversation(ours)}; give the same "
             "--drift-turns and probes"
         )
     different = [f"the {what}" for what in ("cases", "prompts") if getattr(before.hashes, what) != hashes[what]]

@@ -1,4 +1,4 @@
-"""What stands beside the verdict and is never gated: the set's curve to its end and its shape, repeats that disagree."""
+"""What stands beside the verdict and is never gated: the set's curve and its shape, repeats that disagree."""
 
 from __future__ import annotations
 

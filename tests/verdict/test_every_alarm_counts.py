@@ -6,6 +6,7 @@ import datetime
 import itertools
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from hypothesis import given, settings
@@ -37,7 +38,7 @@ PEOPLE = ("harm", "course", "misreported", "to_judge", "leak")
 
 @cache
 def long_case() -> Case:
-    """46 turns, every fourth the case's own: an update off the schedule, a new fact, demands of all grades, a handover."""
+    """46 turns: an update off the schedule, a new fact, demands of all grades, a handover, interludes between."""
     turns: list[dict[str, Any]] = []
     for number in range(1, TURNS + 1):
         turn: dict[str, Any] = {"turn": number, "message": f"Message {number}."}
@@ -128,7 +129,7 @@ def assessed(found: Sequence[Fault]) -> CaseAssessment:
             answer = upheld.get(("fact", turn, state.fact.id), ("", "retained"))[1]
             entries.append(("summary", turn, "", Entry("fact", turn, state.fact.id, answer)))
     own = [turn.turn for turn in case.turns if turn.interlude is None]
-    for earlier, later in itertools.pairwise(own):
+    for earlier, later in pairwise(own):
         entries.append(("reply", later, "", Entry("conflict", later, "", "consistent", turns=(earlier, later))))
     rulings = {}
     for about, (kind, answer) in upheld.items():
