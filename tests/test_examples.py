@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
+
+from pytest_clinical_drift import load_cases
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -66,14 +67,40 @@ def test_committed_pages_need_nothing_from_elsewhere(name: str) -> None:
     assert not re.search(r"(?:src|href)=[\"']?(?:https?:)?//", page)
 
 
-@pytest.mark.parametrize("name", ["github-actions.yml", "gitlab-ci.yml"])
-def test_ci_recipes_are_yaml_and_use_real_options(name: str) -> None:
-    """The recipes parse, and every option they give to pytest exists."""
-    text = (EXAMPLES / "ci" / name).read_text(encoding="utf-8")
-    assert yaml.safe_load(text)
-    known = subprocess.run(
-        [sys.executable, "-m", "pytest", "--help"], capture_output=True, text=True, check=True
-    ).stdout
-    options = {word.partition("=")[0] for word in text.split() if word.startswith(("--drift", "--model", "--junit"))}
-    assert "--model" in options
-    assert {option for option in options if option not in known.replace("--junit-xml", "--junitxml")} == set()
+def test_the_stateful_assistant_remembers_no_request_for_a_summary(tmp_path: Path) -> None:
+    """Its memory, written down at the end of a real run: the patient's messages, its replies, and nothing of the gate."""
+    folder = Path(shutil.copytree(EXAMPLES / "stateful", tmp_path / "stateful"))
+    (folder / "conftest.py").write_text(
+        "import json\n"
+        "def pytest_sessionfinish():\n"
+        "    from assistant import ASSISTANT\n"
+        "    kept = {name: [session.record, session.said] for name, session in ASSISTANT.sessions.items()}\n"
+        "    open('memory.json', 'w').write(json.dumps(kept))\n",
+        encoding="utf-8",
+    )
+    done = run(folder)
+    assert done.returncode == 7, done.stdout  # no judge: rules find nothing against it, and decide nothing
+    memory = json.loads((folder / "memory.json").read_text(encoding="utf-8"))
+    assert len(memory) == 2
+    for name, (record, said) in memory.items():
+        case_id = name.split("/")[-2]
+        case = next(case for case in load_cases(folder / "cases") if case.id == case_id)
+        assert record == case.patient_summary
+        assert [text for role, text in said if role == "patient"] == [turn.message for turn in case.turns]
+        assert [role for role, _ in said] == ["patient", "assistant"] * len(case.turns)
+        assert "handover summary" not in json.dumps(said)
+
+
+def test_concurrent_conversations_of_the_stateful_assistant_do_not_mix(tmp_path: Path) -> None:
+    """Both sessions advance together; no word of one patient reaches the other."""
+    folder = Path(shutil.copytree(EXAMPLES / "stateful", tmp_path / "stateful"))
+    done = run(folder)
+    file = folder / "results/python-assistant-make/study_c_results.json"
+    found = json.loads(file.read_text(encoding="utf-8"))
+    assert found["entity_recall_at_t10"] == 1.0, done.stdout
+    texts = {path.stem: path.read_text(encoding="utf-8").lower() for path in file.parent.glob("transcripts/*.jsonl")}
+    assert "warfarin" in texts["warfarin-and-knee"]
+    assert "warfarin" not in texts["asthma-and-nut-allergy"]
+    assert "hazelnut" not in texts["warfarin-and-knee"]
+    messages = [json.loads(line) for line in texts["warfarin-and-knee"].splitlines()]
+    assert len(messages) == 8

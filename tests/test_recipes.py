@@ -1,0 +1,201 @@
+"""The CI recipes: their YAML, every option that they give, and every script of theirs, run with stand-ins."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pytest_clinical_drift.cli import _parser
+from pytest_clinical_drift.verdict.thresholds import load_thresholds
+
+CI = Path(__file__).parent.parent / "examples" / "ci"
+RECIPES = ("github-actions.yml", "gitlab-ci.yml")
+STAND_INS = ("pip", "vllm", "curl", "timeout", "git", "pytest", "clinical-drift")
+GITHUB_VALUES = {"inputs.model": "org/model", "inputs.revision": "abc", "matrix.shard": "2"}
+
+
+def recipe(name: str) -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.safe_load((CI / name).read_text(encoding="utf-8"))
+    return loaded
+
+
+def jobs(name: str) -> dict[str, dict[str, Any]]:
+    data = recipe(name)
+    if "jobs" in data:
+        return dict(data["jobs"])
+    return {key: job for key, job in data.items() if isinstance(job, dict) and "script" in job}
+
+
+def scripts(name: str) -> Iterator[tuple[str, str]]:
+    """Job and text of everything that a shell runs."""
+    for key, job in jobs(name).items():
+        for step in job.get("steps", ()):
+            if "run" in step:
+                yield key, re.sub(r"\$\{\{ (.+?) \}\}", lambda m: GITHUB_VALUES[m[1]], step["run"])
+        if "script" in job:
+            yield key, "\n".join(job["script"])
+
+
+def commands(name: str, program: str) -> list[list[str]]:
+    """The arguments of every call of a program."""
+    found = []
+    for _, text in scripts(name):
+        for line in text.replace("\\\n", " ").splitlines():
+            words = shlex.split(line, comments=True)
+            if program in words and "install" not in words:
+                rest = words[words.index(program) + 1 :]
+                ends = [place for place, word in enumerate(rest) if word in ("||", "&&", ";", "fi") or word.endswith(";")]
+                cut = rest[: ends[0] + 1] if ends else rest
+                found.append([word.rstrip(";") for word in cut if word not in ("||", "&&", ";", "fi")])
+    return found
+
+
+@cache
+def known_options() -> str:
+    done = subprocess.run([sys.executable, "-m", "pytest", "--help"], capture_output=True, text=True, check=True)
+    return done.stdout.replace("--junit-xml", "--junitxml")
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_pytest_gets_options_that_exist(name: str) -> None:
+    """And those without which a real model cannot pass: a judge, its calibration, the thresholds."""
+    (arguments,) = commands(name, "pytest")
+    options = {word.partition("=")[0] for word in arguments if word.startswith("--")}
+    assert {"--model", "--drift-judge", "--drift-thresholds", "--drift-shard"} <= options
+    assert "calibration=calibration/reader.json" in arguments
+    known = known_options()
+    assert not [option for option in options if not re.search(rf"{option}\b", known)]
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_commands_take_their_arguments(name: str) -> None:
+    """Each call of clinical-drift is one that its parser accepts."""
+    called = commands(name, "clinical-drift")
+    assert {call[0] for call in called} == {"merge", "review", "verdict"}
+    for call in called:
+        _parser().parse_args(call)
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_jobs_follow_each_other(name: str) -> None:
+    """Shards, then the merge, then the verdict; the evidence is kept whatever the outcome."""
+    found = jobs(name)
+    assert list(found) == ["shard", "merge", "verdict"]
+    assert {key: _listed(job.get("needs")) for key, job in found.items()} == {
+        "shard": [], "merge": ["shard"], "verdict": ["merge"],
+    }  # fmt: skip
+    for job in found.values():
+        uploads = [step for step in job.get("steps", ()) if "upload-artifact" in step.get("uses", "")]
+        kept = uploads[0]["if"] == "always()" if uploads else job["artifacts"]["when"] == "always"
+        assert kept
+
+
+def _listed(needs: Any) -> list[str]:
+    return [needs] if isinstance(needs, str) else list(needs or ())
+
+
+def test_github_steps_are_whole() -> None:
+    """Each step runs or uses something, actions have a version, and as many shards run as are merged."""
+    data = recipe("github-actions.yml")
+    assert data[True]["workflow_dispatch"]["inputs"].keys() == {"model", "revision"}  # YAML reads `on` as true
+    for job in data["jobs"].values():
+        assert job["runs-on"]
+        for step in job["steps"]:
+            assert ("run" in step) != ("uses" in step)
+            assert "run" in step or re.fullmatch(r"[\w-]+/[\w-]+@v\d+", step["uses"])
+    shards = data["jobs"]["shard"]["strategy"]["matrix"]["shard"]
+    assert shards == list(range(1, len(shards) + 1))
+    (arguments,) = commands("github-actions.yml", "pytest")
+    assert arguments[arguments.index("--drift-shard") + 1] == f"2/{len(shards)}"
+
+
+@pytest.fixture
+def stand_ins(tmp_path: Path) -> Path:
+    """A folder with a program of each name that writes down how it was called, and ends as it was told to."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in STAND_INS:
+        variable = f"CODE_{name.replace('-', '_').upper()}"
+        lines = (
+            "#!/bin/sh",
+            f'echo "{name} $*" >> "$CALLS"',
+            f'case "{name} $1" in "pytest "*) mkdir -p results ;; esac',
+            f'case "{name} $1" in "clinical-drift review") exit 0 ;; esac',
+            f'exit "${{{variable}:-0}}"',
+        )
+        (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        (folder / name).chmod(0o755)
+    return folder
+
+
+def run_job(name: str, job: str, folder: Path, stand_ins: Path, **values: str) -> tuple[int, str, str]:
+    """Exit code of a job's scripts up to the first that fails, what was called, and what it told later jobs."""
+    calls, output = folder / "calls", folder / "output"
+    calls.write_text("", encoding="utf-8")
+    output.write_text("", encoding="utf-8")
+    around = {
+        **os.environ, "PATH": f"{stand_ins}:{os.environ['PATH']}", "CALLS": str(calls), "GITHUB_OUTPUT": str(output),
+        "CI_NODE_INDEX": "2", "CI_NODE_TOTAL": "4", "CANDIDATE": "org/model", "REVISION": "abc",
+        "JUDGE": "server:reader@https://judge/v1", "JUDGE_REVISION": "one", **values,
+    }  # fmt: skip
+    code = 0
+    for key, text in scripts(name):
+        if key == job and code == 0:
+            script = ["bash", "-eo", "pipefail", "-c", text]
+            code = subprocess.run(script, cwd=folder, env=around, capture_output=True, check=False).returncode
+    return code, calls.read_text(encoding="utf-8"), output.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize(("ended", "job"), [(0, 0), (7, 0), (1, 0), (4, 4), (6, 6), (2, 2)])
+def test_a_shard_is_red_only_where_the_merge_cannot_tell(
+    name: str, ended: int, job: int, tmp_path: Path, stand_ins: Path
+) -> None:
+    """PARTIAL is its usual end; an expired calibration (4) and a judge or model that is down (4, 6) end it."""
+    code, calls, _ = run_job(name, "shard", tmp_path, stand_ins, CODE_PYTEST=str(ended))
+    assert code == job
+    assert "--drift-shard 2/4" in calls
+
+
+@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize(("ended", "job"), [(0, 0), (7, 0), (1, 1), (4, 4), (6, 6)])
+def test_the_merge_ends_with_its_verdict(name: str, ended: int, job: int, tmp_path: Path, stand_ins: Path) -> None:
+    """A missing shard (6) and one of other limits (4) are red; UNSETTLED goes on to the verdict, with its page."""
+    code, calls, output = run_job(name, "merge", tmp_path, stand_ins, CODE_CLINICAL_DRIFT=str(ended))
+    assert code == job
+    assert "clinical-drift merge shards --out results/candidate --junitxml gate.xml" in calls
+    told = output.strip() or f"code={(tmp_path / 'merge.code').read_text().strip()}"
+    assert told == f"code={ended}"
+    if ended == 7:
+        assert "clinical-drift review results/candidate" in calls
+
+
+@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize(("merged", "reviewed", "job"), [(0, 1, 0), (7, 0, 0), (7, 7, 7), (7, 4, 4), (7, 1, 1)])
+def test_reviews_decide_what_is_unsettled(
+    name: str, merged: int, reviewed: int, job: int, tmp_path: Path, stand_ins: Path
+) -> None:
+    """Foreign reviews (4), too few (7) and a confirmed alarm (1) stay red; a verdict that stands needs no review."""
+    (tmp_path / "merge.code").write_text(f"{merged}\n", encoding="utf-8")
+    given = {"MERGED": str(merged), "CODE_CLINICAL_DRIFT": str(reviewed), "GITHUB_REF_NAME": "main"}
+    code, calls, _ = run_job(name, "verdict", tmp_path, stand_ins, CI_COMMIT_REF_NAME="main", **given)
+    assert code == job
+    assert ("git checkout FETCH_HEAD -- reviews" in calls) == (merged == 7)
+
+
+def test_the_limits_beside_the_recipes_demand_a_measured_judge() -> None:
+    """Without a judge at its floors the run is INCOMPLETE; without a valid calibration it does not begin."""
+    found = load_thresholds(CI / "thresholds.yaml")
+    assert found.judge.required
+    assert found.judge.calibrate == "never"
+    assert found.metrics == load_thresholds().metrics
