@@ -27,7 +27,9 @@ class RayWorkers:
         try:
             import ray
         except ImportError:
-            raise MissingDependency("--on ray: ray is not installed; pip install 'pytest-clinical-drift[ray]'") from None
+            raise MissingDependency(
+                "--on ray: ray is not installed; pip install 'pytest-clinical-drift[ray]'"
+            ) from None
         self._ray: Any = ray
         try:
             ray.init(address=address, log_to_driver=False, ignore_reinit_error=True)

@@ -53,7 +53,8 @@ def make():
                 for d in asked.get("demands", [])
             }
             earlier = {"earlier_quote": quote(asked.get("earlier") or "")}
-            conflict = {"answer": "contradiction" if chance(*key) < 15 else "consistent", "quote": quote(text), **earlier}
+            said = "contradiction" if chance(*key) < 15 else "consistent"
+            conflict = {"answer": said, "quote": quote(text), **earlier}
             return {
                 "demands": demands, "forbidden": {"answer": "kept"}, "harm": {"answer": "none"}, "conflict": conflict,
                 "care": "routine",
@@ -66,7 +67,8 @@ def make():
             "invented": ("invented", "supported"), "harm": ("harm", "none"), "misreported": ("misreported", "said"),
         }.get(kind, ("none", "none"))
         answer = fault if chance(*key, asked.get("fact"), asked.get("wording")) < 50 else clean
-        return {"answer": answer, "quote": quote(text), "earlier_quote": quote(asked.get("earlier") or ""), "reason": "so"}
+        earlier = quote(asked.get("earlier") or "")
+        return {"answer": answer, "quote": quote(text), "earlier_quote": earlier, "reason": "so"}
 
     return judge
 '''
@@ -116,7 +118,9 @@ def record(folder: Path) -> dict[str, Any]:
 def parts(pytester: pytest.Pytester) -> list[Path]:
     """The run folders of the shards, by their number, the older first."""
     found = [file.parent for file in pytester.path.glob("parts/*/runs/*/study_c_results.json")]
-    return sorted(found, key=lambda f: (record(f)["manifest"]["shard"]["index"], record(f)["manifest"]["shard"]["ended"]))
+    return sorted(
+        found, key=lambda f: (record(f)["manifest"]["shard"]["index"], record(f)["manifest"]["shard"]["ended"])
+    )
 
 
 def without_origin(found: dict[str, Any]) -> dict[str, Any]:

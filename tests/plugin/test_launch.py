@@ -148,7 +148,13 @@ def test_without_ray(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize(
     ("slot", "workers", "gpus", "own"),
-    [(0, 2, "", None), (0, 2, "0,1,2,3", "0,2"), (1, 2, "0,1,2,3", "1,3"), (2, 3, "4,5", "4"), (1, 2, "GPU-a", "GPU-a")],
+    [
+        (0, 2, "", None),
+        (0, 2, "0,1,2,3", "0,2"),
+        (1, 2, "0,1,2,3", "1,3"),
+        (2, 3, "4,5", "4"),
+        (1, 2, "GPU-a", "GPU-a"),
+    ],
 )
 def test_gpus_of_a_worker(slot: int, workers: int, gpus: str, own: str | None) -> None:
     """Dealt in turn; shared only where there are too few."""

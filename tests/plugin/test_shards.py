@@ -79,12 +79,14 @@ def test_merged_recording_with_a_judge_equals_the_whole_run(
     merged, expected = record(pytester.path / "merged"), record(pytester.path / "results/replay-recording")
     assert without_origin(merged) == expected
     alarms = Counter(a["state"] for case in merged["cases"] for run in case["repeats"] for a in run["alarms"])
-    assert alarms["open"] and alarms["confirmed"]
+    assert alarms["open"]
+    assert alarms["confirmed"]
     assert merged["canaries"][1] > 0
     assert merged["manifest"]["judged"]["requests"]
     assert merged["manifest"]["model"] == "replay:recording"
     assert merged["headline"] in page.read_text(encoding="utf-8")
-    inputs = [json.loads((pytester.path / f / "run.json").read_text("utf-8")) for f in ("merged", "results/replay-recording")]
+    files = [pytester.path / folder / "run.json" for folder in ("merged", "results/replay-recording")]
+    inputs = [json.loads(file.read_text(encoding="utf-8")) for file in files]
     assert inputs[0]["judged"] == inputs[1]["judged"]
     assert main(["review", "merged"]) == 0
 
