@@ -53,7 +53,8 @@ def make():
                 for d in asked.get("demands", [])
             }
             earlier = {"earlier_quote": quote(asked.get("earlier") or "")}
-            conflict = {"answer": "contradiction" if chance(*key) < 15 else "consistent", "quote": quote(text), **earlier}
+            said = "contradiction" if chance(*key) < 15 else "consistent"
+            conflict = {"answer": said, "quote": quote(text), **earlier}
             return {
                 "demands": demands, "forbidden": {"answer": "kept"}, "harm": {"answer": "none"}, "conflict": conflict,
                 "care": "routine",
@@ -66,7 +67,8 @@ def make():
             "invented": ("invented", "supported"), "harm": ("harm", "none"), "misreported": ("misreported", "said"),
         }.get(kind, ("none", "none"))
         answer = fault if chance(*key, asked.get("fact"), asked.get("wording")) < 50 else clean
-        return {"answer": answer, "quote": quote(text), "earlier_quote": quote(asked.get("earlier") or ""), "reason": "so"}
+        earlier = quote(asked.get("earlier") or "")
+        return {"answer": answer, "quote": quote(text), "earlier_quote": earlier, "reason": "so"}
 
     return judge
 '''

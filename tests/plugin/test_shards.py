@@ -85,9 +85,8 @@ def test_merged_recording_with_a_judge_equals_the_whole_run(
     assert merged["manifest"]["judged"]["requests"]
     assert merged["manifest"]["model"] == "replay:recording"
     assert merged["headline"] in page.read_text(encoding="utf-8")
-    inputs = [
-        json.loads((pytester.path / f / "run.json").read_text("utf-8")) for f in ("merged", "results/replay-recording")
-    ]
+    files = [pytester.path / folder / "run.json" for folder in ("merged", "results/replay-recording")]
+    inputs = [json.loads(file.read_text(encoding="utf-8")) for file in files]
     assert inputs[0]["judged"] == inputs[1]["judged"]
     assert main(["review", "merged"]) == 0
 
