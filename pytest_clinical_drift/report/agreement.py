@@ -26,7 +26,8 @@ def render_agreement(table: Sequence[Agreement], differ: Sequence[Difference]) -
     if differ:
         lines.append(f"they differ on {len(differ)}; a third reviewer decides:")
         lines += [
-            f"  {one_line(d.case_id, 60)} {d.kind}: {one_line(d.first, 30)} / {one_line(d.second, 30)} ({d.question[:12]})"
+            f"  {one_line(d.case_id, 60)} {d.kind}: "
+            f"{one_line(d.first, 30)} / {one_line(d.second, 30)} ({d.question[:12]})"
             for d in differ
         ]
     return "\n".join(lines)

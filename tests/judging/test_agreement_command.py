@@ -17,8 +17,8 @@ def write(path: Path, name: str, answers: dict[str, str]) -> Path:
     previous, lines = "", []
     for question, answer in answers.items():
         record = {
-            "reviewer": name, "role": "pharmacist", "time": "2026-03-01T10:00:00Z", "question": question, "kind": "fact",
-            "case_id": "anna", "answer": answer, "reason": "read it", "severe": False, "manifest": "m",
+            "reviewer": name, "role": "pharmacist", "time": "2026-03-01T10:00:00Z", "question": question,
+            "kind": "fact", "case_id": "anna", "answer": answer, "reason": "read it", "severe": False, "manifest": "m",
             "previous": previous,
         }  # fmt: skip
         previous = content_hash(record)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import itertools
 from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
