@@ -77,9 +77,9 @@ def judge_shards(shards: Shards) -> tuple[CollectedCases, Manifest]:
         collected.add(gate.judge(unfinished, deciding), unfinished)
     verdict = collected.judge(_deciders(shards.used, collected.runs, gate.thresholds.judge))
     if shards.missing:
-        why = reason(ReasonCode.SHARDS_MISSING, shards=list(shards.missing))
+        lacks = reason(ReasonCode.SHARDS_MISSING, shards=list(shards.missing))
         state = verdict.verdict if verdict.verdict == Verdict.FAIL else Verdict.INCOMPLETE
-        collected.verdict = replace(verdict, verdict=state, reasons=(why, *verdict.reasons))
+        collected.verdict = replace(verdict, verdict=state, reasons=(lacks, *verdict.reasons))
     return collected, _manifest(shards, collected.runs)
 
 
