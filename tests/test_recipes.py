@@ -54,7 +54,9 @@ def commands(name: str, program: str) -> list[list[str]]:
             words = shlex.split(line, comments=True)
             if program in words and "install" not in words:
                 rest = words[words.index(program) + 1 :]
-                ends = [place for place, word in enumerate(rest) if word in ("||", "&&", ";", "fi") or word.endswith(";")]
+                ends = [
+                    place for place, word in enumerate(rest) if word in ("||", "&&", ";", "fi") or word.endswith(";")
+                ]
                 cut = rest[: ends[0] + 1] if ends else rest
                 found.append([word.rstrip(";") for word in cut if word not in ("||", "&&", ";", "fi")])
     return found

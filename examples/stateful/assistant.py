@@ -15,7 +15,34 @@ from typing import Any
 Context = dict[str, Any]
 Chat = Callable[..., Coroutine[Any, Any, str]]
 MOST_SENTENCES = 8
-STOP_WORDS = frozenset("a an and are at be do for have i in is it my of on or the to was what when with you".split())
+STOP_WORDS = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "are",
+        "at",
+        "be",
+        "do",
+        "for",
+        "have",
+        "i",
+        "in",
+        "is",
+        "it",
+        "my",
+        "of",
+        "on",
+        "or",
+        "the",
+        "to",
+        "was",
+        "what",
+        "when",
+        "with",
+        "you",
+    ]
+)
 
 
 @dataclass
@@ -73,7 +100,9 @@ async def write_reply(question: str, found: list[str]) -> str:
 async def write_summary(session: Session) -> str:
     """Here without a model: the record, and what the patient has said."""
     await asyncio.sleep(0)
-    return "\n".join((session.record, *(f"The patient said: {text}" for role, text in session.said if role == "patient")))
+    return "\n".join(
+        (session.record, *(f"The patient said: {text}" for role, text in session.said if role == "patient"))
+    )
 
 
 def _words(text: str) -> set[str]:

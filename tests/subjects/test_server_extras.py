@@ -71,9 +71,7 @@ def test_the_record_names_variables_and_not_their_values(server: ChatServer, mon
     assert identity != ServerSubject(f"m@{server.url}", {}).identity()
 
 
-def test_a_secret_that_the_server_repeats_goes_no_further(
-    server: ChatServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_secret_that_the_server_repeats_goes_no_further(server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a reply, in an error and in what it tells of itself; a plain word of a variable stays in replies."""
     monkeypatch.setenv("GATE_TOKEN", SECRET)
     monkeypatch.setenv("WARD", "cardiology")
