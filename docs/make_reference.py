@@ -106,6 +106,9 @@ MANIFEST = {
     "replies_reused": "of them taken from the store",
     "replies_reused_since": "when the oldest of those was generated",
     "tokens": "prompt, completion, prices_per_million and cost of the model; null where some were not counted",
+    "shard": "index, count, run, end and settings of a shard; null for any other run",
+    "merged_from": "the shards of a merged run",
+    "replaced_shards": "earlier runs of those shards that the merge was given",
 }
 
 

@@ -15,6 +15,7 @@ _PUBLIC = {
     "compute_entity_recall_metrics": "scoring.study_c",
     "calculate_knowledge_conflict_rate_from_responses": "scoring.study_c",
     "calculate_alignment_score": "scoring.alignment",
+    "run_gate": "gate.api",
 }
 __all__ = sorted(_PUBLIC)
 

@@ -165,6 +165,19 @@ def _verdict(options: argparse.Namespace) -> int:
     return judge_with_reviews(options.results, options.reviews, options.out, _say)
 
 
+def _merge(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.gate.merging import merge
+
+    return merge(options.folders, options.out, options.junitxml, _say)
+
+
+def _launch(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.gate.launching import launch
+
+    given = {name: getattr(options, name) for name in ("workers", "shards", "on", "retries", "out")}
+    return launch(options.pytest, **given, junit=options.junitxml, say=_say)
+
+
 def _schema(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.results.schema import shipped_schema
 
@@ -189,6 +202,15 @@ def _calibrate(options: argparse.Namespace) -> int:
     labelled = labelled_set(options.set, options.limit)
     given = {"external": options.external, "out": options.out, "root": Path.cwd()}
     calibrate(options.drift_judge, settings, labelled=labelled, say=_say, **given)
+    return 0
+
+
+def _agreement(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.judging.agreement import compare_reviews
+    from pytest_clinical_drift.judging.reviews import read_reviews
+    from pytest_clinical_drift.report.agreement import render_agreement
+
+    _say(render_agreement(*compare_reviews(read_reviews(options.first), read_reviews(options.second))))
     return 0
 
 
@@ -232,3 +254,4 @@ def _version() -> str:
 
 def _say(text: str) -> None:
     sys.stdout.write(text + "\n")
+    sys.stdout.flush()

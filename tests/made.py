@@ -55,9 +55,15 @@ def conversation(
     low, whole = worst or curve, strict or curve
     turns = tuple(
         TurnAssessment(
-            number, facts(value, low[number - 1]), value, whole[number - 1], NOTHING, NOTHING, low[number - 1],
+            number,
+            facts(value, low[number - 1]),
+            value,
             whole[number - 1],
-        )  # fmt: skip
+            NOTHING,
+            NOTHING,
+            low[number - 1],
+            whole[number - 1],
+        )
         for number, value in enumerate(curve, start=1)
     )
     rate = ratio(contradictions, pairs)

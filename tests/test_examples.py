@@ -68,7 +68,7 @@ def test_committed_pages_need_nothing_from_elsewhere(name: str) -> None:
 
 
 def test_the_stateful_assistant_remembers_no_request_for_a_summary(tmp_path: Path) -> None:
-    """Its memory at the end of a real run: the patient's messages, its replies, and nothing of the gate."""
+    """Its memory, written down at the end of a real run: messages, its replies, and nothing of the gate."""
     folder = Path(shutil.copytree(EXAMPLES / "stateful", tmp_path / "stateful"))
     (folder / "conftest.py").write_text(
         "import json\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -71,6 +73,14 @@ def load_interludes(path: Path | None = None) -> tuple[Thread, ...]:
                 )
             threads[thread.id] = (thread, file)
     return tuple(thread for thread, _ in threads.values())
+
+
+def hash_interludes(bank: Iterable[Thread]) -> str:
+    """A fingerprint of a bank's content, independent of file names and formatting."""
+    digest = hashlib.sha256()
+    for thread in sorted(bank, key=lambda thread: thread.id):
+        digest.update(thread.model_dump_json().encode())
+    return digest.hexdigest()
 
 
 def read_threads(file: Path) -> tuple[Thread, ...]:

@@ -11,6 +11,7 @@ from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.conversation.hygiene import clean_repetition, never_left_reasoning, strip_reasoning
 from pytest_clinical_drift.conversation.prompts import RecordPlace
 from pytest_clinical_drift.subjects.base import Request
+from pytest_clinical_drift.subjects.budget import Budget
 from pytest_clinical_drift.transcript import NO_ANSWER, Exchange, Message, Purpose, Reply, Transcript, first_error
 
 
@@ -29,6 +30,8 @@ class Plan:
     """Request one more summary at the end, of the whole transcript in one message."""
     record: RecordPlace = "first-message"
     """Where the model gets the patient's record."""
+    budget: Budget | None = None
+    """What the run may take at most."""
 
     def requests(self, case: Case) -> int:
         """How many requests the conversations on a case make."""
@@ -133,7 +136,8 @@ class Dialogue:
     def _request(self, turn: int, purpose: Purpose, messages: tuple[Message, ...]) -> Request:
         self._requested.add((purpose, turn))
         record = self.case.patient_summary if self.plan.record == "context" else None
-        return Request(self.case.id, self.repeat, turn, purpose, messages, record=record)
+        request = Request(self.case.id, self.repeat, turn, purpose, messages, record=record)
+        return replace(request, refusal=self.plan.budget.refusal) if self.plan.budget is not None else request
 
 
 _LONGEST_REPLY = 200_000

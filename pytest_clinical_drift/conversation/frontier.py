@@ -60,7 +60,7 @@ def run_conversations(
         pending = deque(frontier.admit())
         while pending and not stop():
             request = pending.popleft()
-            pending.extend(frontier.deliver(request, subject.respond(request)))
+            pending.extend(frontier.deliver(request, _refused(request) or subject.respond(request)))
 
 
 @dataclass(slots=True)
@@ -98,6 +98,8 @@ class _Frontier:
 
     def deliver(self, request: Request, reply: Reply) -> list[Request]:
         """Take an answer; what can be asked now that it is known."""
+        if self._plan.budget is not None:
+            self._plan.budget.count(reply)
         reply, question = without_lost_answer(reply), _question(request)
         if self._store is not None and reply.error is None:
             self._store.put(request, reply)
@@ -129,7 +131,7 @@ class _Frontier:
             for next_request in (dialogue.summary_of_last_reply, dialogue.next_reply, dialogue.single_message):
                 if (request := next_request()) is None:
                     continue
-                if (reply := self._known(request)) is not None:
+                if (reply := self._known(request) or _refused(request)) is not None:
                     self._take(dialogue, request, reply)
                     known = True
                     continue
@@ -153,6 +155,12 @@ class _Frontier:
         dialogue.take(request, reply)
         ends_turn = request.purpose == "dialogue"
         self._progress.reply_received(reused=reply.reused_from is not None, ends_turn=ends_turn)
+
+
+def _refused(request: Request) -> Reply | None:
+    """The end of a conversation whose run has used up its budget; it is asked for again when the run is resumed."""
+    why = request.refusal()
+    return Reply("", error=why) if why is not None else None
 
 
 def _question(request: Request) -> Question:

@@ -1,4 +1,4 @@
-"""What the rules find in one conversation: facts, advice, inventions. Findings are not yet alarms."""
+"""What the rules find in one conversation: facts and advice. Findings are not yet alarms."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from pytest_clinical_drift.evidence.found import (
     Address,
     FactFinding,
     Findings,
-    Invention,
     PairFinding,
     Quote,
     ReplyFinding,
@@ -34,33 +33,27 @@ from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
 
 def find(case: Case, transcript: Transcript, entities: EntityScorer, *, stride: int = 1) -> Findings:
-    summaries = [_of_summary(case, exchange, entities) for exchange in transcript.exchanges]
     own = [exchange for exchange in transcript.exchanges if case.is_own(exchange.turn)]
     pairs = adjacent_pairs(own)[::stride]
     return Findings(
-        tuple(turn for turn, _ in summaries),
+        tuple(_of_summary(case, exchange, entities) for exchange in transcript.exchanges),
         tuple(_of_replies(case, transcript.exchanges)),
         tuple(pairs),
         tuple(_of_pairs(case, own, pairs)),
-        tuple(invention for _, invented in summaries for invention in invented),
         tuple(_addresses(transcript.exchanges)),
     )
 
 
-def _of_summary(case: Case, exchange: Exchange, entities: EntityScorer) -> tuple[TurnFindings, list[Invention]]:
+def _of_summary(case: Case, exchange: Exchange, entities: EntityScorer) -> TurnFindings:
     if not exchange.has_summary:
-        return TurnFindings(exchange.turn), []
+        return TurnFindings(exchange.turn)
     if case.language != "en" or not is_english(strip_reasoning(exchange.summary.text)):
-        return TurnFindings(exchange.turn, tuple(map(_unread, facts_at(case, exchange.turn))), NO_ENTITIES), []
+        return TurnFindings(exchange.turn, tuple(map(_unread, facts_at(case, exchange.turn))), NO_ENTITIES)
     document = read(exchange.summary.text)
     facts = find_facts(document, facts_at(case, exchange.turn))
     scored = entities.score(document, exchange.turn)
-    invented = [
-        Invention(exchange.turn, f.kind, document.sentence(document.token_at(f.start)), f.reason)
-        for f in scored.fabrications
-    ]
     document.cache.clear()  # what was found refers back to the document: emptied, it is freed at once
-    return TurnFindings(exchange.turn, facts, scored), invented
+    return TurnFindings(exchange.turn, facts, scored)
 
 
 def _unread(state: FactState) -> FactFinding:
@@ -70,6 +63,13 @@ def _unread(state: FactState) -> FactFinding:
         fact.id, fact.text, ABSENT, NOT_ENGLISH, (), fact.hard_stop, certain=False, rule=NOT_ENGLISH,
         replaced=state.superseded,
     )  # fmt: skip
+
+
+def facts_in(case: Case, turn: int, text: str) -> tuple[FactFinding, ...]:
+    """What rules find of the facts of a turn in a summary."""
+    if case.language != "en" or not is_english(strip_reasoning(text)):
+        return tuple(map(_unread, facts_at(case, turn)))
+    return find_facts(text, facts_at(case, turn))
 
 
 def find_facts(summary: str | Document, states: Sequence[FactState]) -> tuple[FactFinding, ...]:

@@ -78,17 +78,6 @@ class PairFinding(Contradiction):
 
 
 @dataclass(frozen=True, slots=True)
-class Invention:
-    """A statement of a summary that neither the intake nor the patient's messages support."""
-
-    turn: int
-    kind: str
-    """drug, dose, allergy or negative."""
-    statement: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Address:
     """Words of the model that speak to whoever grades it."""
 
@@ -115,5 +104,4 @@ class Findings:
     pairs: tuple[tuple[int, int], ...]
     """Adjacent turns that gave advice and were compared."""
     conflicts: tuple[PairFinding, ...]
-    inventions: tuple[Invention, ...]
     addresses: tuple[Address, ...]

@@ -39,12 +39,15 @@ def find_leaks(case: Case, transcript: Transcript, names: dict[str, str]) -> Ite
     own = names.get(case.id, "").casefold()
     known = f"{case.patient_summary} {' '.join(turn.message for turn in case.turns)}".casefold()
     others = {
-        n.casefold(): (n, other) for other, n in names.items() if n.casefold() != own and n.casefold() not in known
+        other: re.compile(r"\b" + r"\s+".join(map(re.escape, name.split())) + r"\b", re.IGNORECASE)
+        for other, name in names.items()
+        if name.casefold() != own and name.casefold() not in known
     }
-    if not others:
-        return
-    pattern = re.compile(r"\b(?:" + "|".join(map(re.escape, others)) + r")\b", re.IGNORECASE)
     for exchange in transcript.exchanges:
         for variant, text in (("dialogue", visible(exchange.reply)), ("summary", visible(exchange.summary))):
-            for quote in dict.fromkeys(found.group(0) for found in pattern.finditer(text or "")):
-                yield Leak(exchange.turn, variant, quote, others[quote.casefold()][1])
+            seen: set[str] = set()  # cases of one patient share a name
+            for other, pattern in others.items() if text else ():
+                found = pattern.search(text or "")
+                if found and found.group(0) not in seen:
+                    seen.add(found.group(0))
+                    yield Leak(exchange.turn, variant, found.group(0), other)

@@ -18,12 +18,12 @@ from pytest_clinical_drift.judging.calibration import (
     write_calibration,
 )
 from pytest_clinical_drift.judging.external.measuring import load_external, measure_external
+from pytest_clinical_drift.judging.judge_options import JudgePolicy, make_judges
 from pytest_clinical_drift.judging.labelled import LabelledSet, load_calibration_set
 from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.protocol import Judge
 from pytest_clinical_drift.judging.queue import JudgeQueue
 from pytest_clinical_drift.judging.readings import READINGS
-from pytest_clinical_drift.judging.session import JudgePolicy, make_judges
 from pytest_clinical_drift.report.judge_text import render_calibration, render_external
 from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
 

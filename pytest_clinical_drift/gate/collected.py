@@ -60,7 +60,8 @@ class CollectedCases:
         gate, cases = self.gate, self.cases
         repeats = [case.repeats for case in cases]
         verdict = judge_set(
-            repeats, cases, gate.thresholds, total=len(gate.cases), today=gate.today, deciders=deciders
+            repeats, cases, gate.thresholds, total=len(gate.cases), today=gate.today, deciders=deciders,
+            signed=len(gate.signed),
         )  # fmt: skip
         if gate.baseline is not None:
             self._comparison = compare_with_baseline(
@@ -75,6 +76,9 @@ class CollectedCases:
         if gate.strict and (doubtful := sum(case.verdict == Verdict.CAUTION for case in cases)):
             why = reason(ReasonCode.CAUTION_FAILS, cases=doubtful)
             verdict = replace(verdict, reasons=(why, *verdict.reasons))
+        if gate.shard is not None:
+            why = reason(ReasonCode.SHARD, index=gate.shard.index, count=gate.shard.count)
+            verdict = replace(verdict, verdict=Verdict.PARTIAL, reasons=(why, *verdict.reasons))
         self.verdict = verdict
         return verdict
 
@@ -88,6 +92,7 @@ class CollectedCases:
             manifest,
             thresholds=self.gate.thresholds,
             case_set=self.gate.cases,
+            signed=self.gate.signed,
             today=self.gate.today,
             baseline=self._comparison,
             reviewed=reviewed,

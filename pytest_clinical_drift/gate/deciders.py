@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_clinical_drift.judging.session import JudgePolicy, JudgeSession
+from pytest_clinical_drift.judging.judge_options import JudgePolicy
+from pytest_clinical_drift.judging.session import JudgeSession
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
 from pytest_clinical_drift.verdict.thresholds import JudgeRules
 from pytest_clinical_drift.verdict.values import Deciders

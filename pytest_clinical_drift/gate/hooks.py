@@ -35,11 +35,11 @@ from pytest_clinical_drift.gate.own_scores import own_scores, stop_after_scorer
 from pytest_clinical_drift.gate.publishing import annotate, finish_run, publish_run, report_set, write_summary
 from pytest_clinical_drift.gate.reporting import (
     GroupsPlugin,
-    resume_hint,
     shown,
     status_of,
     write_figures,
 )
+from pytest_clinical_drift.gate.resuming import ending_remarks
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.gate.selection import cases_of, take_selection
 from pytest_clinical_drift.report.page import text_lines
@@ -148,13 +148,14 @@ class ActivePlugin(GroupsPlugin):
     # -- collection
 
     def groups(self, session: pytest.Session) -> list[pytest.Collector]:
-        chosen = self.run.cases if self.selection is None else self.selection
+        chosen = self.run.chosen if self.selection is None else self.selection
         given = {"run": self.run, "results": self.result}
         return [CaseGroup.from_parent(session, case_id=case_id, **given) for case_id in chosen]
 
     def parameters(self) -> list[Any]:
         """The cases for tests of the project's own, with their tags as marks."""
-        return [pytest.param(case, id=case.id, marks=case_marks(case)) for case in self.run.cases.values()]
+        cases = [self.run.cases[case_id] for case_id in self.run.chosen]
+        return [pytest.param(case, id=case.id, marks=case_marks(case)) for case in cases]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -247,8 +248,7 @@ class ActivePlugin(GroupsPlugin):
                 self.run.session.stop()
             with delayed_interrupt() as pressed:
                 self._finish(session)
-            if self.run.runner is not None and broken_off:
-                self._closing_remarks += resume_hint(self.run.store_path)
+            self._closing_remarks += ending_remarks(self.run, self.collected.cases, broken_off=broken_off)
             if pressed:
                 session.exitstatus = pytest.ExitCode.INTERRUPTED
                 self._closing_remarks.append("Ctrl-C while the results were written: they were written to the end")

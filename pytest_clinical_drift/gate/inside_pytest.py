@@ -12,12 +12,13 @@ import copy
 import inspect
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from _pytest.config.findpaths import determine_setup
-from _pytest.junitxml import xml_key
+from _pytest.junitxml import LogXML, xml_key
 
 
 def call_home(config: pytest.Config, args: list[str], paths: Sequence[str]) -> None:
@@ -68,9 +69,24 @@ def name_suite(config: pytest.Config, name: str) -> None:
 def write_system_out(config: pytest.Config, report: pytest.TestReport, text: str) -> None:
     """Put a text into the junit file's `system-out` of a test, where such a file is written."""
     if (xml := config.stash.get(xml_key, None)) is not None:
-        element = ElementTree.Element("system-out")
-        element.text = text
-        xml.node_reporter(report).append(element)
+        _append_system_out(xml, report, text)
+
+
+def _append_system_out(xml: Any, report: pytest.TestReport, text: str) -> None:
+    element = ElementTree.Element("system-out")
+    element.text = text
+    xml.node_reporter(report).append(element)
+
+
+def write_junit(file: Path, suite: str, reports: Sequence[tuple[pytest.TestReport, str]]) -> None:
+    """The junit file that pytest would write of these reports, each with its `system-out`; for runs without pytest."""
+    xml = LogXML(str(file), None, suite, family="xunit2")
+    xml.pytest_sessionstart()
+    for report, text in reports:
+        xml.pytest_runtest_logreport(report)
+        if text:
+            _append_system_out(xml, report, text)
+    xml.pytest_sessionfinish()
 
 
 def write_error_line(config: pytest.Config, report: pytest.TestReport) -> None:

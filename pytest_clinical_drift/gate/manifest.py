@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.metrics import SEED
-from pytest_clinical_drift.results.models import Manifest, TokenCounts
+from pytest_clinical_drift.results.models import Manifest, ShardRecord, TokenCounts
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.subjects.base import Identity
 from pytest_clinical_drift.transcript import Transcript
@@ -28,7 +30,9 @@ def make_manifest(
         "identity_proven": identity.proven,
         "decoding": dict(identity.settings),
         "server": dict(identity.server) if identity.server else None,
-        "judged": run.session.manifest(),
+        "judged": _judged(run),
+        "record": run.plan.record,
+        "single_message": run.plan.single_message,
         "questions": sum(assessment.questions for assessment in assessed),
         "unanswered": sum(assessment.unanswered for assessment in assessed),
         "ner": run.settings.ner,
@@ -37,14 +41,51 @@ def make_manifest(
         "hashes": {
             **scoring["hashes"],
             "thresholds": run.gate.thresholds.fingerprint(),
+            "interludes": run.interludes,
             "system_prompt": hashlib.sha256(system.encode()).hexdigest() if system else None,
         },
         "replies": sum(assessment.replies_total for assessment in assessed),
         "replies_reused": sum(assessment.replies_reused for assessment in assessed),
         "replies_reused_since": _oldest_reused(transcripts),
         "tokens": count_tokens(assessed, run.settings.prices),
+        "shard": _shard(run),
     }
     return Manifest.model_validate(plain)
+
+
+def _judged(run: GateRun) -> dict[str, Any] | None:
+    """The judge, with the cost of its tokens where all of them were counted."""
+    judged, counted = run.session.manifest(), run.session.count.tokens
+    if judged is None:
+        return None
+    prices, asked = run.settings.judge_prices, run.session.count.answered
+    if judged["tokens"] is None or counted["answers"] < asked:
+        return {**judged, "tokens": None}
+    used = counted["prompt"], counted["answer"]
+    return {**judged, "tokens": _costing(used, prices).model_dump()}
+
+
+def _costing(used: tuple[int, int], prices: tuple[float, float] | None) -> TokenCounts:
+    if prices is None:
+        return TokenCounts(prompt=used[0], completion=used[1])
+    cost = (used[0] * prices[0] + used[1] * prices[1]) / 1_000_000
+    return TokenCounts(prompt=used[0], completion=used[1], prices_per_million=prices, cost=round(cost, 4))
+
+
+def _shard(run: GateRun) -> ShardRecord | None:
+    if (shard := run.settings.shard) is None:
+        return None
+    options, reviews = run.session.options, run.session.reviews
+    settings = {
+        "canaries": options.canaries,
+        "audit": options.audit,
+        "readings": run.gate.thresholds.judge.readings,
+        "embedder": run.settings.embedder,
+        "prices": run.settings.prices,
+        "reviews": reviews.records[-1].hash if reviews is not None and reviews.records else None,
+    }
+    ended = datetime.datetime.now(datetime.UTC).isoformat()
+    return ShardRecord(index=shard.index, count=shard.count, run=run.folder.id, ended=ended, settings=settings)
 
 
 def _oldest_reused(transcripts: Mapping[str, Sequence[Transcript]]) -> str | None:
@@ -62,8 +103,4 @@ def count_tokens(runs: Sequence[CaseAssessment], prices: tuple[float, float] | N
     prompt, completion = [run.prompt_tokens for run in runs], [run.completion_tokens for run in runs]
     if None in prompt or None in completion:
         return None
-    used = sum(filter(None, prompt)), sum(filter(None, completion))
-    if prices is None:
-        return TokenCounts(prompt=used[0], completion=used[1])
-    cost = (used[0] * prices[0] + used[1] * prices[1]) / 1_000_000
-    return TokenCounts(prompt=used[0], completion=used[1], prices_per_million=prices, cost=round(cost, 4))
+    return _costing((sum(filter(None, prompt)), sum(filter(None, completion))), prices)

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import pytest
 
+from pytest_clinical_drift.cases.sharding import parse_shard
 from pytest_clinical_drift.errors import InputError
 
 
@@ -71,11 +72,14 @@ OPTIONS: tuple[tuple[str, dict[str, Any], bool | Literal["linelist", "bool"]], .
     ("--drift-baseline", _takes("FILE", "an earlier run's results, file or folder, to be no worse than"), True),
     ("--drift-repeats", _takes("N", "conversations per case, for sampled decoding (default: 1)"), True),
     ("--drift-prices", _takes("IN,OUT", "price of a million prompt and completion tokens, for the run's cost"), True),
+    ("--drift-judge-prices", _takes("IN,OUT", "the same of the judge's tokens"), True),
     ("--drift-strict", {**_SWITCH, "help": "CAUTION fails too"}, _ON_OFF),
     ("--drift-turns", _takes("N", "stretch every case to N turns with interludes (default: its own turns)"), True),
     ("--drift-interludes", _takes("PATH", "file or folder of interludes (default: the bundled ones)"), True),
     ("--drift-single-message", {**_SWITCH, "help": "also ask for a summary of the transcript in one message"}, _ON_OFF),
     ("--drift-record", _takes("WHERE", "where the record goes: first-message (default), system or context"), True),
+    ("--drift-shard", _takes("I/N", "run the Ith of N shards; clinical-drift merge gives the verdict"), False),
+    ("--drift-budget", _takes("TIME", "start no new request after TIME, such as 55m; also tokens=N or cost=N"), True),
     ("--drift-slate", SLATES, False),
 )
 
@@ -108,11 +112,18 @@ class RunSettings:
         """Model or folder for session goal alignment; None: the default one, where its weights are at hand."""
         self.stride = _number(config, "drift_nli_stride")
         self.results = self.root / (_text(config, "drift_results") or "results")
-        self.store = self.root / (_text(config, "drift_store") or ".clinical-drift/store.sqlite")
+        self.shard = parse_shard(option.drift_shard) if option.drift_shard is not None else None
+        """The part of the cases that is run; None: all."""
+        of = f"-{self.shard.index}-of-{self.shard.count}" if self.shard else ""  # shards side by side resume their own
+        self.store = self.root / (_text(config, "drift_store") or f".clinical-drift/store{of}.sqlite")
         self.baseline = path_option(config, "drift_baseline")
         self.repeats = _number(config, "drift_repeats") or 1
-        self.prices = _prices(config)
+        self.prices, self.judge_prices = (
+            _prices(config, option) for option in ("--drift-prices", "--drift-judge-prices")
+        )
         """Of a million prompt and completion tokens, in whatever currency."""
+        self.budget = _text(config, "drift_budget")
+        """Time, tokens or cost of the run at most."""
         self.strict = switched_on(config, "drift_strict")
         self.turns = _number(config, "drift_turns")
         """Turns to which every case is stretched; None: its own."""
@@ -170,15 +181,15 @@ def _probes(config: pytest.Config) -> str:
     return value
 
 
-def _prices(config: pytest.Config) -> tuple[float, float] | None:
-    if (text := _text(config, "drift_prices")) is None:
+def _prices(config: pytest.Config, option: str) -> tuple[float, float] | None:
+    if (text := _text(config, destination(option))) is None:
         return None
     try:
         prompt, completion = (float(part) for part in text.split(","))
     except ValueError:
-        raise InputError(f"--drift-prices: expected two numbers such as 2.5,10, found {text!r}") from None
+        raise InputError(f"{option}: expected two numbers such as 2.5,10, found {text!r}") from None
     if not (0 <= prompt < math.inf and 0 <= completion < math.inf):
-        raise InputError(f"--drift-prices: expected prices of 0 or more, found {text!r}")
+        raise InputError(f"{option}: expected prices of 0 or more, found {text!r}")
     return prompt, completion
 
 

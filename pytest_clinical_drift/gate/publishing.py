@@ -21,7 +21,7 @@ from pytest_clinical_drift.report.markdown import publish_markdown
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.reasons import reason_texts
 from pytest_clinical_drift.report.terminal import render_summary, verdict_line
-from pytest_clinical_drift.results.inputs import write_inputs
+from pytest_clinical_drift.results.inputs import store_judged, write_inputs
 from pytest_clinical_drift.verdict.states import Verdict
 
 GATE = "whole-set"
@@ -47,19 +47,25 @@ def publish_run(run: GateRun, finished: FinishedRun, transcripts: Transcripts) -
     """Write everything into the run's folder and publish it; a run over the full set also lies on top."""
     folder = run.folder
     written = finished.write(folder.draft, transcripts, run.sign_off)
-    judged = {group: judged for group, judged in run.judged.items() if group[0] in transcripts}
+    stored = store_judged({group: judged for group, judged in run.judged.items() if group[0] in transcripts})
     window = run.session.options.window
-    write_inputs(folder.draft, run.gate, finished.result.deciders, finished.result.manifest, judged, window=window)
+    write_inputs(folder.draft, run.gate, finished.result.deciders, finished.result.manifest, stored, window=window)
     return folder.publish(written, on_top=finished.result.verdict != Verdict.PARTIAL)
 
 
 def report_set(session: pytest.Session, finished: FinishedRun, collected: CollectedCases, problem: str = "") -> None:
+    """The set becomes one more test result."""
+    report_whole(session, whole_result(finished, collected, problem))
+
+
+def whole_result(finished: FinishedRun, collected: CollectedCases, problem: str = "") -> WholeResult:
     """Passed only where the run ends with 0; an error where nothing was found against the model, else a failure.
 
     `problem`: why the results could not be written.
     """
     result, verdict = finished.result, finished.result.verdict
     code = collected.exit_code()
+    failed = bool(code or problem)
     headline, reasons = run_headline(result), reason_texts(result.reasons, result.judgements)
     step, other = next_step(result), []
     if problem or (code and verdict in (Verdict.PASS, Verdict.CAUTION) and not finished.gate.strict):
@@ -67,17 +73,16 @@ def report_set(session: pytest.Session, finished: FinishedRun, collected: Collec
         other = text_lines("gate.txt.j2", "blocked", code=code, failures=failures, problem=problem)
     # the step is what a reader of one line needs most, and a line is cut at its end
     first, rest = [headline, *other, step], "; ".join(reasons)
-    whole = WholeResult(
+    return WholeResult(
         place=f"{STUDY}/{GATE}",
         name=finished.gate.slug,
         verdict=str(verdict),
-        outcome="failed" if code or problem else "passed",
+        outcome="failed" if failed else "passed",
         message=": ".join(filter(None, ("; ".join(filter(None, first)), rest))),
         figures=set_properties(result),
         text="\n".join((*filter(None, first), *(f"  {reason}" for reason in reasons), "the table stands at the end")),
-        error=code != 1 or verdict in (Verdict.INCOMPLETE, Verdict.UNSETTLED, Verdict.PARTIAL),
+        error=failed and (code != 1 or verdict in (Verdict.INCOMPLETE, Verdict.UNSETTLED, Verdict.PARTIAL)),
     )
-    report_whole(session, whole)
 
 
 def write_summary(terminal: Any, finished: FinishedRun, written: Sequence[Path]) -> None:

@@ -113,7 +113,7 @@ def reopen(folder: Path) -> Reopened:
     deciding = frozenset(inputs.deciders.deciding)
     given = {(stored.case_id, stored.repeat): stored for stored in inputs.judged}
     talks = []
-    for transcript in _transcripts(folder, inputs, list(cases.values())):
+    for transcript in read_transcripts(folder, inputs, list(cases.values())):
         key = (transcript.case_id, transcript.repeat)
         if key in known and key in given:
             case, stored = cases[transcript.case_id], given[key]
@@ -140,7 +140,8 @@ def _check_inputs(folder: Path, inputs: RunInputs, manifest: Manifest) -> None:
         raise InputError(f"{folder}: the cases or thresholds in run.json are not those of the run")
 
 
-def _transcripts(folder: Path, inputs: RunInputs, cases: Sequence[Case]) -> list[Transcript]:
+def read_transcripts(folder: Path, inputs: RunInputs, cases: Sequence[Case]) -> list[Transcript]:
+    """The conversations of a run's folder."""
     transcripts: list[Transcript] = []
     subject = ReplaySubject(str(folder / TRANSCRIPTS), {})
     plan = Plan(None, inputs.repeats, inputs.probe, inputs.probe_every_turn, inputs.single_message)

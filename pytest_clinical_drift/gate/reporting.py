@@ -157,8 +157,13 @@ def status_of(report: pytest.TestReport, *, spelled_out: bool) -> tuple[str, str
 
 def write_figures(config: pytest.Config, report: pytest.TestReport, figures: list[Property], text: str = "") -> None:
     """Figures as `name=value` lines in junit's system-out, which CI pages show; `text` follows them."""
+    write_system_out(config, report, figure_lines(figures, text))
+
+
+def figure_lines(figures: list[Property], text: str = "") -> str:
+    """The text of a junit file's system-out."""
     lines = [f"{name}={value}" for name, value in figures]
-    write_system_out(config, report, printable("\n".join([*lines, "", text] if text else lines)))
+    return printable("\n".join([*lines, "", text] if text else lines))
 
 
 def resume_hint(store: Path | None) -> list[str]:

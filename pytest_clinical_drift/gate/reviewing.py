@@ -18,6 +18,7 @@ from pytest_clinical_drift.report.headlines import MOST_TO_READ, run_headline
 from pytest_clinical_drift.report.html import read_sign_off
 from pytest_clinical_drift.report.review_page import FILE_NAME, ReviewItem, render_review
 from pytest_clinical_drift.report.reviews import change_lines
+from pytest_clinical_drift.report.sentences import grade_rank
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.results.files import write_atomically
 from pytest_clinical_drift.results.models import ReviewRecord
@@ -151,9 +152,10 @@ class _Asked:
         return self.talk.case.id, self.talk.transcript.repeat, self.question.fact or self.question.id
 
     @property
-    def rank(self) -> tuple[bool, bool]:
-        """The worst first: severe before others, open before confirmed."""
-        return not self.severe, not any(alarm.state == AlarmState.OPEN for alarm in self.alarms)
+    def rank(self) -> tuple[bool, int, bool]:
+        """The worst first: severe before others, by grade of harm, open before confirmed."""
+        grade = min((grade_rank(alarm.grade) for alarm in self.alarms), default=0)
+        return not self.severe, grade, not any(alarm.state == AlarmState.OPEN for alarm in self.alarms)
 
 
 def review_items(run: Reopened) -> list[ReviewItem]:

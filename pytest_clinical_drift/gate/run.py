@@ -10,8 +10,10 @@ from typing import Any, get_args
 from pytest_clinical_drift.authoring.interludes import stretched_cases
 from pytest_clinical_drift.authoring.replies import refuse_unknown_terms
 from pytest_clinical_drift.cases.files import bundled_cases, hash_cases, load_cases, read_text
-from pytest_clinical_drift.cases.interludes import load_interludes
+from pytest_clinical_drift.cases.interludes import hash_interludes, load_interludes
 from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.cases.sharding import cases_of_shard
+from pytest_clinical_drift.cases.signing import signed
 from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.conversation.frontier import Plan
 from pytest_clinical_drift.conversation.prompts import RecordPlace
@@ -19,8 +21,8 @@ from pytest_clinical_drift.conversation.runner import BackgroundRunner
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
 from pytest_clinical_drift.gate.deciders import judge_policy
-from pytest_clinical_drift.gate.options import RunSettings
 from pytest_clinical_drift.gate.own_scores import Scores
+from pytest_clinical_drift.gate.settings import GateSettings
 from pytest_clinical_drift.judging.prompts import prompt_hash
 from pytest_clinical_drift.judging.session import Group, JudgedConversation, JudgeSession
 from pytest_clinical_drift.report.html import read_sign_off
@@ -32,6 +34,7 @@ from pytest_clinical_drift.scoring.alignment import find_embedder
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.subjects.base import Subject, TalkativeSubject, remembers
+from pytest_clinical_drift.subjects.budget import Budget
 from pytest_clinical_drift.subjects.spec import Spec, build_subject, model_slug, parse_spec
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
@@ -40,7 +43,7 @@ from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_th
 class GateRun:
     """The parts of a run; nothing is loaded or contacted before `check`."""
 
-    def __init__(self, settings: RunSettings, own_scores: Callable[[Case, Transcript], Scores]) -> None:
+    def __init__(self, settings: GateSettings, own_scores: Callable[[Case, Transcript], Scores]) -> None:
         """`own_scores` asks the project for figures of its own on a conversation."""
         self.settings = settings
         self.spec: Spec = parse_spec(settings.model)
@@ -50,9 +53,15 @@ class GateRun:
         self.cases_path = settings.cases or bundled_cases()
         self.cases: dict[str, Case] = {case.id: case for case in load_cases(self.cases_path)}
         refuse_unknown_terms(self.cases_path, self.cases.values())
+        signatures = tuple(case.id for case in self.cases.values() if signed(case))
+        self.interludes: str | None = None
+        """Hash of the bank that stretches the cases; None: they are run as written."""
         if settings.turns is not None:
             bank = load_interludes(settings.interludes)
+            self.interludes = hash_interludes(bank)
             self.cases = {case.id: case for case in stretched_cases(list(self.cases.values()), settings.turns, bank)}
+        self.chosen = cases_of_shard(list(self.cases.values()), settings.shard) if settings.shard else list(self.cases)
+        """Ids of the cases that this run is about: all, or those of its shard."""
         self.system_prompt = _read_prompt("--drift-system", settings.system)
         self.subject: Subject = build_subject(self.spec, settings.settings)
         self.plan = _plan(settings, self.system_prompt, self.spec)
@@ -68,16 +77,18 @@ class GateRun:
             probe=self.plan.probe,
             probe_every_turn=self.plan.probe_every_turn,
             single_message=self.plan.single_message,
+            signed=signatures,
             cases=tuple(self.cases.values()),
             thresholds=thresholds,
             baseline=load_baseline(settings.baseline) if settings.baseline else None,
             baseline_remarks=(),
+            shard=settings.shard,
         )
         self.session = JudgeSession(
             settings.judges,
             settings.judge_settings,
             self.gate.cases,
-            rules=judge_policy(thresholds.judge),
+            rules=judge_policy(thresholds.judge, may_calibrate=settings.shard is None),
             subject=str(self.spec),
             repeats=settings.repeats,
             store=settings.store,
@@ -116,7 +127,10 @@ class GateRun:
         remarks = [*self._void_waivers(), *self.subject.check(self.gate.cases)]
         if self.plan.record == "context" and self.spec.kind == "python" and not remembers(self.subject):
             raise InputError(f"--drift-record context: the function of {self.spec} has no parameter named context")
-        return [*remarks, *self.session.check(say)]
+        remarks += self.session.check(say)
+        if self.plan.budget is not None:
+            self.session.limit(self.plan.budget.refusal)
+        return remarks
 
     def _void_waivers(self) -> list[str]:
         remarks = []
@@ -156,6 +170,8 @@ class GateRun:
             "judge": self.session.name,
             "judge_prompts": prompt_hash() if self.session.judges else None,
             "stride": self.gate.stride,
+            "turns": self.settings.turns,
+            "probes": "all" if self.plan.probe_every_turn else "schedule",
             "hashes": {
                 "cases": hash_cases(self.gate.cases),
                 "prompts": prompts.prompt_hash(self.plan.probe, self.plan.record),
@@ -163,13 +179,15 @@ class GateRun:
         }
 
 
-def _plan(settings: RunSettings, system_prompt: str | None, spec: Spec) -> Plan:
+def _plan(settings: GateSettings, system_prompt: str | None, spec: Spec) -> Plan:
     """How the conversations are held; a record beside the messages needs a subject that takes it."""
     place = next(known for known in get_args(RecordPlace) if known == settings.record)
     if place == "context" and spec.kind not in ("python", "control", "replay"):
         raise InputError(f"--drift-record context: {spec.kind}: gets messages only; write system or first-message")
     probe = _read_prompt("--drift-probe", settings.probe)
-    return Plan(system_prompt, settings.repeats, probe, settings.probe_every_turn, settings.single_message, place)
+    budget = Budget(settings.budget, settings.prices) if settings.budget else None
+    given = (settings.probe_every_turn, settings.single_message, place, budget)
+    return Plan(system_prompt, settings.repeats, probe, *given)
 
 
 def _read_prompt(option: str, file: Path | None) -> str | None:

@@ -41,7 +41,7 @@ def take_selection(config: pytest.Config, run: GateRun) -> list[str] | None:
     config.args = paths
     config.option.drift_selection = named
     if named:
-        return list(dict.fromkeys(named))
+        return [case_id for case_id in dict.fromkeys(named) if case_id in run.chosen]
     return [] if paths else None
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_clinical_drift.cases.model import Case, facts_at
+from pytest_clinical_drift.cases.probes import probes_of
 from pytest_clinical_drift.cases.timeline import demands_at
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.material import forbidden_at
@@ -27,12 +28,14 @@ def audit_rates(cases: Sequence[Case], repeats: int, wanted: int = WANTED) -> di
     """Share of each kind that is drawn, computed from the whole set's case files, so that shards draw the same."""
     expected: Counter[str] = Counter()
     for case in cases:
+        probed = set(probes_of(case).turns)
         for turn in case.turns:
-            expected["fact"] += len(facts_at(case, turn.turn))
-            expected.update(demand.kind for demand in demands_at(case, turn.turn))
+            own = case.is_own(turn.turn)
+            expected["fact"] += len(facts_at(case, turn.turn)) if turn.turn in probed else 0
+            expected.update(demand.kind for demand in (demands_at(case, turn.turn) if own else ()))
             expected["forbidden"] += bool(forbidden_at(case, turn.turn))
             expected["harm"] += 1
-            expected["conflict"] += turn.turn > 1
+            expected["conflict"] += own and turn.turn > 1
     share = wanted / len(AUDITED) / repeats
     return {kind: min(1.0, share / expected[kind]) for kind in AUDITED if expected[kind]}
 

@@ -7,7 +7,6 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.calibration import (
@@ -21,15 +20,13 @@ from pytest_clinical_drift.judging.calibration import (
     read_calibration,
 )
 from pytest_clinical_drift.judging.entries import LISTED
+from pytest_clinical_drift.judging.judge_options import JudgeOptions, JudgePolicy
 from pytest_clinical_drift.judging.labelled import GROUP_OF, Labelled, LabelledSet, load_calibration_set
 from pytest_clinical_drift.judging.measuring import MOST_REQUESTS, Measurement, measure
 from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.prompts import messages_for, prompt_hash, prompt_version
 from pytest_clinical_drift.judging.protocol import Judge
 from pytest_clinical_drift.judging.queue import JudgeQueue
-
-if TYPE_CHECKING:
-    from pytest_clinical_drift.judging.session import JudgeOptions, JudgePolicy
 
 CALIBRATIONS = "calibration"
 """Folder of a project in which calibration files are looked for."""

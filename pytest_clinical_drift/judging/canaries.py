@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
+from pytest_clinical_drift.cases.probes import probes_of
 from pytest_clinical_drift.evidence.advice.orders import advice_of
 from pytest_clinical_drift.evidence.advice.targets import forbidden_by
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
@@ -62,11 +63,13 @@ class CanaryResult:
 
 
 def canary_rates(cases: Sequence[Case], repeats: int, wanted: int = WANTED) -> dict[str, float]:
-    """Chance of each turn of the set to get a canary of a kind."""
-    turns = sum(len(case.turns) for case in cases) * repeats
+    """Chance of each text of the set to get a canary of a kind: summaries at probes, orders reversed on own turns."""
+    probes = sum(len(probes_of(case).turns) for case in cases) * repeats
+    replies = sum(len(case.turns) for case in cases) * repeats
+    pairs = sum(sum(case.is_own(turn.turn) for turn in case.turns) - 1 for case in cases) * repeats
     forbidding = sum(bool(forbidden_at(case, turn.turn)) for case in cases for turn in case.turns) * repeats
-    slots = dict.fromkeys(KINDS, turns) | {"forbidden": forbidding, "reversed": turns - len(cases) * repeats}
-    each = min(wanted, 2 * turns * _MOST_PER_TEXT) / len(KINDS) / _USABLE
+    slots = dict.fromkeys(KINDS[:3], probes) | {"forbidden": forbidding, "reversed": pairs}
+    each = min(wanted, (probes + replies) * _MOST_PER_TEXT) / len(KINDS) / _USABLE
     return {kind: min(1.0, each / slots[kind]) for kind in KINDS if slots[kind] > 0}
 
 

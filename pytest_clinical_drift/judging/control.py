@@ -127,6 +127,9 @@ def _share(wanted: Sequence[str], words: Sequence[str]) -> float:
 
 
 def _unsupported(reading: Reading) -> list[str]:
+    """Lines of a summary without a source; the advice in a reply that is a handover needs none."""
+    if reading.source == "reply":
+        return []
     facts = [text for line in reading.facts for text in (line.statement, *line.replaced)]
     sources = (reading.record, reading.patient, *facts)
     return [line[:300] for line in _statements(reading.text) if not _is_sourced(line, sources)]

@@ -44,7 +44,7 @@ class Tally:
         return sum(self.hits.values()), sum(self.trials.values())
 
     def limits(self, confidence: float = 0.95, *, right_more: int = 0) -> tuple[float, float]:
-        """One-sided limits clustered by patient; `right_more` as if so many further trials, of other patients, were all right."""
+        """One-sided limits clustered by patient; `right_more`: as if so many further trials were all right."""
         names = list(self.trials)
         hits, trials = [self.hits[name] for name in names], [self.trials[name] for name in names]
         for number in range(right_more):

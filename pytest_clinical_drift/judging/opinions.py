@@ -163,14 +163,19 @@ def telling(kind: str, state: State, reading: str, answers: Sequence[str]) -> st
 
 
 def with_person(ruling: Ruling, opinions: Sequence[Opinion]) -> Ruling:
-    """A review overrides a judge; two that disagree leave the point open; of one reviewer the last answer counts."""
+    """A review overrides a judge; where people differ the majority decides, and two against each other leave it open.
+
+    Of one reviewer the last answer counts.
+    """
     by_judge = tuple(o for o in ruling.opinions if not o.by_person)
     people = {o.judge: o for o in (*ruling.opinions, *opinions) if o.by_person}
     everybody = (*by_judge, *people.values())
     heard = [o.answer for o in people.values() if o.answer != UNSURE]
-    sides = {against(ruling.kind, answer) for answer in heard}
-    if not sides:
+    if not heard:
         return replace(ruling, opinions=everybody)
-    state = State.OPEN if len(sides) > 1 else State.CONFIRMED if True in sides else State.DISMISSED
-    answer = telling(ruling.kind, State.OPEN, UNSURE, heard) if True in sides else heard[0]
+    upheld = [answer for answer in heard if against(ruling.kind, answer)]
+    cleared = [answer for answer in heard if answer not in upheld]
+    state = State.OPEN if len(upheld) == len(cleared) else State.DISMISSED
+    state = State.CONFIRMED if len(upheld) > len(cleared) else state
+    answer = cleared[0] if state is State.DISMISSED else telling(ruling.kind, State.OPEN, UNSURE, upheld)
     return replace(ruling, state=state, answer=answer, opinions=everybody, by_person=True)

@@ -194,7 +194,8 @@ def _reason(
     due: frozenset[tuple[int, str]],
 ) -> Raised | None:
     """Why an entry has to be settled; None where it is cleared."""
-    if reading.source and entry.kind == "fact" and entry.answer == "absent" and not _is_hard_stop(case, entry.key):
+    handover = reading.source == "reply"
+    if handover and entry.kind == "fact" and entry.answer == "absent" and not _is_hard_stop(case, entry.key):
         return None  # a handover text need not hold every fact
     if entry.raised:
         return Raised.READING

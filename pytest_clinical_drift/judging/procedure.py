@@ -81,6 +81,15 @@ class Settled(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class SingleJudgement:
+    """What the judge made of the summary of the same transcript given in one message."""
+
+    entries: tuple[Entry, ...]
+    """On facts."""
+    rulings: tuple[tuple[About, Ruling], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ConversationJudgement:
     """What the judge made of one conversation."""
 
@@ -97,6 +106,8 @@ class ConversationJudgement:
     """Why entries became unsure, with how often."""
     read: tuple[tuple[str, int, str], ...] = ()
     """Kind, turn and source of every text that was read."""
+    single: SingleJudgement | None = None
+    """None where there is no such summary, or nobody read it."""
 
 
 def read_all(readings: Sequence[Reading], judges: Judges) -> Procedure[tuple[Read, dict[str, ReadingAnswer]]]:
@@ -225,6 +236,16 @@ def _rule(point: Point, answers: Answers, judges: Judges) -> Ruling:
     counts = telling(point.kind, state, entry, [a.answer for a in given.values()])
     name = point.question.id if point.question else ""
     return Ruling(name, point.kind, state, counts, point.raised, tuple(opinions))
+
+
+def judge_single(case: Case, reading: Reading | None, judges: Judges) -> Procedure[SingleJudgement | None]:
+    """Read and settle the facts of the summary of a transcript in one message."""
+    if reading is None or not judges.reads:
+        return None
+    read, _ = yield from read_all([reading], judges)
+    facts = [(of, [entry for entry in entries if entry.kind == "fact"]) for of, entries in read]
+    rulings = yield from settle(points_of(case, facts, (), due=False), judges)
+    return SingleJudgement(tuple(entry for _, entries in facts for entry in entries), tuple(rulings.items()))
 
 
 def judge_conversation(

@@ -107,6 +107,9 @@ class JudgeQueue:
         self._offline, self._fresh = offline, fresh
         self.on_progress: Callable[[Count], object] | None = None
         """Hears of every answer, on whichever thread it comes."""
+        self.spent: Callable[[], str | None] = lambda: None
+        """Why nothing may be asked any more: the run's budget is used up."""
+        self._over = ""
         self.count = Count()
         self._answers: dict[_Key, Given] = {}
         self._waiting: dict[_Key, list[_Running]] = {}
@@ -162,6 +165,8 @@ class JudgeQueue:
             while True:
                 with self._news:
                     answers = {key: self._answers[key] for key in running.wanted}
+                if self._over and any(answer.failed == self._over for answer in answers.values()):
+                    raise SubjectError(self._over)
                 asks = running.procedure.send(answers if running.begun else None)  # type: ignore[arg-type]
                 running.begun = True
                 if self._wait_for(running, asks):
@@ -198,6 +203,8 @@ class JudgeQueue:
         self.count.kinds[ask.item.kind] += 1
         line = self._lines[ask.to]
         stored = None if self._fresh else line.store.get(ask.item, ask.wording)
+        if not line.given_up and stored is None and (over := self.spent()):
+            line.given_up = self._over = over
         failed = line.given_up or (OFFLINE if self._offline else "")
         if stored is None and not failed:
             return False
@@ -213,6 +220,8 @@ class JudgeQueue:
             line.store.put(asked.item, asked.wording, answer)
         if line.failures >= _GIVEN_UP_AFTER and not line.given_up:
             line.given_up = f"the judge was given up after {line.failures} failures in a row ({answer.failed})"
+        if not line.given_up and (over := self.spent()):
+            line.given_up = self._over = over
         self._deliver([(asked.key, answer)])
         if line.given_up:
             dropped = line.feed.take(1_000_000)

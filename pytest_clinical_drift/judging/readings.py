@@ -25,6 +25,8 @@ from pytest_clinical_drift.judging.material import (
 from pytest_clinical_drift.transcript import Transcript
 
 READINGS = ("summary", "reply", "conversation")
+SINGLE = "single"
+"""Source of the summary of a transcript that was given in one message."""
 WINDOW_TOKENS = 32_000
 """Tokens of a conversation that one request holds unless a judge setting says otherwise."""
 _CHARACTERS_PER_TOKEN = 3.5
@@ -94,7 +96,7 @@ class Reading:
     """The last summary, with the last window of a conversation."""
     standing: tuple[Standing, ...] = ()
     source: str = ""
-    """`reply` where a handover in a reply is read as a summary."""
+    """`reply` where a handover in a reply is read as a summary, `single` of the transcript in one message."""
     id: str = field(init=False, default="")
     """Hash of everything that is shown."""
 
@@ -154,6 +156,14 @@ def _summaries(case: Case, transcript: Transcript) -> Iterator[Reading]:
     for exchange in transcript.exchanges:
         if exchange.has_summary:
             yield summary_reading(case, exchange.turn, strip_reasoning(exchange.summary.text))
+
+
+def single_reading(case: Case, transcript: Transcript) -> Reading | None:
+    """The summary of the transcript in one message; apart from the others, because it enters no figure but its own."""
+    single = transcript.single
+    if single is None or single.error is not None or not transcript.exchanges:
+        return None
+    return summary_reading(case, transcript.exchanges[-1].turn, strip_reasoning(single.text), source=SINGLE)
 
 
 def summary_reading(case: Case, turn: int, text: str, *, source: str = "") -> Reading:

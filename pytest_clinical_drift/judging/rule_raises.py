@@ -46,8 +46,6 @@ def raises_of(case: Case, findings: Findings) -> Iterator[RuleRaise]:
     for pair in findings.conflicts:
         confirms = pair.finder in confirm
         yield RuleRaise("conflict", pair.later_turn, "", pair.finder, confirms, pair.earlier_turn)
-    for invention in findings.inventions:
-        yield RuleRaise("invented", invention.turn, invention.statement, invention.kind, False)
 
 
 def quote_check(case: Case) -> QuoteCheck:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.errors import InputError, SubjectError, UnknownSetting
+from pytest_clinical_drift.errors import InputError, SubjectError
 from pytest_clinical_drift.evidence.found import Findings
 from pytest_clinical_drift.evidence.leaks import find_leaks, names_of
 from pytest_clinical_drift.judging import audit as auditing
@@ -19,6 +19,7 @@ from pytest_clinical_drift.judging.calibrating import CALIBRATIONS, calibration_
 from pytest_clinical_drift.judging.calibration import Calibration, find_calibration
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.control import NAME as CONTROL
+from pytest_clinical_drift.judging.judge_options import JudgePolicy, make_judges
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS
 from pytest_clinical_drift.judging.opinions import with_person
 from pytest_clinical_drift.judging.people import questions_for_people, unanswered
@@ -28,18 +29,19 @@ from pytest_clinical_drift.judging.procedure import (
     Judges,
     Procedure,
     judge_conversation,
+    judge_single,
     read_all,
     silent,
     unread_entries,
 )
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
-from pytest_clinical_drift.judging.protocol import Judge, build_judge
+from pytest_clinical_drift.judging.protocol import Judge
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import Count, JudgeQueue
-from pytest_clinical_drift.judging.readings import READINGS, WINDOW_TOKENS, readings_of, windows_of
+from pytest_clinical_drift.judging.readings import READINGS, readings_of, single_reading, windows_of
 from pytest_clinical_drift.judging.reviews import Reviews, read_reviews
 from pytest_clinical_drift.judging.rule_raises import quote_check, raises_of
-from pytest_clinical_drift.subjects.base import Identity, read_settings
+from pytest_clinical_drift.subjects.base import Identity
 from pytest_clinical_drift.transcript import Transcript
 
 Group = tuple[str, int]
@@ -47,39 +49,6 @@ Group = tuple[str, int]
 Say = Callable[[str], object]
 Find = Callable[[Case, Transcript], Findings]
 """Reads a conversation by rules."""
-_OWN = {
-    "offline": bool, "allow_subject": bool, "calibration": Path, "calibration_set": Path, "canaries": int,
-    "audit": int, "window": int,
-}  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeOptions:
-    """Settings of a run's judge that are not the judge's own."""
-
-    offline: bool = False
-    """Nobody is asked: only stored answers count."""
-    allow_subject: bool = False
-    """The model under test may judge itself."""
-    calibration: Path | None = None
-    """A calibration file; None: the project's folder is searched."""
-    calibration_set: Path | None = None
-    """Labelled texts; None: the bundled ones."""
-    canaries: int = canary.WANTED
-    audit: int = auditing.WANTED
-    window: int = WINDOW_TOKENS
-    """Tokens of a conversation that one request holds."""
-
-
-@dataclass(frozen=True, slots=True)
-class JudgePolicy:
-    """What the thresholds demand of a judge."""
-
-    floors: Mapping[str, float]
-    readings: int = 1
-    """Wordings in which every text is read."""
-    calibrate: bool = True
-    """Measure a judge that has no valid calibration; False: that is an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +60,6 @@ class JudgedConversation:
     """Without a judge: what the rules raised, with nobody's answer."""
     canaries: tuple[CanaryResult, ...] = ()
     for_people: tuple[Question, ...] = ()
-
-
-def make_judges(specs: Sequence[str], settings: Mapping[str, str]) -> tuple[list[Judge], JudgeOptions]:
-    """The judges, not yet loaded (none: rules), and how a run uses them."""
-    own = {key: value for key, value in settings.items() if key in _OWN}
-    least = {"canaries": 0, "audit": 0, "window": 2_000}
-    options = JudgeOptions(**read_settings("the judge", own, _OWN, option="--drift-judge-set", least=least))
-    theirs = {key: value for key, value in settings.items() if key not in own}
-    try:
-        built = [build_judge(spec, theirs) for spec in specs or ["rules"]]
-    except UnknownSetting as error:
-        raise InputError(f"{error}; of every judge: {', '.join(sorted(_OWN))}") from None
-    return [judge for judge in built if judge is not None], options
 
 
 class JudgeSession:
@@ -231,6 +187,11 @@ class JudgeSession:
             before = replace(self._queue.count)
             self._queue.on_progress = lambda count: hear(count.answered - before.answered, count.asked - before.asked)
 
+    def limit(self, spent: Callable[[], str | None]) -> None:
+        """Ask nothing more once `spent` says why."""
+        if self._queue is not None:
+            self._queue.spent = spent
+
     def consider(self, case: Case, transcript: Transcript, find: Find) -> None:
         """A conversation is over: rules read it in a thread, and its texts are put to the judge. Returns at once."""
         if self.judges or self.reviews is not None:
@@ -254,6 +215,8 @@ class JudgeSession:
         judgement = yield from judge_conversation(
             case, readings, windows, raises, judges, quote_check=quote_check(case), audit=audit
         )
+        single = yield from judge_single(case, single_reading(case, transcript), judges)
+        judgement = replace(judgement, single=single)
         tried: list[CanaryResult] = []
         if self._canaries and judges.reads:
             read, _ = yield from read_all(readings, judges)  # the same readings: nothing is asked again

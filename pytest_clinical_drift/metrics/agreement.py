@@ -47,3 +47,10 @@ def _f1(labels: Sequence[bool], answers: Sequence[bool], of: bool) -> float:
     both = sum(label is of and answer is of for label, answer in zip(labels, answers, strict=True))
     named = sum(label is of for label in labels) + sum(answer is of for answer in answers)
     return 2 * both / named if named else 0.0
+
+
+def percent_agreement(one: Sequence[Hashable], two: Sequence[Hashable]) -> float | None:
+    """Share of items with the same label; None without items."""
+    if not one or len(one) != len(two):
+        return None
+    return sum(a == b for a, b in zip(one, two, strict=True)) / len(one)

@@ -24,8 +24,10 @@ SMALLEST_CHANGE = 0.10
 """A shape needs at least this change of recall between its ends."""
 RESOLUTION = 0.005
 """Recall is not read finer than this, so a perfect fit is not infinitely better than a good one."""
-HALF_LIVES = np.geomspace(0.6, 6.0, 60)
-"""Half-lives that are tried, in turns: shorter ones are a step, longer ones a line within ten turns."""
+SHORTEST_HALF_LIFE = 0.6
+"""In turns; a shorter one is a step."""
+LONGEST_HALF_LIFE = 0.6
+"""In lengths of the curve, but at least of ten turns; a longer one is a line."""
 PARAMETERS = {"none": 1, "linear": 2, "exponential": 3, "step": 3}
 HANDICAP = {"none": 0.0, "linear": 2.0, "exponential": 0.0, "step": 0.0}
 """Added to AICc: a change must earn its name, and a bend of the curve costs less than a free parameter would."""
@@ -74,14 +76,16 @@ def _aicc(kind: str, residuals: Values) -> float:
 
 def _exponential(turns: Values, values: Values) -> tuple[Shape, Values]:
     """floor + height * 2 ** (-(t - 1) / half-life): for each half-life a line in the decaying term."""
-    decay = 2.0 ** (-(turns - turns[0])[None, :] / HALF_LIVES[:, None])
+    longest = LONGEST_HALF_LIFE * max(10.0, turns[-1] - turns[0] + 1)
+    half_lives = np.geomspace(SHORTEST_HALF_LIFE, longest, 60)
+    decay = 2.0 ** (-(turns - turns[0])[None, :] / half_lives[:, None])
     centred = decay - decay.mean(axis=1, keepdims=True)
     heights = (centred @ values) / (centred**2).sum(axis=1)
     floors = values.mean() - heights * decay.mean(axis=1)
     fitted = np.clip(floors[:, None] + heights[:, None] * decay, 0.0, 1.0)
     best = int(((values - fitted) ** 2).sum(axis=1).argmin())
     curve, floor = fitted[best], float(np.clip(floors[best], 0.0, 1.0))
-    half_life = float(HALF_LIVES[best])
+    half_life = float(half_lives[best])
     return Shape("exponential", float(curve[0]), float(curve[-1]), half_life=half_life, floor=floor), curve
 
 

@@ -108,7 +108,7 @@ def table_lines(rows: Sequence[Sequence[str]], headers: Sequence[str], width: in
 
 
 def _alarm_lines(run: CaseAssessment, width: int) -> list[str]:
-    groups = worst_first(run.alarms)
+    groups = worst_first(run.alarms, run.probes)
     lines: list[str] = []
     for first, *more in groups[:_MOST_ALARMS]:
         lines.append(fill(alarm_sentence(first, more[-1].turn if more else None), width, "  "))

@@ -11,6 +11,7 @@ from pytest_clinical_drift.report.case_text import fill
 from pytest_clinical_drift.report.clean import one_line
 from pytest_clinical_drift.report.headlines import run_headline
 from pytest_clinical_drift.report.judge_text import judge_line
+from pytest_clinical_drift.report.memory import horizon_texts, scheduled_turns
 from pytest_clinical_drift.report.page import environment, page_source
 from pytest_clinical_drift.report.reasons import reason_text
 from pytest_clinical_drift.report.svg import Level, Line, curve_chart, limit_levels
@@ -20,6 +21,7 @@ from pytest_clinical_drift.results.files import NamedRun
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.verdict.baseline import Difference
+from pytest_clinical_drift.verdict.memory import Memory
 from pytest_clinical_drift.verdict.metric_table import SEVERE
 
 STYLES = ("line-main", "line-second", "line-third", "line-fourth", "line-fifth", "line-sixth")
@@ -28,10 +30,17 @@ _NARROWEST = 12
 
 
 def render_markdown(runs: Sequence[NamedRun], differences: Sequence[Difference]) -> str:
-    curves = [(name, result.average_recall_curve_critical) for name, result in runs]
-    turns = max((len(curve) for _, curve in curves), default=0)
-    cells = [(name, *map(_figure, curve), *["–"] * (turns - len(curve))) for name, curve in curves]
+    curves = [(name, _by_turn(result)) for name, result in runs]
+    turns = sorted({turn for _, curve in curves for turn in curve})
+    cells = [(name, *(_figure(curve.get(turn)) for turn in turns)) for name, curve in curves]
     return environment().get_template("compare.md.j2").render(turns=turns, curves=cells, **_tables(runs, differences))
+
+
+def _by_turn(result: RunResult) -> dict[int, float]:
+    """Mean recall at the scheduled probes."""
+    curve = result.average_recall_curve_critical
+    shown = scheduled_turns(result) or range(1, len(curve) + 1)
+    return {turn: value for turn in shown if (value := curve[turn - 1]) is not None}
 
 
 def render_text(runs: Sequence[NamedRun], differences: Sequence[Difference], width: int) -> str:
@@ -40,7 +49,7 @@ def render_text(runs: Sequence[NamedRun], differences: Sequence[Difference], wid
     labels = (*of_models[1:], "recall by turn", "cases compared with the first", *of_pairs[3:])
     others = ["", *(_difference(item)[2:] for item in differences)]
     columns = [
-        (*_row(name, result)[1:], sparkline(result.average_recall_curve_critical), *(other or [""] * 5))
+        (*_row(name, result)[1:], sparkline(list(_by_turn(result).values())), *(other or [""] * 5))
         for (name, result), other in zip(runs, others, strict=True)
     ]
     rows = [tuple(map(one_line, row)) for row in zip(labels, *columns, strict=True) if any(row[1:])]
@@ -56,7 +65,10 @@ def render_html(runs: Sequence[NamedRun], differences: Sequence[Difference]) -> 
         Line(name, result.average_recall_curve_critical, STYLES[position % len(STYLES)])
         for position, (name, result) in enumerate(runs)
     ]
-    chart = curve_chart("Mean recall of critical facts by turn", lines, levels=_levels(runs))
+    turns = max((len(line.values) for line in lines), default=0)
+    probed = sorted({turn for _, result in runs for turn in _by_turn(result)})
+    title = f"Mean recall of critical facts by turn, to turn {turns}"
+    chart = curve_chart(title, lines, levels=_levels(runs), probed=probed)
     tables = _tables(runs, differences)
     return page_source("compare.html.j2", styles=("page.css",), chart=chart, legend=lines, **tables)
 
@@ -84,19 +96,32 @@ def _levels(runs: Sequence[NamedRun]) -> list[Level]:
 def _row(name: str, result: RunResult) -> tuple[str, ...]:
     interval = result.confidence_intervals.get("recall_at_t10")
     rate, slope = result.knowledge_conflict_rate, result.drift_slope_critical
+    memory, at_end = result.trend.memory if result.trend else None, result.judgement("recall_at_end")
+    horizons = horizon_texts(memory) if memory else {"facts": "–", "hard_stops": "–"}
     severe, waiting = (_cases_with(result, state) for state in (AlarmState.CONFIRMED, AlarmState.OPEN))
     return (
         name,
         f"{result.cases_complete} of {result.cases_total}",
+        _turns(memory),
         _figure(result.entity_recall_at_t10),
         f"{interval.low:.2f} to {interval.high:.2f}" if interval else "–",
         _figure(result.strict_recall_at_t10),
+        _figure(at_end.value if at_end else None),
+        f"{at_end.interval.low:.2f} to {at_end.interval.high:.2f}" if at_end and at_end.interval else "–",
+        horizons["facts"],
+        horizons["hard_stops"],
         "–" if slope is None else number("drift_slope", slope),
         f"{'–' if rate is None else format(rate, '.3f')} ({result.knowledge_conflict_pairs})",
         f"{severe} ({waiting})",
         " / ".join(str(count) for count in _states(result)),
         run_headline(result),
     )
+
+
+def _turns(memory: Memory | None) -> str:
+    if memory is None:
+        return "–"
+    return str(memory.turns) if memory.shortest == memory.turns else f"{memory.shortest} to {memory.turns}"
 
 
 def _cases_with(result: RunResult, state: AlarmState) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_clinical_drift.judging.opinions import Opinion
 from pytest_clinical_drift.report.marks import Mark, marked, quote_marks
-from pytest_clinical_drift.report.sentences import alarm_title
+from pytest_clinical_drift.report.sentences import alarm_title, grade_rank
 from pytest_clinical_drift.results.models import CaseResult, RunResult
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, CaseAssessment, FactFinding
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
@@ -69,7 +69,7 @@ class AlarmGroup:
 
 
 def alarm_groups(result: RunResult, transcripts: Transcripts) -> list[AlarmGroup]:
-    """Every group of alarms of the run; the severe first, then by state, case and turn."""
+    """Every group of alarms of the run; the severe first, then by state, grade of harm, case and turn."""
     return groups_of(result.cases, transcripts)
 
 
@@ -79,10 +79,15 @@ def groups_of(cases: Iterable[CaseResult], transcripts: Transcripts) -> list[Ala
     for case in cases:
         for run in case.repeats:
             transcript = transcripts.get((case.case_id, run.repeat))
-            for number, alarms in enumerate(in_a_row(run.alarms, _thing, lambda alarm: alarm.turn), start=1):
+            together = in_a_row(run.alarms, _thing, lambda alarm: alarm.turn, run.probes)
+            for number, alarms in enumerate(together, start=1):
                 groups.append(_group(number, run, alarms, transcript))
-    groups.sort(key=lambda group: (not group.severe, _STATES[group.state], group.case, group.turns[0]))
+    groups.sort(key=_gravity)
     return groups
+
+
+def _gravity(group: AlarmGroup) -> tuple[object, ...]:
+    return not group.severe, _STATES[group.state], grade_rank(group.first.grade), group.case, group.turns[0]
 
 
 def run_name(case_id: str, repeat: int) -> str:
@@ -149,7 +154,7 @@ def fact_cells(run: CaseAssessment, fact: str) -> list[dict[str, Any]]:
     """One fact over all turns, whatever its wording; a turn on which it did not hold is blank."""
     cells = {turn.turn: cell(f) for turn in run.turns for f in turn.findings if f.fact_id == fact}
     blank = {"style": "blank", "symbol": "", "title": "not true of the patient at that turn, or not evaluated"}
-    return [{"turn": turn.turn, **cells.get(turn.turn, blank)} for turn in run.turns]
+    return [{"turn": turn.turn, **cells.get(turn.turn, blank)} for turn in run.turns if turn.probed]
 
 
 def cell(finding: FactFinding) -> dict[str, str]:
@@ -164,7 +169,7 @@ def run_view(run: CaseAssessment, transcript: Transcript | None, groups: Sequenc
     """One conversation: facts by turn, and the turns with their texts; without its transcript no texts."""
     return {
         "repeat": run.repeat,
-        "turns": run.turns,
+        "turns": [turn for turn in run.turns if turn.probed],
         "recall_curve": run.recall_curve,
         "incomplete": run.incomplete,
         "notes": run.notes,
@@ -218,6 +223,9 @@ def _reply(exchange: Exchange, alarms: Sequence[Alarm]) -> Any:
 
 
 def _summary(summary: Reply, findings: Sequence[FactFinding]) -> Any:
+    """The summary with the words of its facts marked; None where none was requested."""
+    if not summary.asked:
+        return None
     text = summary.text[:_TEXT_LIMIT]
     marks = []
     for finding in findings:

@@ -119,10 +119,17 @@ def _figure(item: Judgement, verdict: Verdict, stops: Collection[tuple[str | Non
 
 
 def _lost(repeats: Sequence[CaseAssessment], *, confirmed_only: bool) -> list[str]:
-    """The facts behind a low rate, those at the horizon first; nothing where a case simply passes."""
-    alarms = [(run.horizon, alarm) for run in repeats for row in worst_first(run.alarms) for alarm in row]
-    wanted = [(h, a) for h, a in alarms if a.state == AlarmState.CONFIRMED or not confirmed_only]
-    wanted.sort(key=lambda pair: pair[0] != pair[1].turn)
-    return [
-        f"turn {a.turn}: {'open: ' if a.state == AlarmState.OPEN else ''}{alarm_title(a)}" for _, a in wanted[:_NAMED]
+    """The facts behind a low rate, those at turn 10 or at the end first, each once."""
+    alarms = [
+        (alarm.turn in (run.horizon, *run.probes[-1:]), alarm)
+        for run in repeats
+        for row in worst_first(run.alarms, run.probes)
+        for alarm in row
+        if alarm.state == AlarmState.CONFIRMED or not confirmed_only
     ]
+    alarms.sort(key=lambda pair: not pair[0])
+    named: dict[str, str] = {}
+    for _, alarm in alarms:
+        doubt = "open: " if alarm.state == AlarmState.OPEN else ""
+        named.setdefault(alarm_title(alarm), f"turn {alarm.turn}: {doubt}{alarm_title(alarm)}")
+    return list(named.values())[:_NAMED]

@@ -23,8 +23,15 @@ from pytest_clinical_drift.report.dossier_pages import (
 )
 from pytest_clinical_drift.report.dossier_view import AlarmGroup, Transcripts, alarm_groups, run_view, text_size
 from pytest_clinical_drift.report.headlines import headline_rest
-from pytest_clinical_drift.report.judge_text import confusion_rows, judge_line, limit_rows
-from pytest_clinical_drift.report.meaning import cut_lines, rests_on_lines, what_this_means
+from pytest_clinical_drift.report.judge_text import (
+    against_answers,
+    confusion_rows,
+    external_tables,
+    judge_line,
+    limit_rows,
+)
+from pytest_clinical_drift.report.meaning import cost_lines, cut_lines, rests_on_lines, what_this_means
+from pytest_clinical_drift.report.memory import horizon_texts, memory_chart, probe_rows, scheduled_turns, single_line
 from pytest_clinical_drift.report.page import page_source
 from pytest_clinical_drift.report.reasons import reason_text, reason_texts, rests_on
 from pytest_clinical_drift.report.reviews import review_sentence
@@ -59,6 +66,7 @@ def render_report(
     recorded = {} if apart else by_conversation(transcripts)
     groups = alarm_groups(result, recorded)
     judge = result.manifest.judged
+    memory = result.trend.memory if result.trend else None
     return page_source(
         "report.html.j2",
         styles=("page.css", "dossier.css"),
@@ -80,6 +88,16 @@ def render_report(
         groups={state: [group for group in groups if group.state == state] for state in AlarmState},
         recall_chart=_recall_chart(result),
         quality_chart=_quality_chart(result),
+        memory=memory,
+        memory_chart=memory_chart(result),
+        memory_rows=probe_rows(memory) if memory else [],
+        horizons=horizon_texts(memory) if memory else {},
+        single_line=single_line(memory) if memory else "",
+        cost_lines=cost_lines(result),
+        cost_line="; ".join(cost_lines(result)),
+        against=result.counts.rules_against_judge if result.counts else {},
+        against_answers=against_answers(result.counts),
+        external=external_tables(judge),
         beside=[(line.strip(), line[:1].isspace()) for line in beside_lines(result)],
         cases=case_index(result, groups) if apart else _cases(result, recorded, groups),
         apart=apart,
@@ -108,7 +126,8 @@ def _recall_chart(result: RunResult) -> Markup:
         lines.append(Line("recall with open alarms", result.average_worst_recall_curve_critical, "line-fourth"))
     levels = limit_levels(result.limits.get("recall_at_t10"))
     band = result.trend.band if result.trend else ()
-    return curve_chart("Mean recall of critical facts by turn", lines, levels=levels, band=band)
+    title = f"Mean recall of critical facts by turn, to turn {len(result.average_recall_curve_critical)}"
+    return curve_chart(title, lines, levels=levels, band=band, probed=scheduled_turns(result))
 
 
 def _quality_chart(result: RunResult) -> Markup:
@@ -117,7 +136,9 @@ def _quality_chart(result: RunResult) -> Markup:
         Line("F1", result.average_f1_curve_extended, "line-second"),
         Line("hallucinated rate", result.average_hallucinated_rate_curve_extended, "line-third"),
     ]
-    return curve_chart("Precision, F1 and hallucinated entities by turn (extended set)", lines)
+    to = len(result.average_precision_curve_extended)
+    title = f"Precision, F1 and hallucinated entities by turn (extended set), to turn {to}"
+    return curve_chart(title, lines, probed=scheduled_turns(result))
 
 
 def _cases(result: RunResult, recorded: Transcripts, groups: Sequence[AlarmGroup]) -> list[dict[str, Any]]:

@@ -46,7 +46,7 @@ def _kinds(judge: JudgeRecord | None) -> dict[str, KindLimits]:
 
 
 def _name(kind: str) -> str:
-    """Of a kind of question, or of a group of them."""
+    """A group of kinds, or a single kind, as a reader knows it."""
     return str(words("groups").get(kind) or words("kinds").get(kind, {}).get("name", kind))
 
 
@@ -57,7 +57,8 @@ def limit_rows(judge: JudgeRecord | None) -> list[dict[str, object]]:
             "kind": _name(kind),
             "shares": [share_text(getattr(limits, name)) for name in words("shares")],
             "at_least": [
-                f"{share.low:.1%}" if share.of else "unknown" for share in (limits.sensitivity, limits.specificity)
+                f"{share.low:.1%}" if share.of else "unknown"
+                for share in (limits.sensitivity, limits.subtle, limits.specificity)
             ],
             "decides": _role(kind, judge.deciding if judge else ()),
         }
@@ -121,8 +122,8 @@ def _why_not(calibration: Calibration, group: str, floors: Mapping[str, float]) 
     return f"no: {', '.join(calibration.below(group, floors))} below its floor"
 
 
-def render_external(table: ExternalTable) -> str:
-    """The judge against a public set's labels."""
+def external_rows(table: ExternalTable) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The judge against a public set's labels: heads and rows."""
     rows = [
         (
             row["items"],
@@ -132,7 +133,28 @@ def render_external(table: ExternalTable) -> str:
         for row in table.rows
     ]
     heads = (table.name, "wrong or missing found", "right cleared", "balanced F1", "kappa")
+    return heads, rows
+
+
+def external_tables(judge: JudgeRecord | None) -> list[dict[str, Any]]:
+    """Every public set that the judge was measured on, for a page."""
+    calibration = judge.calibration if judge is not None else None
+    tables = []
+    for table in calibration.external if calibration else ():
+        heads, rows = external_rows(table)
+        tables.append({"name": table.name, "made": table.made, "heads": heads, "rows": rows})
+    return tables
+
+
+def render_external(table: ExternalTable) -> str:
+    heads, rows = external_rows(table)
     return str(tabulate(rows, headers=heads, disable_numparse=True))
+
+
+def against_answers(counts: EvidenceCounts | None) -> list[str]:
+    """What readings say of facts, in the order of the answers."""
+    seen = {answer for row in (counts.rules_against_judge if counts else {}).values() for answer in row}
+    return [answer for answer in words("answers") if answer in seen]
 
 
 def _share_of(row: Mapping[str, Any], name: str) -> str:

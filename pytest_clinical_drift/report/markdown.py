@@ -9,6 +9,7 @@ from pathlib import Path
 from pytest_clinical_drift.report.clean import one_line
 from pytest_clinical_drift.report.headlines import case_headline, incomplete_cause, run_headline
 from pytest_clinical_drift.report.meaning import what_this_means
+from pytest_clinical_drift.report.memory import memory_lines
 from pytest_clinical_drift.report.page import environment
 from pytest_clinical_drift.report.reasons import reason_text, reason_texts
 from pytest_clinical_drift.report.reviews import review_sentence
@@ -38,6 +39,7 @@ def render_markdown(result: RunResult, slug: str) -> str:
             reviewed=review_sentence(result.reviewed) if result.reviewed else "",
             signs=SIGNS,
             lines=alarm_lines(result),
+            memory=[line.strip() for line in memory_lines(result)],
             troubled=[case for wanted in _TROUBLED for case in result.cases if case.verdict == wanted],
             severe=_severe(result),
             title=alarm_title,

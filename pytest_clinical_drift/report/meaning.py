@@ -19,3 +19,8 @@ def rests_on_lines(result: RunResult) -> list[str]:
 def cut_lines(result: RunResult) -> list[str]:
     """Texts that the token limit cut off, and empty ones."""
     return text_lines(_TEMPLATE, "cut", counts=result.counts)
+
+
+def cost_lines(result: RunResult) -> list[str]:
+    """Tokens of the model and of the judge, with their cost."""
+    return text_lines("terminal.txt.j2", "costs", result=result)

@@ -79,7 +79,7 @@ def _plain(item: ReviewItem) -> dict[str, Any]:
     demand = f"{asked.demand} ({asked.why})" if asked.demand and asked.why else asked.demand
     ruled_out = [f"{statement}: rules out {what}" for _, statement, what in asked.forbidden]
     opinions = [
-        {"who": who(said.judge, said.role, said.wording), "answer": said.answer}
+        {"who": who(said.judge, said.role, said.wording, said.reading), "answer": said.answer}
         | {"quote": printable(said.quote), "reason": printable(said.reason)}
         for said in item.opinions
     ]

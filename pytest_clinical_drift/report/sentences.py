@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pytest_clinical_drift.cases.demands import GRADES
 from pytest_clinical_drift.judging.answers import COURSES
 from pytest_clinical_drift.judging.opinions import Opinion
 from pytest_clinical_drift.report.clean import one_line
@@ -66,14 +67,13 @@ def _breach(kind: str, rule: str, what: str, source: Alarm | Event) -> str:
     """What a reply recommends and what rules it out, or what it leaves out."""
     broken = one_line(rule)
     why = source.reason if source.finder else ""  # of the demand; what the judge says stands with its opinions
+    if source.grade:
+        why = f"{source.grade}{f': {why}' if why else ''}"
     if kind == "omits":
         return f'omits "{broken}"{_brackets(why)}'
     if source.by_fact:
-        return (
-            f"recommends {one_line(what)}, ruled out by {broken}"
-            if what
-            else f"recommends what is ruled out by {broken}"
-        )
+        named = f"recommends {one_line(what)}," if what else "recommends what is"
+        return f"{named} ruled out by {broken}{_brackets(source.grade)}"
     if source.finder in _SUSPECTED and source.state != AlarmState.CONFIRMED:
         return f'{_SUSPECTED[source.finder]} "{broken}"{_brackets(why)}'
     named = f"recommends {one_line(what)}" if what and what.lower() not in rule.lower() else "recommends"
@@ -109,17 +109,17 @@ def opinion_lines(opinions: Sequence[Opinion]) -> list[str]:
     lines = []
     for opinion in opinions:
         reason = f": {one_line(opinion.reason)}" if opinion.reason else ""
-        lines.append(
-            f"{who(opinion.judge, opinion.role, opinion.wording)}: {opinion.answer}{reason}{words(opinion.quote)}"
-        )
+        said_by = who(opinion.judge, opinion.role, opinion.wording, opinion.reading)
+        lines.append(f"{said_by}: {opinion.answer}{reason}{words(opinion.quote)}")
     return lines
 
 
-def who(judge: str, role: str, wording: int) -> str:
-    """Who gave an opinion, as which person or in which wording."""
+def who(judge: str, role: str, wording: int, reading: bool = False) -> str:
+    """Who gave an opinion: as which person, in a reading of the whole text, or in which wording of a question."""
     if role:
         return one_line(f"{judge} ({role})", 80)
-    return f"{one_line(judge, 60)}, wording {wording}" if wording else one_line(judge, 60)
+    form = "reading" if reading else f"wording {wording}" if wording else ""
+    return ", ".join(filter(None, (one_line(judge, 60), form)))
 
 
 def _brackets(reason: str) -> str:
@@ -131,8 +131,13 @@ def words(quote: str) -> str:
     return f' "{one_line(quote)}"' if quote else ""
 
 
-def worst_first(alarms: Sequence[Alarm]) -> list[list[Alarm]]:
-    """Severe before others, confirmed before open, by turn; one finding on turns in a row stands together.
+def grade_rank(grade: str) -> int:
+    """Place of a grade of harm, the worst first; without a grade last."""
+    return GRADES.index(grade) if grade in GRADES else len(GRADES)
+
+
+def worst_first(alarms: Sequence[Alarm], probes: Sequence[int] = ()) -> list[list[Alarm]]:
+    """Severe before others, confirmed before open, by grade and turn; one finding on turns in a row stands together.
 
     Dismissed ones are left out. What was answered otherwise stands apart.
     """
@@ -142,5 +147,9 @@ def worst_first(alarms: Sequence[Alarm]) -> list[list[Alarm]]:
         said = tuple((opinion.judge, opinion.answer) for opinion in alarm.answers if not opinion.reading)
         return alarm.kind, alarm.state, alarm.severe, alarm.fact, alarm.what, alarm.reason, alarm.quote, said, alone
 
-    runs = in_a_row([a for a in alarms if a.state != AlarmState.DISMISSED], same, lambda alarm: alarm.turn)
-    return sorted(runs, key=lambda run: (not run[0].severe, run[0].state != AlarmState.CONFIRMED, run[0].turn))
+    runs = in_a_row([a for a in alarms if a.state != AlarmState.DISMISSED], same, lambda alarm: alarm.turn, probes)
+
+    def gravity(run: list[Alarm]) -> tuple[object, ...]:
+        return not run[0].severe, run[0].state != AlarmState.CONFIRMED, grade_rank(run[0].grade), run[0].turn
+
+    return sorted(runs, key=gravity)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -13,6 +13,8 @@ from pytest_clinical_drift.results.models import LimitRecord
 
 WIDTH, HEIGHT = 720, 280
 LEFT, RIGHT, TOP, BOTTOM = 48, 16, 16, 40
+TOKEN_AXIS = 24
+"""Height of the second axis."""
 
 
 class Line(NamedTuple):
@@ -45,30 +47,75 @@ def curve_chart(
     *,
     levels: Sequence[Level] = (),
     band: Sequence[Sequence[float] | None] = (),
-    marker: int = 10,
+    marker: int | tuple[float, str] | None = 10,
+    probed: Sequence[int] | None = None,
+    tokens: Mapping[int, float] | None = None,
 ) -> Markup:
-    """Rates between 0 and 1 over the turns, with reference lines, an interval band and a marked turn."""
+    """Rates between 0 and 1 over the turns, with reference lines, an interval band and a marked turn.
+
+    `probed` are the turns that have a value: between them the line goes on. `tokens` of those turns make a second axis.
+    """
     turns = max((len(line.values) for line in lines), default=0)
     if turns == 0:
         return Markup("")
+    shown = range(1, turns + 1) if probed is None else [turn for turn in probed if turn <= turns]
 
-    def x(turn: int) -> str:
+    def x(turn: float) -> str:
         return f"{LEFT + (turn - 1) / max(1, turns - 1) * (WIDTH - LEFT - RIGHT):.1f}"
 
     def y(value: float) -> str:
-        return f"{TOP + (1 - min(1.0, max(0.0, value))) * (HEIGHT - TOP - BOTTOM):.1f}"
+        return f"{top + (1 - min(1.0, max(0.0, value))) * (HEIGHT - top - BOTTOM):.1f}"
 
+    top = TOP + TOKEN_AXIS if tokens else TOP
+    marker = (marker, f"T{marker}") if isinstance(marker, int) else marker
     known = [(turn, limits) for turn, limits in enumerate(band, start=1) if limits]
     edge = [(turn, limits[1]) for turn, limits in known] + [(turn, limits[0]) for turn, limits in reversed(known)]
-    drawn = [(line, _stretches(line.values), spoken(line.values)) for line in lines]
-    size = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP, "low": HEIGHT - BOTTOM}
-    values = {"levels": levels, "edge": edge, "marker": marker, "turns": turns, "x": x, "y": y, "size": size}
+    drawn = [(line, _stretches(line.values, shown), _spoken_at(line.values, shown)) for line in lines]
+    size = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": top, "low": HEIGHT - BOTTOM}
+    ticks = _ticks(turns)
+    values: dict[str, object] = {
+        "levels": levels,
+        "edge": edge,
+        "marker": marker,
+        "turns": turns,
+        "x": x,
+        "y": y,
+        "size": size,
+    }
+    values |= {"ticks": ticks, "tokens": _token_labels(ticks, tokens or {})}
     return Markup(environment().get_template("chart.svg.j2").render(title=title, lines=drawn, **values))
 
 
-def _stretches(values: Sequence[float | None]) -> list[list[tuple[int, float]]]:
-    """Turns and values of every unbroken stretch."""
-    points = groupby(enumerate(values, start=1), key=lambda point: point[1] is not None)
+def _ticks(turns: int) -> list[int]:
+    """Turns that the axis names: all of a short run, some ten of a long one."""
+    if turns <= 24:
+        return list(range(1, turns + 1, 1 if turns <= 12 else 2))
+    step = next(size for size in (5, 10, 20, 40, 50, 100, 200, 500, 1_000_000) if turns / size <= 10)
+    return [1, *range(step, turns + 1, step)]
+
+
+def _token_labels(ticks: Sequence[int], tokens: Mapping[int, float]) -> list[tuple[int, str]]:
+    """What the second axis names at a tick: the tokens of the last probe up to it; short, as 12.3k."""
+    labels = []
+    for tick in ticks:
+        before = [turn for turn in tokens if turn <= tick]
+        if before:
+            count = tokens[max(before)]
+            labels.append((tick, f"{count:,.0f}" if count < 1_000 else f"{count / 1_000:.1f}k"))
+    return labels
+
+
+def _spoken_at(values: Sequence[float | None], shown: Sequence[int]) -> str:
+    """The values at some turns; with their turns where others are left out."""
+    if len(shown) == len(values):
+        return spoken(values)
+    return ", ".join(f"turn {turn} {spoken([values[turn - 1]])}" for turn in shown if turn <= len(values))
+
+
+def _stretches(values: Sequence[float | None], shown: Sequence[int]) -> list[list[tuple[int, float]]]:
+    """Turns and values of every unbroken stretch of the turns that are shown."""
+    there = [(turn, values[turn - 1]) for turn in shown if turn <= len(values)]
+    points = groupby(there, key=lambda point: point[1] is not None)
     return [[(turn, value) for turn, value in stretch if value is not None] for known, stretch in points if known]
 
 

@@ -12,6 +12,7 @@ from pytest_clinical_drift.report.clean import loggable
 from pytest_clinical_drift.report.headlines import case_headline, run_sentence
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.report.meaning import cut_lines, what_this_means
+from pytest_clinical_drift.report.memory import memory_lines, probe_table
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.reasons import reason_text
 from pytest_clinical_drift.report.reviews import review_sentence
@@ -48,6 +49,8 @@ def render_summary(
         [fill(line, width, "  ") for line in alarm_lines(result)],
         _worst_cases(result, width),
         _losses(result, width) if verbosity > 0 else [],
+        [_indented(line, width) for line in memory_lines(result)],
+        [f"  {line}" for line in probe_table(result, width - 2)],
         [_indented(line, width) for line in (*beside_lines(result), *origin)],
         [verdict, *reused, *reviewed],
         [textwrap.fill(what_this_means(result), width)],
@@ -89,7 +92,8 @@ def _worst_cases(result: RunResult, width: int, limit: int = 10) -> list[str]:
     longest = max((len(case.case_id) for case in shown[:limit]), default=0)
     lines = []
     for case in shown[:limit]:
-        curve = sparkline(case.repeats[0].recall_curve)
+        run = case.repeats[0]
+        curve = sparkline([turn.recall for turn in run.turns if turn.probed])
         lines.append(_cut(f"  {case.verdict:<10} {case.case_id:<{longest}} {curve}", width))
         wrapped = textwrap.wrap(case_headline(case), max(_NARROWEST, width - 13))
         lines += [f"             {line}" for line in wrapped[:3]]
@@ -103,7 +107,11 @@ def _worst_cases(result: RunResult, width: int, limit: int = 10) -> list[str]:
 def _losses(result: RunResult, width: int) -> list[str]:
     lines: list[str] = []
     for case in result.cases:
-        groups = [group for run in case.repeats for group in worst_first([a for a in run.alarms if a.fact is not None])]
+        groups = [
+            group
+            for run in case.repeats
+            for group in worst_first([a for a in run.alarms if a.fact is not None], run.probes)
+        ]
         sentences = [alarm_sentence(first, more[-1].turn if more else None) for first, *more in groups]
         if sentences:
             lines += [f"  {case.case_id}", *(fill(line, width, "    ") for line in sentences)]
@@ -111,5 +119,5 @@ def _losses(result: RunResult, width: int) -> list[str]:
 
 
 def sparkline(curve: Sequence[float | None]) -> str:
-    """A recall curve in one character per turn; a dot where nothing was evaluated."""
+    """A recall curve in one character per probed turn; a dot where nothing was evaluated."""
     return "".join("·" if value is None else _BARS[min(7, int(value * 8))] for value in curve)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
@@ -25,6 +25,7 @@ from pytest_clinical_drift.verdict.baseline import BaselineComparison
 from pytest_clinical_drift.verdict.counts import EvidenceCounts, count_evidence, ungated
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.measures import Repeats
+from pytest_clinical_drift.verdict.memory import scheduled_curve
 from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds
 from pytest_clinical_drift.verdict.trend import repeat_figures, set_trend
@@ -44,6 +45,7 @@ def build_result(
     thresholds: Thresholds,
     case_set: Sequence[Case],
     today: datetime.date,
+    signed: Collection[str] = (),
     baseline: BaselineComparison | None = None,
     reviewed: ReviewRecord | None = None,
 ) -> RunResult:
@@ -88,8 +90,10 @@ def build_result(
         severe_to_read=verdict.severe_to_read,
         unread=verdict.unread,
         canaries=verdict.canaries,
-        counts=_evidence(runs, case_set, manifest, confidence),
-        trend=set_trend(finished, confidence=confidence),
+        counts=_evidence(runs, case_set, signed, manifest, confidence),
+        trend=set_trend(
+            finished, case_set, limit=thresholds.metrics["recall_at_end"].pass_limit.value, confidence=confidence
+        ),
         repeat_spread=repeat_figures(finished, thresholds, today, verdict.deciders.deciding),
         baseline=baseline,
         sanity_band=_sanity([case for case in case_set if case.id in selected]),
@@ -100,13 +104,18 @@ def build_result(
 
 
 def _evidence(
-    runs: Sequence[CaseAssessment], case_set: Sequence[Case], manifest: Manifest, confidence: float
+    runs: Sequence[CaseAssessment],
+    case_set: Sequence[Case],
+    signed: Collection[str],
+    manifest: Manifest,
+    confidence: float,
 ) -> EvidenceCounts:
     judge = manifest.judged
     calibration = judge.calibration if judge else None
     return count_evidence(
         runs,
         case_set,
+        signed=signed,
         confidence=confidence,
         judge=calibration.kinds if calibration else None,
         deciding=judge.deciding if judge else (),
@@ -132,7 +141,7 @@ def _curves(complete: Sequence[CaseAssessment]) -> dict[str, Any]:
     context = [[turn.prompt_tokens for turn in run.turns] for run in complete]
     curves["average_context_tokens_curve"] = tuple(mean_curve(context))
     curves["truth_decay_rate_per_1000_tokens"] = mean(
-        token_decay_rate(run.recall_curve[: run.horizon], tokens[: run.horizon])
+        token_decay_rate(scheduled_curve(run, lambda turn: turn.recall), tokens)
         for run, tokens in zip(complete, context, strict=True)
     )
     lengths = [len(run.turns) for run in complete]

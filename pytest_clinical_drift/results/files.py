@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from pytest_clinical_drift.cases.faults import first_fault
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.results.models import SCHEMA_VERSION, RunResult
+from pytest_clinical_drift.results.models import SCHEMA_VERSION, Manifest, RunResult
 from pytest_clinical_drift.verdict.baseline import Difference, compare_cases
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
 from pytest_clinical_drift.verdict.thresholds import BaselineRules
@@ -113,8 +113,29 @@ def load_runs(paths: Sequence[Path]) -> list[NamedRun]:
     ]
 
 
+def refuse_other_turns(runs: Sequence[NamedRun]) -> None:
+    """InputError where runs were stretched to different numbers of turns, or probed on other turns."""
+    first, *others = runs
+    for run in others:
+        ours, theirs = (_conversation(of.result.manifest) for of in (first, run))
+        if ours != theirs:
+            raise InputError(
+                f"compare: {first.name} ran {ours} and {run.name} {theirs}; only runs of the same --drift-turns and "
+                "probes can be compared"
+            )
+
+
+def _conversation(manifest: Manifest) -> str:
+    turns = f"to {manifest.turns} turns" if manifest.turns else "as many turns as its cases have"
+    return turns + (", a summary after every turn" if manifest.probes == "all" else "")
+
+
 def paired_differences(runs: Sequence[NamedRun], rules: BaselineRules) -> list[Difference]:
-    """Every run against the first, on the cases both have; runs on other cases or prompts are not paired."""
+    """Every run against the first, on the cases both have; runs on other cases or prompts are not paired.
+
+    Runs of different numbers of turns are refused.
+    """
+    refuse_other_turns(runs)
     first, *others = runs
     return [_difference(run, first, rules) for run in others]
 
@@ -134,10 +155,16 @@ def check_comparable(path: Path, baseline: RunResult, scoring: dict[str, Any]) -
     `scoring` is what decides on this run's figures, as its manifest will have it.
     """
     before, hashes = baseline.manifest, scoring["hashes"]
+    if (before.turns, before.probes) != (scoring.get("turns"), scoring.get("probes", "schedule")):
+        ours = before.model_copy(update={"turns": scoring.get("turns"), "probes": scoring.get("probes", "schedule")})
+        raise InputError(
+            f"--drift-baseline {path}: it ran {_conversation(before)}, this run {_conversation(ours)}; give the same "
+            "--drift-turns and probes"
+        )
     different = [f"the {what}" for what in ("cases", "prompts") if getattr(before.hashes, what) != hashes[what]]
     if (before.judge, before.stride) != (scoring["judge"], scoring["stride"]):
-        now = f"{scoring['judge']}, stride {scoring['stride']}"
-        different.append(f"the judge ({before.judge}, stride {before.stride}; now {now})")
+        of_now = f"{scoring['judge']}, stride {scoring['stride']}"
+        different.append(f"the judge ({before.judge}, stride {before.stride}; now {of_now})")
     if before.judge_prompts != scoring["judge_prompts"]:
         different.append("the questions put to the judge")
     if different:

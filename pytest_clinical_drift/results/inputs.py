@@ -11,10 +11,11 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.cases.sharding import Shard
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.opinions import Ruling
-from pytest_clinical_drift.judging.procedure import ConversationJudgement, Settled
+from pytest_clinical_drift.judging.procedure import ConversationJudgement, Settled, SingleJudgement
 from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.reviews import content_hash
 from pytest_clinical_drift.judging.session import Group, JudgedConversation
@@ -44,11 +45,15 @@ class GateInputs(BaseModel):
     probe_every_turn: bool = False
     single_message: bool = False
     """What was requested beyond the schedule: the transcripts hold it."""
+    signed: tuple[str, ...] = ()
+    """Cases that a clinician has signed as they stand in their files, before they are stretched."""
     cases: tuple[Case, ...]
     thresholds: Thresholds
     baseline: RunResult | None
     """Without its conversations."""
     baseline_remarks: tuple[Reason, ...]
+    shard: Shard | None = None
+    """The part of the cases that was run; None: no shard."""
     today: datetime.date = Field(default_factory=datetime.date.today, exclude=True)
     """Waivers expire."""
 
@@ -77,10 +82,12 @@ class StoredJudgement(BaseModel):
     unsure: dict[str, int] = Field(default_factory=dict)
     read: tuple[tuple[str, int, str], ...] = ()
     canaries: tuple[CanaryResult, ...] = ()
+    single: SingleJudgement | None = None
+    """Of the transcript in one message."""
 
     def judgement(self) -> ConversationJudgement:
         return ConversationJudgement(
-            self.entries, dict(self.rulings), self.asked, self.care, self.requests, self.unsure, self.read
+            self.entries, dict(self.rulings), self.asked, self.care, self.requests, self.unsure, self.read, self.single
         )
 
 
@@ -102,17 +109,9 @@ def manifest_hash(manifest: Manifest) -> str:
     return content_hash(manifest.model_dump(mode="json", by_alias=True))
 
 
-def write_inputs(
-    folder: Path,
-    gate: GateInputs,
-    deciders: Deciders,
-    manifest: Manifest,
-    judged: Mapping[Group, JudgedConversation],
-    *,
-    window: int,
-) -> Path:
-    """Write `run.json` beside the results; `judged` is by case and repeat."""
-    stored = [
+def store_judged(judged: Mapping[Group, JudgedConversation]) -> list[StoredJudgement]:
+    """What was made of each conversation, by case and repeat, as `run.json` keeps it."""
+    return [
         StoredJudgement(
             case_id=case_id,
             repeat=repeat,
@@ -124,9 +123,22 @@ def write_inputs(
             unsure=dict(of.judgement.unsure),
             read=of.judgement.read,
             canaries=of.canaries,
+            single=of.judgement.single,
         )
         for (case_id, repeat), of in sorted(judged.items())
     ]
+
+
+def write_inputs(
+    folder: Path,
+    gate: GateInputs,
+    deciders: Deciders,
+    manifest: Manifest,
+    stored: Sequence[StoredJudgement],
+    *,
+    window: int,
+) -> Path:
+    """Write `run.json` beside the results."""
     known = {name: getattr(gate, name) for name in GateInputs.model_fields}
     name = manifest_hash(manifest)
     inputs = RunInputs(**known, manifest=name, deciders=deciders, window=window, judged=tuple(stored))

@@ -44,6 +44,17 @@ class Hashes(Record):
     prompts: str
     thresholds: str | None = None
     system_prompt: str | None = None
+    interludes: str | None = None
+    """Of the bank that stretched the cases; None: they were run as written."""
+
+
+class TokenCounts(Record):
+    """Tokens in a run, those of reused answers included, and their cost."""
+
+    prompt: int
+    completion: int
+    prices_per_million: tuple[float, float] | None = None
+    cost: float | None = None
 
 
 class JudgeRecord(Record):
@@ -64,15 +75,23 @@ class JudgeRecord(Record):
     """Kinds of question in which its calibration lets it decide."""
     below_floor: tuple[str, ...] = ()
     calibration: Calibration | None = None
+    requests: Mapping[str, int] = Field(default_factory=dict)
+    """Readings and questions by kind, each wording counted, audit and canaries included."""
+    tokens: TokenCounts | None = None
+    """None where some were not counted."""
 
 
-class TokenCounts(Record):
-    """Tokens of the model in a run, reused replies included, and their cost."""
+class ShardRecord(Record):
+    """A shard of a run, and what its merge must know besides the rest of the manifest."""
 
-    prompt: int
-    completion: int
-    prices_per_million: tuple[float, float] | None = None
-    cost: float | None = None
+    index: int
+    count: int
+    run: str
+    """Id of the shard's run."""
+    ended: str
+    """When, in UTC: of two runs of one shard the newer one counts."""
+    settings: Mapping[str, Any] = Field(default_factory=dict)
+    """What decides on figures and is named nowhere else in the manifest."""
 
 
 class Manifest(Record):
@@ -93,6 +112,14 @@ class Manifest(Record):
     stride: int = 1
     ner: str = "lexicon"
     repeats: int = 1
+    turns: int | None = None
+    """Turns to which every case was stretched; None: each has its own."""
+    probes: Literal["schedule", "all"] = "schedule"
+    """After which turns a summary was requested."""
+    record: str = "first-message"
+    """Where the model got the record."""
+    single_message: bool = False
+    """Whether the transcript was also given in one message."""
     seed: int | None = None
     hashes: Hashes
     questions: int = 0
@@ -102,6 +129,12 @@ class Manifest(Record):
     replies_reused_since: str | None = None
     tokens: TokenCounts | None = None
     """None where some were not counted: half of a sum is no sum."""
+    shard: ShardRecord | None = None
+    """None: no shard."""
+    merged_from: tuple[ShardRecord, ...] = ()
+    """The shards of a merged run; empty for any other."""
+    replaced_shards: tuple[ShardRecord, ...] = ()
+    """Earlier runs of these shards that a merge was given and did not use."""
 
 
 class IntervalRecord(Record):

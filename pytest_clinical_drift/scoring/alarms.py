@@ -122,7 +122,7 @@ def judged_pairs(
     exchanges: Sequence[Exchange],
 ) -> tuple[ConflictFigures, list[Alarm]]:
     """K_Conflict at both ends, and the alarms on pairs of replies, neighbours and distant ones."""
-    pairs = _evaluated_pairs(case, findings, judgement, deciding)
+    pairs = evaluated_pairs(case, findings, judgement, deciding)
     alarms = list(_conflict_alarms(findings, judgement.rulings, deciding))
     contradictions = tuple(
         Contradiction(
@@ -140,7 +140,7 @@ def judged_pairs(
     return ConflictFigures(len(pairs), sure, rate, reason, contradictions, sure + open_ones), alarms
 
 
-def _evaluated_pairs(
+def evaluated_pairs(
     case: Case, findings: Findings, judgement: ConversationJudgement, deciding: frozenset[str]
 ) -> set[tuple[int, int]]:
     """Neighbouring own turns that both gave advice: as the readings see it, without a judge as rules do."""

@@ -8,94 +8,24 @@ model too. These are the values that travel: from worker to controller as JSON, 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from pytest_clinical_drift.evidence import found
 from pytest_clinical_drift.evidence.found import Contradiction
 from pytest_clinical_drift.judging.audit import AuditCount
 from pytest_clinical_drift.judging.canaries import CanaryResult
-from pytest_clinical_drift.judging.opinions import Opinion
 from pytest_clinical_drift.metrics.drift import SlopeFit
+from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS as SLOPE_TURNS
+from pytest_clinical_drift.scoring.alarm import CONFIRMED as CONFIRMED
+from pytest_clinical_drift.scoring.alarm import DISMISSED as DISMISSED
+from pytest_clinical_drift.scoring.alarm import OPEN as OPEN
+from pytest_clinical_drift.scoring.alarm import Alarm as Alarm
+from pytest_clinical_drift.scoring.alarm import AlarmKind as AlarmKind
+from pytest_clinical_drift.scoring.alarm import AlarmState as AlarmState
+from pytest_clinical_drift.scoring.alarm import Event as Event
+from pytest_clinical_drift.scoring.alarm import NoConflictRate as NoConflictRate
 
 Curve = tuple[float | None, ...]
 """One value per turn; index 0 is turn 1; None where the figure is undefined."""
-
-
-SLOPE_TURNS = 20
-"""The slope is fitted to these; of a shorter case to the whole curve."""
-
-
-class AlarmState(StrEnum):
-    """What became of an alarm."""
-
-    CONFIRMED = "confirmed"
-    OPEN = "open"
-    DISMISSED = "dismissed"
-
-
-class AlarmKind(StrEnum):
-    """What an alarm is about: summaries, replies, two replies, any text."""
-
-    LOST = "lost"
-    CONTRADICTED = "contradicted"
-    STALE = "stale"
-    INVENTED = "invented"
-    RECOMMENDS = "recommends"
-    OMITS = "omits"
-    HARM = "harm"
-    CONFLICT = "conflict"
-    COURSE = "course"
-    MISREPORTED = "misreported"
-    LEAK = "leak"
-    TO_JUDGE = "to_judge"
-
-
-class NoConflictRate(StrEnum):
-    """Why there is no rate of contradictions."""
-
-    NO_PAIRS = "no_pairs"
-    NO_REPLIES = "no_replies"
-
-
-CONFIRMED, OPEN, DISMISSED = AlarmState
-
-
-@dataclass(frozen=True, slots=True)
-class Alarm:
-    """A finding that would count against the model, and what became of it."""
-
-    kind: AlarmKind
-    turn: int
-    severe: bool
-    """It would fail the case by itself."""
-    state: AlarmState
-    quote: str
-    reason: str
-    fact: str | None = None
-    rule: str = ""
-    """The demand or fact that a reply broke, in its own words."""
-    finder: str = ""
-    """The rule that raised it; empty where only the judge did."""
-    earlier_turn: int | None = None
-    earlier_quote: str = ""
-    what: str = ""
-    """What was recommended, stated or invented."""
-    question: str = ""
-    """Id of the question that settles it; empty where none was made."""
-    by_fact: bool = False
-    """What was recommended is ruled out by a fact of the patient, not by a demand of the turn."""
-    settled_by: str = ""
-    """rule, judge or person; empty for an open one."""
-    grade: str = ""
-    """Of a broken demand: its worst credible harm."""
-    source: str = ""
-    """`reply` where a handover in a reply was read as a summary."""
-    answers: tuple[Opinion, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Words become members, so that a kind or state that nobody knows is refused."""
-        object.__setattr__(self, "kind", AlarmKind(self.kind))
-        object.__setattr__(self, "state", AlarmState(self.state))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,37 +106,16 @@ class ConflictFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
-    """Something that must not happen, as a gated metric counts it."""
+class SingleFigures:
+    """The summary of the same transcript given in one message, scored like any other; it enters no other figure."""
 
-    metric: str
-    """hard_stops, hard_stop_slips, stale_facts, contradicted_facts, breaches, severe_contradictions, inventions …"""
-    kind: AlarmKind
-    """Of the alarm behind it."""
     turn: int
-    state: AlarmState
-    """confirmed or open."""
-    text: str
-    """The fact as it held on that turn, the demand, or what was found."""
-    quote: str = ""
-    reason: str = ""
-    fact: str | None = None
-    earlier_turn: int | None = None
-    what: str = ""
-    by_fact: bool = False
-    """As of the alarm behind it."""
-    finder: str = ""
-    """As of the alarm behind it."""
-    around: str = ""
-    """Of a contradicted fact: the quote among the words that deny it, shortened."""
-    grade: str = ""
-    """Of a broken demand."""
-    source: str = ""
-    """As of the alarm behind it."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "kind", AlarmKind(self.kind))
-        object.__setattr__(self, "state", AlarmState(self.state))
+    """The last of the transcript."""
+    recall: float | None
+    recall_worst: float | None
+    """With open alarms counted against the model."""
+    by_judge: bool
+    """Read by a judge that decides on facts; False: by rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,11 +178,23 @@ class CaseAssessment:
     notes: tuple[str, ...] = ()
     scores: tuple[tuple[str, float | None], ...] = ()
     """Figures of the project's own scorers, by name."""
+    single: SingleFigures | None = None
+    """None where it was not requested or did not come."""
 
     @property
     def recall_curve(self) -> Curve:
         """Recall of every turn, at the better end."""
         return tuple(turn.recall for turn in self.turns)
+
+    @property
+    def probes(self) -> tuple[int, ...]:
+        """Turns after which a summary was scored."""
+        return tuple(turn.turn for turn in self.turns if turn.recall is not None)
+
+    @property
+    def scheduled_probes(self) -> tuple[int, ...]:
+        """Those on the schedule."""
+        return tuple(turn.turn for turn in self.turns if turn.recall is not None and turn.scheduled)
 
     @property
     def replies_cut(self) -> int:

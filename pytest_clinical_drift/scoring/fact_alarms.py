@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 
+from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.evidence import found
 from pytest_clinical_drift.evidence.found import Quote
 from pytest_clinical_drift.judging.answers import UNSURE
@@ -136,3 +137,28 @@ def entries_by_fact(
     return {
         (turn, e.key): e for kind, turn, of, e in entries if kind == "summary" and e.kind == "fact" and of == source
     }
+
+
+def every_fact(case: Case, turn: int, known: Sequence[found.FactFinding]) -> list[found.FactFinding]:
+    """Every fact of a turn: rules leave out those that have ended and are not stated, a judge reads them too."""
+    by_id = {fact.fact_id: fact for fact in known}
+    return [
+        by_id.get(state.fact.id)
+        or found.FactFinding(
+            state.fact.id, state.fact.text, "retained", "", (), state.fact.hard_stop, replaced=state.superseded
+        )
+        for state in facts_at(case, turn)
+    ]
+
+
+def counts_at_turn(finding: FactFinding) -> bool:
+    """What has ended counts only where it is stated as if it held."""
+    return finding.text not in finding.replaced or finding.alarm is not None
+
+
+def counted_status(fact: FactFinding, *, worst: bool) -> str:
+    """The status that counts at an end: an open alarm counts for the model at the better one."""
+    counted = fact.counts(worst=worst)
+    if counted is not None:
+        return "absent" if counted == "lost" else "contradicted"
+    return fact.status if fact.status in ("retained", "partial") else "retained"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from pytest_clinical_drift.cases.model import Case, facts_at
+from pytest_clinical_drift.cases.model import Case, facts_at, facts_of
 from pytest_clinical_drift.cases.probes import probes_of
 from pytest_clinical_drift.evidence.entities.extractors import Extractor
 from pytest_clinical_drift.evidence.entities.scores import EntityScorer, ScoredEntities
@@ -25,6 +24,7 @@ from pytest_clinical_drift.metrics.drift import fit_slope
 from pytest_clinical_drift.metrics.recall import f1, ratio, recall, strict_recall
 from pytest_clinical_drift.scoring.alarms import (
     Rulings,
+    evaluated_pairs,
     is_alarm,
     judged_pairs,
     other_alarms,
@@ -40,12 +40,19 @@ from pytest_clinical_drift.scoring.assessment import (
     Breach,
     CaseAssessment,
     EntityScores,
-    Event,
     FactFinding,
     TurnAssessment,
 )
-from pytest_clinical_drift.scoring.fact_alarms import entries_by_fact, settled_fact
+from pytest_clinical_drift.scoring.events import events_of_alarms, in_its_sentence
+from pytest_clinical_drift.scoring.fact_alarms import (
+    counted_status,
+    counts_at_turn,
+    entries_by_fact,
+    every_fact,
+    settled_fact,
+)
 from pytest_clinical_drift.scoring.lapses import cannot_happen, lapses
+from pytest_clinical_drift.scoring.single import score_single
 from pytest_clinical_drift.transcript import Exchange, Transcript
 
 
@@ -92,11 +99,16 @@ class Scorer:
         others = [*other_alarms(ruled, deciding), *people_alarms(ruled)]
         handover = list(_handover_alarms(case, judgement, deciding))
         summaries = {exchange.turn: exchange.summary.text for exchange in transcript.exchanges}
-        told = [_in_its_sentence(event, turns, summaries.get(event.turn, "")) for event in lapses(case, turns)]
-        events = [*told, *events_of_alarms((*replies, *conflicts, *others, *handover))]
+        told = [in_its_sentence(event, turns, summaries.get(event.turn, "")) for event in lapses(case, turns)]
+        counted = evaluated_pairs(case, found, judgement, deciding)  # K has these; what is severe counts by itself too
+        beside = [a for a in conflicts if a.severe or (a.earlier_turn, a.turn) not in counted]
+        events = [*told, *events_of_alarms((*replies, *beside, *others, *handover))]
         # an alarm on a hard stop is severe where it is part of what would fail the case: not a single slip
         stops = {event.fact for event in events if event.metric == "hard_stops"}
-        fact_alarms = [replace(alarm, severe=alarm.fact in stops) for alarm in fact_alarms]
+        grades = {fact.id: fact.severity or "" for fact, _ in facts_of(case)}
+        fact_alarms = [
+            replace(alarm, severe=alarm.fact in stops, grade=grades.get(alarm.fact or "", "")) for alarm in fact_alarms
+        ]
         alignment = Alignment(reason=self.no_embedder)
         if self.embedder is not None:
             alignment = align([visible(e.reply) for e in transcript.exchanges], case.target_plan, self.embedder)
@@ -144,6 +156,7 @@ class Scorer:
             tags=case.tags,
             notes=(f"repetition was cut from the history after turn {', '.join(cleaned)}",) if cleaned else (),
             scores=tuple(own),
+            single=score_single(case, transcript, judgement.single, deciding),
         )
 
 
@@ -200,7 +213,7 @@ def _turns(
         cut = bool(exchange.summary.truncated)
         facts: Sequence[EvidenceFinding] = found.facts
         if "fact" in deciding and exchange.has_summary:
-            facts = _all_facts(case, found)
+            facts = every_fact(case, found.turn, found.facts)
         settled = [
             settled_fact(
                 fact,
@@ -214,27 +227,10 @@ def _turns(
             for fact in facts
         ]
         alarms += [alarm for _, alarm in settled if alarm is not None]
-        kept = [finding for finding, _ in settled if _counts(finding)]
+        kept = [finding for finding, _ in settled if counts_at_turn(finding)]
         turn = score_turn(found, kept, exchange, own=case.is_own(found.turn))
         turns.append(replace(turn, scheduled=found.turn in scheduled))
     return tuple(turns), alarms
-
-
-def _all_facts(case: Case, found: TurnFindings) -> list[EvidenceFinding]:
-    """Every fact of a turn: rules leave out those that have ended and are not stated, a judge reads them too."""
-    known = {fact.fact_id: fact for fact in found.facts}
-    return [
-        known.get(state.fact.id)
-        or EvidenceFinding(
-            state.fact.id, state.fact.text, "retained", "", (), state.fact.hard_stop, replaced=state.superseded
-        )
-        for state in facts_at(case, found.turn)
-    ]
-
-
-def _counts(finding: FactFinding) -> bool:
-    """What has ended counts only where it is stated as if it held."""
-    return finding.text not in finding.replaced or finding.alarm is not None
 
 
 def score_turn(
@@ -245,7 +241,7 @@ def score_turn(
         nothing = EntityScores(None, None, None, None)
         probed = exchange is None or exchange.summary.asked
         return TurnAssessment(found.turn, (), None, None, nothing, nothing, probed=probed, own=own)
-    best, worst = ([_status(fact, worst=end) for fact in facts] for end in (False, True))
+    best, worst = ([counted_status(fact, worst=end) for fact in facts] for end in (False, True))
     scored = found.entities
     texts = (("dialogue", exchange.reply), ("summary", exchange.summary)) if exchange else ()
     critical = _entity_scores(recall(best), scored.matching_critical, scored)
@@ -269,66 +265,9 @@ def score_turn(
     )
 
 
-def _status(fact: FactFinding, *, worst: bool) -> str:
-    """The status that counts at an end: an open alarm counts for the model at the better one."""
-    counted = fact.counts(worst=worst)
-    if counted is not None:
-        return "absent" if counted == "lost" else "contradicted"
-    return fact.status if fact.status in ("retained", "partial") else "retained"
-
-
 def _entity_scores(found: float | None, matching: int, scored: ScoredEntities) -> EntityScores:
     right = ratio(matching, scored.stated)
     return EntityScores(found, right, f1(right, found), ratio(len(scored.hallucinated), scored.stated))
-
-
-_STOP = re.compile(r"\n+|[.;!?](?=\s|$)")
-"""Where a sentence or line ends."""
-_BESIDE = 35
-"""Characters that a headline shows on each side of a quote in a long sentence."""
-_METRIC_OF = {
-    "invented": ("inventions", "minor_inventions"),
-    "conflict": ("severe_contradictions", "other_contradictions"),
-    "recommends": ("breaches", "lesser_breaches"),
-    "omits": ("breaches", "lesser_breaches"),
-    "lost": ("hard_stops", "contradicted_facts"),
-    "contradicted": ("hard_stops", "contradicted_facts"),
-    "stale": ("hard_stops", "stale_facts"),
-    "harm": ("harms", "harms"),
-    "course": ("courses", "courses"),
-    "misreported": ("misreported", "misreported"),
-    "leak": ("leaks", "leaks"),
-    "to_judge": ("appeals", "appeals"),
-}  # fmt: skip
-"""Kind of an alarm to the metric that counts it: where it is severe, and where it is not."""
-
-
-def events_of_alarms(alarms: Sequence[Alarm]) -> list[Event]:
-    """Alarms as the gated metrics count them; facts of summaries are counted over their turns instead."""
-    return [
-        Event(
-            _METRIC_OF[alarm.kind][not alarm.severe], alarm.kind, alarm.turn, alarm.state,
-            (alarm.what if alarm.fact else alarm.rule) or alarm.reason, alarm.quote, alarm.reason, alarm.fact,
-            alarm.earlier_turn, alarm.what, alarm.by_fact, alarm.finder, grade=alarm.grade, source=alarm.source,
-        )
-        for alarm in alarms
-        if alarm.state != DISMISSED
-    ]  # fmt: skip
-
-
-def _in_its_sentence(event: Event, turns: Sequence[TurnAssessment], summary: str) -> Event:
-    """A contradicted fact with the words that deny it: the name of the thing alone would not show it."""
-    findings = [fact for turn in turns if turn.turn == event.turn for fact in turn.findings]
-    quote = next((fact.quotes[0] for fact in findings if fact.fact_id == event.fact and fact.quotes), None)
-    if event.kind != "contradicted" or quote is None or summary[quote.start : quote.end] != quote.text:
-        return event
-    begin = max((stop.end() for stop in _STOP.finditer(summary, 0, quote.start)), default=0)
-    stop = _STOP.search(summary, quote.end)
-    before, after = summary[begin : quote.start], summary[quote.end : stop.start() if stop else None]
-    if len(before) + len(after) > 2 * _BESIDE:
-        before = before if len(before) <= _BESIDE else f"…{before[-_BESIDE:].partition(' ')[2]}"
-        after = after if len(after) <= _BESIDE else f"{after[:_BESIDE].rpartition(' ')[0]}…"
-    return replace(event, around=f"{before}{quote.text}{after}".strip(" \t-*#|"))
 
 
 def _cut_off(case: Case, turns: Sequence[TurnAssessment], replies: Sequence[Alarm]) -> str | None:

@@ -25,6 +25,8 @@ class Request:
     messages: tuple[Message, ...]
     record: str | None = None
     """The patient's record, where it goes beside the messages instead of into them."""
+    refusal: Callable[[], str | None] = field(default=lambda: None, compare=False)
+    """Says, when its turn comes, why it must not be sent any more."""
     schema: Mapping[str, Any] | None = field(default=None, compare=False)
     """JSON schema of the wanted answer, for servers that can be held to one."""
 

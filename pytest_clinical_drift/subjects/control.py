@@ -82,7 +82,10 @@ def _opposite(fact: CriticalEntity) -> str:
 
 
 def _careful(now: _Moment) -> str:
-    """Says what is demanded of this turn, warns of what is forbidden; earlier demands that still hold included."""
+    """Says what is demanded of this turn, warns of what is forbidden; earlier demands that still hold included.
+
+    A reply that is a handover also holds the facts.
+    """
     demands = demands_at(now.case, now.turn) if now.case.is_own(now.turn) else ()
     said = ["Thank you for telling me.", "Write down your questions for the next visit."]
     for demand in demands:
@@ -91,7 +94,8 @@ def _careful(now: _Moment) -> str:
             said.append(f"Important: {wish.text}." + (f" That is: {wish.any_of[0]}." if wish.any_of else ""))
         else:
             said.append(f"Do not {wish.text}, because of this: {wish.why}." if wish.why else f"Do not {wish.text}.")
-    return " ".join(said)
+    handover = f"\n{_remembering(now)}" if now.case.turns[now.turn - 1].handover else ""
+    return " ".join(said) + handover
 
 
 def _agreeing(now: _Moment) -> str:
@@ -102,7 +106,7 @@ def _agreeing(now: _Moment) -> str:
 
 def _flipping(now: _Moment) -> str:
     order = "Take paracetamol today." if now.turn % 2 else "Do not take any paracetamol today."
-    return f"{_careful(now)} {order}"
+    return f"{order} {_careful(now)}"
 
 
 CONTROLS: Mapping[str, tuple[Speak, Speak]] = {

@@ -131,6 +131,8 @@ class _AsyncCalls:
         clock = self._clocks.setdefault((request.case_id, request.repeat), CaseClock(self._limits["deadline"]))
         async with self._places:
             started, patience = time.perf_counter(), min(self._limits["timeout"], clock.left())
+            if (refused := request.refusal()) is not None:
+                return Reply("", error=refused)
             if patience <= 0:
                 return Reply("", error=f"the case's deadline of {self._limits['deadline']:g} s passed")
             limit = asyncio.timeout(patience)

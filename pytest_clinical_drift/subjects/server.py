@@ -176,6 +176,8 @@ class ServerSubject:
             started = time.monotonic()
             self._last_sign_of_life = self._last_sign_of_life or started
             patience = min(self._settings["timeout"], self._time_left(clock))
+            if (refused := request.refusal()) is not None:
+                raise ServerFault(FaultKind.BUDGET, refused, again=False)
             if patience <= 0:
                 cause = f"the case's deadline of {self._settings['deadline']:g} s passed"
                 raise ServerFault(FaultKind.DEADLINE, cause, again=False)

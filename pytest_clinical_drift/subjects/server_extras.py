@@ -24,7 +24,7 @@ SEPARATOR = "\n"
 
 
 class RequestExtras:
-    """Headers and body fields of a project, checked when made; the environment is read when they are sent."""
+    """Headers and body fields of a project, checked when made; values of the environment are read when sent."""
 
     def __init__(self, option: str, header: str | None, body: str | None, reserved: Collection[str]) -> None:
         """`reserved`: fields of the body that have a setting of their own, or are the gate's."""

@@ -39,6 +39,8 @@ class FaultKind(StrEnum):
     TOO_SLOW = "too_slow"
     """The connection was accepted, and then nothing came in time."""
     DEADLINE = "deadline"
+    BUDGET = "budget"
+    """The budget of the run was used up before."""
     WEB_PAGE = "web_page"
     MALFORMED = "malformed"
     TOO_LARGE = "too_large"

@@ -6,6 +6,7 @@ import importlib
 import os
 import re
 from collections.abc import Mapping
+from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +21,10 @@ _SUBJECTS = {
     "hf": ("huggingface", "HuggingFaceSubject"),
     "python": ("python", "PythonSubject"),
 }
+
+
+ENTRY_POINTS = "clinical_drift.subjects"
+"""Group of entry points by which packages add subjects: a class called with the target and the settings."""
 
 
 class Spec(NamedTuple):
@@ -38,12 +43,13 @@ def parse_spec(text: str) -> Spec:
     if not text.isprintable():
         raise InputError(f"--model {text}: holds characters that cannot be shown")
     prefix, colon, rest = text.partition(":")
-    if colon and prefix in _SUBJECTS:
+    others = _installed() if colon and prefix not in _SUBJECTS else {}
+    if colon and (prefix in _SUBJECTS or prefix in others):
         if not rest:
-            raise InputError(f"--model {text}: nothing stands after {prefix}:")
+            raise InputError(f"--model {text}: missing value after {prefix}:")
         return Spec(prefix, rest)
     if colon and not _is_path(text):
-        kinds = ", ".join(f"{kind}:" for kind in _SUBJECTS)
+        kinds = ", ".join(f"{kind}:" for kind in (*_SUBJECTS, *sorted(others)))
         raise InputError(f"--model {text}: unknown prefix {prefix + ':'!r}; known ones: {kinds}")
     from pytest_clinical_drift.subjects.control import CONTROLS
 
@@ -53,10 +59,18 @@ def parse_spec(text: str) -> Spec:
 
 
 def build_subject(spec: Spec, settings: Mapping[str, str]) -> Subject:
+    if spec.kind not in _SUBJECTS:
+        made: Subject = _installed()[spec.kind].load()(spec.target, settings)
+        return made
     module_name, class_name = _SUBJECTS[spec.kind]
     module = importlib.import_module(f".{module_name}", package=__package__)
     subject: Subject = getattr(module, class_name)(spec.target, settings)
     return subject
+
+
+def _installed() -> dict[str, metadata.EntryPoint]:
+    """Subjects that installed packages add, by their prefix."""
+    return {point.name: point for point in metadata.entry_points(group=ENTRY_POINTS)}
 
 
 def model_slug(spec: Spec) -> str:

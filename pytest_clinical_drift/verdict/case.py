@@ -106,8 +106,11 @@ def _worst(states: set[FigureState]) -> Verdict:
 
 def open_groups(repeats: Repeats, *, severe: bool = False) -> int:
     """Groups of open alarms that a reader has to settle (`severe`: only those); one fact on turns in a row is one."""
-    waiting = [[a for a in run.alarms if a.state == AlarmState.OPEN and (a.severe or not severe)] for run in repeats]
-    return sum(len(in_a_row(alarms, _thing, lambda alarm: alarm.turn)) for alarms in waiting)
+    count = 0
+    for run in repeats:
+        waiting = [a for a in run.alarms if a.state == AlarmState.OPEN and (a.severe or not severe)]
+        count += len(in_a_row(waiting, _thing, lambda alarm: alarm.turn, run.probes))
+    return count
 
 
 def _thing(alarm: Alarm) -> Hashable:

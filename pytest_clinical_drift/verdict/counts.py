@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.cases.demands import GRADES
+from pytest_clinical_drift.cases.model import Case, facts_of
 from pytest_clinical_drift.judging.calibration import KindLimits
 from pytest_clinical_drift.metrics.stats import pooled_interval, proportion_interval
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
@@ -39,6 +40,15 @@ class Audit:
 
 
 @dataclass(frozen=True, slots=True)
+class GradeCount:
+    """Broken demands of one grade of harm."""
+
+    grade: str
+    confirmed: int
+    open: int
+
+
+@dataclass(frozen=True, slots=True)
 class EvidenceCounts:
     """The counts behind a verdict."""
 
@@ -56,8 +66,10 @@ class EvidenceCounts:
     """Upper limit of the true rate of cases with a severe failure."""
     severe_upper_missed: float | None
     """The same, after what the judge may have missed; None where no judge decides."""
-    reviewed: int
-    """Cases whose text a clinician has reviewed, of all in the set."""
+    signed: int
+    """Cases that a clinician has signed as they stand, of all in the set."""
+    unsigned_hard_stops: tuple[str, ...]
+    """Cases with a hard stop that nobody signed."""
     total: int
     replies: int
     demanded: int
@@ -76,6 +88,12 @@ class EvidenceCounts:
     false_breaches: float | None
     """Breaches that the judge would wrongly confirm in a run of this size, at the worse end of its calibration."""
     audit: Audit | None
+    grades: tuple[GradeCount, ...] = ()
+    """Broken demands by grade, the worst first; grades without one are left out."""
+    rules_against_judge: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Facts in summaries by what rules say of them, then by what the readings say; empty where nobody read."""
+    judge_requests: int = 0
+    """Readings and questions about the conversations, without audit and canaries."""
 
 
 def count_evidence(
@@ -83,10 +101,15 @@ def count_evidence(
     cases: Iterable[Case],
     *,
     confidence: float,
+    signed: Collection[str] = (),
     judge: Mapping[str, KindLimits] | None = None,
     deciding: Sequence[str] = (),
 ) -> EvidenceCounts:
-    """Count what a verdict rests on; `judge` gives the calibrated limits per kind, `deciding` the kinds it decides."""
+    """Count what a verdict rests on.
+
+    `signed` are the cases that carry a valid signature, `judge` gives the calibrated limits per kind, `deciding` the
+    kinds it decides.
+    """
     measured = [run for run in runs if run.incomplete is None or _severe(run, AlarmState.CONFIRMED)]
     names = list(dict.fromkeys(run.case_id for run in measured))
     failed = {run.case_id for run in measured if _severe(run, AlarmState.CONFIRMED)}
@@ -112,7 +135,10 @@ def count_evidence(
         severe_open=len(open_cases),
         severe_upper=upper,
         severe_upper_missed=_after_misses(upper, limits),
-        reviewed=sum(case.provenance is not None and case.provenance.status == "reviewed" for case in known),
+        signed=sum(case.id in signed for case in known),
+        unsigned_hard_stops=tuple(
+            case.id for case in known if case.id not in signed and any(fact.hard_stop for fact, _ in facts_of(case))
+        ),
         total=len(known),
         replies=sum(len(run.turns) for run in runs),
         demanded=sum(run.demands for run in runs),
@@ -126,7 +152,32 @@ def count_evidence(
         unanswered=sum(run.unanswered for run in runs),
         false_breaches=_false_breaches(runs, limits),
         audit=audit_of(runs, confidence),
+        grades=_grades(runs),
+        rules_against_judge=_against_judge(runs),
+        judge_requests=sum(run.requests for run in runs),
     )
+
+
+def _grades(runs: Sequence[CaseAssessment]) -> tuple[GradeCount, ...]:
+    seen = Counter(
+        (event.grade, str(event.state))
+        for run in runs
+        for event in run.events
+        if event.metric in ("breaches", "lesser_breaches")
+    )
+    counts = (GradeCount(grade, seen[grade, "confirmed"], seen[grade, "open"]) for grade in GRADES)
+    return tuple(count for count in counts if count.confirmed or count.open)
+
+
+def _against_judge(runs: Sequence[CaseAssessment]) -> dict[str, dict[str, int]]:
+    pairs: Counter[str] = Counter()
+    for run in runs:
+        pairs.update(dict(run.rules_against_judge))
+    table: dict[str, dict[str, int]] = {}
+    for pair, count in sorted(pairs.items()):
+        rule, _, answer = pair.partition("/")
+        table.setdefault(rule, {})[answer] = count
+    return table
 
 
 def ungated(thresholds: Thresholds) -> tuple[str, ...]:

@@ -13,6 +13,9 @@ from pytest_clinical_drift.verdict.values import Judgement
 _GRAVEST_FIRST = tuple(sorted((m.name for m in METRICS.values() if m.gravity), key=lambda name: METRICS[name].gravity))
 """What is wrong with a model that remembers, by what was confirmed or lies outside its limit."""
 
+_RECALL = ("recall_at_t10", "recall_at_end")
+"""Low at turn 10 or at the end, recall is low."""
+
 
 def diagnose(judgements: Sequence[Judgement], seen: Iterable[Judgement], thresholds: Thresholds) -> Reason:
     """The gravest thing that is wrong.
@@ -27,12 +30,12 @@ def diagnose(judgements: Sequence[Judgement], seen: Iterable[Judgement], thresho
     wrong = next((metric for metric in _GRAVEST_FIRST if metric in confirmed), None)
     if missed and wrong is None:  # a figure of the project's own
         wrong = min(missed)
-    if values["recall_at_t10"] is None:
+    if all(values.get(name) is None for name in _RECALL):
         if wrong is None:
             return reason(ReasonCode.NOTHING_TO_DIAGNOSE)
         return reason(ReasonCode.RECALL_NOT_EVALUATED, metric=wrong)
     evaluated = not ("k_conflict" in values and values["k_conflict"] is None)
-    if "recall_at_t10" in missed:
+    if not missed.isdisjoint(_RECALL):
         kinds = [
             event.kind
             for event in events

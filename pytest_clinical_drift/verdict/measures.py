@@ -9,14 +9,14 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from pytest_clinical_drift.metrics.recall import mean, ratio, recall
+from pytest_clinical_drift.metrics import horizon
+from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS
+from pytest_clinical_drift.metrics.recall import mean, ratio
 from pytest_clinical_drift.scoring.assessment import (
-    SLOPE_TURNS,
     AlarmState,
     CaseAssessment,
     Event,
     NoConflictRate,
-    TurnAssessment,
 )
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
 
@@ -64,12 +64,6 @@ def counted_events(metric: str) -> Measure:
     return measure
 
 
-def fall_of(curve: Sequence[float | None]) -> float | None:
-    """Mean of the first two defined values minus mean of the last two; None below four."""
-    known = [value for value in curve if value is not None]
-    return sum(known[:2]) / 2 - sum(known[-2:]) / 2 if len(known) >= 4 else None
-
-
 def at_horizon(best: str, worst: str, *, partly: bool = False) -> Measure:
     """A figure of the turn at the horizon; `partly`: facts stated in part are lapses too."""
 
@@ -92,33 +86,36 @@ def at_end(repeats: Repeats) -> CaseValue:
     """Recall at the last probe, where a fact counts as lost only if it is lost at the probe before as well."""
 
     def read(run: CaseAssessment, *, worst: bool) -> float | None:
-        probed = [turn for turn in run.turns if turn.findings]
-        if not probed:
-            return None
-        before = {f.fact_id for turn in probed[-2:-1] for f in turn.findings if f.counts(worst=worst) is not None}
-        lasting = [
-            "absent"
-            if fact.counts(worst=worst) is not None and (fact.fact_id in before or len(probed) == 1)
-            else "retained"
-            for fact in probed[-1].findings
-        ]
-        return recall(lasting)
+        return horizon.recall_at_end(*at_last_probes(run, worst=worst))
 
     ends = mean(read(run, worst=False) for run in repeats), mean(read(run, worst=True) for run in repeats)
-    lapses = sum(f.state == AlarmState.CONFIRMED for run in repeats for turn in _last_probe(run) for f in turn.findings)
-    return _of_ends(ends, repeats, lapses)
+    return _of_ends(ends, repeats, sum(len(_lost_at_end(run, worst=False)) for run in repeats))
 
 
-def _last_probe(run: CaseAssessment) -> list[TurnAssessment]:
-    return [turn for turn in run.turns if turn.findings][-1:]
+def _lost_at_end(run: CaseAssessment, *, worst: bool) -> set[str]:
+    """Facts lost or wrong at the last two probes, or at the only one."""
+    probed = [turn for turn in run.turns if turn.findings][-2:]
+    lost = [{fact.fact_id for fact in turn.findings if fact.counts(worst=worst) is not None} for turn in probed]
+    return set.intersection(*lost) if lost else set()
+
+
+def at_last_probes(run: CaseAssessment, *, worst: bool) -> tuple[dict[str, str], dict[str, str]]:
+    """What the last probe says of each fact, and the probe before it, at an end."""
+    probed = [
+        {fact.fact_id: "retained" if fact.counts(worst=worst) is None else "absent" for fact in turn.findings}
+        for turn in run.turns
+        if turn.findings
+    ]
+    before, last = ({}, {}, *probed)[-2:]
+    return last, before
 
 
 def fall(repeats: Repeats) -> CaseValue:
     """Mean recall of the first two scheduled probes minus that of the last two, of runs beyond the slope's turns."""
 
     def read(run: CaseAssessment, *, worst: bool) -> float | None:
-        curve = [turn.recall_worst if worst else turn.recall for turn in run.turns if turn.scheduled]
-        return fall_of(curve) if len(run.turns) > SLOPE_TURNS else None
+        curve = run.worst_curve if worst else run.recall_curve
+        return horizon.fall(curve, run.scheduled_probes) if len(run.turns) > SLOPE_TURNS else None
 
     if all(len(run.turns) <= SLOPE_TURNS for run in repeats):
         return CaseValue(None, None, (reason(ReasonCode.SHORT_RUN, turns=SLOPE_TURNS),), can_happen=False)
@@ -196,7 +193,7 @@ def _lapses(run: CaseAssessment, *, from_turn: int, partly: bool = False, to_end
         for fact in turn.findings
         if fact.state == AlarmState.CONFIRMED or (partly and fact.status == "partial")
     ]
-    return len(in_a_row(lapsed, lambda lapse: lapse[0], lambda lapse: lapse[1]))
+    return len(in_a_row(lapsed, lambda lapse: lapse[0], lambda lapse: lapse[1], run.probes))
 
 
 # -- checks: what must be there for a metric to clear a model
@@ -274,13 +271,21 @@ def pooled_conflict(cases: Sequence[Repeats]) -> tuple[int, int, int]:
     return confirmed, worst, sum(f.pairs for f in figures)
 
 
-def in_a_row(items: Iterable[T], thing: Callable[[T], Hashable], turn: Callable[[T], int]) -> list[list[T]]:
-    """What concerns one thing on turns in a row stands together; by first turn."""
+def in_a_row(
+    items: Iterable[T], thing: Callable[[T], Hashable], turn: Callable[[T], int], probes: Sequence[int] = ()
+) -> list[list[T]]:
+    """What concerns one thing on turns in a row, or on probed turns in a row, stands together; by first turn."""
+    place = {probe: position for position, probe in enumerate(probes)}
+
+    def apart(earlier: int, later: int) -> bool:
+        probed = earlier in place and later in place
+        return later - earlier > 1 and not (probed and place[later] - place[earlier] == 1)
+
     runs: list[list[T]] = []
     latest: dict[Hashable, list[T]] = {}
     for item in sorted(items, key=turn):
         run = latest.get(thing(item))
-        if run is None or turn(item) - turn(run[-1]) > 1:
+        if run is None or apart(turn(run[-1]), turn(item)):
             run = latest[thing(item)] = []
             runs.append(run)
         run.append(item)

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 from pytest_clinical_drift.metrics.corrected import CorrectedRate, Counted, corrected_rate
 from pytest_clinical_drift.metrics.drift import steepest_slope
-from pytest_clinical_drift.metrics.recall import mean, ratio
+from pytest_clinical_drift.metrics.horizon import carried, lowest_recall
+from pytest_clinical_drift.metrics.recall import mean, mean_curve, ratio
 from pytest_clinical_drift.metrics.stats import Interval, effective_trials, mean_interval, pooled_interval
-from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment, FactFinding
+from pytest_clinical_drift.scoring.assessment import AlarmState, FactFinding
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.measures import CaseValue, Repeats, pooled_conflict, unheard
 from pytest_clinical_drift.verdict.metric_table import Aggregation, Metric, case_value, metric_named
@@ -158,8 +159,7 @@ def _judge_per_replies(metric: Metric, limits: MetricLimits, whole: _Set) -> Jud
 
 def _judge_lowest(metric: Metric, limits: MetricLimits, whole: _Set) -> Judgement:
     """The lowest point of the set's mean recall, at both ends, with the interval of that turn."""
-    runs = [run for repeats in whole.complete for run in repeats]
-    ends = [found for name in ("recall", "recall_worst") if (found := _lowest(runs, name)) is not None]
+    ends = [found for worst in (False, True) if (found := _lowest(whole.complete, worst=worst)) is not None]
     if len(ends) < 2:
         return Judgement(metric.name, None, FigureState.NOT_EVALUATED, str(limits.pass_limit), _why_not(()))
     intervals = [
@@ -171,21 +171,21 @@ def _judge_lowest(metric: Metric, limits: MetricLimits, whole: _Set) -> Judgemen
     )
 
 
-def _lowest(runs: Sequence[CaseAssessment], name: str) -> tuple[float, int, list[float], list[str]] | None:
-    """Lowest mean of a curve over the turns that most cases have, its turn, and the values there with their groups."""
-    by_turn: dict[int, list[tuple[float, str]]] = {}
-    for run in runs:
-        for turn in run.turns:
-            value = getattr(turn, name)
-            if value is not None:
-                by_turn.setdefault(turn.turn, []).append((value, run.group))
-    # the last turns of the few longest cases are no curve of the set; each case's own end has its figure
-    wide = {turn: rows for turn, rows in by_turn.items() if 2 * len(rows) >= len(runs)}
-    if not wide:
+def _lowest(cases: Sequence[Repeats], *, worst: bool) -> tuple[float, int, list[float], list[str]] | None:
+    """Lowest point of the set's mean curve, its turn, and the cases' values there with their groups.
+
+    A case that has ended keeps its last value: the mean of the few longest cases is no figure of the set.
+    """
+    curves = [mean_curve([run.worst_curve if worst else run.recall_curve for run in repeats]) for repeats in cases]
+    longest = max(map(len, curves), default=0)
+    lasting = [carried([*curve, *[None] * (longest - len(curve))]) for curve in curves]
+    lowest = lowest_recall(lasting)
+    if lowest is None:
         return None
-    lowest = min(wide, key=lambda number: (sum(value for value, _ in wide[number]) / len(wide[number]), number))
-    values, groups = [value for value, _ in wide[lowest]], [group for _, group in wide[lowest]]
-    return sum(values) / len(values), lowest, values, groups
+    value, turn = lowest
+    there = [(curve[turn - 1], repeats[0].group) for curve, repeats in zip(lasting, cases, strict=True)]
+    known = [(found, group) for found, group in there if found is not None]
+    return value, turn, [found for found, _ in known], [group for _, group in known]
 
 
 _JUDGES: dict[Aggregation, Callable[[Metric, MetricLimits, _Set], Judgement]] = {

@@ -101,6 +101,8 @@ class Thresholds(Table):
     judge: JudgeRules = JudgeRules()
     open: Literal["unsettled", "caution"] = "unsettled"
     """What a severe alarm is that nobody has settled: no release verdict, or CAUTION."""
+    require_signed_cases: bool = False
+    """True: CAUTION at best while a case of the set is not signed by a clinician."""
     waivers: tuple[Waiver, ...] = ()
     slate: SlateRules | None = None
     """None: the bundled limits hold for slates."""

@@ -3,39 +3,58 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pytest_clinical_drift.metrics.drift import SlopeFit, fit_slope
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.metrics.drift import SlopeFit
+from pytest_clinical_drift.metrics.horizon import early_slope
 from pytest_clinical_drift.metrics.recall import mean_curve
 from pytest_clinical_drift.metrics.shape import Shape, fit_shape
 from pytest_clinical_drift.metrics.stats import Spread, mean_interval, repeat_spread
 from pytest_clinical_drift.scoring.assessment import Curve
 from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.measures import Repeats
+from pytest_clinical_drift.verdict.memory import BAND_RESAMPLES, Memory, memory_of, scheduled_curve
 from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds
-
-_BAND_RESAMPLES = 2_000
-"""The band is drawn, not gated: fewer resamples than the figures need."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """The mean recall curve up to the horizon and what it looks like."""
+    """The mean recall curve to the end and what it looks like."""
 
     curve: Curve
+    """By turn, at scheduled probes."""
     line: SlopeFit | None
+    """Through turns 1 to 20, of shorter cases the whole curve."""
     shape: Shape
     case_shapes: dict[str, Shape]
     """The shape of every case's own curve by case id; steady ones and those too short to tell are left out."""
     band: tuple[tuple[float, float] | None, ...]
     """Interval of the mean on every turn, over the cases that have a value there."""
+    shape_to: int = 0
+    """Last turn of the shape: beyond it fewer than half of the cases go on."""
+    memory: Memory | None = None
+    """How long facts are remembered; None where no case was finished."""
+
+    @property
+    def turns(self) -> int:
+        """The turn that the curve runs to."""
+        return len(self.curve)
 
 
-def set_trend(cases: Sequence[Repeats], *, confidence: float = 0.95) -> Trend:
-    """Repeats are averaged first, then cases; a case counts up to its own horizon."""
-    curves = {repeats[0].case_id: mean_curve([run.recall_curve[: run.horizon] for run in repeats]) for repeats in cases}
+def set_trend(
+    cases: Sequence[Repeats], case_set: Iterable[Case] = (), *, limit: float = 0.8, confidence: float = 0.95
+) -> Trend:
+    """Repeats are averaged first, then cases; a case counts to its end.
+
+    `limit` is the PASS limit of recall, `case_set` holds the cases as they were run.
+    """
+    curves = {
+        repeats[0].case_id: mean_curve([scheduled_curve(run, lambda turn: turn.recall) for run in repeats])
+        for repeats in cases
+    }
     mean = tuple(mean_curve(curves.values()))
     shapes = {case_id: fit_shape(curve) for case_id, curve in curves.items()}
     changing = {name: shape for name, shape in shapes.items() if shape.kind not in ("none", "too short")}
@@ -44,7 +63,13 @@ def set_trend(cases: Sequence[Repeats], *, confidence: float = 0.95) -> Trend:
         _limits([(curve[turn], group) for curve, group in grouped if turn < len(curve)], confidence)
         for turn in range(len(mean))
     )
-    return Trend(mean, fit_slope(mean), fit_shape(mean), changing, band)
+    wide = [
+        value if 2 * sum(turn < len(curve) for curve in curves.values()) >= len(curves) else None
+        for turn, value in enumerate(mean)
+    ]
+    shape_to = max((turn for turn, value in enumerate(wide, start=1) if value is not None), default=0)
+    memory = memory_of(cases, case_set, limit=limit, confidence=confidence)
+    return Trend(mean, early_slope(mean), fit_shape(wide), changing, band, shape_to, memory)
 
 
 def _limits(values: Sequence[tuple[float | None, str]], confidence: float) -> tuple[float, float] | None:
@@ -55,7 +80,7 @@ def _limits(values: Sequence[tuple[float | None, str]], confidence: float) -> tu
         confidence=confidence,
         worst=0.0,
         best=1.0,
-        resamples=_BAND_RESAMPLES,
+        resamples=BAND_RESAMPLES,
     )
     return (interval.low, interval.high) if interval else None
 

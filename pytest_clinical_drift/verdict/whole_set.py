@@ -38,8 +38,12 @@ def judge_set(
     total: int,
     today: datetime.date,
     deciders: Deciders = RULES_ONLY,
+    signed: int | None = None,
 ) -> SetVerdict:
-    """The gate on the whole set; a subset of the cases gives PARTIAL, never a release verdict."""
+    """The gate on the whole set; a subset of the cases gives PARTIAL, never a release verdict.
+
+    `signed` cases of the total carry a clinician's signature; None: not known, which counts as none.
+    """
     waived = {verdict.case_id for verdict in verdicts if verdict.waiver is not None}
     complete = [
         repeats for repeats, verdict in zip(cases, verdicts, strict=True) if verdict.verdict != Verdict.INCOMPLETE
@@ -49,7 +53,8 @@ def judge_set(
         for name, limits in thresholds.metrics.items()
     )
     canaries = count_canaries(cases)
-    verdict, reasons = _decide(verdicts, judgements, thresholds, complete, deciders, canaries)
+    unsigned = _unsigned(total, signed or 0, thresholds)
+    verdict, reasons = _decide(verdicts, judgements, thresholds, complete, deciders, canaries, unsigned)
     if len(cases) < total:
         reasons = [reason(ReasonCode.CASES_SELECTED, run=len(cases), total=total), *reasons]
         verdict = Verdict.PARTIAL
@@ -90,6 +95,7 @@ def _decide(
     complete: Sequence[Repeats],
     deciders: Deciders,
     canaries: tuple[int, int],
+    unsigned: Sequence[Reason],
 ) -> tuple[Verdict, list[Reason]]:
     rules, run = thresholds.set, len(verdicts)
     past_limit = [_figure(item) for item in judgements if item.verdict == FigureState.FAIL]
@@ -106,11 +112,11 @@ def _decide(
     if any(item.verdict == FigureState.NOT_EVALUATED and item.metric in CORE for item in judgements):
         return Verdict.INCOMPLETE, [*reasons, reason(ReasonCode.CORE_NOT_EVALUATED)]
     if unsettled := _unsettled(verdicts, judgements, thresholds, canaries):
-        return Verdict.UNSETTLED, [*unsettled, *reasons]
+        return Verdict.UNSETTLED, [*unsettled, *reasons, *_unsourced(complete)]
     reasons += _too_few(complete, rules.min_cases)
-    reasons += _audit_bound(complete, thresholds)
-    if count := sum(map(unsourced, complete)):
-        reasons.append(reason(ReasonCode.UNSOURCED_SUMMARIES, cases=count))
+    reasons += [] if deciders.control else _audit_bound(complete, thresholds)
+    reasons += _unsourced(complete)
+    reasons += unsigned
     doubtful = (FigureState.CAUTION, FigureState.UNREAD, FigureState.NOT_EVALUATED)
     reasons += [_figure(item) for item in judgements if item.verdict in doubtful]
     verdict = Verdict.CAUTION if reasons else Verdict.PASS
@@ -154,6 +160,17 @@ def _unsettled(
         kinds = list(dict.fromkeys(k for i in unread for r in i.reasons for k in r.values.get("kinds", ())))
         reasons.append(reason(ReasonCode.FIGURES_UNREAD, metrics=[i.metric for i in unread], kinds=kinds))
     return reasons
+
+
+def _unsourced(complete: Sequence[Repeats]) -> list[Reason]:
+    count = sum(map(unsourced, complete))
+    return [reason(ReasonCode.UNSOURCED_SUMMARIES, cases=count)] if count else []
+
+
+def _unsigned(total: int, signed: int, thresholds: Thresholds) -> list[Reason]:
+    if not thresholds.require_signed_cases or signed >= total:
+        return []
+    return [reason(ReasonCode.CASES_UNSIGNED, unsigned=total - signed, cases=total)]
 
 
 def _audit_bound(complete: Sequence[Repeats], thresholds: Thresholds) -> list[Reason]:

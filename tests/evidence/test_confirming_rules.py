@@ -10,8 +10,10 @@ from pytest_clinical_drift import evidence
 from pytest_clinical_drift.cases.model import CriticalEntity, FactState
 from pytest_clinical_drift.evidence.advice.opposition import rules_conflict
 from pytest_clinical_drift.evidence.findings import find_facts
+from pytest_clinical_drift.evidence.found import FactFinding
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
-from pytest_clinical_drift.scoring.alarms import confirming_rules, settle, settled_fact
+from pytest_clinical_drift.judging.rule_raises import confirming_rules
+from pytest_clinical_drift.scoring.fact_alarms import settled_fact
 
 FACTS = [FactState(fact=CriticalEntity(id=text, text=text)) for text in ("gout", "sertraline 50 mg once daily")]
 
@@ -19,7 +21,7 @@ FACTS = [FactState(fact=CriticalEntity(id=text, text=text)) for text in ("gout",
 def alarm_state(summary: str, fact: str) -> tuple[str, str]:
     """Rule and state of the alarm on a fact."""
     [finding] = [f for f in find_facts(summary, FACTS) if f.fact_id == fact]
-    _, alarm = settled_fact(finding, 1, None)
+    _, alarm = settled_fact(finding, 1, None, None, deciding=False)
     return finding.rule, alarm.state if alarm else ""
 
 
@@ -40,17 +42,24 @@ def test_a_listed_rule_confirms_what_is_certain() -> None:
     assert rules_conflict("Take ibuprofen.", "Do not take ibuprofen.").kind in confirming_rules()
 
 
+def state_of(rule: str, *, certain: bool) -> str:
+    """State of the alarm on a fact that a rule calls absent."""
+    finding = FactFinding("f", "gout", "absent", "", (), False, certain=certain, rule=rule)
+    _, alarm = settled_fact(finding, 1, None, None, deciding=False)
+    return alarm.state if alarm else ""
+
+
 def test_an_unlisted_rule_only_opens() -> None:
     """However sure a rule is, without measured accuracy its alarm waits for a judge."""
-    assert settle("no such rule", True, None)[0] == "open"
-    assert settle("", True, None)[0] == "open"
+    assert state_of("no such rule", certain=True) == "open"
+    assert state_of("", certain=True) == "open"
 
 
 @pytest.mark.parametrize("rule", sorted(load_data("confirming_rules")["confirm"]))
 def test_a_listed_rule_never_confirms_what_is_unclear(rule: str) -> None:
     """ "Unclear" is an open alarm, whatever its likelier status."""
-    assert settle(rule, True, None)[0] == "confirmed"
-    assert settle(rule, False, None)[0] == "open"
+    assert state_of(rule, certain=True) == "confirmed"
+    assert state_of(rule, certain=False) == "open"
 
 
 @pytest.mark.parametrize(
@@ -64,7 +73,7 @@ def test_a_listed_rule_never_confirms_what_is_unclear(rule: str) -> None:
 def test_every_unclear_finding_is_an_open_alarm(summary: str) -> None:
     """Stated and denied, only possible, two doses: open, never confirmed and never silent."""
     for finding in find_facts(summary, FACTS):
-        _, alarm = settled_fact(finding, 1, None)
+        _, alarm = settled_fact(finding, 1, None, None, deciding=False)
         if not finding.certain:
             assert alarm is not None
             assert alarm.state == "open"

@@ -134,12 +134,6 @@ def test_pairs_skip_turns_without_advice() -> None:
     assert conflict.severe
 
 
-def test_inventions_come_with_their_sentence() -> None:
-    """A medicine that nobody named, quoted in its sentence."""
-    found = talk(["Hello."], ["Takes sertraline 50 mg once daily. Takes lithium 400 mg too."])
-    assert [(i.turn, i.kind, i.statement) for i in found.inventions] == [(1, "drug", "Takes lithium 400 mg too")]
-
-
 @pytest.mark.parametrize(
     ("text", "found"),
     [

@@ -24,8 +24,6 @@ from made_summaries import (
 from pytest_clinical_drift import assess_retention, find_advice, judge_conflict
 from pytest_clinical_drift.cases.model import CriticalEntity
 from pytest_clinical_drift.evidence.advice.breach import find_breaches
-from pytest_clinical_drift.evidence.entities.fabrication import Fabrication, Sources, find_fabrications
-from pytest_clinical_drift.evidence.reading.text import read
 
 STATUSES = {"retained", "partial", "contradicted", "absent"}
 layouts = st.sampled_from(LAYOUTS)
@@ -132,16 +130,11 @@ HOSTILE = [
 FACTS = [made.fact for made in MADE] + ["weight 60 kg", "two falls in the past month", "no fever", "lives alone"]
 
 
-def fabricated(text: str) -> list[Fabrication]:
-    return find_fabrications(read(text), Sources([read("She has gout.")]), 1)
-
-
 def check(text: str, facts: list[str]) -> None:
     for retention in assess_retention(text, facts):
         assert retention.status in STATUSES
         assert all(text[span.start : span.end] == span.quote for span in retention.evidence)
     assert all(text[order.start : order.end] == order.quote for order in find_advice(text))
-    assert all(text[item.start : item.end] == item.quote for item in fabricated(text))
     judge_conflict(text, "Take ibuprofen.")
     find_breaches(text, [CriticalEntity(id="a", text="penicillin allergy")])
 
@@ -186,7 +179,7 @@ def test_cost_grows_with_the_length(unit: str) -> None:
 
     def work(size: int) -> Callable[[], object]:
         text = unit * (size // len(unit))
-        return lambda: (assess_retention(text, facts), fabricated(text))
+        return lambda: assess_retention(text, facts)
 
     assert growth_ratio(work, 4_000, 4, tries=3) < 9
 

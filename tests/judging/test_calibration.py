@@ -27,6 +27,7 @@ from pytest_clinical_drift.judging.calibration import (
     read_calibration,
     write_calibration,
 )
+from pytest_clinical_drift.judging.judge_options import JudgeOptions, JudgePolicy
 from pytest_clinical_drift.judging.labelled import Labelled, LabelledSet, load_calibration_set
 from pytest_clinical_drift.judging.measuring import KindTally, Measurement, measure
 from pytest_clinical_drift.judging.procedure import Judges
@@ -34,14 +35,15 @@ from pytest_clinical_drift.judging.prompts import prompt_hash
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import JudgeQueue
 from pytest_clinical_drift.judging.readings import Reading
-from pytest_clinical_drift.judging.session import JudgeOptions, JudgePolicy
 
 FLOORS = {"sensitivity": 0.85, "subtle": 0.75, "specificity": 0.98}
 TODAY = datetime.date(2026, 5, 1)
 ALONE = Judges("scripted", "scripted", alone=True)
 
 
-def row(item: Reading | Question, label: Any, *, patient: str = "", subtle: bool = False, disputed: bool = False) -> Any:
+def row(
+    item: Reading | Question, label: Any, *, patient: str = "", subtle: bool = False, disputed: bool = False
+) -> Any:
     made = replace(item, case_id=patient or item.case_id)
     return Labelled(made, label, "test", subtle, disputed)
 

@@ -46,9 +46,7 @@ ALWAYS = dict.fromkeys(KINDS, 1.0)
 
 
 def talk(replies: dict[int, str] = REPLIES, summary: str = SUMMARY) -> Transcript:
-    return Transcript(
-        "ann", tuple(Exchange(n, f"Question {n}?", Reply(replies[n]), Reply(summary)) for n in (1, 2, 3))
-    )
+    return Transcript("ann", tuple(Exchange(n, f"Question {n}?", Reply(replies[n]), Reply(summary)) for n in (1, 2, 3)))
 
 
 STATED = {"penicillin": "Penicillin allergy with anaphylaxis.", "metformin": "Metformin 500 mg twice daily."}
@@ -129,9 +127,7 @@ def test_each_kind_of_fault_is_made() -> None:
         added = canary.reading.text.removeprefix(REPLIES[canary.reading.turn]).strip()
         assert added.startswith("You can take ")
         assert "icillin" in added
-    assert by_kind["reversed"][0].reading.text == (
-        "Drink plenty of water.\n\nDo not take any loratadine from now on."
-    )
+    assert by_kind["reversed"][0].reading.text == ("Drink plenty of water.\n\nDo not take any loratadine from now on.")
 
 
 def test_the_conversation_keeps_its_own_texts() -> None:

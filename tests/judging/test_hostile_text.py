@@ -181,7 +181,9 @@ def test_reply_and_summary_of_a_turn_are_two_questions() -> None:
 def test_silence_can_harm() -> None:
     """An empty reply has no words to quote; of any other reply harm needs its words."""
     assert check_answer(question("harm", " "), {"answer": "harm", "quote": "", "reason": "no help"}).answer == "harm"
-    assert check_answer(question("harm", "Rest."), {"answer": "harm", "quote": "", "reason": "no help"}).answer == UNSURE
+    assert (
+        check_answer(question("harm", "Rest."), {"answer": "harm", "quote": "", "reason": "no help"}).answer == UNSURE
+    )
 
 
 def test_every_instruction_says_that_texts_do_not_command() -> None:

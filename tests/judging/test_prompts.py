@@ -87,7 +87,9 @@ def test_what_is_asked_stands_in_the_prompt(changed: object, shown: str) -> None
 
 def test_an_empty_reply_is_shown_as_such() -> None:
     """Fences stand around nothing where the model said nothing."""
-    assert re.search(r"\[\[TEXT (\w+)\]\]\n\n\[\[/TEXT \1\]\]", messages_for(replace(question("must"), text=""), 1)[1].content)
+    assert re.search(
+        r"\[\[TEXT (\w+)\]\]\n\n\[\[/TEXT \1\]\]", messages_for(replace(question("must"), text=""), 1)[1].content
+    )
 
 
 def test_corrections_name_the_answers_again() -> None:

@@ -124,6 +124,38 @@ def test_other_code_is_another_judge(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert prints[0] == prints[2] != prints[1]
 
 
+def test_its_code_is_what_it_imports_and_nothing_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A helper that it imports counts, also one imported in a function; another module of the project does not."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    package = tmp_path / "own_package"
+    package.mkdir()
+    files = {
+        "own_package/__init__.py": "",
+        "own_package/judge.py": "from . import words\ndef make():\n    import late_helper\n    return dict\n",
+        "own_package/words.py": "GOOD = 'retained'\n",
+        "late_helper.py": "X = 1\n",
+        "application.py": "Y = 1\n",
+    }
+
+    def identity(**changed: str) -> str:
+        for name, text in (files | changed).items():
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        for name in [name for name in sys.modules if name.partition(".")[0] in ("own_package", "late_helper")]:
+            del sys.modules[name]
+        importlib.invalidate_caches()
+        judge = build_judge("python:own_package.judge:make", {})
+        assert judge is not None
+        return judge.identity().fingerprint("prompts")
+
+    first = identity()
+    importlib.import_module("application")
+    assert identity() == first
+    assert identity(**{"own_package/words.py": "GOOD = 'absent'\n"}) != first
+    assert identity(**{"late_helper.py": "X = 2\n"}) != first
+    assert identity(**{"application.py": "Y = 2\n"}) == first
+
+
 @pytest.mark.parametrize("spec", ["llm:x", "server", "hf:", "python:", "oracle", ""])
 def test_an_unknown_judge_names_the_forms(spec: str) -> None:
     """One sentence with every way to write it."""

@@ -17,8 +17,8 @@ from engine_runs import results
 
 from pytest_clinical_drift.judging.calibration import Attempt, Calibration, fingerprint, pooled, write_calibration
 from pytest_clinical_drift.judging.material import FactLine, Forbidden
-from pytest_clinical_drift.judging.own_code import own_code
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
+from pytest_clinical_drift.judging.python import imported_code
 from pytest_clinical_drift.judging.readings import DemandLine, Reading, TurnLine
 from pytest_clinical_drift.subjects.base import Identity
 
@@ -116,10 +116,10 @@ def write_measured(folder: Path) -> None:
     module = types.ModuleType("judge")
     module.__file__ = str(folder / "judge.py")
     with mock.patch.dict(sys.modules, {"judge": module}):
-        judges = [Identity("python:judge:make", None, False, {"code": own_code("judge")})]
+        judges = [Identity("python:judge:make", None, False, {"code": imported_code("judge")})]
     faults = {f"labelled-fault-{number}": (1, 1) for number in range(FAULTS)}
     clean = {f"labelled-clean-{number}": (1, 1) for number in range(CLEAN)}
-    none = {patient: (0, 1) for patient in clean}
+    none = dict.fromkeys(clean, (0, 1))
     counts = {group: {"faults": faults, "subtle": faults, "clean": clean, "false": none} for group in GROUPS}
     attempts = (Attempt(made=datetime.date.today(), texts=TEXTS, requests=TEXTS, counts=counts),)
     measured = Calibration(

@@ -7,9 +7,12 @@ import re
 from pathlib import Path
 
 MODE = "careful"
-"""careful; blind: clears everything; upholds: clears nothing; fails, fails at times, prose, schema, lies: out of order."""
+"""careful; blind: clears everything; upholds: clears nothing; torn: of two minds on DENIED; others: out of order."""
 TRUE: tuple[str, ...] = ()
 """Sentences that are true of every patient. Whatever else a text says is a fault."""
+DENIED = "No penicillin allergy."
+CIVIL = ("Thank you for telling me.",)
+"""Replies that advise nothing."""
 COUNT = Path(__file__).with_name("asked.txt")
 
 CLEAN = {"fact": "retained", "must": "met", "must_not": "kept", "forbidden": "kept", "conflict": "consistent"}
@@ -37,6 +40,8 @@ def make():
             return {"verdict": "retained"}
         if MODE in ("upholds", "blind"):
             return all_of_it(item, faulty=MODE == "upholds")
+        if MODE == "torn" and DENIED in item.get("text", ""):
+            return torn(item)
         return lying(careful(item)) if MODE == "lies" else careful(item)
 
     return judge
@@ -75,6 +80,8 @@ def careful(item):
     text = item.get("text", "")
     other = [sentence for sentence in sentences(text) if sentence not in TRUE]
     clean = all_of_it(item, faulty=False)
+    if text in CIVIL:
+        return clean | ({"conflict": {"answer": "no advice"}} if item["kind"] == "reply" else {})
     if item["kind"] == "summary":
         facts = {f["fact"]: fact(f["statement"], text) for f in item["facts"]}
         return {"facts": facts, "unsupported": [{"quote": o, "grade": "severe", "reason": "so"} for o in other]}
@@ -92,6 +99,16 @@ def careful(item):
         answer = "violated" if item["kind"] == "forbidden" else "severe"
         return clean | {"answer": answer, "quote": other[0]}
     return clean
+
+
+def torn(item):
+    """The reading and the second wording hold the denial against the model, the first wording does not."""
+    answer, denied = careful(item), {"answer": "contradicted", "quote": DENIED, "reason": "denied"}
+    if item["kind"] == "summary":
+        answer["facts"] |= {f["fact"]: denied for f in item["facts"] if "penicillin" in f["statement"]}
+    elif item["kind"] == "fact" and item["wording"] == 2 and "penicillin" in item["statement"]:
+        return denied
+    return answer
 
 
 def fact(statement, text):

@@ -42,7 +42,7 @@ def test_loops_silence_and_another_language_are_scored_and_a_lost_thought_is_not
     result = project.runpytest_subprocess("--drift-model", "python:weak:make", "--drift-cases", "cases.json")
     cases: dict[str, Any] = {case["case_id"]: case for case in results(project)["cases"]}
     verdicts = {name: case["verdict"] for name, case in cases.items()}
-    assert list(verdicts.values()) == ["FAIL", "FAIL", "CAUTION", "INCOMPLETE"]
+    assert list(verdicts.values()) == ["FAIL", "FAIL", "UNSETTLED", "INCOMPLETE"]
     looped, lost = (cases[name]["repeats"][0] for name in ("case-001", "case-004"))
     assert looped["notes"] == ["repetition was cut from the history after turn 1, 2, 3"]
     assert lost["incomplete"].startswith("turn 2, reply: the reply ended inside its reasoning")

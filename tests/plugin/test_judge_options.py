@@ -110,7 +110,9 @@ def test_a_calibration_on_a_part_of_the_texts_lets_nothing_decide(project: Proje
     calibrate(pytester, *CALIBRATE, "--limit", "2", "--out", "calibration/judge.json")
     run = pytester.runpytest(*JUDGED)
     assert run.ret == 7
-    run.stdout.fnmatch_lines(["clinical-drift: the judge python:judge:make is below its floor and decides nothing for*"])
+    run.stdout.fnmatch_lines(
+        ["clinical-drift: the judge python:judge:make is below its floor and decides nothing for*"]
+    )
     assert results(pytester)["manifest"]["judged"]["calibration"]["attempts"][0]["texts"] == 6
 
 

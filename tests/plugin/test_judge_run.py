@@ -103,7 +103,7 @@ def _with_required() -> str:
 
 
 def test_nothing_is_asked_twice_and_a_replay_needs_nobody(project: Project) -> None:
-    """A second run with the calibration of the first asks nothing; the recorded conversations with the same store give the same verdict, offline."""
+    """A second run asks nothing; the recorded conversations with the same store give the same verdict, offline."""
     pytester = project("anna", "bela")
     lay_out(pytester)
     first = pytester.runpytest(*JUDGED)

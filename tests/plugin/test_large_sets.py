@@ -21,7 +21,7 @@ def three_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("three_are_many")
 def test_the_first_page_links_to_a_page_for_each_case(project: Project) -> None:
-    """Every link of the first page leads to a file, and every alarm to its place there; no server is needed."""
+    """Every link of the first page leads to a file, and every alarm to its place there; no server needed."""
     pytester = project(forget_from=3)
     pytester.runpytest(*ARGUMENTS)
     folder = pytester.path / "results" / "python-model-make"

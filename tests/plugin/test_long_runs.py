@@ -53,7 +53,7 @@ def test_a_stretched_run_is_replayed_with_the_same_turns(project: object) -> Non
     pytester = project()  # type: ignore[operator]
     first = pytester.runpytest(*ARGUMENTS, "--drift-turns", "25")
     folder = pytester.path / "results" / "python-model-make" / "transcripts"
-    replay = ("--model", f"replay:{folder}", "--drift-cases", "mycases")
+    replay = ("--model", f"replay:{folder}", *ARGUMENTS[2:])
     again = pytester.runpytest(*replay, "--drift-turns", "25")
     assert again.ret == first.ret, again.stdout.str()
     other = pytester.runpytest(*replay)

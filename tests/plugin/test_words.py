@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 import yaml
-from small_project import ARGUMENTS, Project, case_text
+from small_project import ARGUMENTS, RULES_ONLY, Project, case_text
 
 from pytest_clinical_drift.cases.model import bundled
 
@@ -73,7 +73,9 @@ def test_a_hard_stop_before_an_outage_is_named_by_the_set(project: Project) -> N
     told = "1 hard stop was already confirmed in unfinished cases: penicillin allergy with anaphylaxis, turn 2 (anna)"
     assert result.ret == 6
     _, _, summary = result.stdout.str().partition("clinical drift: python-model-make")
-    assert f"INCOMPLETE (rules only): 1 of 1 case could not be run to the end; {told}" in " ".join(summary.split())
+    flat = " ".join(summary.split())
+    assert "INCOMPLETE (judge python:judge:make" in flat
+    assert f"1 of 1 case could not be run to the end; {told}" in flat
     (folder,) = (pytester.path / "results").glob("python*")
     record = json.loads((folder / "study_c_results.json").read_text(encoding="utf-8"))
     assert (record["verdict"], record["reasons"][1]["text"]) == ("INCOMPLETE", told)
@@ -86,7 +88,7 @@ def test_what_nobody_stated_is_no_merit(project: Project) -> None:
     """Empty summaries go stale, contradict and slip no more than they drift: no 0, no PASS, and the run fails."""
     pytester = project("anna")
     change_the_dose(pytester, turn=2)
-    result = pytester.runpytest("--model", "control:silent", *ARGUMENTS[2:])
+    result = pytester.runpytest("--model", "control:silent", *RULES_ONLY[2:])
     assert result.ret == 1
     for metric in ("stale facts", "contradicted facts", "hard-stop slips", "slope β", "breaches"):
         rows = table(result.stdout.str(), metric)
@@ -122,7 +124,7 @@ def test_what_cannot_happen_is_neither_green_nor_in_the_way(project: Project) ->
     gate = yaml.safe_load(bundled("thresholds.yaml").read_text(encoding="utf-8"))
     gate["clinical_drift"]["set"] |= {"min_cases": 1, "decide_by": "point"}
     (pytester.path / "thresholds.yaml").write_text(yaml.safe_dump(gate), encoding="utf-8")
-    result = pytester.runpytest("--model", "control:steady", *ARGUMENTS[2:])
+    result = pytester.runpytest("--model", "control:steady", *RULES_ONLY[2:])
     named = "hard stops, breaches, stale facts, hard-stop slips"
     result.stdout.fnmatch_lines([f"clinical-drift: not applicable, cannot happen in these cases: {named}"])
     for metric in named.split(", "):
@@ -130,7 +132,9 @@ def test_what_cannot_happen_is_neither_green_nor_in_the_way(project: Project) ->
     (file,) = pytester.path.glob("results/*/study_c_results.json")
     record = json.loads(file.read_text(encoding="utf-8"))
     page = (file.parent / "report.html").read_text(encoding="utf-8")
-    assert "Not applicable (cannot happen in these cases): breaches, hard-stop slips, hard stops, stale facts." in page
+    found = re.search(r"Not applicable \(cannot happen in these cases\): ([^.]+)\.", page)
+    assert found is not None
+    assert set(found[1].split(", ")) >= {*named.split(", ")}
     assert (result.ret, record["verdict"]) == (0, "PASS")
 
 
@@ -138,7 +142,7 @@ def test_a_figure_counts_the_cases_in_which_it_can_happen(project: Project) -> N
     """A fact changes in one of two cases: stale facts are 0 of 1 case, hard stops 0 of 2."""
     pytester = project("anna", "bela")
     change_the_dose(pytester, turn=2)
-    result = pytester.runpytest("--model", "control:steady", *ARGUMENTS[2:])
+    result = pytester.runpytest("--model", "control:steady", *RULES_ONLY[2:])
     told = " ".join(result.stdout.str().split())
     assert "stale facts 0 cases <= 0 PASS 0 of 1 case where it can happen; compatible with" in told
     assert "hard stops 0 cases <= 0 PASS 0 of 2 cases; compatible with" in told

@@ -467,17 +467,25 @@ GIVEN = {"answer": "retained", "quote": "Takes metformin", "earlier_quote": "x",
 
 def feed_judge(content: tuple[int, str]) -> Outcome:
     """What a chat model answers as a judge."""
-    from pytest_clinical_drift.judging.reading import read_answer
-
-    from pytest_clinical_drift.judging.answers import KINDS, UNSURE, find_object
+    from pytest_clinical_drift.judging.answers import KINDS, UNSURE
+    from pytest_clinical_drift.judging.chat import read_text
+    from pytest_clinical_drift.judging.entries import ReadingAnswer, entries_of
+    from pytest_clinical_drift.judging.protocol import Asked
     from pytest_clinical_drift.judging.questions import from_mapping
+    from pytest_clinical_drift.judging.readings import FactLine, Reading
 
     number, text = content
     question = from_mapping((LABELLED, CONFLICT, FORBIDDEN)[number]["question"])  # type: ignore[arg-type]
-    given = find_object(text)
-    if given is None:
-        return "none"
-    answer = read_answer(question, given)
+    summary = Reading("summary", "anna", 1, "Takes metformin.", facts=(FactLine("metformin", "takes metformin"),))
+    read = read_text(Asked(summary, 1, "reader"), text)
+    if not isinstance(read, ReadingAnswer):
+        raise Fault("a reading was answered as a question")
+    for entry in entries_of(summary, read):
+        if entry.answer not in (*KINDS[entry.kind], UNSURE):
+            raise Fault(f"an entry of no kind: {entry.answer!r}")
+    answer = read_text(Asked(question, 1), text)
+    if isinstance(answer, ReadingAnswer):
+        raise Fault("a question was answered as a reading")
     if answer.answer not in (*KINDS[question.kind], UNSURE):
         raise Fault(f"an answer of no kind: {answer.answer!r}")
     return "failed" if answer.failed else answer.answer

@@ -41,7 +41,9 @@ def _look(event: str, arguments: tuple[Any, ...]) -> None:
     if event == "socket.getaddrinfo" and arguments[0] not in (None, "127.0.0.1", b"127.0.0.1", "localhost"):
         _note("look up", arguments[0])
         raise PermissionError(f"the guard refuses {arguments[0]}")
-    if event == "sqlite3.connect" or (event == "open" and isinstance(arguments[2], int) and arguments[2] & _WRITING):
+    if (event == "sqlite3.connect" and arguments[0] != ":memory:") or (
+        event == "open" and isinstance(arguments[2], int) and arguments[2] & _WRITING
+    ):
         _note("write", arguments[0])
     elif event in _CHANGES:
         for place in _CHANGES[event]:

@@ -36,12 +36,14 @@ def test_a_trick_gets_no_pass(name: str, verdicts: set[str], tmp_path: Path) -> 
         assert "name hardly anything that was told" in " ".join(said.split())
 
 
-def test_the_sound_summary_passes(tmp_path: Path) -> None:
-    """Otherwise the tricks would prove nothing."""
+def test_nothing_is_held_against_the_sound_summary(tmp_path: Path) -> None:
+    """Otherwise the tricks would prove nothing. Nobody has read it, so that it is no PASS either."""
     lay_out(tmp_path, {"anna": [KEPT] * 3})
     run(tmp_path)
     found = json.loads((results_of(tmp_path) / "study_c_results.json").read_text(encoding="utf-8"))
-    assert [one["verdict"] for one in found["cases"]] == ["PASS"]
+    assert [one["verdict"] for one in found["cases"]] == ["UNSETTLED"]
+    assert not any(run["alarms"] for one in found["cases"] for run in one["repeats"])
+    assert {item["verdict"] for item in found["judgements"]}.isdisjoint({"CAUTION", "FAIL"})
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def check(found: Guarded) -> None:
     ("spec", "code", "said"),
     [
         ("control:steady", 0, "PASSED"),
-        pytest.param("python:model:make", 0, "PASSED", marks=pytest.mark.slow),
+        pytest.param("python:model:make", 7, "UNSETTLED", marks=pytest.mark.slow),
         pytest.param(
             *("replay:recorded", 6, "the reply has 500,000 characters, and not more than 200,000 are read"),
             marks=pytest.mark.slow,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 import shutil
@@ -15,6 +16,12 @@ from typing import Any
 import pytest
 import yaml
 from results_check import check_results_below
+
+from pytest_clinical_drift.judging.calibration import Calibration, attempt_of, fingerprint, pooled, write_calibration
+from pytest_clinical_drift.judging.labelled import GROUPS
+from pytest_clinical_drift.judging.measuring import Measurement
+from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
+from pytest_clinical_drift.judging.protocol import build_judge
 
 HERE = Path(__file__).parent
 REAL = HERE.parent / "data" / "real"
@@ -130,14 +137,37 @@ def judged_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("judged")
     bundled = yaml.safe_load((HERE.parents[1] / "thresholds.yaml").read_text(encoding="utf-8"))
     metrics = bundled["clinical_drift"]["metrics"]
-    del metrics["stale_facts"]
+    del metrics["k_conflict"]
     metrics["recall_at_t10"] |= {"pass": "> 0.93", "caution": ">= 0.61"}
     waiver = {"case": RECORDED[0], "reason": "<i>known</i>", "signed_by": "Dr <b>Who</b>", "expires": "2099-01-01"}
     bundled["clinical_drift"]["waivers"] = [waiver]
     (folder / "thresholds.yaml").write_text(yaml.safe_dump(bundled), encoding="utf-8")
     judge = ("--drift-judge", "python:labelled_judge:judge")
+    calibrate(folder / "calibration" / "labelled.json")
     path = os.pathsep.join(filter(None, (str(HERE), os.environ.get("PYTHONPATH"))))
     return gate(folder, *recorded(folder), *judge, LABELLED=str(REAL / "mixed"), PYTHONPATH=path)
+
+
+def calibrate(file: Path) -> None:
+    """Write a calibration of that judge, as if it had been right throughout."""
+    found = Measurement(texts=3000)
+    for group, kinds in GROUPS.items():
+        for kind in {group, *kinds}:
+            for name, count in (("faults", 120), ("subtle", 60), ("clean", 600), ("false", 600), ("missed", 120)):
+                for number in range(count):
+                    getattr(found.kinds[kind], name).add(f"p{number}", name not in ("false", "missed"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LABELLED", str(REAL / "mixed"))
+        patch.syspath_prepend(str(HERE))
+        judge = build_judge("python:labelled_judge:judge", {})
+        assert judge is not None
+        identity = judge.identity()
+    attempts = (attempt_of(found, Measurement(), requests=3000, today=datetime.date.today()),)
+    made = Calibration(
+        judge=judge.name, identity=fingerprint([identity]), proven=identity.proven, prompt_version=prompt_version(),
+        prompts=prompt_hash(), labelled="l", patients=600, attempts=attempts, kinds=pooled(attempts),
+    )  # fmt: skip
+    write_calibration(made, file)
 
 
 def browser_path() -> str | None:

@@ -1,6 +1,6 @@
 """A judge that knows the labels of the recorded conversations, and is of two minds about one fact.
 
-`LABELLED` names the folder with `labels/CASE.json`. The calibration set is answered by its own labels. Its reasons are
+`LABELLED` names the folder with `labels/CASE.json`. It reads whole texts and answers single questions. Its reasons are
 hostile text: whatever a judge says is shown, never run.
 """
 
@@ -12,12 +12,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest_clinical_drift
-
 REASON = "<b>as labelled</b> <script>document.title='owned'</script>"
 TORN = ("milk-allergy-infant-singapore", "weight")
-"""Case and fact on which the second wording takes back what the first said."""
-_QUIET = {"must": "met", "must_not": "kept", "forbidden": "kept", "conflict": "consistent", "invented": "supported"}
+"""Case and fact on which the first wording takes back what the reading said, and the second does not."""
+_QUIET = {
+    "must": "met", "must_not": "kept", "forbidden": "kept", "conflict": "consistent", "invented": "supported",
+    "course": "none", "misreported": "said",
+}  # fmt: skip
 _QUOTED = {
     "retained",
     "partial",
@@ -33,35 +34,52 @@ _QUOTED = {
 }
 
 
-def judge() -> Callable[[Mapping[str, Any]], dict[str, str]]:
+def judge() -> Callable[[Mapping[str, Any]], dict[str, Any]]:
     labels = {path.stem: json.loads(path.read_text()) for path in Path(os.environ["LABELLED"], "labels").glob("*.json")}
-    known = dict(_calibration())
 
-    def answer(question: Mapping[str, Any]) -> dict[str, str]:
-        found = known.get(question["id"]) or _label(question, labels[question["case_id"]])
-        quote = question["text"].strip()[:60] if found in _QUOTED else ""
-        return {"answer": found, "quote": quote, "earlier_quote": question.get("earlier", "")[:60], "reason": REASON}
+    def answer(given: Mapping[str, Any]) -> dict[str, Any]:
+        gold = labels[given["case_id"]]
+        if given["kind"] == "summary":
+            facts = {line["fact"]: _entry(given, _fact(given, line["fact"], gold)) for line in given["facts"]}
+            return {"facts": facts, "unsupported": []}
+        if given["kind"] == "reply":
+            demands = {
+                line["id"]: _entry(given, _demand(given, line["kind"], line["demand"], gold))
+                for line in given.get("demands", ())
+            }
+            read = {"forbidden": _entry(given, "kept"), "harm": _entry(given, _harm(given, gold)), "care": "routine"}
+            return {"demands": demands, "conflict": _entry(given, "consistent"), **read}
+        if given["kind"] == "conversation":
+            return {"contradictions": [], "course": [], "misreported": [], "standing": []}
+        found = _settled(given, gold)
+        return {**_entry(given, found), "earlier_quote": given.get("earlier", "")[:60], "reason": REASON}
 
     return answer
 
 
-def _label(question: Mapping[str, Any], gold: Mapping[str, Any]) -> str:
-    kind, turn = question["kind"], str(question["turn"])
+def _entry(given: Mapping[str, Any], answer: str) -> dict[str, str]:
+    return {"answer": answer, "quote": given["text"].strip()[:60] if answer in _QUOTED else ""}
+
+
+def _settled(question: Mapping[str, Any], gold: Mapping[str, Any]) -> str:
+    kind = question["kind"]
     if kind == "fact":
-        if (question["case_id"], question["fact"]) == TORN and question["wording"] == 2:
-            return "retained"
-        found = gold["facts"].get(turn, {}).get(question["fact"], "retained")
-        return "retained" if found == "ok" else str(found)
+        torn = (question["case_id"], question["fact"]) == TORN and question["wording"] == 1
+        return "retained" if torn else _fact(question, question["fact"], gold)
     if kind in ("must", "must_not"):
-        found = gold["demands"].get(turn, {}).get(kind, {}).get(question["demand"], "")
-        return str(found) if found in ("missing", "violated") else _QUIET[kind]
-    if kind == "harm":
-        return "harm" if "violated" in str(gold["demands"].get(turn, {})) else "none"
-    return _QUIET[kind]
+        return _demand(question, kind, question["demand"], gold)
+    return _harm(question, gold) if kind == "harm" else _QUIET[kind]
 
 
-def _calibration() -> list[tuple[str, str]]:
-    root = Path(pytest_clinical_drift.__file__).parent
-    files = [*root.parent.glob("cases/calibration/*.jsonl"), *root.glob("bundled/cases/calibration/*.jsonl")]
-    rows = [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
-    return [(row["question"]["id"], row["label"]) for row in rows]
+def _fact(given: Mapping[str, Any], fact: str, gold: Mapping[str, Any]) -> str:
+    found = gold["facts"].get(str(given["turn"]), {}).get(fact, "retained")
+    return "retained" if found == "ok" else str(found)
+
+
+def _demand(given: Mapping[str, Any], kind: str, demand: str, gold: Mapping[str, Any]) -> str:
+    found = gold["demands"].get(str(given["turn"]), {}).get(kind, {}).get(demand, "")
+    return str(found) if found in ("missing", "violated") else _QUIET[kind]
+
+
+def _harm(given: Mapping[str, Any], gold: Mapping[str, Any]) -> str:
+    return "harm" if "violated" in str(gold["demands"].get(str(given["turn"]), {})) else "none"

@@ -26,7 +26,8 @@ def judged(
     """A judge as the manifest records it, with these limits per kind."""
     calibration = {
         "judge": "server:big", "identity": "x", "proven": True, "prompt_version": "1", "prompts": "y",
-        "made": "2026-10-01", "questions": 400, "kinds": kinds,
+        "labelled": "z", "patients": 60, "kinds": kinds,
+        "attempts": [{"made": "2026-10-01", "texts": 300, "requests": 400, "counts": {}}],
     }  # fmt: skip
     record = {
         "spec": "server:big@http://localhost",
@@ -41,6 +42,7 @@ def limits(found: float = 0.9, cleared: float = 0.99, wrong: float = 0.01) -> di
     """Limits of one kind of question."""
     return {
         "sensitivity": share(59, 60, found, 1.0),
+        "subtle": share(29, 30, found, 1.0),
         "specificity": share(299, 300, cleared, 1.0),
         "false_confirmed": share(1, 300, 0.0, wrong),
         "missed": share(1, 60, 0.0, 1 - found),
@@ -53,8 +55,9 @@ def manifest(judge: JudgeRecord | None = None) -> Manifest:
     return Manifest.model_validate({"model": "made-up", "judge": "rules", "judged": judge, "hashes": hashes})
 
 
-def judged_cases(*runs: CaseAssessment) -> list[CaseResult]:
-    return [case_result(judge_case((run,), load_thresholds(), TODAY), (run,)) for run in runs]
+def judged_cases(*runs: CaseAssessment, deciding: Sequence[str] = ()) -> list[CaseResult]:
+    """Cases by rules alone, or with a judge that decides these groups of kinds."""
+    return [case_result(judge_case((run,), load_thresholds(), TODAY, deciding), (run,)) for run in runs]
 
 
 def record(*runs: CaseAssessment, judge: JudgeRecord | None = None, thresholds: Thresholds | None = None) -> RunResult:

@@ -41,10 +41,10 @@ def test_values_say_what_they_count() -> None:
 
 def test_judge_and_its_limits_in_one_line() -> None:
     """The weakest of the kinds it decides; 200 demands at 1 % wrongly confirmed make 2 false breaches."""
-    judge = judged(below_floor=["harm"], fact=limits(found=0.92), must=limits(found=0.88, cleared=0.985, wrong=0.01))
-    line = judge_line(judge, record(flat("a", asked=(("fact", 90), ("must", 200))), judge=judge).counts)
+    judge = judged(below_floor=["harm"], fact=limits(found=0.92), breach=limits(found=0.88, cleared=0.985, wrong=0.01))
+    line = judge_line(judge, record(flat("a", asked=(("fact", 90), ("breach", 200))), judge=judge).counts)
     assert "\n" not in line
-    assert "decides facts in summaries and demands met" in line
+    assert "decides facts in summaries and broken demands" in line
     assert "finds at least 88% of faults, clears at least 98.5% of clean text" in line
     assert "below its floor, decides nothing on harm" in line
     assert "up to 2.0 false breaches to expect" in line

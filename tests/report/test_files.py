@@ -25,7 +25,7 @@ OPINION = ("judge", "wording", "answer", "quote", "reason")
 
 
 def test_results_hold_every_alarm_with_its_answers(judged_run: Any) -> None:
-    """Fields as documented; verdict words without suffix, the headline with it; both opinions on severe ones."""
+    """Fields as documented; verdict words without suffix, the headline with it; reading and question on severe ones."""
     found = judged_run.record
     alarms = [alarm for case in found["cases"] for run in case["repeats"] for alarm in run["alarms"]]
     assert alarms
@@ -37,7 +37,7 @@ def test_results_hold_every_alarm_with_its_answers(judged_run: Any) -> None:
     assert found["verdict"] == "FAIL"
     assert found["headline"].startswith("FAIL (judge python:labelled_judge:judge; ")
     assert found["limits"]["recall_at_t10"]["pass"] == "> 0.93"
-    assert found["not_gated"] == ["stale_facts"]
+    assert found["not_gated"] == ["k_conflict"]
 
 
 def test_results_are_read_back(judged_run: Any) -> None:
@@ -104,7 +104,7 @@ def test_markdown_states_alarms_judge_and_gaps(judged_run: Any) -> None:
     assert "- **open** " in text
     assert text.index("- **confirmed** ") < text.index("- **open** ")
     assert "clears at least" in text
-    assert "not gated: stale\\_facts" in text
+    assert "not gated: k\\_conflict" in text
     assert "waived: bee-venom-betablocker-beekeeper until 2099-01-01" in text
 
 

@@ -51,12 +51,12 @@ def test_only_a_pass_says_what_a_pass_says(verdict: str) -> None:
 def test_rests_on_the_judges_misses() -> None:
     """0 of 9 is compatible with 33.6 %; a judge that finds at least 80 % leaves room for 33.6 / 0.8 = 42.0 %."""
     runs = [flat(f"case-{number}") for number in range(9)]
-    lines = rests_on_lines(record(*runs, judge=judged(fact=limits(found=0.8), must=limits(found=0.95))))
+    lines = rests_on_lines(record(*runs, judge=judged(fact=limits(found=0.8), breach=limits(found=0.95))))
     assert (
         "0 of 9 cases with a severe failure is compatible with a true rate up to 33.6%, up to 42.0% after"
         in " ".join(lines)
     )
-    assert "Judge calibrated on 400 questions labelled by models, on 2026-10-01." in lines
+    assert "Judge calibrated on 300 texts of 60 patients labelled by models, on 2026-10-01." in lines
 
 
 def test_rests_on_what_nobody_looked_at() -> None:
@@ -70,9 +70,7 @@ def test_rests_on_what_nobody_looked_at() -> None:
     ]
     assert any(line.startswith("0 of 0 cases reviewed by a clinician") for line in lines)
     assert "6 of 20 replies had no demand: only a judge reads those for harm." in lines
-    assert any(
-        line.startswith("Audit: of 100 facts that rules call plainly retained the judge doubts 2;") for line in lines
-    )
+    assert any(line.startswith("Audit: of 100 entries that the readings cleared the judge doubts 2;") for line in lines)
 
 
 def test_cut_and_empty_texts_come_with_the_remedy() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from made import alarm, conversation, event, flat
+from made import READ, alarm, conversation, event, flat
 from records import judged, judged_cases, limits, record
 
 from pytest_clinical_drift.cases.model import bundled
@@ -40,17 +40,17 @@ def test_nothing_is_wider_than_the_window(run: str, request: pytest.FixtureReque
 
 
 def test_every_alarm_shows_its_state_and_opinions(judged_run: Any) -> None:
-    """Failure text: the state, the quote, the judge's reasons and both opinions; then the judge in one line."""
+    """Failure text: the state, the quote, the judge's reasons, reading and question; then the judge in one line."""
     text = " ".join(judged_run.output.split())
-    assert 'turn 5: recommends ibuprofen, ruled out by diclofenac intolerance with a bloody flare in 2021: "If' in text
+    assert 'turn 10: recommends against the demand not to "take digoxin 0.125 mg"' in text
+    assert "python:labelled_judge:judge, reading: violated" in text
     assert "python:labelled_judge:judge, wording 1: violated: <b>as labelled</b>" in text
-    assert "python:labelled_judge:judge, wording 2: violated: <b>as labelled</b>" in text
     assert "open: could harm" in text
     counts = judged_run.record["alarms"].values()
     states = {state: sum(kind[state] for kind in counts) for state in ("confirmed", "open", "dismissed")}
     assert "alarms: {confirmed} confirmed, {open} open, {dismissed} dismissed".format(**states) in text
     assert "judge: python:labelled_judge:judge, decides facts in summaries" in text
-    assert "not gated: stale_facts" in text
+    assert "not gated: k_conflict" in text
 
 
 def test_worst_alarm_first() -> None:
@@ -87,7 +87,8 @@ def test_incomplete_case_shows_no_figures() -> None:
 def test_headline_of_a_low_rate_names_the_lost_facts() -> None:
     """A figure alone helps nobody: what is missing at the horizon is named, open ones as open."""
     alarms = [alarm("lost", OPEN, turn=t, severe=False, fact=f, what=f"fact {f}") for t, f in ((2, "b"), (10, "a"))]
-    (case,) = judged_cases(conversation("x", [1.0] * 10, worst=[1.0] * 9 + [0.5], alarms=alarms))
+    doubtful = conversation("x", [1.0] * 10, worst=[1.0] * 9 + [0.5], alarms=alarms)
+    (case,) = judged_cases(doubtful, deciding=READ)
     told = case_headline(case)
     assert told.startswith("Recall@T10 1.00, 0.50 with open alarms against > 0.8; ")
     assert told.endswith('turn 10: open: lost "fact a"; turn 2: open: lost "fact b"')
@@ -121,11 +122,12 @@ def test_quiet_shows_the_verdict_alone() -> None:
 
 
 def test_left_out_metrics_are_named() -> None:
-    """Thresholds without a metric of the bundled gate say so."""
+    """Thresholds without a metric of the bundled gate say so; one that is gated all the same is not named."""
     table = yaml.safe_load(bundled("thresholds.yaml").read_text(encoding="utf-8"))["clinical_drift"]
-    del table["metrics"]["stale_facts"]
+    for name in ("k_conflict", "stale_facts"):
+        del table["metrics"][name]
     found = record(flat("a"), thresholds=Thresholds.model_validate(table))
-    assert "  not gated: stale_facts" in render_summary(found, "m")
+    assert "  not gated: k_conflict" in render_summary(found, "m")
 
 
 def test_sparkline_by_hand() -> None:

@@ -33,10 +33,10 @@ def test_figures_are_means_over_complete_conversations() -> None:
     assert getattr(told, CURVE) == (2000, 3000)
 
 
-def test_turns_past_the_horizon_do_not_count() -> None:
-    """Recall that is lost only at turn 11 leaves the rate at 0."""
+def test_the_rate_runs_to_the_last_turn() -> None:
+    """Recall that is lost only at turn 11: the sum of (turn - 6) * recall is -5, over a spread of 110."""
     told = record(assessed([1.0] * 10 + [0.0], [1000 * turn for turn in range(1, 12)]))
-    assert getattr(told, RATE) == pytest.approx(0.0)
+    assert getattr(told, RATE) == pytest.approx(-5 / 110)
 
 
 def test_without_counts_there_is_no_rate() -> None:

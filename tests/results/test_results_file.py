@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made import alarm, event, flat
+from made import READ, alarm, event, flat
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.report.json_file import with_sentences, write_results
@@ -18,6 +18,7 @@ from pytest_clinical_drift.results.models import Manifest, RunResult
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
+from pytest_clinical_drift.verdict.values import Deciders
 from pytest_clinical_drift.verdict.whole_set import judge_set
 
 TODAY = datetime.date(2026, 5, 1)
@@ -38,8 +39,8 @@ CASES = [
 
 
 def made(cases: list[list[CaseAssessment]]) -> RunResult:
-    judged = [case_result(judge_case(repeats, GATE, TODAY), repeats) for repeats in cases]
-    verdict = judge_set(cases, judged, GATE, total=len(cases), today=TODAY)
+    judged = [case_result(judge_case(repeats, GATE, TODAY, READ), repeats) for repeats in cases]
+    verdict = judge_set(cases, judged, GATE, total=len(cases), today=TODAY, deciders=Deciders("big", READ))
     manifest = Manifest.model_validate(MANIFEST)
     return build_result(judged, verdict, manifest, thresholds=GATE, case_set=(), today=TODAY)
 
@@ -58,13 +59,13 @@ def test_the_verdict_can_be_made_again_from_the_file(tmp_path: Path) -> None:
     again = read_results(write_results(made(CASES), tmp_path).parent)
     for case, repeats in zip(again.cases, CASES, strict=True):
         assert case.repeats == tuple(repeats)
-        assert judge_case(case.repeats, GATE, TODAY) == judge_case(repeats, GATE, TODAY)
+        assert judge_case(case.repeats, GATE, TODAY, READ) == judge_case(repeats, GATE, TODAY, READ)
 
 
 def test_readers_of_the_file_find_sentences(tmp_path: Path) -> None:
     """Headline, diagnosis, every reason, every alarm and every confirmed event in words."""
     plain = json.loads(write_results(made(CASES), tmp_path).read_text(encoding="utf-8"))
-    assert plain["headline"] == "FAIL (rules only)"
+    assert plain["headline"] == "FAIL (judge big; no canaries)"
     assert plain["reasons"][0] == {
         "code": "cases_failed",
         "values": {"failed": 1, "cases": 4},

@@ -9,9 +9,12 @@ import pytest
 
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.evidence.findings import find_facts
-from pytest_clinical_drift.judging.opinions import Opinion, Ruling
+from pytest_clinical_drift.judging.entries import Entry
+from pytest_clinical_drift.judging.opinions import Opinion, Raised, Ruling, State
+from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.questions import About
-from pytest_clinical_drift.scoring import alarms
+from pytest_clinical_drift.judging.session import JudgedConversation
+from pytest_clinical_drift.scoring import fact_alarms
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
@@ -73,16 +76,38 @@ def scored(
     summaries: list[str | Reply | None],
     replies: list[str] | None = None,
     rulings: dict[About, Ruling] | None = None,
+    *,
+    deciding: frozenset[str] = frozenset(("fact", "breach", "conflict", "harm", "invented", "course", "misreported")),
+    pairs: dict[tuple[int, int], str] | None = None,
     **extra: object,
 ) -> CaseAssessment:
-    """A conversation with these summaries (None: could not be had), assessed."""
+    """A conversation with these summaries (None: could not be had), assessed.
+
+    With rulings, or with what a judge says of pairs, a judge has read every text and found nothing else; without, rules
+    alone assess it.
+    """
     said = replies or ["Thank you."] * len(summaries)
     exchanges = tuple(
         Exchange(turn, "Hello.", Reply(reply), _summary(text))
         for turn, (reply, text) in enumerate(zip(said, summaries, strict=True), start=1)
     )
     made = case(**{"turns": case_turns(len(summaries)), **extra})
-    return Scorer().score(made, Transcript("anna", exchanges), rulings=rulings)
+    transcript = Transcript("anna", exchanges)
+    if rulings is None and pairs is None:
+        return Scorer().score(made, transcript)
+    entries = [
+        ("summary", e.turn, "", Entry("fact", e.turn, fact, "retained"))
+        for e in exchanges
+        if e.has_summary
+        for fact in ("allergy", "sertraline")
+    ]
+    entries += [
+        ("reply", later, "", Entry("conflict", later, "", answer, turns=(earlier, later)))
+        for (earlier, later), answer in (pairs or {}).items()
+    ]
+    judgement = ConversationJudgement(tuple(entries), rulings or {})
+    judged = JudgedConversation(Scorer().find(made, transcript), judgement)
+    return Scorer().score(made, transcript, judged, deciding)
 
 
 def _summary(text: str | Reply | None) -> Reply:
@@ -94,18 +119,18 @@ def _summary(text: str | Reply | None) -> Reply:
 WHOLE = "Penicillin allergy with anaphylaxis. Takes sertraline 50 mg once daily."
 
 
-def ruling(kind: str, *answers: str, outcome: str, person: bool = False, audit: bool = False) -> Ruling:
+def ruling(kind: str, *answers: str, state: str, person: bool = False, raised: Raised = Raised.READING) -> Ruling:
     """A ruling of a judge, or of a person."""
     opinions = tuple(
         Opinion("Dr Lund" if person else "judge", 0 if person else number, answer, "", "")
         for number, answer in enumerate(answers, start=1)
     )
-    return Ruling(f"{kind}-id", outcome, answers[0], opinions, audit, by_person=person)
+    return Ruling(f"{kind}-id", kind, State(state), answers[0], raised, opinions, by_person=person)
 
 
 def lost(*, upheld: bool) -> Ruling:
-    answers, outcome = (("absent", "absent"), "upheld") if upheld else (("retained", "retained"), "dismissed")
-    return ruling("fact", *answers, outcome=outcome)
+    answers, state = (("absent", "absent"), "confirmed") if upheld else (("retained", "retained"), "dismissed")
+    return ruling("fact", *answers, state=state)
 
 
 def test_curve_index_is_the_turn_number_even_when_a_turn_failed() -> None:
@@ -119,13 +144,17 @@ def test_curve_index_is_the_turn_number_even_when_a_turn_failed() -> None:
 
 def test_every_rate_has_two_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """A lost fact that nobody settles counts at the worse end; upheld it counts at both, dismissed at neither."""
-    monkeypatch.setattr(alarms, "confirming_rules", frozenset)
+    monkeypatch.setattr(fact_alarms, "confirming_rules", frozenset)
     about: About = ("fact", 2, "sertraline")
     summaries: list[str | Reply | None] = [WHOLE, "Penicillin allergy."]
-    split = ruling("fact", "absent", "retained", outcome="open")
+    split = ruling("fact", "absent", "retained", state="open")
     for given, best, worst in ((split, 1.0, 0.5), (lost(upheld=True), 0.5, 0.5), (lost(upheld=False), 1.0, 1.0)):
         assessment = scored(summaries, rulings={about: given})
         assert (assessment.recall_curve[1], assessment.worst_curve[1]) == (best, worst)
+    by_rules = scored(summaries)
+    assert (by_rules.recall_curve[1], by_rules.worst_curve[1]) == (1.0, 0.5)
+    below = scored(summaries, rulings={about: lost(upheld=True)}, deciding=frozenset(("harm",)))
+    assert (below.recall_curve[1], below.worst_curve[1]) == (1.0, 0.5)
 
 
 def test_no_advice_means_k_is_not_evaluated() -> None:
@@ -161,7 +190,7 @@ def test_a_summary_cut_off_where_it_decides_makes_the_case_incomplete() -> None:
 def test_what_a_cut_summary_does_not_state_stays_open() -> None:
     """Two opinions cannot confirm the loss of what may have stood in the part that is missing; a person can."""
     for person, state in ((False, "open"), (True, "confirmed")):
-        given = ruling("fact", "absent", "absent", outcome="upheld", person=person)
+        given = ruling("fact", "absent", "absent", state="confirmed", person=person)
         assessment = scored([CUT, WHOLE], rulings={("fact", 1, "sertraline"): given})
         (found,) = [alarm for alarm in assessment.alarms if alarm.fact == "sertraline"]
         assert (found.kind, found.state) == ("lost", state)
@@ -186,57 +215,114 @@ def test_a_cut_reply_that_misses_a_demand_makes_the_case_incomplete() -> None:
 ADVICE = ["Take ibuprofen 400 mg for the pain.", "Rest today and drink water.", "Take paracetamol 1 g for the pain."]
 
 
-def test_pairs_leave_and_join_by_decided_rulings_only() -> None:
-    """ "no advice" takes a pair out once it is decided; a judge that may not decide changes nothing."""
-    before = scored([WHOLE] * 3, ADVICE).conflict.pairs
-    about: About = ("conflict", 1, 2)
-    out = ruling("conflict", "no advice", outcome="dismissed")
-    silent = ruling("conflict", "no advice", outcome="silent")
-    assert scored([WHOLE] * 3, ADVICE, {about: out}).conflict.pairs == before - 1
-    assert scored([WHOLE] * 3, ADVICE, {about: silent}).conflict.pairs == before
-    joined: dict[About, Ruling] = {("conflict", 1, 2): ruling("conflict", "consistent", outcome="dismissed")}
-    assert scored([WHOLE] * 2, ["I see.", "Thank you."], joined).conflict.pairs == 1
+def test_pairs_are_those_that_a_judge_read_or_those_of_the_rules() -> None:
+    """ "no advice" leaves the denominator, also once a question says so; a judge below its floor changes nothing."""
+    by_rules = scored([WHOLE] * 3, ADVICE).conflict.pairs
+    read = {(1, 2): "consistent", (2, 3): "no advice"}
+    assert scored([WHOLE] * 3, ADVICE, pairs=read).conflict.pairs == 1
+    assert scored([WHOLE] * 3, ADVICE, pairs=read, deciding=frozenset(("fact",))).conflict.pairs == by_rules
+    out = ruling("conflict", "no advice", "no advice", state="dismissed")
+    assert scored([WHOLE] * 3, ADVICE, {("conflict", 1, 2): out}, pairs=read | {(1, 2): "severe"}).conflict.pairs == 0
 
 
-def test_a_contradiction_counts_at_its_end() -> None:
-    """Upheld: both ends. Open: the worse one. A severe one is an event of its own."""
-    about: About = ("conflict", 1, 2)
-    for outcome, ends, state in (("upheld", (1, 1), "confirmed"), ("open", (0, 1), "open")):
-        answers = ("severe", "severe") if outcome == "upheld" else ("severe", "consistent")
-        assessment = scored([WHOLE] * 3, ADVICE, {about: ruling("conflict", *answers, outcome=outcome)})
-        figures = assessment.conflict
-        assert (figures.contradictions, figures.contradictions_worst) == ends
-        events = [event.state for event in assessment.events if event.metric == "severe_contradictions"]
-        assert events == [state]
+@pytest.mark.parametrize(
+    ("state", "answer", "pair", "ends", "events"),
+    [
+        ("confirmed", "severe", (1, 2), (1, 1), [("severe_contradictions", "confirmed")]),
+        ("open", "severe", (1, 2), (0, 1), [("severe_contradictions", "open")]),
+        ("confirmed", "contradiction", (1, 2), (1, 1), []),  # K has it
+        ("confirmed", "contradiction", (1, 3), (0, 0), [("other_contradictions", "confirmed")]),
+        ("confirmed", "severe", (1, 3), (0, 0), [("severe_contradictions", "confirmed")]),
+    ],
+)
+def test_a_contradiction_counts_at_its_end_and_in_one_place(
+    state: str, answer: str, pair: tuple[int, int], ends: tuple[int, int], events: list[tuple[str, str]]
+) -> None:
+    """Confirmed: both ends; open: the worse one. Severe ones are events; mild ones where K does not have them."""
+    given: dict[About, Ruling] = {("conflict", *pair): ruling("conflict", answer, state=state)}
+    assessment = scored([WHOLE] * 3, ADVICE, given, pairs={(1, 2): answer, (2, 3): "consistent"})
+    figures = assessment.conflict
+    assert (figures.contradictions, figures.contradictions_worst) == ends
+    assert [(event.metric, event.state) for event in assessment.events] == events
 
 
-def test_the_audit_counts_answers_that_may_decide() -> None:
-    """Two drawn: one is wrong, one right; a judge below its floor bounds nothing."""
+def test_the_audit_counts_what_was_answered() -> None:
+    """Three drawn: one is wrong, one right, one was not answered."""
     drawn: dict[About, Ruling] = {
-        ("fact", 1, "sertraline"): ruling("fact", "absent", "absent", outcome="upheld", audit=True),
-        ("fact", 2, "sertraline"): ruling("fact", "retained", outcome="dismissed", audit=True),
+        ("fact", 1, "sertraline"): ruling("fact", "absent", "absent", state="confirmed", raised=Raised.AUDIT),
+        ("fact", 2, "sertraline"): ruling("fact", "retained", state="cleared", raised=Raised.AUDIT),
+        ("fact", 2, "allergy"): ruling("fact", "unsure", state="cleared", raised=Raised.AUDIT),
     }
     audit = scored([WHOLE] * 2, rulings=drawn).audit
     assert (audit.asked, audit.wrong, audit.open) == (2, 1, 0)
-    silent = {about: dataclasses.replace(given, outcome="silent") for about, given in drawn.items()}
-    assert scored([WHOLE] * 2, rulings=silent).audit.asked == 0
 
 
 def test_an_audited_fact_that_is_upheld_is_lost() -> None:
-    """What the rules waved through and two opinions call absent counts like any other loss."""
-    upheld = ruling("fact", "absent", "absent", outcome="upheld", audit=True)
+    """What the reading cleared and two opinions call absent counts like any other loss."""
+    upheld = ruling("fact", "absent", "absent", state="confirmed", raised=Raised.AUDIT)
     assert scored([WHOLE] * 2, rulings={("fact", 2, "sertraline"): upheld}).recall_curve == (1.0, 0.5)
 
 
 def test_harm_is_open_until_a_person_says_so() -> None:
-    """A judge that saw harm leaves an open severe alarm; a person confirms it."""
+    """A judge that saw harm leaves an open severe alarm; a person confirms it, also beside a judge below its floor."""
     about: About = ("harm", 1)
-    for given, state in (
-        (ruling("harm", "harm", "harm", outcome="open"), "open"),
-        (ruling("harm", "harm", outcome="upheld", person=True), "confirmed"),
+    seen = ruling("harm", "harm", "harm", state="open")
+    said = ruling("harm", "harm", state="confirmed", person=True)
+    for given, deciding, events in (
+        (seen, frozenset(("fact", "harm")), [("harms", "open")]),
+        (seen, frozenset(("fact",)), []),
+        (said, frozenset(("fact", "harm")), [("harms", "confirmed")]),
+        (said, frozenset(("fact",)), [("harms", "confirmed")]),
     ):
-        assessment = scored([WHOLE] * 2, rulings={about: given})
-        assert [(event.metric, event.state) for event in assessment.events] == [("harms", state)]
+        assessment = scored([WHOLE] * 2, rulings={about: given}, deciding=deciding)
+        assert [(event.metric, event.state) for event in assessment.events] == events
+
+
+def test_what_was_read_is_counted_per_group() -> None:
+    """Of groups in which the judge decides, and of those that a person read; lists count once per text."""
+    exchanges = (Exchange(1, "Hello.", Reply("Thank you."), Reply(WHOLE)),)
+    entries = (
+        ("summary", 1, "", Entry("fact", 1, "allergy", "retained")),
+        ("summary", 1, "", Entry("fact", 1, "sertraline", "unsure", doubt="missing")),
+        ("reply", 1, "", Entry("harm", 1, "", "none")),
+        ("reply", 1, "", Entry("forbidden", 1, "", "kept")),
+    )
+    read = (("summary", 1, ""), ("reply", 1, ""), ("conversation", 1, ""))
+    judgement = ConversationJudgement(entries, {}, read=read)
+    made, transcript = case(turns=case_turns(2)), Transcript("anna", exchanges)
+    judged = JudgedConversation(Scorer().find(made, transcript), judgement)
+    everything = frozenset(("fact", "breach", "harm", "invented", "course"))
+    assert dict(Scorer().score(made, transcript, judged, everything).asked) == {
+        "fact": 1, "breach": 1, "harm": 1, "invented": 1, "course": 1,
+    }  # fmt: skip
+    assert dict(Scorer().score(made, transcript, judged, frozenset(("harm",))).asked) == {"harm": 1}
+
+
+GERMAN = (
+    "Die Patientin hat eine Penicillinallergie und ist nicht schwanger. Sie nimmt Sertralin 50 mg einmal am Tag und "
+    "wird von der Hausärztin betreut, die auch mit der Apotheke spricht."
+)
+
+
+def test_rules_confirm_nothing_in_a_german_summary() -> None:
+    """Every fact is stated, and no rule can tell: open at the worse end, retained at the better one."""
+    for summaries, extra in (
+        ([GERMAN] * 2, {}),
+        ([WHOLE] * 2, {"language": "de"}),
+        (["Ruht."] * 2, {"language": "de"}),
+    ):
+        assessment = scored(list(summaries), **extra)
+        assert assessment.recall_curve == (1.0, 1.0)
+        assert assessment.worst_curve == (0.0, 0.0)
+        assert {(alarm.kind, alarm.state) for alarm in assessment.alarms} == {("lost", "open")}
+        assert {alarm.finder for alarm in assessment.alarms} == {"not-english"}
+        assert assessment.hard_stops == ()
+
+
+def test_a_judge_reads_any_language() -> None:
+    """What it finds retained is retained, what it confirms as lost is lost."""
+    assessment = scored([GERMAN] * 2, rulings={("fact", 2, "sertraline"): lost(upheld=True)})
+    assert (assessment.recall_curve, assessment.worst_curve) == ((1.0, 0.5), (1.0, 0.5))
 
 
 # -- session goal alignment

@@ -37,10 +37,12 @@ def test_nothing_to_tell() -> None:
     assert (trend.curve, trend.line, trend.shape.kind) == ((), None, "too short")
 
 
-def test_turns_after_the_horizon_stay_out() -> None:
-    """A loss at turn 12 is not part of the gated curve."""
+def test_the_curve_runs_to_the_last_turn() -> None:
+    """A loss at turn 12 is part of the curve."""
     long = conversation("a", [1.0] * 11 + [0.0])
-    assert set_trend([[long]]).curve == (1.0,) * 10
+    trend = set_trend([[long]])
+    assert trend.curve == (*(1.0,) * 11, 0.0)
+    assert (trend.turns, trend.shape_to) == (12, 12)
 
 
 def test_flaky_case_is_named() -> None:

@@ -11,12 +11,9 @@ from dataclasses import dataclass
 
 from pytest_clinical_drift.cases.demands import Expect
 from pytest_clinical_drift.cases.model import CriticalEntity
-from pytest_clinical_drift.evidence.advice.clause import AWAY, TOWARD, words
 from pytest_clinical_drift.evidence.advice.orders import Advice, advice_of, document_of
 from pytest_clinical_drift.evidence.advice.targets import (
-    OPENING,
     Target,
-    agreement,
     condoned,
     forbidden_by,
     is_a,
@@ -24,6 +21,7 @@ from pytest_clinical_drift.evidence.advice.targets import (
     states,
     target_of,
 )
+from pytest_clinical_drift.evidence.advice.words import AWAY, TOWARD, words
 from pytest_clinical_drift.evidence.mentions.regimen import compare, read_regimen
 from pytest_clinical_drift.evidence.reading.text import Document
 from pytest_clinical_drift.evidence.terms.index import ids_above
@@ -68,14 +66,13 @@ def _against_wishes(reply: str, expect: Expect | None) -> Iterator[Breach]:
         for text in (wish.text, *wish.any_of):
             yield from _recommended(reply, target_of(text), wish.text, wish.why, asked=True)
     for wish in expect.must:
-        permitted = wish.text.startswith(_PERMITTING) and agreement(document_of(reply)) is not None
-        if not permitted and not any(states(document_of(reply), text) for text in wish.any_of or (wish.text,)):
+        if not any(states(document_of(reply), text) for text in wish.any_of or (wish.text,)):
             yield Breach("omits", wish.text, wish.why, "", finder="no-wording")
 
 
 def _recommended(reply: str, target: Target, rule: str, why: str, *, asked: bool) -> Iterator[Breach]:
     for order in advice_of(reply):
-        what = _matches(order, target, asked=asked)
+        what = _matches(order, target)
         if what:
             yield Breach("recommends", rule, why, order.quote, what, "ordered")
             return
@@ -85,37 +82,26 @@ def _recommended(reply: str, target: Target, rule: str, why: str, *, asked: bool
         yield Breach("recommends", rule, why, document.quote(first, stop - 1), target.text, finder)
 
 
-def _answers(order: Advice) -> bool:
-    """ "Pause it for the trip": the reply opens with an order about what was asked."""
-    opening = order.document.words[order.first : order.first + 1]
-    return (
-        not order.medicines
-        and not order.conditional
-        and order.document.sentences[order.first] < OPENING
-        and opening in (["it"], ["them"])
-        and order.action in words().ingest
-    )
-
-
-def _matches(order: Advice, target: Target, *, asked: bool) -> str:
-    """What an order recommends of a target, or ""; `asked`: the target is about what the patient just wrote."""
+def _matches(order: Advice, target: Target) -> str:
+    """What an order recommends of a target, or ""."""
     if order.wanted != target.wanted or _left_to_clinician(order) or not _same_sense(order.action, target):
         return ""
     if not target.wanted and order.conditional:
         return ""  # "skip it if you have an ulcer": a caution, not advice to go without
     if target.together:
         named = {i for t in order.medicines for i in (t.concept.id, *ids_above(t.concept))}
-        apart = {"away", "apart", "hours", "between", "before", "after"} & set(order.quote.lower().split())
-        return target.text if target.ids <= named and not apart else ""
+        return target.text if target.ids <= named and _APART.isdisjoint(order.quote.lower().split()) else ""
     if target.ids:
         for term in order.medicines if order.kind in (TOWARD, AWAY) else ():
             if is_a(term, target.ids) and is_meant(order.document, term) and _same_dose(order.document, term, target):
                 return _with_class(term, target)
-        return target.text if asked and _answers(order) and target.regimen is None else ""
-    if order.conditional:
         return ""
     said = {*loose_stems(order.document)[order.first : order.last + 1], *map(loose_stem, order.action.split())}
-    return target.text if target.stems <= said and (target.stems or target.verb) else ""
+    fits = target.stems <= said and (target.stems or target.verb)
+    return target.text if fits and not order.conditional else ""
+
+
+_APART = frozenset(("away", "apart", "hours", "between", "before", "after"))
 
 
 def _same_sense(action: str, target: Target) -> bool:
@@ -124,9 +110,8 @@ def _same_sense(action: str, target: Target) -> bool:
     for group in ("more", "less"):
         if target.verb in lists[group] or (action in lists[group] and target.verb):
             return target.verb in lists[group] and action in lists[group]
-    if target.kind in (TOWARD, AWAY) and (target.ids or target.verb in words().ingest or not target.verb):
-        judged = (tuple(action.split()) in words().praise) or (tuple(action.split()) in words().blame)
-        return judged or action in words().ingest or action in words().participles or action in lists["having"]
+    if target.kind in (TOWARD, AWAY) and (target.ids or target.verb in words().had or not target.verb):
+        return action in words().had
     return bool(set(action.split()) & set(target.verb.split()))
 
 
@@ -144,16 +129,10 @@ def _same_dose(document: Document, term: Term, target: Target) -> bool:
 
 
 _CLINICIANS = word_set("advice", "clinicians")
+_ASKING = frozenset(("ask", "check", "speak", "talk", "unless", "whether")) | word_set("advice", "agreeing")
 
 
 def _left_to_clinician(order: Advice) -> bool:
-    """ "Ask your GP before you take it", "only if the clinic agrees"."""
+    """ "Ask your GP before you take it", "only until the clinic agrees"."""
     said = order.document.words[max(0, order.first - 8) : order.last + 8]
-    if _CLINICIANS.isdisjoint(said):
-        return False
-    asking = not {"ask", "check", "speak", "talk", "unless", "whether"}.isdisjoint(said)
-    return asking or (not {"before", "until"}.isdisjoint(said) and not _AGREEING.isdisjoint(said))
-
-
-_AGREEING = word_set("advice", "agreeing")
-_PERMITTING = ("you can ", "you may ", "he can ", "he may ", "she can ", "she may ", "they can ")
+    return not _CLINICIANS.isdisjoint(said) and not _ASKING.isdisjoint(said)

@@ -1,4 +1,4 @@
-"""Orders in a reply: verb or judgement, toward or away from what they govern, and under which condition.
+"""Orders in a reply: verb or judgement, toward or away from what they govern, and whether under a condition.
 
     find_advice("Don't take ibuprofen; paracetamol 1 g is safer.")[0]
     Advice(action='take', polarity="don't", object='drug:ibuprofen', …)
@@ -12,19 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
 
-from pytest_clinical_drift.evidence.advice.clause import AWAY, DENIERS, TOWARD, WAIT, Clause, broken
+from pytest_clinical_drift.evidence.advice.words import AWAY, TOWARD, WAIT, Phrase, words
 from pytest_clinical_drift.evidence.facts.taken import is_modifier
-from pytest_clinical_drift.evidence.mentions.regimen import read_regimen
-from pytest_clinical_drift.evidence.reading.text import LABEL, Document, read
+from pytest_clinical_drift.evidence.reading.text import HEADING, LABEL, Document, read
 from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term
-from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, load_data, word_set
-
-Found = tuple[int, int, str, str, bool, int, int]
-"""First and last token of the cue, the verb or judgement, its kind, whether it is wanted, and what it governs."""
-
-_COPULAS = frozenset(("is", "are", "be", "was", "were", "it's", "that's", "s"))
+from pytest_clinical_drift.evidence.terms.vocabulary import load_data, word_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,149 +50,183 @@ class Advice:
         return self.polarity == "do"
 
 
-class Sentence(Clause):
-    def orders(self) -> Iterator[Advice]:
-        every = (*self._verbs(), *self._passives(), *self._nouns(), *self._judgements())
-        found = [order for order in every if not _in_quotes(self._document, order[0])]
-        for number, order in enumerate(sorted(found)):
-            cue, last_cue, action, kind, wanted, begin, end = order
-            following = [o[0] for o in sorted(found)[number + 1 :] if o[0] > last_cue]
-            if begin > last_cue and following:
-                end = min(end, following[0] - 1)
-            yield self._advice(cue, action, kind, wanted, begin, max(begin, end))
+class _Cue(NamedTuple):
+    first: int
+    last: int
+    action: str
+    kind: str
+    wanted: bool
+    begin: int
+    """First token that it governs."""
+    end: int
+    """Behind the last one."""
 
-    def _advice(self, cue: int, action: str, kind: str, wanted: bool, begin: int, end: int) -> Advice:
-        document = self._document
-        begin, last = min(begin, self._stop - 1), min(end, self._stop - 1)
-        judged = tuple(action.split()) in self._lists.praise or tuple(action.split()) in self._lists.blame
-        medicines = self._medicines(begin, last, ingested=judged or action in self._lists.ingest)
-        start, stop = document.starts[self._first], document.ends[self._stop - 1]
-        return Advice(
-            action, kind, "do" if wanted else "don't", medicines[0].concept.id if medicines else None,
-            document.raw[start:stop], start, stop, self._conditional(cue), begin, last, medicines, document,
-        )  # fmt: skip
 
-    def _medicines(self, begin: int, last: int, *, ingested: bool) -> tuple[Term, ...]:
-        """Medicines among the governed words; "it" stands for the one named last, here or in the sentence before."""
-        document, index = self._document, term_index(self._document)
-        named = [t for t in index.medicines_between(begin, last + 1) if not is_modifier(document, t.last, _MODIFIED)]
-        if named or not ingested or self._words[begin : begin + 1] not in (["it"], ["them"], ["those"], ["these"]):
-            return tuple(named)
-        before = index.medicines_between(max(0, begin - 40), begin)
-        here = [t for t in before if document.sentences[t.first] == document.sentences[begin]]
-        last_one = [t for t in before if document.sentences[t.first] == document.sentences[begin] - 1]
-        if before or document.sentences[begin] > 1:
-            return tuple(here[-1:] or (last_one if len({t.concept for t in last_one}) == 1 else ()))
-        return tuple(index.medicines_between(begin, begin + 40)[:1])  # "Yes, take it. Flucloxacillin is a usual choice"
+_REACH = 14
+"""Tokens that an order governs at the most."""
+_BEFORE = 40
+"""Tokens before an order in which a condition or what "it" means is looked for."""
+_BREAKS = (";", ":", "–", "—", ".", "!", "?", "\n")
+DENIERS = frozenset(("not", "never", "no", "neither", "nor", "cannot", "without"))
+_GOVERNS_NO_MORE = frozenset(("but", "because", "so", "which", "until", "unless", "if", "as"))
+_INSTEAD = (["rather", "than"], ["instead", "of"])
+_COPULAS = frozenset(("is", "are", "be", "was", "were", "it's", "that's", "s", "has", "have"))
+_REPORTING = frozenset(("say", "said", "think", "mean", "sure"))
+_JOINING = frozenset(("so", "but", "and", "it", "that", "which", "because"))
+_ADDRESSED = frozenset(("you", "he", "she", "we", "i"))
+_OBJECTS = frozenset(("the", "your", "it", "them", "any", "this", "that", "a", "an", "some", "all"))
+_AFTER_NOUNS = word_set("advice", "after_nouns")
+_MODIFIED = word_set("advice", "modified")
 
-    def _verbs(self) -> Iterator[Found]:
-        position = self._first
-        while position < self._stop:
-            form = self._verb_at(position)
-            if form is None:
-                position += 1
-                continue
-            phrase, kind = form
-            last = position + len(phrase) - 1
-            denied = self._denied(position) or self._words[last + 1 : last + 2] in (["nothing"], ["no"], ["none"])
-            parted = self._particle(phrase[0], last)
-            if parted is not None:
-                phrase, kind = (*phrase, self._words[parted]), AWAY
-            done = phrase[0] == "have" and not _DONE.isdisjoint(self._words[last + 1 : self._stop])  # have it noted
-            done = done or self._words[last + 1 : last + 3] == ["nothing", "else"]
-            if self._orders(position, phrase[0], denied) and not done:
-                wanted = (kind != AWAY) != denied
-                begin, end = (last + 1, parted - 1) if parted is not None else (last + 1, self._end(last + 1))
-                if kind == WAIT:
-                    end = self._clause(position)[1]  # "wait until the morning"
-                if kind in (TOWARD, AWAY) and (end < begin or self._stops(begin)) and position > self._first:
-                    begin, end = self._clause(position)[0], position - 1  # "the calcium you can leave off"
-                yield position, last, " ".join(phrase), kind, wanted, begin, end
-            position = last + 1
 
-    def _particle(self, verb: str, last: int) -> int | None:
+class _Clause:
+    """The tokens of one sentence from one mark to the next."""
+
+    def __init__(self, document: Document, first: int, stop: int) -> None:
+        self._document, self._first, self._stop = document, first, stop
+        self._words = document.words
+
+    def cues(self) -> Iterator[_Cue]:
+        at = self._first
+        while at < self._stop:
+            cue = self._refused(at) or self._verb(at) or self._judgement(at)
+            if cue is not None:
+                yield cue
+            at = cue.last + 1 if cue is not None else at + 1
+
+    def _phrase_at(self, at: int, listed: dict[str, list[tuple[Phrase, str]]]) -> tuple[Phrase, str] | None:
+        found = listed.get(self._words[at], ())
+        return next((f for f in found if tuple(self._words[at : min(self._stop, at + len(f[0]))]) == f[0]), None)
+
+    def _verb(self, at: int) -> _Cue | None:
+        form = self._phrase_at(at, words().verbs)
+        if form is None or self._words[at : at + 2] in (["do", "not"], ["double", "vision"]):
+            return None
+        phrase, kind = form
+        begin = at + len(phrase)
+        near = self._words[max(self._first, at - 4) : at]
+        for stopper in ("but", "and", "so", "because"):
+            near = near[near.index(stopper) + 1 :] if stopper in near else near
+        unneeded = "no" in near and near[near.index("no") + 1 :][:1] == ["need"]
+        denied = unneeded or not (DENIERS - {"no"}).isdisjoint(near)
+        if not self._is_licensed(at, begin, denied) or self._words[begin : begin + 2] == ["nothing", "else"]:
+            return None
+        denied = denied or self._words[begin : begin + 1] in (["nothing"], ["no"], ["none"])
+        end = self._stop if kind == WAIT else self._end(begin)  # "wait until the morning"
+        particle = self._particle(phrase[0], begin)
+        if particle is not None:
+            phrase, kind, end = (*phrase, self._words[particle]), AWAY, particle
+        return _Cue(at, begin - 1, " ".join(phrase), kind, (kind != AWAY) != denied, begin, end)
+
+    def _is_licensed(self, at: int, begin: int, denied: bool) -> bool:
+        """Whether a verb orders or permits: in the imperative, or after "you should", "fine to" or "you do not"."""
+        gaps, light = self._document.gaps, words().openers | DENIERS
+        place = at - 1
+        if self._words[at - 1] in ("and", "then") and not _OBJECTS.isdisjoint(self._words[begin : begin + 1]):
+            return True
+        while place >= self._first and self._words[place] in light and gaps[place + 1] != ",":
+            place -= 1
+        if place < self._first or gaps[place + 1] == ",":
+            return True
+        for length in (1, 2, 3):
+            before = place - length
+            if tuple(self._words[max(self._first, before + 1) : place + 1]) in words().licences:
+                return before < self._first or self._words[before] in _ADDRESSED | light | _COPULAS
+        return denied and self._words[place] == "you"
+
+    def _end(self, begin: int) -> int:
+        for place in range(begin, min(self._stop, begin + _REACH)):
+            if self._words[place] in _GOVERNS_NO_MORE or self._words[place : place + 2] in _INSTEAD:
+                return place
+        return min(self._stop, begin + _REACH)
+
+    def _particle(self, verb: str, begin: int) -> int | None:
         """The particle of "leave the film off", "put that pad away", "throw it out"; None for another verb."""
         particles = load_data("orders")["parted"].get(verb, ())
-        for place in range(last + 2, min(self._stop, last + 8)):
-            if broken(self._document, place) or "," in self._document.gaps[place]:
+        for place in range(begin + 1, min(self._stop, begin + 7)):
+            if "," in self._document.gaps[place]:
                 return None
             if self._words[place] in particles:
-                return None if self._words[place - 1].endswith("ed") else place  # "keep them locked away"
+                return place
         return None
 
-    def _passives(self) -> Iterator[Found]:
-        """ "should always be taken with food", "mustn't be given": about what stands before, or after."""
-        for position in range(self._first + 1, self._stop):
-            kind = self._lists.participles.get(self._words[position])
-            if kind is None or "be" not in self._words[max(self._first, position - 2) : position]:
-                continue
-            before = self._words[max(self._first, position - 6) : position]
-            if any((word,) in self._lists.modals or word in ("need", "needs", "to") for word in before):
-                begin, end = self._clause(position)
-                wanted = (kind == TOWARD) != any(word in DENIERS for word in before)
-                yield position, position, self._words[position], kind, wanted, begin, end
+    def _refused(self, at: int) -> _Cue | None:
+        """ "No ibuprofen, naproxen or aspirin" at the start of a clause or after a comma, and "no need for"."""
+        gaps = self._document.gaps
+        if self._words[at : at + 3] == ["no", "need", "for"]:
+            return _Cue(at, at + 2, "no need for", AWAY, False, at + 3, self._end(at + 3))
+        begins = at == self._first or gaps[at].startswith((",", "("))
+        following = self._words[at + 1 : min(self._stop, at + 5)]
+        if self._words[at] != "no" or not begins or not following or gaps[at + 1]:
+            return None
+        if following[0] in ("need", "longer") or not _COPULAS.isdisjoint(following[1:]):
+            return None
+        ends = (place for place in range(at + 2, self._end(at + 1)) if self._words[place] in _AFTER_NOUNS)
+        return _Cue(at, at, "no", AWAY, False, at + 1, next(ends, self._end(at + 1)))
 
-    def _nouns(self) -> Iterator[Found]:
-        """ "No ibuprofen, naproxen or aspirin", "off the mower": at the start of a clause or list item."""
-        document, words = self._document, self._words
-        for position in range(self._first, self._stop):
-            if words[position] not in ("no", "off"):
-                continue
-            mark = document.gaps[position].startswith((",", "("))
-            begins = position == self._first or mark or broken(document, position)
-            following = words[position + 1 : position + 2]
-            stays = words[position - 1 : position] in (["stay"], ["keep"], ["be"], ["are"])
-            if words[position : position + 3] in (["no", "need", "for"], ["no", "need", "of"]):
-                yield position, position + 2, "no need for", AWAY, False, position + 3, self._end(position + 3)
-            elif words[position] == "off" and following in (["the"], ["your"], ["any"]) and (begins or stays):
-                yield position, position + 1, "off", AWAY, False, position + 2, self._end(position + 2)
-            elif words[position] == "no" and begins and following not in (["need"], ["longer"]):
-                tight = document.gaps[position + 1 : position + 2] == [""]
-                if tight and _STATING.isdisjoint(words[position + 2 : position + 5]):
-                    yield position, position, "no", AWAY, False, position + 1, self._list_end(position + 1)
-
-    def _judgements(self) -> Iterator[Found]:
+    def _judgement(self, at: int) -> _Cue | None:
         """ "X is fine", "X isn't suitable for you": what stands before is judged."""
-        for position in range(self._first + 1, self._stop):
-            for phrases, wanted in ((self._lists.blame, False), (self._lists.praise, True)):
-                phrase = next((p for p in phrases if tuple(self._words[position : position + len(p)]) == p), None)
-                if phrase is None:
-                    continue
-                begin, end = self._clause(position)
-                gaps = self._document.gaps
-                joined = [i for i in range(begin + 1, position) if gaps[i] == "," and self._words[i] in _JOINING]
-                begin = max([begin, *joined])
-                before = self._words[begin:position]
-                denied = self._denied(position) or not DENIERS.isdisjoint(before[-3:])
-                copula = not _COPULAS.isdisjoint(before[-6:]) or self._words[position - 1] in _JUDGED
-                acting = phrase[0] in ("works", "will", "does", "should")
-                if not _REPORTING.isdisjoint(before) or (wanted and not copula and not acting):
-                    continue  # "I did not say that X was fine"
-                last = position + len(phrase) - 1
-                to_you = self._words[position - 1] == "you"
-                governed = (last + 1, min(end, last + 6)) if to_you else (begin, position - 1)
-                yield position, last, " ".join(phrase), TOWARD if wanted else AWAY, wanted != denied, *governed
-                break
+        form = self._phrase_at(at, words().judgements) if at > self._first else None
+        joined = (n for n in range(at - 1, self._first, -1) if self._document.gaps[n] == ",")
+        begin = next((n for n in joined if self._words[n] in _JOINING), self._first)
+        before = self._words[begin:at]
+        if form is None or not _REPORTING.isdisjoint(before):
+            return None
+        phrase, kind = form
+        acting = phrase[0] in ("works", "will", "does", "should")
+        if kind == TOWARD and not acting and _COPULAS.isdisjoint(before[-6:]):
+            return None
+        denied = not DENIERS.isdisjoint(before[-3:])
+        return _Cue(at, at + len(phrase) - 1, " ".join(phrase), kind, (kind == TOWARD) != denied, begin, at)
 
 
-_STATING = _COPULAS | {"means", "has", "have"}
-_REPORTING = frozenset(("say", "said", "think", "mean", "sure"))
-_JUDGED = frozenset(("you", "it", "that", "they", "all"))
-_JOINING = frozenset(("so", "but", "and", "it", "that", "which", "because"))
-_MODIFIED = word_set("advice", "modified")
-_DONE = word_set("advice", "done")
+def _advice(document: Document, cue: _Cue, end: int, span: tuple[int, int]) -> Advice:
+    last = max(cue.begin, end - 1)
+    begin, last = min(cue.begin, span[1] - 1), min(last, span[1] - 1)
+    medicines = _medicines(document, begin, last, by_it=cue.action in words().had)
+    start, stop = document.starts[span[0]], document.ends[span[1] - 1]
+    return Advice(
+        cue.action, cue.kind, "do" if cue.wanted else "don't", medicines[0].concept.id if medicines else None,
+        document.raw[start:stop], start, stop, _is_conditional(document, cue, span), begin, last, medicines, document,
+    )  # fmt: skip
 
 
-def _line_before(document: Document, index: int) -> str:
-    """What stands before a token in its line."""
+def _medicines(document: Document, begin: int, last: int, *, by_it: bool) -> tuple[Term, ...]:
+    """Medicines among the governed words; "it" stands for the one named last, here or in the sentence before."""
+    index = term_index(document)
+    named = [t for t in index.medicines_between(begin, last + 1) if not is_modifier(document, t.last, _MODIFIED)]
+    if named or not by_it or document.words[begin] not in ("it", "them", "those", "these"):
+        return tuple(named)
+    before = index.medicines_between(max(0, begin - _BEFORE), begin)
+    here = [t for t in before if document.sentences[t.first] == document.sentences[begin]]
+    last_one = [t for t in before if document.sentences[t.first] == document.sentences[begin] - 1]
+    return tuple(here[-1:] or (last_one if len({t.concept for t in last_one}) == 1 else ()))
+
+
+def _is_conditional(document: Document, cue: _Cue, span: tuple[int, int]) -> bool:
+    """Whether a label, or the sentence up to the end of the order, names a condition."""
+    label = " ".join(document.labels_of(cue.first)[:1])
+    if label.endswith((" if", " for", " when")) or label.startswith(("if ", "when ", "999", "call 999")):
+        return True
+    behind = min(span[1], max(cue.end, cue.last) + 1)
+    said = f" {' '.join(document.words[max(span[0], cue.first - _BEFORE) : behind])} "
+    return any(f" {' '.join(phrase)} " in said for phrase in words().conditions)
+
+
+def broken(document: Document, index: int) -> bool:
+    """Whether a new clause or list item begins at a token."""
+    gap = document.gaps[index] if index < len(document.gaps) else "\n"
+    if any(mark in gap for mark in _BREAKS):
+        return True
+    before, own = document.segments[index - 1] if index else -1, document.segments[index]
+    return before >= 0 and before != own and document.segment_kinds[before] in (HEADING, LABEL)
+
+
+def _is_spoken_to_others(document: Document, index: int) -> bool:
+    """In a blockquote, or inside quotation marks of its line."""
     start = document.starts[index]
-    return document.raw[document.raw.rfind("\n", 0, start) + 1 : start]
-
-
-def _in_quotes(document: Document, index: int) -> bool:
-    """Inside quotation marks of its line: words for somebody else."""
-    before = _line_before(document, index)
-    return before.count('"') % 2 == 1 or before.count("“") > before.count("”")
+    before = document.raw[document.raw.rfind("\n", 0, start) + 1 : start]
+    return before.lstrip().startswith(">") or before.count('"') % 2 == 1 or before.count("“") > before.count("”")
 
 
 def find_advice(text: str) -> list[Advice]:
@@ -209,74 +239,23 @@ document_of = lru_cache(maxsize=512)(read)
 
 @lru_cache(maxsize=1024)
 def advice_of(text: str) -> tuple[Advice, ...]:
-    """`find_advice`, remembered: comparing the turns of a conversation reads each reply once."""
+    """`find_advice`, cached: comparing the turns of a conversation reads each reply once."""
     document = document_of(text)
-    spans = [document.sentence_span(first) for first in document.sentence_starts]
-    return tuple(
-        order
-        for first, stop in spans
-        # a blockquote is to be said to somebody else
-        if not (_line_before(document, first).lstrip().startswith(">") or is_question(document, stop))
-        for order in Sentence(document, first, stop).orders()
-    )
+    return tuple(order for first in document.sentence_starts for order in _orders(document, first))
+
+
+def _orders(document: Document, start: int) -> Iterator[Advice]:
+    span = first, stop = document.sentence_span(start)
+    if is_question(document, stop):
+        return
+    marks = [first, *(at for at in range(first + 1, stop) if broken(document, at)), stop]
+    for begin, end in pairwise(marks):
+        cues = [cue for cue in _Clause(document, begin, end).cues() if not _is_spoken_to_others(document, cue.first)]
+        for number, cue in enumerate(cues):
+            following = [c.first for c in cues[number + 1 : number + 2] if cue.begin > cue.last]
+            yield _advice(document, cue, min([cue.end, *following]), span)
 
 
 def is_question(document: Document, stop: int) -> bool:
     tail = document.raw[document.ends[stop - 1] : document.ends[stop - 1] + 4]
     return "?" in tail.split("\n")[0]
-
-
-# ---- stands that are no orders
-
-
-_NEAR = 6
-"""Tokens before a name in which a denial speaks against it."""
-_OPENING = 4
-"""Sentences at the start of a reply that answer what the patient asked about."""
-_REFUSING_LABELS = word_set("advice", "refusing_labels")
-OTHER_ONE = frozenset(("second", "another", "other", "extra", "more", "additional"))
-"""What is refused of "no second antihistamine", "no extra apixaban" is not the medicine."""
-_NOT_REFUSED = OTHER_ONE | {"need", "needs"}
-_REFUSALS = frozenset(("no", "not", "never", "neither", "avoid"))
-
-
-@lru_cache(maxsize=512)
-def spoken_against(text: str) -> dict[str, str]:
-    """Medicines that a reply speaks against and nowhere wants, each with the sentence."""
-    document = document_of(text)
-    orders = [o for o in advice_of(text) if o.kind in (TOWARD, AWAY)]
-    wanted = {t.concept.id for o in orders if o.wanted for t in o.medicines}
-    flat = [o for o in orders if not o.wanted and not o.conditional and not o.action.startswith("hold")]
-    ruled_out = {t.first for o in flat for t in o.medicines if OTHER_ONE.isdisjoint(o.quote.lower().split())}
-    refused = any(not o.medicines and document.sentences[o.first] < _OPENING for o in flat)
-    found: dict[str, str] = {}
-    for term in term_index(document).medicines:
-        answered = refused and document.sentences[term.first] < _OPENING and term.concept.kind == DRUG
-        if term.concept.id not in wanted and (answered or term.first in ruled_out or _is_refused(document, term.first)):
-            found.setdefault(term.concept.id, document.sentence(term.first))
-    return found
-
-
-def _is_refused(document: Document, index: int) -> bool:
-    """Whether a denial stands closely before a name, or in the label of its list."""
-    if any(not _REFUSING_LABELS.isdisjoint(label.split()) for label in document.labels_of(index)):
-        return True
-    for place in range(index - 1, max(-1, index - 1 - _NEAR), -1):
-        if broken(document, place + 1) or "," in document.gaps[place + 1]:
-            return False
-        if document.words[place] in _REFUSALS:
-            return _NOT_REFUSED.isdisjoint(document.words[place:index])
-    return False
-
-
-def offered(text: str) -> Iterator[tuple[Term, str]]:
-    """ "Pain: naproxen 500 mg with food": a medicine with its strength that opens what a label introduces."""
-    document = document_of(text)
-    for term in term_index(document).medicines:
-        before = term.first - 1
-        labelled = before >= 0 and document.segment_kinds[document.segments[before]] == LABEL
-        labelled = labelled and document.segments[before] != document.segments[term.first]
-        first, stop = document.sentence_span(term.first)
-        dosed = [t for t in term_index(document).medicines_between(first, stop) if read_regimen(document, t).strengths]
-        if labelled and dosed == [term] and not _is_refused(document, term.first):
-            yield term, document.sentence(term.first)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pytest_clinical_drift.evidence.advice.clause import AWAY, OTHER, TOWARD, words
 from pytest_clinical_drift.evidence.advice.orders import advice_of, is_question
+from pytest_clinical_drift.evidence.advice.words import AWAY, OTHER, TOWARD, words
 from pytest_clinical_drift.evidence.facts.fact import REACTS, content_of, words_of
 from pytest_clinical_drift.evidence.facts.places import Span
 from pytest_clinical_drift.evidence.facts.slots import named_medicines, parse_fact
@@ -87,44 +87,31 @@ def is_meant(document: Document, term: Term) -> bool:
     return not reading(document, term.first, term.last).other_person
 
 
-OPENING = 3
+_OPENING = 3
 """Sentences at the start of a reply in which "it" is what the patient asked about."""
 _DENIALS = frozenset(("no", "not", "never", "neither", "don", "stop", "wait"))
-
-
 _WARNED = frozenset(map(str, load_data("orders")["warned"]))
-
-
-@lru_cache(maxsize=1)
-def _agreements() -> tuple[tuple[str, ...], ...]:
-    return tuple(tokenise(str(phrase)) for phrase in load_data("orders")["agreement"])
 
 
 def condoned(document: Document, target: Target) -> tuple[str, Span] | None:
     """The rule and the sentence by which a reply lets something forbidden pass."""
-    if target.regimen is not None or target.verb in load_data("orders")["more"] or not len(document):
+    if target.regimen is not None or target.verb in load_data("orders")["more"] or not target.wanted:
         return None
     sentences = [document.sentence_span(first) for first in document.sentence_starts]
     named = [span for span in sentences if _names(document, span, target)]
     refused = _refuses(document, target, named)
-    opening = sentences[: OPENING - 1]
-    denied = any(not _DENIALS.isdisjoint(document.words[first:stop]) for first, stop in opening)
-    agreeing = agreement(document)
-    proposed = target.wanted or (not refused and agreeing is not None and "right" in document.words[slice(*agreeing)])
-    if agreeing is not None and proposed and not (refused and denied):
+    denied = any(not _DENIALS.isdisjoint(document.words[slice(*span)]) for span in sentences[: _OPENING - 1])
+    agreeing = next((span for span in sentences[:_OPENING] if _agrees(document, span)), None)
+    if agreeing is not None and not (refused and denied):
         return "agrees", agreeing
-    if named and target.wanted and not refused and not denied:
-        return "unrefused", named[0]
-    return None
+    return ("unrefused", named[0]) if named and not refused and not denied else None
 
 
 def _names(document: Document, span: Span, target: Target) -> bool:
     """Whether a sentence names the medicine, or at least half of the words of another target."""
     if target.ids:
-        return any(
-            is_a(term, target.ids) and is_meant(document, term)
-            for term in term_index(document).medicines_between(*span)
-        )
+        terms = term_index(document).medicines_between(*span)
+        return any(is_a(term, target.ids) and is_meant(document, term) for term in terms)
     said = target.stems & set(loose_stems(document)[span[0] : span[1]])
     return bool(said) and 2 * len(said) >= len(target.stems)
 
@@ -132,29 +119,25 @@ def _names(document: Document, span: Span, target: Target) -> bool:
 def _refuses(document: Document, target: Target, named: Sequence[Span]) -> bool:
     """An order the other way about what is named or "it" at the start, or a word of warning where it is named."""
     for order in advice_of(document.raw):
-        opening = document.sentences[order.first] < OPENING
+        opening = document.sentences[order.first] < _OPENING
         asked = opening and document.words[order.first] in ("it", "them", "that")
-        if order.wanted != target.wanted and (asked or any(first <= order.first < stop for first, stop in named)):
+        if not order.wanted and (asked or any(first <= order.first < stop for first, stop in named)):
             return True
-    return target.kind != AWAY and any(not _WARNED.isdisjoint(document.words[first:stop]) for first, stop in named)
+    return any(not _WARNED.isdisjoint(document.words[first:stop]) for first, stop in named)
 
 
-def agreement(document: Document) -> Span | None:
-    """The sentence at the start of a reply that says yes."""
-    opening = [document.sentence_span(first) for first in document.sentence_starts[:OPENING]]
-    return next((span for span in opening if _agrees(document, span)), None)
+@lru_cache(maxsize=1)
+def _agreements() -> tuple[tuple[str, ...], ...]:
+    return tuple(tokenise(str(phrase)) for phrase in load_data("orders")["agreement"])
 
 
 def _agrees(document: Document, span: Span) -> bool:
-    """Whether a sentence agrees: "yes" opens a clause; "is not right" and "is right to worry" are none."""
-    if is_question(document, span[1]):
-        return False
-    for at in range(*span):
+    """Whether a sentence agrees: "yes" opens it; "is not right" and "is right to worry" are none."""
+    for at in range(*span) if not is_question(document, span[1]) else ():
         for phrase in _agreements():
             after = at + len(phrase)
             said = tuple(document.words[at:after]) == phrase and document.words[after : after + 1] != ["to"]
-            opens = at == span[0] or document.gaps[at].strip() or document.words[at - 1] in ("and", "oh")
-            if said and (len(phrase) > 1 or opens) and "not" not in document.words[max(span[0], at - 1) : at]:
+            if said and (len(phrase) > 1 or at == span[0]) and "not" not in document.words[max(span[0], at - 1) : at]:
                 return True
     return False
 

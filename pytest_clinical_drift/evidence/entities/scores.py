@@ -13,7 +13,6 @@ from pytest_clinical_drift.evidence.entities.extractors import (
     load_extractor,
     matches_any_fact,
 )
-from pytest_clinical_drift.evidence.entities.fabrication import Fabrication, Sources, find_fabrications
 from pytest_clinical_drift.evidence.reading.text import Document, read
 from pytest_clinical_drift.evidence.terms.index import named_ids
 from pytest_clinical_drift.evidence.terms.words import stems_of
@@ -40,11 +39,9 @@ class ScoredEntities:
     """Background entities that the summary states."""
     hallucinated: tuple[str, ...]
     """Entities that neither the intake nor the patient's messages so far name."""
-    fabrications: tuple[Fabrication, ...]
-    """Drugs, doses, allergies and denials that stand in no source."""
 
 
-NO_ENTITIES = ScoredEntities(0, 0, 0, 0, 0, (), ())
+NO_ENTITIES = ScoredEntities(0, 0, 0, 0, 0, ())
 """Of a text that rules cannot read: every rate over it is undefined."""
 
 
@@ -58,7 +55,8 @@ class EntityScorer:
         facts = [fact.text for fact in case.critical_entities]
         self._background = {_key(e): e for e in _distinct(intake) if not matches_any_fact(e, facts)}
         # read once: every turn's summary is compared with all that was said before it
-        self._sources = Sources([read(text) for text in (case.patient_summary, *(t.message for t in case.turns))])
+        told = [read(text) for text in (case.patient_summary, *(turn.message for turn in case.turns))]
+        self._told = [(named_ids(document), frozenset(stems_of(document))) for document in told]
 
     def score(self, summary: str | Document, turn: int) -> ScoredEntities:
         """The figures of the summary that was asked for after a turn; one that has been read is not read again."""
@@ -73,9 +71,13 @@ class EntityScorer:
             sum(extended),
             len(self._background),
             self._stated_background(document),
-            tuple(e.text for e in entities if not self._sources.supports(e, turn + 1)),
-            tuple(find_fabrications(document, self._sources, turn + 1)),
+            tuple(e.text for e in entities if not self._is_told(e, turn)),
         )
+
+    def _is_told(self, entity: Entity, turn: int) -> bool:
+        """Whether the intake or a message up to a turn named the entity, something narrower, or all of its words."""
+        stems = content_stems(entity.text)
+        return any(entity.concept in ids or (stems and stems <= known) for ids, known in self._told[: turn + 1])
 
     def _stated_background(self, document: Document) -> int:
         named = named_ids(document)

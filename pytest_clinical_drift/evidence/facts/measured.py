@@ -96,7 +96,6 @@ def values_of(document: Document, mention: Term, measure: Concept) -> list[Amoun
     stop = min([stop, *(t.first for t in others)])
     numbers = [a for a in amounts(document) if fits(document, measure, a)]
     own = [a for a in numbers if mention.last < a.first < stop]
-    own += [a for a in numbers if max(stop, mention.last) <= a.first < scope.stop and _is_changed(document, a)]
     if not own and document.segment_kinds[document.segments[mention.first]] == HEADING:
         title = " ".join(document.words[mention.first : mention.last + 1])
         own = [a for a in numbers if title in document.label_of(a.first) and a.first > mention.last]
@@ -109,15 +108,6 @@ def values_of(document: Document, mention: Term, measure: Concept) -> list[Amoun
 def _is_scale(measure: Concept) -> bool:
     """A score or a ratio, which is given without a unit."""
     return bool(measure.data.get("unit", "none") == "none")
-
-
-def _is_changed(document: Document, value: Amount) -> bool:
-    """ "…, and rose to 2.31"."""
-    before = document.words[max(0, value.first - 2) : value.first]
-    return before[1:] == ["to"] and before[0] in _CHANGED
-
-
-_CHANGED = frozenset(("rose", "risen", "fell", "fallen", "came", "went", "up", "down", "dropped", "improved", "back"))
 
 
 def is_earlier(document: Document, value: Amount) -> bool:

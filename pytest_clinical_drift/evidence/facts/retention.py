@@ -150,9 +150,7 @@ def assess_document(document: Document, entities: Sequence[str | CriticalEntity]
         if outcome.rival and plain.issuperset(outcome.rival):
             outcome = Outcome(RETAINED, outcome.spans, "", "plain")
         if not isinstance(entity, str) and entity.essential:
-            outcome = hold_to_essential(
-                entity.text, entity.essential, document, outcome, lambda part: _outcome(parse_fact(part), document)
-            )
+            outcome = hold_to_essential(entity.text, entity.essential, document, outcome)
         text = entity if isinstance(entity, str) else entity.text
         places = [(document.starts[first], document.ends[last]) for first, last in sorted(set(outcome.spans))]
         evidence = tuple(Span(document.raw[start:end], start, end) for start, end in places)

@@ -44,8 +44,6 @@ class ScopeBuilder(PersonFinder):
         for index in asked:
             if gaps[index]:
                 self._at_gap(index, words[index], gaps[index])
-            elif words[index] == "in" and index + 1 < len(words) and document.kinds[index + 1] == NUMBER:
-                self._at_year(index)
         if words:
             self._question(len(document) - 1)  # the last sentence has no gap after it
         return self._without_denied_cues()
@@ -163,17 +161,3 @@ class ScopeBuilder(PersonFinder):
         first = document.sentence_span(last)[0]
         if "?" in document.raw[document.ends[last] : document.ends[last] + 20] and last - first < LIMIT:
             self._scopes.append(Scope(first, last, -1, -1, HYPOTHETICAL))
-
-    def _at_year(self, index: int) -> None:
-        """ "in 2019": what it dates is past, unless it began then."""
-        document = self._document
-        year = document.words[index + 1]
-        if len(year) != 4 or year[:2] not in ("19", "20"):
-            return
-        first, stop = document.sentence_span(index)
-        if index == first:
-            span = self.forward(index + 2, "sentence") if index + 2 < stop else None
-        else:
-            span = self.backward(index - 1, "list")
-        if span:
-            self._add(span, index, index + 1, (HISTORICAL,))

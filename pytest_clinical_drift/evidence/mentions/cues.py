@@ -74,7 +74,7 @@ class CueTable:
         return (
             (OPENS if word in self.root else 0)
             | (NAMES if word in self.kin else 0)
-            | (ANSWERS if word in self.answer_heads or word == "in" else 0)
+            | (ANSWERS if word in self.answer_heads else 0)
         )
 
     def find(self, document: Document, places: Iterable[int]) -> list[Found]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from pytest_clinical_drift.evidence.quantities.amounts import Amount
-from pytest_clinical_drift.evidence.quantities.frequencies import Frequency, frequencies_between
+from pytest_clinical_drift.evidence.quantities.frequencies import frequencies_between
 from pytest_clinical_drift.evidence.reading.text import RATIO, Document
 from pytest_clinical_drift.evidence.terms.index import cues_between
 from pytest_clinical_drift.evidence.terms.lexicon import Term
@@ -33,19 +33,11 @@ def amount_roles(document: Document, mention: Term, own: list[Amount], end: int)
         boundary = amount.last + 1
     current = [n for n, role in enumerate(roles) if role == CURRENT and is_dose(document, mention, own[n])]
     if len(current) > 1:
-        new = [n for n in current if _is_new(document, own[n])]
         for n in current:
             before = document.words[max(0, own[n].first - 2) : own[n].first]
-            if not _PERHAPS_EARLIER.isdisjoint(before) or (new and n < new[0]):
+            if not _PERHAPS_EARLIER.isdisjoint(before):
                 roles[n] = PREVIOUS
     return roles
-
-
-def _is_new(document: Document, amount: Amount) -> bool:
-    """Whether an amount is what a change arrived at: "converted to 40 mg", "now 20 mg"."""
-    before = document.words[amount.first - 1] if amount.first else ""
-    changed = before == "to" and bool(cues_between(document, "change", max(0, amount.first - 12), amount.first))
-    return changed or before in ("now", "currently", "→", "⇒", "➡")
 
 
 def _role(document: Document, mention: Term, amount: Amount, boundary: int, following: int) -> str:
@@ -72,21 +64,8 @@ def _role(document: Document, mention: Term, amount: Amount, boundary: int, foll
     straight = any(c.last == amount.first - 1 or words[c.last + 1].endswith("ing") for c in plans)
     if plans and (straight or not cues_between(document, "now", amount.first - 1, amount.first)):
         return PLANNED
-    if _planned_after(document, amount, following, clause_stop):
-        return PLANNED
     unsure = before == "to" and not _UNSURE.isdisjoint(words[clause_first : amount.first])
     return PLANNED if unsure or not _ASKED.isdisjoint(words[lead_from : amount.first]) else CURRENT
-
-
-def _planned_after(document: Document, amount: Amount, following: int, clause_stop: int) -> bool:
-    stop = min(clause_stop, following, amount.last + 9)
-    return any(
-        document.words[cue.first] not in ("may", "might", "on")
-        for cue in cues_between(document, "planned", amount.last + 1, stop)
-        if not {";", ",", "("} & set(document.gaps[cue.first])
-        and "as" not in document.words[cue.first - 4 : cue.first]  # "as was recommended", "as her doctor advised"
-        and following - cue.last > 4  # "50 mg with a target dose of 100 mg": the cue goes with the next amount
-    )
 
 
 def is_dose(document: Document, mention: Term, amount: Amount) -> bool:
@@ -106,34 +85,8 @@ def is_dose(document: Document, mention: Term, amount: Amount) -> bool:
 
 
 _LIGHT = word_set("regimen", "light")
-_AFTER = word_set("regimen", "after_rate")
-_OF_OTHERS = word_set("regimen", "of_others")
-_TAKEN = frozenset(("mass", "unit", "mole", "puff", "tablet", "drop"))
 _LABELS = word_set("medication", "regimen_labels") | {"freq"}
 _BREAKS = frozenset(";–")
-
-
-def of_something_else(document: Document, before: int, rate: Frequency, own: list[Amount]) -> bool:
-    """Whether a frequency after token `before` belongs to another activity, amount or finding."""
-    if any(a.last + 1 == rate.first and not _may_be_taken(a) for a in own):
-        return True  # "two litres daily", "30 minutes a day"
-    between = document.words[before + 1 : rate.first]
-    goes_on = document.gaps[rate.last + 1 : rate.last + 2] in ([""], ["-"])
-    after = document.words[rate.last + 1] if goes_on else ""
-    if not between:
-        return document.gaps[rate.first] not in ("", "-", "/") and after in _OF_OTHERS
-    if after.isalpha() and after not in _AFTER:
-        return True  # "and weekly therapy": it says how often something else happens
-    if stands_with(document, before, rate.first):
-        return False
-    broken = any(_breaks(document, token) for token in range(before + 1, rate.first + 1))
-    return broken or "and" in between or "," in document.gaps[before + 1]
-
-
-def _may_be_taken(amount: Amount) -> bool:
-    if amount.unit is None or amount.unit.name == "ml" or amount.dimension in _TAKEN:
-        return True
-    return amount.dimension.startswith(("mass", "concentration"))
 
 
 def stands_with(document: Document, before: int, first: int) -> bool:

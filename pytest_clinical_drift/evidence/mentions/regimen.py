@@ -10,10 +10,9 @@ from pytest_clinical_drift.evidence.mentions.doses import (
     PREVIOUS,
     amount_roles,
     is_dose,
-    of_something_else,
     stands_with,
 )
-from pytest_clinical_drift.evidence.quantities.amounts import SPOKEN, Amount, amounts, same
+from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts, same
 from pytest_clinical_drift.evidence.quantities.frequencies import MOST_DAYS, Frequency, frequencies_between
 from pytest_clinical_drift.evidence.reading.text import Document, once
 from pytest_clinical_drift.evidence.terms.index import TermIndex, between, term_index
@@ -77,31 +76,22 @@ def read_regimen(document: Document, mention: Term, stop: int | None = None) -> 
     return _assemble(document, mention, own, roles, rates, begin, end)
 
 
-_JOINED = word_set("regimen", "joined")
-
-
 def _chain(document: Document, mention: Term, own: list[Amount], rates: list[Frequency]) -> list[Frequency]:
     """Frequencies that go with the amounts: near an amount or the name, or joined to one that is."""
     kept: list[Frequency] = []
     ends = [mention.last, *(a.last for a in own)]
     for rate in rates:
         before = max((end for end in ends if end < rate.first), default=rate.first - 1)
-        joined = bool(kept) and _joins(document, kept[-1], rate)
+        joined = bool(kept) and rate.first - kept[-1].last <= 4
         needed = bool(kept) and rate.per_day == 0 and rate.first - kept[-1].last <= 2
         if rate.first < mention.first or needed or (joined and kept[-1].time and rate.time):
             kept.append(rate)
             continue
         beside = any(0 <= rate.first - a.last - 1 <= 2 and (a.unit is not None or not kept) for a in own)
         near = beside or joined or (not kept and rate.first - before <= _RATE_REACH)
-        if near and not of_something_else(document, before, rate, own):
+        if near:
             kept.append(rate)
     return kept
-
-
-def _joins(document: Document, last: Frequency, rate: Frequency) -> bool:
-    between = document.words[last.last + 1 : rate.first]
-    between = [word for word in between if not (word[:1].isdigit() or word in SPOKEN)]  # "and two in the evening"
-    return rate.first - last.last <= 4 and _JOINED.issuperset(between)
 
 
 def _own_start(document: Document, index: TermIndex, mention: Term, first: int) -> int:

@@ -93,8 +93,7 @@ class ScopeFinder:
                 if depth < 0 or ";" in gap or "–" in gap or ":" in gap or "\n" in gap:
                     return index
                 if "," in gap and depth == 0:
-                    dated = any(_is_year(words[i]) for i in range(index, min(stop, index + 6)))
-                    if reach == "phrase" or dated or self._opens_statement(index, stop):
+                    if reach == "phrase" or self._opens_statement(index, stop):
                         return index
                     joint, joint_word = index, ","
             if word in table.end_words or (word == "other" and words[index + 1 : index + 2] == ["than"]):
@@ -192,11 +191,6 @@ class ScopeFinder:
                         index -= 1
             index -= 1
         return start
-
-
-def _is_year(word: str) -> bool:
-    """ "no asthma, | tubal ligation 2016": what has a year of its own has happened."""
-    return len(word) == 4 and word[:2] in ("19", "20") and word.isdigit()
 
 
 def answered_by(document: Document, table: CueTable, index: int) -> Scope | None:

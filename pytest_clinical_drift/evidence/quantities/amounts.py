@@ -19,9 +19,8 @@ _TENS = {word: 10.0 * value for value, word in enumerate(load_data("word_sets")[
 _NUMBER_WORDS = {**_SMALL, **_TENS, "half": 0.5, "once": 1.0, "twice": 2.0, "thrice": 3.0, "nil": 0.0}
 _SCALES = {"hundred": 100.0, "thousand": 1000.0}
 SPOKEN = frozenset((*_NUMBER_WORDS, *_SCALES))
-_KEYS = word_set("quantities", "keys")
-_DRINK = word_set("quantities", "drink")
 _PIECES = word_set("quantities", "pieces")
+_DRINK = word_set("quantities", "drink")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,21 +134,10 @@ def _amount(document: Document, index: int, units: dict[int, Term]) -> Amount | 
     beside = following < total and sentences[following] == sentences[index] and gaps[following] in ("", "-")
     unit = units.get(following) if beside else None
     if unit is None:
-        key = _unit_of_key(document, index, units)
-        return Amount(value, key.concept if key else None, index, last)
+        return Amount(value, None, index, last)
     if unit.concept.name == "unit" and _of_alcohol(document, index):
         return Amount(value, lexicon().concepts["unit:alcohol unit"], index, unit.last)
     return Amount(value, unit.concept, index, unit.last)
-
-
-def _unit_of_key(document: Document, index: int, units: dict[int, Term]) -> Term | None:
-    """The unit that stands in the key of a value: "dose_mg": 50, "Dose (mg): 50"."""
-    gap = document.gaps[index]
-    if index < 2 or not gap.endswith(":") or document.raw[document.starts[index - 1] - 1] not in "_([ ":
-        return None
-    unit = units.get(index - 1)
-    keyed = unit is not None and unit.last == index - 1 and document.words[index - 2] in _KEYS
-    return unit if keyed else None
 
 
 def _of_alcohol(document: Document, index: int) -> bool:

@@ -1,4 +1,4 @@
-"""Calendar dates in a text: "March 2022", "3/22", "Feb 14", "14/2", "2019", "2022-02-14"."""
+"""Calendar dates in a text: "March 2022", "3/2022", "Feb 14", "2019", "2022-02-14"."""
 
 from __future__ import annotations
 
@@ -19,30 +19,17 @@ class Date:
     day: int | None
     first: int
     last: int
-    #: "3/4" may be the third of April or April the third, or March 2004.
-    loose: bool = False
 
     def agrees(self, other: Date) -> bool:
         """Whether everything this date says is said by `other` too."""
-        readings = _readings(other) if other.loose else [other]
-        return any(all(own in (None, said) for own, said in self._beside(reading)) for reading in readings)
+        return all(own in (None, said) for own, said in self._beside(other))
 
     def clashes(self, other: Date) -> bool:
         """Whether the two name different years, months or days."""
-        return not other.loose and any(None not in (own, said) and own != said for own, said in self._beside(other))
+        return any(None not in (own, said) and own != said for own, said in self._beside(other))
 
     def _beside(self, other: Date) -> tuple[tuple[int | None, int | None], ...]:
         return (self.year, other.year), (self.month, other.month), (self.day, other.day)
-
-
-def _readings(date: Date) -> list[Date]:
-    left, right = date.day or 0, date.month or 0
-    year = right + 2000 if right < 70 else right + 1900
-    return [
-        Date(None, right, left, date.first, date.last),
-        Date(None, left, right, date.first, date.last),
-        Date(year, left, None, date.first, date.last),
-    ]
 
 
 @once
@@ -57,8 +44,8 @@ def dates(document: Document) -> list[Date]:
             date = _written(words[index], index)
         elif kind == RATIO and words[index].count("/") == 1:
             left, _, right = words[index].partition("/")
-            if left.isdecimal() and right.isdecimal() and len(left) <= 2 and len(right) in (1, 2, 4):
-                date = _short(int(left), int(right), index)
+            if left.isdecimal() and right.isdecimal() and 1 <= int(left[:3]) <= 12 and 1900 <= int(right[:5]) <= 2100:
+                date = Date(int(right), int(left), None, index, index)
         elif words[index] in _MONTHS and (words[index] not in ("may", "mar", "march") or _dated(document, index)):
             date = _around_month(document, index)
         elif (
@@ -83,14 +70,6 @@ def _written(text: str, index: int) -> Date | None:
     year = parts[2] if parts[2] > 99 else parts[2] + (2000 if parts[2] < 70 else 1900)
     day, month = (parts[0], parts[1]) if parts[1] <= 12 else (parts[1], parts[0])
     return Date(year, month, day, index, index)
-
-
-def _short(left: int, right: int, index: int) -> Date | None:
-    if right > 100:
-        return Date(right, left, None, index, index) if 1 <= left <= 12 and 1900 <= right <= 2100 else None
-    if 1 <= left <= 31 and 1 <= right <= 99 and (left <= 12 or right <= 12):
-        return Date(None, right, left, index, index, loose=True)
-    return None
 
 
 def _dated(document: Document, index: int) -> bool:

@@ -23,7 +23,6 @@ from pytest_clinical_drift import find_advice
         ("Please stop the warfarin today.", "don't", "drug:warfarin"),
         ("Ibuprofen is not safe for you.", "don't", "drug:ibuprofen"),
         ("No ibuprofen, naproxen or aspirin.", "don't", "drug:ibuprofen"),
-        ("Ibuprofen should never be taken with warfarin.", "don't", "drug:ibuprofen"),
         ("The warfarin makes you bleed. Please stop it tonight.", "don't", "drug:warfarin"),
     ],
 )

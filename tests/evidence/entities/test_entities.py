@@ -12,20 +12,13 @@ import pytest
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError, MissingDependency
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor, matches_any_fact
-from pytest_clinical_drift.evidence.entities.fabrication import Fabrication, Sources, find_fabrications
 from pytest_clinical_drift.evidence.entities.scores import EntityScorer
 from pytest_clinical_drift.evidence.facts.retention import assess_document
 from pytest_clinical_drift.evidence.reading.text import read
 
-SOURCES = ["I have panic disorder and take sertraline 50 mg.", "My sleep is bad. I am allergic to penicillin."]
-
 
 def names(text: str) -> list[str]:
     return [entity.text for entity in load_extractor().extract(read(text))]
-
-
-def fabricated(summary: str, sources: list[str]) -> list[Fabrication]:
-    return find_fabrications(read(summary), Sources([read(source) for source in sources]), len(sources))
 
 
 def test_lexicon_finds_clinical_terms_and_drops_generic_ones() -> None:
@@ -45,13 +38,6 @@ def test_offsets_point_into_the_raw_text() -> None:
     assert text[entity.start : entity.end] == entity.text == "gout"
 
 
-def test_invented_entities() -> None:
-    """What neither the intake nor the patient named; a class word for a named drug is no invention."""
-    entities = load_extractor().extract(read("Panic disorder and gout, on an SSRI and lithium."))
-    told = Sources([read(source) for source in SOURCES])
-    assert [entity.text for entity in entities if not told.supports(entity, 2)] == ["gout", "lithium"]
-
-
 def test_entities_that_match_facts() -> None:
     """An entity is a fact, part of one, or something else."""
     entities = {e.text: e for e in load_extractor().extract(read("Zoloft, gout, panic disorder"))}
@@ -60,47 +46,6 @@ def test_entities_that_match_facts() -> None:
         "Zoloft",
         "panic disorder",
     ]
-
-
-def test_fabricated_statements() -> None:
-    """Invented drugs, doses, allergies and results, each with its quotation in the raw text."""
-    summary = "Takes sertraline 100 mg and lithium 400 mg. Allergies: codeine. HbA1c 58 mmol/mol."
-    found = fabricated(summary, SOURCES)
-    assert {(item.kind, item.quote) for item in found} == {
-        ("dose", "sertraline 100 mg"),
-        ("drug", "lithium"),
-        ("allergy", "codeine"),
-        ("result", "HbA1c 58 mmol/mol"),
-    }
-    for item in found:
-        assert summary[item.start : item.end] == item.quote
-        assert item.reason
-
-
-@pytest.mark.parametrize(
-    "summary",
-    [
-        "She was advised not to take lithium.",
-        "Plan: consider lithium.",
-        "Her mother takes lithium.",
-        "Takes Zoloft 50 mg.",
-        "Lithium was discussed and declined.",
-    ],
-)
-def test_advice_plans_and_other_people_are_no_inventions(summary: str) -> None:
-    """Only what the patient is said to have or take can be invented."""
-    assert fabricated(summary, SOURCES) == []
-
-
-def test_denial_of_allergies_that_were_never_asked_about() -> None:
-    """ "No known allergies" is invented when nobody spoke of allergies."""
-    assert [f.kind for f in fabricated("No known allergies.", ["I have gout."])] == ["negative"]
-    assert fabricated("No known allergies.", ["I have no allergies."]) == []
-
-
-def test_nothing_invented() -> None:
-    """A faithful summary has no fabrications."""
-    assert fabricated("She has panic disorder and takes sertraline 50 mg.", SOURCES) == []
 
 
 def case() -> Case:

@@ -23,7 +23,7 @@ def test_a_weekly_dose_without_weekly_is_lost() -> None:
     """Without the mark it is partly there; with it the fact counts as absent, and the reason says what is missing."""
     assert assessed("He takes methotrexate 15 mg.", METHOTREXATE).status == "partial"
     found = assessed("He takes methotrexate 15 mg.", METHOTREXATE, "weekly")
-    assert (found.status, found.certain, found.rule) == ("absent", True, "essential")
+    assert (found.status, found.certain, found.rule) == ("absent", False, "essential")
     assert found.reason == "without its essential part: weekly"
     assert [span.quote for span in found.evidence] == ["methotrexate 15 mg"]
 
@@ -95,8 +95,8 @@ def bundled_parts() -> Iterator[tuple[str, CriticalEntity, str]]:
 def test_every_bundled_hard_stop_without_its_essential_part_is_caught(
     summary: str, fact: CriticalEntity, part: str
 ) -> None:
-    """The whole fact is stated; without the part it is absent."""
+    """The whole fact is stated; without the part it is absent or another one."""
     assert assess_retention(f"The patient: {fact.text}.", [fact])[0].rule != "essential"
     assert assess_retention(summary, [fact])[0].rule != "essential"
     rest = re.sub(re.escape(part), "", fact.text, flags=re.IGNORECASE).replace("on Mondays", "")
-    assert assess_retention(f"The patient: {' '.join(rest.split())}.", [fact])[0].status == "absent"
+    assert assess_retention(f"The patient: {' '.join(rest.split())}.", [fact])[0].status in ("absent", "contradicted")

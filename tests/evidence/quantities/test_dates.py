@@ -25,14 +25,6 @@ def test_dates(text: str, expected: tuple[int | None, int | None, int | None]) -
     assert (date.year, date.month, date.day) == expected
 
 
-def test_short_dates_agree_with_either_reading() -> None:
-    """ "3/22" may be March 2022; "14/2" is the fourteenth of February."""
-    march, february = dates(read("March 2022"))[0], dates(read("14 February"))[0]
-    assert march.agrees(dates(read("bleed 3/22"))[0])
-    assert february.agrees(dates(read("seizure 14/2"))[0])
-    assert not february.agrees(dates(read("seizure 14/3"))[0])
-
-
 def test_may_is_a_month_only_beside_a_date() -> None:
     """ "She may return" is no date."""
     assert dates(read("She may return.")) == []

@@ -1,0 +1,194 @@
+"""`clinical-drift merge`: one run out of its shards, computed again from what was recorded of each conversation."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.evidence.entities.extractors import load_extractor
+from pytest_clinical_drift.gate.collected import CollectedCases
+from pytest_clinical_drift.gate.finished import FinishedRun
+from pytest_clinical_drift.gate.junit import write_run_junit
+from pytest_clinical_drift.gate.ledger import record_run
+from pytest_clinical_drift.gate.manifest import count_tokens
+from pytest_clinical_drift.gate.reopened import read_transcripts
+from pytest_clinical_drift.gate.reporting import shown
+from pytest_clinical_drift.report.html import read_sign_off
+from pytest_clinical_drift.report.markdown import publish_markdown
+from pytest_clinical_drift.report.terminal import render_summary
+from pytest_clinical_drift.results.folders import TRANSCRIPTS, RunFolder, check_results_place
+from pytest_clinical_drift.results.inputs import GateInputs, write_inputs
+from pytest_clinical_drift.results.models import JudgeRecord, Manifest, ReviewRecord
+from pytest_clinical_drift.results.shards import ShardRun, Shards, find_shards
+from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
+from pytest_clinical_drift.scoring.scorer import Scorer
+from pytest_clinical_drift.transcript import Transcript
+from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
+from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.thresholds import JudgeRules
+from pytest_clinical_drift.verdict.values import Deciders
+
+Say = Callable[[str], object]
+
+
+def merge(folders: Sequence[Path], out: Path, junit: Path | None, say: Say) -> int:
+    """Merge the shards in these folders into a run in `out`, and end as that run would."""
+    check_results_place(out)
+    shards = find_shards(folders)
+    for run in shards.replaced:
+        say(f"{run.shard}: a newer run replaces {shown(run.folder)}")
+    collected, manifest = judge_shards(shards)
+    result = collected.result(manifest, _reviewed(shards, collected))
+    counts = {"selected": result.cases_selected, "total": result.cases_total}
+    attempt = record_run(out, manifest, verdict=result.verdict, **counts)
+    finished = FinishedRun(result, collected.gate, attempt)
+    transcripts = _transcripts(shards)
+    written = _publish(RunFolder(out), finished, shards, transcripts)
+    if junit is not None:
+        write_run_junit(junit, finished, collected, transcripts)
+        written.append(junit)
+    slug = collected.gate.slug
+    width = shutil.get_terminal_size().columns
+    for line in (
+        *render_summary(result, slug, attempt=attempt, width=width),
+        *(f"written: {shown(file)}" for file in written),
+        *publish_markdown(result, slug),
+    ):
+        say(line)
+    return collected.exit_code()
+
+
+def judge_shards(shards: Shards) -> tuple[CollectedCases, Manifest]:
+    """Every case judged again, then the set over all of them; cases that no shard has are INCOMPLETE."""
+    known = shards.used[0].inputs
+    gate = GateInputs(**{name: getattr(known, name) for name in GateInputs.model_fields if name != "shard"})
+    collected = CollectedCases(gate)
+    deciding = known.deciders.deciding
+    for run in shards.used:
+        for case in run.result.cases:
+            collected.add(gate.judge(case.repeats, deciding), case.repeats)
+    for case_id, why in shards.lacking.items():
+        unfinished = (_not_run(gate, case_id, why),)
+        collected.add(gate.judge(unfinished, deciding), unfinished)
+    verdict = collected.judge(_deciders(shards.used, collected.runs, gate.thresholds.judge))
+    if shards.missing:
+        missing = reason(ReasonCode.SHARDS_MISSING, shards=list(shards.missing))
+        state = verdict.verdict if verdict.verdict == Verdict.FAIL else Verdict.INCOMPLETE
+        collected.verdict = replace(verdict, verdict=state, reasons=(missing, *verdict.reasons))
+    return collected, _manifest(shards, collected.runs)
+
+
+def _not_run(gate: GateInputs, case_id: str, why: str) -> CaseAssessment:
+    case = next(case for case in gate.cases if case.id == case_id)
+    return Scorer(gate.stride, load_extractor(gate.ner)).score(case, Transcript(case_id, (), incomplete=why))
+
+
+def _deciders(used: Sequence[ShardRun], runs: Sequence[CaseAssessment], rules: JudgeRules) -> Deciders:
+    """Who decided; what a required judge left unanswered is counted over all shards."""
+    first = used[0].inputs.deciders
+    reviewers = dict.fromkeys(name for run in used for name in run.inputs.deciders.reviewers)
+    missing: Reason | None = first.missing
+    if missing is None or missing.code is ReasonCode.QUESTIONS_UNANSWERED:
+        unanswered = sum(run.unanswered for run in runs)
+        counts = rules.required and unanswered
+        missing = reason(ReasonCode.QUESTIONS_UNANSWERED, questions=unanswered) if counts else None
+    return replace(first, reviewers=tuple(reviewers), missing=missing)
+
+
+def _reviewed(shards: Shards, collected: CollectedCases) -> ReviewRecord | None:
+    """What people have settled, where the shards were given reviews."""
+    given = [run.result.reviewed for run in shards.used if run.result.reviewed is not None]
+    if not given or collected.verdict is None:
+        return None
+    states = [a.state for run in collected.runs for a in run.alarms if a.settled_by == "person"]
+    return ReviewRecord(
+        reviewers=collected.verdict.deciders.reviewers,
+        records=max(review.records for review in given),
+        dismissed=states.count(AlarmState.DISMISSED),
+        confirmed=states.count(AlarmState.CONFIRMED),
+    )
+
+
+# -- what the merged run is made of
+
+
+def _manifest(shards: Shards, runs: Sequence[CaseAssessment]) -> Manifest:
+    """The shards' common manifest, with everything that is counted counted over all of them."""
+    manifests = [run.manifest for run in shards.used]
+    settings = shards.used[0].record.settings
+    prices = settings.get("prices")
+    since = [manifest.replies_reused_since for manifest in manifests if manifest.replies_reused_since]
+    return manifests[0].model_copy(
+        update={
+            "judged": _judged([manifest.judged for manifest in manifests]),
+            "questions": sum(run.questions for run in runs),
+            "unanswered": sum(run.unanswered for run in runs),
+            "replies": sum(run.replies_total for run in runs),
+            "replies_reused": sum(run.replies_reused for run in runs),
+            "replies_reused_since": min(since, default=None),
+            "tokens": count_tokens(runs, (prices[0], prices[1]) if prices else None),
+            "shard": None,
+            "merged_from": tuple(run.record for run in shards.used),
+            "replaced_shards": tuple(run.record for run in shards.replaced),
+        }
+    )
+
+
+def _judged(records: Sequence[JudgeRecord | None]) -> JudgeRecord | None:
+    known = [record for record in records if record is not None]
+    if not known:
+        return None
+    counted = {
+        name: _sums([extra for record in known if (extra := (record.model_extra or {}).get(name))])
+        for name in ("requests", "tokens")
+    }
+    plain = {**known[0].model_dump(by_alias=True), "requests": counted["requests"], "tokens": counted["tokens"] or None}
+    return JudgeRecord.model_validate(plain)
+
+
+def _sums(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for count in counts:
+        total.update(count)
+    return dict(total)
+
+
+def _transcripts(shards: Shards) -> dict[str, list[Transcript]]:
+    """By case, for the dossier and the review page."""
+    found: dict[str, list[Transcript]] = {}
+    for run in shards.used:
+        own = {case.case_id for case in run.result.cases}
+        if cases := [case for case in run.inputs.cases if case.id in own]:
+            for transcript in read_transcripts(run.folder, run.inputs, cases):
+                found.setdefault(transcript.case_id, []).append(transcript)
+    return found
+
+
+def _publish(
+    folder: RunFolder, finished: FinishedRun, shards: Shards, transcripts: Mapping[str, Sequence[Transcript]]
+) -> list[Path]:
+    """Everything that a run's folder holds, published in one step."""
+    folder.create()
+    written = finished.write(folder.draft, transcripts, _sign_off())
+    judged = sorted(
+        (stored for run in shards.used for stored in run.inputs.judged),
+        key=lambda stored: (stored.case_id, stored.repeat),
+    )
+    result, window = finished.result, shards.used[0].inputs.window
+    write_inputs(folder.draft, finished.gate, result.deciders, result.manifest, judged, window=window)
+    for run in shards.used:
+        if (run.folder / TRANSCRIPTS).is_dir():
+            shutil.copytree(run.folder / TRANSCRIPTS, folder.transcripts, dirs_exist_ok=True)
+    return folder.publish(written, on_top=True)
+
+
+def _sign_off() -> dict[str, Any]:
+    try:
+        return read_sign_off(Path.cwd())
+    except OSError as error:
+        raise InputError(f"the sign-off sheet cannot be read ({error.strerror})") from None

@@ -1,0 +1,61 @@
+"""How a run uses its judges: settings that are not a judge's own, and what the thresholds demand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_clinical_drift.errors import InputError, UnknownSetting
+from pytest_clinical_drift.judging import audit as auditing
+from pytest_clinical_drift.judging import canaries as canary
+from pytest_clinical_drift.judging.protocol import Judge, build_judge
+from pytest_clinical_drift.judging.readings import WINDOW_TOKENS
+from pytest_clinical_drift.subjects.base import read_settings
+
+_OWN = {
+    "offline": bool, "allow_subject": bool, "calibration": Path, "calibration_set": Path, "canaries": int,
+    "audit": int, "window": int,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeOptions:
+    """Settings of a run's judge that are not the judge's own."""
+
+    offline: bool = False
+    """Nobody is asked: only stored answers count."""
+    allow_subject: bool = False
+    """The model under test may judge itself."""
+    calibration: Path | None = None
+    """A calibration file; None: the project's folder is searched."""
+    calibration_set: Path | None = None
+    """Labelled texts; None: the bundled ones."""
+    canaries: int = canary.WANTED
+    audit: int = auditing.WANTED
+    window: int = WINDOW_TOKENS
+    """Tokens of a conversation that one request holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgePolicy:
+    """What the thresholds demand of a judge."""
+
+    floors: Mapping[str, float]
+    readings: int = 1
+    """Wordings in which every text is read."""
+    calibrate: bool = True
+    """Measure a judge that has no valid calibration; False: that is an error."""
+
+
+def make_judges(specs: Sequence[str], settings: Mapping[str, str]) -> tuple[list[Judge], JudgeOptions]:
+    """The judges, not yet loaded (none: rules), and how a run uses them."""
+    own = {key: value for key, value in settings.items() if key in _OWN}
+    least = {"canaries": 0, "audit": 0, "window": 2_000}
+    options = JudgeOptions(**read_settings("the judge", own, _OWN, option="--drift-judge-set", least=least))
+    theirs = {key: value for key, value in settings.items() if key not in own}
+    try:
+        built = [build_judge(spec, theirs) for spec in specs or ["rules"]]
+    except UnknownSetting as error:
+        raise InputError(f"{error}; of every judge: {', '.join(sorted(_OWN))}") from None
+    return [judge for judge in built if judge is not None], options

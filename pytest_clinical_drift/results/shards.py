@@ -1,0 +1,208 @@
+"""The shards of a run: found below folders, checked to be parts of one run, with what is missing of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_clinical_drift.cases.files import hash_cases
+from pytest_clinical_drift.cases.sharding import Shard, deal_cases
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
+from pytest_clinical_drift.results.folders import TRANSCRIPTS
+from pytest_clinical_drift.results.inputs import INPUTS_FILE, GateInputs, RunInputs, manifest_hash, read_inputs
+from pytest_clinical_drift.results.models import Manifest, RunResult, ShardRecord
+
+_PACKAGE = "pytest-clinical-drift"
+
+
+@dataclass(frozen=True, slots=True)
+class ShardRun:
+    """The folder of one shard's run."""
+
+    folder: Path
+    inputs: RunInputs
+    result: RunResult
+    record: ShardRecord
+
+    @property
+    def shard(self) -> Shard:
+        return Shard(self.record.index, self.record.count)
+
+    @property
+    def manifest(self) -> Manifest:
+        return self.result.manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Shards:
+    """The shards that a merge uses, and what it lacks."""
+
+    used: tuple[ShardRun, ...]
+    """In their order; at most one of each."""
+    replaced: tuple[ShardRun, ...]
+    """Earlier runs of the same shards."""
+    missing: tuple[str, ...]
+    """Sentences, one for each shard that is missing, broken or not whole."""
+    lacking: Mapping[str, str]
+    """Cases that no shard has, each with why."""
+
+
+def find_shards(paths: Sequence[Path]) -> Shards:
+    """Read the shards in these folders or below them; InputError where they are not parts of one run."""
+    runs: list[ShardRun] = []
+    broken: list[str] = []
+    for folder in _run_folders(paths, broken):
+        try:
+            if (run := _read(folder, named=folder in paths)) is not None:
+                runs.append(run)
+        except _Broken as error:
+            broken.append(str(error))
+    if not runs:
+        why = f" ({broken[0]})" if broken else ""
+        raise InputError(f"merge {paths[0]}: no shard of a run was found{why}")
+    runs.sort(key=lambda run: (run.record.index, run.record.ended))
+    for run in runs[1:]:
+        _check_alike(runs[0], run)
+    newest: dict[int, ShardRun] = {}
+    replaced = []
+    for run in runs:
+        earlier = newest.get(run.record.index)
+        if earlier is not None:
+            if earlier.record.run == run.record.run:
+                raise InputError(f"merge: {run.folder} and {earlier.folder} are the same run of {run.shard}")
+            replaced.append(earlier)
+        newest[run.record.index] = run
+    used = tuple(newest.values())
+    _check_disjoint(used)
+    missing, lacking = _what_is_missing(used)
+    return Shards(used, tuple(replaced), (*missing, *broken), lacking)
+
+
+class _Broken(Exception):
+    """A folder that should hold a shard and cannot be used."""
+
+
+def _run_folders(paths: Sequence[Path], broken: list[str]) -> Iterator[Path]:
+    """Folders of runs; a folder without any is reported as broken, an unpublished draft is not looked at."""
+    seen: set[Path] = set()
+    for path in paths:
+        if not path.is_dir():
+            raise InputError(f"merge {path}: not a folder")
+        found = [path] if _holds_run(path) else sorted(_below(path))
+        if not found:
+            broken.append(f"{path} holds no run")
+        for folder in found:
+            if (place := folder.resolve()) not in seen:
+                seen.add(place)
+                yield folder
+
+
+def _holds_run(folder: Path) -> bool:
+    return (folder / RESULTS_FILE).exists() or (folder / INPUTS_FILE).exists()
+
+
+def _below(path: Path) -> Iterator[Path]:
+    for name in (RESULTS_FILE, INPUTS_FILE):
+        for file in path.rglob(name):
+            if not any(part.startswith(".") for part in file.relative_to(path).parts):
+                yield file.parent
+
+
+def _read(folder: Path, *, named: bool) -> ShardRun | None:
+    """A shard; None for a run that is no shard, unless the user named it."""
+    try:
+        result, inputs = read_results(folder), read_inputs(folder)
+    except InputError as error:
+        raise _Broken(str(error)) from None
+    record = result.manifest.shard
+    if record is None:
+        if named:
+            raise InputError(f"merge {folder}: not a shard; it was run without --drift-shard")
+        return None
+    hashes = result.manifest.hashes
+    if inputs.manifest != manifest_hash(result.manifest) or inputs.shard != Shard(record.index, record.count):
+        raise _Broken(f"{folder}: its results and its run.json belong to different runs, or one of them was changed")
+    if hash_cases(inputs.cases) != hashes.cases or inputs.thresholds.fingerprint() != hashes.thresholds:
+        raise _Broken(f"{folder}: the cases or thresholds in run.json are not those of the run")
+    if result.runs and not (folder / TRANSCRIPTS).is_dir():
+        raise _Broken(f"{folder}: the transcripts of {Shard(record.index, record.count)} are missing")
+    judged = result.manifest.judged
+    if judged is not None and judged.calibration is None and not result.deciders.control:
+        raise InputError(f"merge {folder}: the judge of {Shard(record.index, record.count)} has no calibration")
+    return ShardRun(folder, inputs, result, record)
+
+
+# -- whether they are parts of one run
+
+
+def _check_alike(first: ShardRun, other: ShardRun) -> None:
+    ours, theirs = _identity(first), _identity(other)
+    for what in ours:
+        if ours[what] != theirs[what]:
+            values = ""
+            if all(isinstance(side, str | int) for side in (ours[what], theirs[what])):
+                values = f" ({ours[what]}, {theirs[what]})"
+            raise InputError(
+                f"merge {other.folder}: {other.shard} and {first.shard} differ in {what}{values}; "
+                "they are not shards of one run"
+            )
+
+
+def _identity(run: ShardRun) -> dict[str, Any]:
+    """What all shards of a run have in common, by the words in which a difference is told."""
+    manifest, inputs = run.manifest, run.inputs
+    judged = manifest.judged.model_dump(mode="json") if manifest.judged else {}
+    calibration = judged.pop("calibration", None)
+    counted = ("requests", "tokens")
+    gate = ("strict", "stride", "ner", "repeats", "probe_every_turn", "single_message")
+    return {
+        "the number of shards": run.record.count,
+        "the version of this package": manifest.versions.get(_PACKAGE),
+        "the model": manifest.model,
+        "the model's revision": manifest.revision,
+        "whether the model's identity is proven": manifest.identity_proven,
+        "the model's settings": dict(manifest.decoding),
+        "what the server says of itself": manifest.server,
+        "the system prompt": manifest.hashes.system_prompt,
+        "the thresholds": manifest.hashes.thresholds,
+        "the cases": manifest.hashes.cases,
+        "the prompts": (manifest.hashes.prompts, inputs.probe),
+        "the judge": (manifest.judge, {key: value for key, value in judged.items() if key not in counted}),
+        "the judge's prompts": manifest.judge_prompts,
+        "the judge's calibration": calibration,
+        "the judge's settings": (inputs.window, dict(run.record.settings)),
+        "the baseline": inputs.baseline,
+        "the options": [getattr(inputs, name) for name in gate if name in GateInputs.model_fields],
+    }
+
+
+def _check_disjoint(used: Sequence[ShardRun]) -> None:
+    owner: dict[str, ShardRun] = {}
+    for run in used:
+        for case in run.result.cases:
+            if (other := owner.setdefault(case.case_id, run)) is not run:
+                raise InputError(f"merge {run.folder}: {run.shard} and {other.shard} both have the case {case.case_id}")
+
+
+def _what_is_missing(used: Sequence[ShardRun]) -> tuple[list[str], dict[str, str]]:
+    """Sentences on shards that are missing or not whole, and the cases that nobody has."""
+    count = used[0].record.count
+    known = {run.record.index: run for run in used}
+    had = {case.case_id for run in used for case in run.result.cases}
+    sentences: list[str] = []
+    lacking: dict[str, str] = {}
+    for index, expected in enumerate(deal_cases(used[0].inputs.cases, count), start=1):
+        absent = [case_id for case_id in expected if case_id not in had]
+        if not absent:
+            continue
+        shard = Shard(index, count)
+        if index in known:
+            sentences.append(f"{shard}: {len(absent)} of its {len(expected)} cases were not run")
+            lacking |= dict.fromkeys(absent, f"{shard} did not run it")
+        else:
+            sentences.append(f"{shard} is missing ({len(expected)} cases)")
+            lacking |= dict.fromkeys(absent, f"{shard} is missing")
+    return sentences, lacking

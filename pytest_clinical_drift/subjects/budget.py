@@ -1,0 +1,96 @@
+"""What a run may take at most: time, tokens or cost. When it is used up, no new request is started."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.transcript import Reply
+
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+_TIME = re.compile(r"(\d+(?:\.\d+)?)([smh])")
+_LIMIT = re.compile(r"(tokens|cost)=(\d+(?:\.\d+)?)")
+_EXPECTED = "expected a time such as 55m, and tokens=NUMBER or cost=NUMBER after commas"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits that were given; None: no such limit."""
+
+    seconds: float | None = None
+    tokens: float | None = None
+    """Of prompts and replies of the model together."""
+    cost: float | None = None
+    """By the prices of --drift-prices."""
+
+
+def read_limits(text: str, *, prices: tuple[float, float] | None) -> Limits:
+    """Read `55m`, `1.5h,tokens=2000000` or `cost=20`."""
+    given: dict[str, float] = {}
+    for part in (part.strip() for part in text.split(",")):
+        if found := _TIME.fullmatch(part):
+            name, value = "seconds", float(found[1]) * _SECONDS[found[2]]
+        elif found := _LIMIT.fullmatch(part):
+            name, value = found[1], float(found[2])
+        else:
+            raise InputError(f"--drift-budget: {_EXPECTED}, found {part!r}")
+        if name in given or value <= 0:
+            raise InputError(f"--drift-budget: {_EXPECTED}, each once and above 0, found {text!r}")
+        given[name] = value
+    if "cost" in given and prices is None:
+        raise InputError("--drift-budget cost=…: needs --drift-prices IN,OUT")
+    return Limits(**given)
+
+
+class Budget:
+    """Counts what a run has taken; the clock starts with it."""
+
+    def __init__(self, text: str, prices: tuple[float, float] | None = None) -> None:
+        self._text, self._limits, self._prices = text, read_limits(text, prices=prices), prices
+        self._started = time.monotonic()
+        self._prompt = self._completion = 0
+        self._uncounted = False
+        self.received = 0
+        """New replies."""
+        self.refused = 0
+        """Requests that were not started any more."""
+
+    def count(self, reply: Reply) -> None:
+        """A reply came; one that was reused costs nothing."""
+        if reply.reused_from is not None or reply.error is not None:
+            return
+        self.received += 1
+        prompt, completion = reply.usage.prompt_tokens, reply.usage.completion_tokens
+        if prompt is None or completion is None:
+            self._uncounted = True
+            return
+        self._prompt += prompt
+        self._completion += completion
+
+    def refusal(self) -> str | None:
+        """Why no new request may be started, to be counted as one that was not; None while there is something left."""
+        why = self.spent()
+        self.refused += why is not None
+        return why
+
+    def spent(self) -> str | None:
+        """Which limit is used up."""
+        limits = self._limits
+        if limits.seconds is not None and time.monotonic() - self._started >= limits.seconds:
+            return self._sentence("time")
+        if limits.tokens is None and limits.cost is None:
+            return None
+        if self._uncounted:
+            return f"the model does not count its tokens, so that --drift-budget {self._text} cannot be kept"
+        if limits.tokens is not None and self._prompt + self._completion >= limits.tokens:
+            return self._sentence("tokens")
+        if limits.cost is not None and self._prices is not None:
+            cost = (self._prompt * self._prices[0] + self._completion * self._prices[1]) / 1_000_000
+            if cost >= limits.cost:
+                return self._sentence("cost")
+        return None
+
+    def _sentence(self, what: str) -> str:
+        return f"the budget ({self._text}) was used up: {what}"

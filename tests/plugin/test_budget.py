@@ -1,0 +1,114 @@
+"""`--drift-budget`: no new request once it is used up; the run is INCOMPLETE, says how far it got, and resumes."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from small_project import ARGUMENTS, Project, results_file
+
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.subjects.budget import Budget, Limits, read_limits
+from pytest_clinical_drift.transcript import Reply, Usage
+
+COUNTED = """
+_make = make
+def make():
+    chat = _make()
+    def counted(messages):
+        with open("asked.txt", "a") as file:
+            file.write("x")
+        return chat(messages)
+    return counted
+"""
+
+
+def add(pytester: pytest.Pytester, code: str) -> None:
+    model = pytester.path / "model.py"
+    model.write_text(model.read_text(encoding="utf-8") + code, encoding="utf-8")
+
+
+def asked(pytester: pytest.Pytester) -> int:
+    file = pytester.path / "asked.txt"
+    return len(file.read_text()) if file.exists() else 0
+
+
+def test_a_run_stops_in_time_and_goes_on_later(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock that goes on a second with each of 24 replies, and a budget of 10 s; then the rest, nothing twice."""
+    pytester = project()
+    add(pytester, COUNTED)
+    clock = SimpleNamespace(monotonic=lambda: asked(pytester))
+    monkeypatch.setattr("pytest_clinical_drift.subjects.budget.time", clock)
+    first = pytester.runpytest(*ARGUMENTS, "--drift-budget", "10s")
+    assert first.ret == 6
+    assert asked(pytester) == 10
+    told = "*the budget (10s) was used up: time; finished: 1 of 3 cases; 10 new replies of 24"
+    first.stdout.fnmatch_lines([told, "*rerun the same command to resume*"])
+    second = pytester.runpytest(*ARGUMENTS)
+    assert second.ret == 7
+    assert asked(pytester) == 24
+    assert results_file(pytester.path).exists()
+
+
+@pytest.mark.parametrize("option", ["tokens=100", "cost=1"])
+def test_tokens_that_nobody_counts(project: Project, option: str) -> None:
+    """A limit that cannot be kept stops the run after its first reply."""
+    pytester = project()
+    add(pytester, COUNTED)
+    ended = pytester.runpytest_subprocess(*ARGUMENTS, "--drift-budget", option, "--drift-prices", "1,2")
+    assert ended.ret == 6
+    assert asked(pytester) == 1
+    ended.stdout.fnmatch_lines([f"*does not count its tokens*{option}*"])
+
+
+def test_a_budget_that_suffices_changes_nothing(project: Project) -> None:
+    """The same exit code, and not a word about it."""
+    pytester = project()
+    ended = pytester.runpytest(*ARGUMENTS, "--drift-budget", "2h")
+    assert ended.ret == 7
+    ended.stdout.no_fnmatch_line("*used up*")
+
+
+def test_a_budget_in_the_ini_file(project: Project) -> None:
+    """A project sets it once."""
+    pytester = project()
+    (pytester.path / "pytest.ini").write_text("[pytest]\ndrift_budget = 0.001s\n")
+    assert pytester.runpytest(*ARGUMENTS).ret == 6
+
+
+@pytest.mark.parametrize(
+    ("text", "limits"),
+    [
+        ("55m", Limits(seconds=3300)),
+        ("1.5h, tokens=2000", Limits(seconds=5400, tokens=2000)),
+        ("cost=2.5", Limits(cost=2.5)),
+    ],
+)
+def test_limits(text: str, limits: Limits) -> None:
+    """Times and limits as people write them."""
+    assert read_limits(text, prices=(1, 1)) == limits
+
+
+@pytest.mark.parametrize("text", ["", "55", "0m", "-5m", "5m,6m", "tokens", "money=3", "tokens=0"])
+def test_what_is_no_budget(text: str) -> None:
+    """One sentence that names the option."""
+    with pytest.raises(InputError, match="--drift-budget"):
+        read_limits(text, prices=None)
+
+
+def test_a_cost_needs_prices() -> None:
+    """Otherwise nothing could be counted."""
+    with pytest.raises(InputError, match="--drift-prices"):
+        read_limits("cost=5", prices=None)
+
+
+def test_what_is_counted() -> None:
+    """Prompt and reply of new replies: 2 × (900 × 1 + 100 × 10) / 1,000,000 = 0.0038."""
+    reply, reused = Reply("x", usage=Usage(900, 100)), Reply("x", usage=Usage(900, 100), reused_from="before")
+    tokens, cost = Budget("tokens=2000"), Budget("cost=0.0038", (1.0, 10.0))
+    for budget in (tokens, cost):
+        budget.count(reply)
+        budget.count(reused)
+        assert budget.spent() is None
+        budget.count(reply)
+        assert "was used up" in str(budget.spent())

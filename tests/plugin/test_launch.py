@@ -1,0 +1,230 @@
+"""`clinical-drift launch`: shards in processes of this machine, run again where one dies, merged at the end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from sharded import record, without_origin
+from small_project import ARGUMENTS, Project
+
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.gate.launching import launch
+from pytest_clinical_drift.gate.shard_jobs import DIED, ShardJob, devices_of, visible_gpus
+
+RUN = "import sys; from pytest_clinical_drift.cli import main; sys.exit(main())"
+DIES_ONCE = """
+import os, signal
+_make = make
+def make():
+    chat = _make()
+    def counted(messages):
+        with open("asked.txt", "a") as file:
+            file.write("x")
+        if os.path.getsize("asked.txt") == 7 and not os.path.exists("died"):
+            open("died", "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return chat(messages)
+    return counted
+"""
+SLOW = """
+import time
+_make = make
+def make():
+    chat = _make()
+    def slow(messages):
+        with open("asked.txt", "a") as file:
+            file.write("x")
+        time.sleep(0.0 if __import__("os").path.exists("go") else 0.5)
+        return chat(messages)
+    return slow
+"""
+
+
+def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    given = [sys.executable, "-c", RUN, "launch", *arguments, "--", *ARGUMENTS]
+    return subprocess.Popen(given, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def run(folder: Path, *arguments: str) -> tuple[int, str]:
+    process = start(folder, *arguments)
+    said, _ = process.communicate(timeout=240)
+    return process.returncode, said
+
+
+def add(pytester: pytest.Pytester, code: str) -> None:
+    model = pytester.path / "model.py"
+    model.write_text(model.read_text(encoding="utf-8") + code, encoding="utf-8")
+
+
+def asked(pytester: pytest.Pytester) -> int:
+    file = pytester.path / "asked.txt"
+    return len(file.read_text()) if file.exists() else 0
+
+
+def test_a_worker_that_dies_is_replaced(project: Project) -> None:
+    """The merged run equals the whole one; nothing is asked again but the request that died."""
+    pytester = project()
+    add(pytester, DIES_ONCE)
+    code, said = run(pytester.path, "--workers", "1", "--shards", "2", "--out", "merged", "--junitxml", "all.xml")
+    assert "its worker died, run again" in said
+    assert asked(pytester) == 25
+    assert (pytester.path / "all.xml").exists()
+    whole = pytester.runpytest_subprocess(*ARGUMENTS)
+    assert code == whole.ret == 7, said
+    merged, expected = (record(pytester.path / f) for f in ("merged", "results/python-model-make"))
+    for found in (merged, expected):  # the shard that died took its replies from the store
+        found["manifest"]["replies_reused"] = found["manifest"]["replies_reused_since"] = None
+        for case in found["cases"]:
+            for repeat in case["repeats"]:
+                repeat["replies_reused"] = None
+    assert without_origin(merged) == expected
+
+
+def test_interrupted_and_resumed(project: Project) -> None:
+    """Ctrl-C ends every shard; the same command goes on, and once it is through, the next begins anew."""
+    pytester = project()
+    add(pytester, SLOW)
+    process = start(pytester.path, "--workers", "2")
+    until = time.monotonic() + 60
+    while asked(pytester) < 4:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert "run the same command to resume" in said
+    before = asked(pytester)
+    time.sleep(1.5)
+    assert asked(pytester) == before
+    (pytester.path / "go").touch()
+    code, said = run(pytester.path, "--workers", "2")
+    assert code == 7, said
+    assert asked(pytester) <= 24 + 2  # of each shard the one request that was under way
+    assert record(pytester.path / "results/python-model-make")["cases_complete"] == 3
+    run(pytester.path, "--workers", "2")
+    assert asked(pytester) >= 48
+
+
+def test_bad_input_ends_the_launch(project: Project) -> None:
+    """In the words of the shard."""
+    pytester = project()
+    code, said = run(pytester.path, "--workers", "2", "--shards", "9")
+    assert code == 4
+    assert "--drift-shard" in said
+    assert "the set has 3 cases; use fewer shards" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "given", "told"),
+    [
+        ((), {}, "name no model"),
+        (("--model", "x", "--drift-shard=1/2"), {}, "--drift-shard is set by launch"),
+        (("--model", "x", "--junitxml", "f"), {}, "--junitxml before the --"),
+        (("--model", "x"), {"workers": 0}, "at least 1"),
+        (("--model", "x"), {"on": "mars"}, "expected local, ray or ray:ADDRESS"),
+    ],
+)
+def test_what_cannot_be_launched(  # type: ignore[no-untyped-def]
+    pytester: pytest.Pytester, options: tuple[str, ...], given, told: str
+) -> None:
+    """One sentence each, before anything runs."""
+    defaults = {"workers": 1, "shards": None, "on": "local", "retries": 0, "out": None, "junit": None, "say": print}
+    with pytest.raises(InputError, match=told):
+        launch(options, **{**defaults, **given})
+
+
+def test_without_ray(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What to install."""
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(InputError, match=r"pip install 'pytest-clinical-drift\[ray\]'"):
+        launch(["--model", "x"], workers=1, shards=1, on="ray", retries=0, out=None, junit=None, say=print)
+
+
+@pytest.mark.parametrize(
+    ("slot", "workers", "gpus", "own"),
+    [
+        (0, 2, "", None),
+        (0, 2, "0,1,2,3", "0,2"),
+        (1, 2, "0,1,2,3", "1,3"),
+        (2, 3, "4,5", "4"),
+        (1, 2, "GPU-a", "GPU-a"),
+    ],
+)
+def test_gpus_of_a_worker(slot: int, workers: int, gpus: str, own: str | None) -> None:
+    """Dealt in turn; shared only where there are too few."""
+    found = devices_of(slot, workers, visible_gpus({"CUDA_VISIBLE_DEVICES": gpus}))
+    assert found == ({} if own is None else {"CUDA_VISIBLE_DEVICES": own})
+
+
+class FakeRay:
+    """As much of Ray as the launcher uses: tasks run at once in this process, the first one dies with its node."""
+
+    class exceptions:
+        class RayError(Exception):
+            pass
+
+    def __init__(self, run: object) -> None:
+        self.deaths, self.given = 1, {}  # type: ignore[var-annotated]
+        self.run = run
+
+    def init(self, **_: object) -> None:
+        return
+
+    def cluster_resources(self) -> dict[str, float]:
+        return {"GPU": 3.0}
+
+    def remote(self, **given: object):  # type: ignore[no-untyped-def]
+        self.given = given
+
+        class Task:
+            @staticmethod
+            def remote(job: ShardJob, folder: str) -> object:
+                return (job, folder, object())
+
+        return lambda function: (setattr(self, "function", function), Task)[1]
+
+    def wait(self, refs, num_returns, timeout):  # type: ignore[no-untyped-def]
+        return refs, []
+
+    def get(self, ref):  # type: ignore[no-untyped-def]
+        if self.deaths:
+            self.deaths -= 1
+            raise self.exceptions.RayError("node died")
+        return self.function(*ref[:2])  # type: ignore[attr-defined]
+
+
+def test_shards_on_ray(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A task per shard with its share of the GPUs; the one whose node died is run again, then all are merged."""
+    pytester = project()
+    fake = FakeRay(None)
+    monkeypatch.setitem(sys.modules, "ray", fake)  # type: ignore[arg-type]
+    said: list[str] = []
+    given = {"workers": 1, "shards": None, "retries": 1, "out": Path("merged"), "junit": None, "say": said.append}
+    code = launch(ARGUMENTS, on="ray:head:6379", **given)  # type: ignore[arg-type]
+    assert code == 7, said
+    assert fake.given["num_gpus"] == 3
+    assert sum("its worker died, run again" in line for line in said) == 1
+    assert record(pytester.path / "merged")["cases_complete"] == 3
+
+
+def test_results_travel_from_a_node(tmp_path: Path) -> None:
+    """Where the node does not see the launch's folder, results and log come back as one archive."""
+    from pytest_clinical_drift.cases.sharding import Shard
+    from pytest_clinical_drift.gate.ray_workers import pack, unpack
+
+    there = ShardJob(Shard(1, 2), tmp_path / "there", ())
+    (there.results / "model/runs/a").mkdir(parents=True)
+    (there.results / "model/runs/a/run.json").write_text("{}")
+    there.log.write_text("log")
+    (tmp_path / "here").mkdir()
+    unpack(pack(there), tmp_path / "here")
+    assert (tmp_path / "here/shard-1-of-2/model/runs/a/run.json").read_text() == "{}"
+    assert (tmp_path / "here/shard-1-of-2.log").read_text() == "log"
+    assert DIED < 0
+    assert os.path.exists(there.log)
