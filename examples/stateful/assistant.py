@@ -15,34 +15,7 @@ from typing import Any
 Context = dict[str, Any]
 Chat = Callable[..., Coroutine[Any, Any, str]]
 MOST_SENTENCES = 8
-STOP_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "at",
-        "be",
-        "do",
-        "for",
-        "have",
-        "i",
-        "in",
-        "is",
-        "it",
-        "my",
-        "of",
-        "on",
-        "or",
-        "the",
-        "to",
-        "was",
-        "what",
-        "when",
-        "with",
-        "you",
-    ]
-)
+STOP_WORDS = frozenset({"and", "are", "for", "have", "the", "was", "what", "when", "with", "you"})
 
 
 @dataclass

@@ -65,6 +65,7 @@ def whole_result(finished: FinishedRun, collected: CollectedCases, problem: str 
     """
     result, verdict = finished.result, finished.result.verdict
     code = collected.exit_code()
+    failed = bool(code or problem)
     headline, reasons = run_headline(result), reason_texts(result.reasons, result.judgements)
     step, other = next_step(result), []
     if problem or (code and verdict in (Verdict.PASS, Verdict.CAUTION) and not finished.gate.strict):
@@ -76,11 +77,11 @@ def whole_result(finished: FinishedRun, collected: CollectedCases, problem: str 
         place=f"{STUDY}/{GATE}",
         name=finished.gate.slug,
         verdict=str(verdict),
-        outcome="failed" if code or problem else "passed",
+        outcome="failed" if failed else "passed",
         message=": ".join(filter(None, ("; ".join(filter(None, first)), rest))),
         figures=set_properties(result),
         text="\n".join((*filter(None, first), *(f"  {reason}" for reason in reasons), "the table stands at the end")),
-        error=code != 1 or verdict in (Verdict.INCOMPLETE, Verdict.UNSETTLED, Verdict.PARTIAL),
+        error=failed and (code != 1 or verdict in (Verdict.INCOMPLETE, Verdict.UNSETTLED, Verdict.PARTIAL)),
     )
 
 
