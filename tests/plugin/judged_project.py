@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import importlib.util
 import json
 import re
 import sys
@@ -114,7 +115,7 @@ JUDGED = ("--model", "python:model:make", "--drift-cases", "mycases", *JUDGE)
 def write_measured(folder: Path) -> None:
     """A calibration of the project's judge in which it was flawless, as a project commits it: runs measure nothing."""
     module = types.ModuleType("judge")
-    module.__file__ = str(folder / "judge.py")
+    module.__spec__ = importlib.util.spec_from_file_location("judge", folder / "judge.py")
     with mock.patch.dict(sys.modules, {"judge": module}):
         judges = [Identity("python:judge:make", None, False, {"code": imported_code("judge")})]
     faults = {f"labelled-fault-{number}": (1, 1) for number in range(FAULTS)}
