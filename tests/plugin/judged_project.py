@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import datetime
+import importlib
 import json
 import re
 import sys
-import types
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -113,9 +113,9 @@ JUDGED = ("--model", "python:model:make", "--drift-cases", "mycases", *JUDGE)
 
 def write_measured(folder: Path) -> None:
     """A calibration of the project's judge in which it was flawless, as a project commits it: runs measure nothing."""
-    module = types.ModuleType("judge")
-    module.__file__ = str(folder / "judge.py")
-    with mock.patch.dict(sys.modules, {"judge": module}):
+    with mock.patch.dict(sys.modules), mock.patch.object(sys, "path", [str(folder), *sys.path]):
+        sys.modules.pop("judge", None)
+        importlib.invalidate_caches()
         judges = [Identity("python:judge:make", None, False, {"code": imported_code("judge")})]
     faults = {f"labelled-fault-{number}": (1, 1) for number in range(FAULTS)}
     clean = {f"labelled-clean-{number}": (1, 1) for number in range(CLEAN)}
