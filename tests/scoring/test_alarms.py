@@ -196,7 +196,7 @@ MUST: Any = ("must", 2, "t2-must-1")
 
 
 def findings(**found: Any) -> Findings:
-    empty: dict[str, Any] = dict.fromkeys(("turns", "replies", "pairs", "conflicts", "inventions", "addresses"), ())
+    empty: dict[str, Any] = dict.fromkeys(("turns", "replies", "pairs", "conflicts", "addresses"), ())
     return Findings(**(empty | found))
 
 
