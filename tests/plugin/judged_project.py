@@ -7,7 +7,6 @@ import importlib.util
 import json
 import re
 import sys
-import types
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
