@@ -78,6 +78,7 @@ RESULTS = {
     "trend": "shape of the mean curve, with its line",
     "repeat_spread": "how far the repeats of a case differ; null without repeats",
     "baseline": "comparison with the earlier run; null without one",
+    "canaries": "faults put into copies of the model's texts: how many the judge confirmed, of how many",
     "sanity_band": "what an echo of the intake and an empty summary would score on these cases",
 }
 SOMETIMES = {

@@ -23,7 +23,7 @@ from pytest_clinical_drift.report.markdown import publish_markdown
 from pytest_clinical_drift.report.terminal import render_summary
 from pytest_clinical_drift.results.folders import TRANSCRIPTS, RunFolder, check_results_place
 from pytest_clinical_drift.results.inputs import GateInputs, write_inputs
-from pytest_clinical_drift.results.models import JudgeRecord, Manifest, ReviewRecord
+from pytest_clinical_drift.results.models import JudgeRecord, Manifest, ReviewRecord, TokenCounts
 from pytest_clinical_drift.results.shards import ShardRun, Shards, find_shards
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
@@ -143,19 +143,25 @@ def _judged(records: Sequence[JudgeRecord | None]) -> JudgeRecord | None:
     known = [record for record in records if record is not None]
     if not known:
         return None
-    counted = {
-        name: _sums([extra for record in known if (extra := (record.model_extra or {}).get(name))])
-        for name in ("requests", "tokens")
-    }
-    plain = {**known[0].model_dump(by_alias=True), "requests": counted["requests"], "tokens": counted["tokens"] or None}
-    return JudgeRecord.model_validate(plain)
+    requests: Counter[str] = Counter()
+    for record in known:
+        requests.update(record.requests)
+    tokens = [record.tokens for record in known]
+    return known[0].model_copy(update={"requests": dict(requests), "tokens": _tokens(tokens)})
 
 
-def _sums(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
-    total: Counter[str] = Counter()
-    for count in counts:
-        total.update(count)
-    return dict(total)
+def _tokens(counts: Sequence[TokenCounts | None]) -> TokenCounts | None:
+    """Their sum; None where some were not counted."""
+    known = [count for count in counts if count is not None]
+    if len(known) < len(counts):
+        return None
+    costs = [count.cost for count in known if count.cost is not None]
+    return TokenCounts(
+        prompt=sum(count.prompt for count in known),
+        completion=sum(count.completion for count in known),
+        prices_per_million=known[0].prices_per_million,
+        cost=round(sum(costs), 4) if costs else None,
+    )
 
 
 def _transcripts(shards: Shards) -> dict[str, list[Transcript]]:

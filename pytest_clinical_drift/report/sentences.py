@@ -44,6 +44,8 @@ def _what_happened(event: Event) -> str:
         return f'contradicted "{one_line(event.text)}"'
     if event.kind in ("recommends", "omits"):
         return _breach(event.kind, event.text, event.what, event)
+    if event.kind in _FACTS:
+        return f'{_FACTS[event.kind]} "{one_line(event.text)}"'
     return _other(event, "contradicts the advice of turn")
 
 

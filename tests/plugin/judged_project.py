@@ -6,7 +6,9 @@ import datetime
 import importlib.util
 import json
 import re
+import shutil
 import sys
+import types
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -101,10 +103,11 @@ def write_judge(folder: Path, mode: str = "careful", true: Iterable[str] = (SUMM
 
 
 def lay_out(pytester: pytest.Pytester, mode: str = "careful", summary: str = SUMMARY, reply: str = REPLY) -> None:
-    """Write `model.py`, `judge.py` and `labelled.jsonl` into the project."""
+    """Write `model.py`, `judge.py` and `labelled.jsonl` into the project; no calibration holds any more."""
     pytester.makepyfile(model=MODEL.format(summary=summary, reply=reply))
     write_judge(pytester.path, mode, (summary, reply))
     write_set(pytester.path / "labelled.jsonl")
+    shutil.rmtree(pytester.path / "calibration", ignore_errors=True)
 
 
 JUDGE = ("--drift-judge", "python:judge:make", "--drift-judge-set", "calibration_set=labelled.jsonl")

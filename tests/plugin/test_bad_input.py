@@ -24,7 +24,7 @@ def refused(pytester: pytest.Pytester, *arguments: str) -> str:
     ("spec", "expected"),
     [
         ("gpt:large", "unknown prefix 'gpt:'"),
-        ("control:", "nothing stands after control:"),
+        ("control:", "missing value after control:"),
         ("control:nobody", "steady"),
         ("replay:nowhere.jsonl", "no such file"),
         ("python:nomodule:make", "cannot import nomodule"),

@@ -16,7 +16,7 @@ _make = make
 def make():
     chat = _make()
     def counted(messages):
-        with open("asked.txt", "a") as file:
+        with open("replies.txt", "a") as file:
             file.write("x")
         return chat(messages)
     return counted
@@ -29,7 +29,7 @@ def add(pytester: pytest.Pytester, code: str) -> None:
 
 
 def asked(pytester: pytest.Pytester) -> int:
-    file = pytester.path / "asked.txt"
+    file = pytester.path / "replies.txt"
     return len(file.read_text()) if file.exists() else 0
 
 
@@ -45,7 +45,7 @@ def test_a_run_stops_in_time_and_goes_on_later(project: Project, monkeypatch: py
     told = "*the budget (10s) was used up: time; finished: 1 of 3 cases; 10 new replies of 24"
     first.stdout.fnmatch_lines([told, "*rerun the same command to resume*"])
     second = pytester.runpytest(*ARGUMENTS)
-    assert second.ret == 7
+    assert second.ret == 0
     assert asked(pytester) == 24
     assert results_file(pytester.path).exists()
 
@@ -65,7 +65,7 @@ def test_a_budget_that_suffices_changes_nothing(project: Project) -> None:
     """The same exit code, and not a word about it."""
     pytester = project()
     ended = pytester.runpytest(*ARGUMENTS, "--drift-budget", "2h")
-    assert ended.ret == 7
+    assert ended.ret == 0
     ended.stdout.no_fnmatch_line("*used up*")
 
 

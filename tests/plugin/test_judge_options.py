@@ -92,14 +92,14 @@ def test_a_judge_that_never_answers_is_told_and_leaves_no_file(project: Project)
 
 
 def test_a_judge_below_its_floor_evaluates_nothing(project: Project) -> None:
-    """Always unsure: inventions and harm stay not evaluated, never 0 and PASS."""
+    """Always unsure: inventions and harm stay unread, never 0 and PASS."""
     pytester = project("anna")
     lay_out(pytester)
     unsure = "def make():\n    return lambda question: {'answer': 'unsure'}\n"
     (pytester.path / "judge.py").write_text(unsure, encoding="utf-8")
     pytester.runpytest(*JUDGED)
     verdicts = {item["metric"]: item["verdict"] for item in results(pytester)["judgements"]}
-    assert verdicts["inventions"] == verdicts["harms"] == "not evaluated"
+    assert verdicts["inventions"] == verdicts["harms"] == "unread"
     assert "PASS" not in {verdict for name, verdict in verdicts.items() if name not in ("leaks", "appeals")}
 
 
