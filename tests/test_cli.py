@@ -71,8 +71,9 @@ def test_compare_tables_models_and_pairs_them_with_the_first(
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in printed.splitlines() if line.startswith("| ")]
     old_row, new_row = (next(row for row in rows if row[0] == name) for name in ("old", "new"))
     heads = next(row for row in rows if row[0] == "model")
-    told = dict(zip(heads, old_row, strict=True))
-    assert [told[head] for head in ("Recall@T10", "95 % interval", "K (pairs)")] == ["0.80", "0.40 to 0.90", "– (0)"]
+    at = heads.index("Recall@T10")
+    assert old_row[at : at + 2] == ["0.80", "0.40 to 0.90"]
+    assert old_row[heads.index("K (pairs)")] == "– (0)"
     assert (old_row[-1], new_row[-1]) == ("PASS (rules only)", "FAIL (rules only)")
     assert any(row[:2] == ["new", "old"] and "-0.300" in row for row in rows)
     html = page.read_text(encoding="utf-8")
