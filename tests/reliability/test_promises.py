@@ -68,8 +68,8 @@ def check(found: Guarded) -> None:
     for secret in (KEY, OTHER, SECRETS["MY_PASSWORD"]):
         assert secret not in whole
     files = sorted(found.folder.rglob("study_c_results.json"), key=lambda file: len(file.parts))
-    (model,) = (found.folder / "results").glob("*/")
-    assert [file.parent.parent for file in files] == [found.folder / "results", model / "runs"]
+    (runs,) = (found.folder / "results").glob("*/runs")
+    assert [file.parent.parent for file in files] == [found.folder / "results", runs]
 
 
 @pytest.mark.parametrize(

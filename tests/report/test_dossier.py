@@ -55,9 +55,9 @@ def test_first_page_says_what_the_verdict_rests_on(judged_run: Any, browser: Any
     assert sheet.count(record["verdict"]) >= 1
     for hashed in ("cases", "thresholds", "prompts"):
         assert record["manifest"]["hashes"][hashed] in sheet
-    assert f"0 of {len(record['cases'])} cases reviewed by a clinician" in sheet
+    assert f"0 of {len(record['cases'])} cases clinically signed" in sheet
     assert "labelled by" in sheet
-    assert "Not gated: stale_facts." in sheet
+    assert "Not gated: k_conflict." in sheet
     assert "signed by Dr <b>Who</b>: <i>known</i>" in sheet
     rows = page.locator(".sheet table").first.locator("tbody tr").all_inner_texts()
     by_judge = next(found for found in record["counts"]["settled"] if found["by"] == "judge")
@@ -97,8 +97,9 @@ def test_both_opinions_are_shown(judged_run: Any, browser: Any) -> None:
     torn.evaluate("item => { item.open = true }")
     opinions = torn.locator(".opinions li").all_inner_texts()
     assert [text.split()[0] for text in opinions[:2]] == ["stale", "retained"]
-    assert "wording 1" in opinions[0]
-    assert "<b>as labelled</b>" in opinions[0]
+    assert "reading" in opinions[0]
+    assert "wording" in opinions[1]
+    assert "<b>as labelled</b>" in opinions[1], opinions
 
 
 def test_fact_rows_name_the_fact_as_it_was_true(rules_run: Any, browser: Any) -> None:
