@@ -45,7 +45,7 @@ def test_faults_change_neither_verdict_nor_transcripts(project: pytest.Pytester)
     with ChatServer() as calm:
         first = project.runpytest_subprocess(*arguments(calm, "--drift-results", "calm", "--drift-store", "a.sqlite"))
     with ChatServer(fault_rate=0.3, seed=28) as server:
-        more = ("--drift-results", "faulty", "--drift-store", "b.sqlite", "--drift-set", "timeout=1")
+        more = ("--drift-results", "faulty", "--drift-store", "b.sqlite", "--drift-set", "timeout=4")
         second = project.runpytest_subprocess(*arguments(server, *more))
         assert set(server.faults) == set(FAULTS)
         assert len(server.answered) == len(set(server.answered)) == 24
