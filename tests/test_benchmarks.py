@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-HELPERS = {"__init__", "__main__", "listed", "readers", "releases", "calibration_set", "fuzz_guided"}
+HELPERS = {"__init__", "__main__", "listed", "readers", "releases", "judged_runs", "calibration_set", "fuzz_guided"}
 """Modules of the folder without a goal of their own; the last needs a fuzzer that is not among our dependencies."""
 
 

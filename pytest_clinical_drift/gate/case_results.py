@@ -10,11 +10,11 @@ from pathlib import Path
 from pytest_clinical_drift.errors import SubjectError
 from pytest_clinical_drift.gate.handoff import HandedCase, hand_over, handed_selection
 from pytest_clinical_drift.gate.items import DriftResult
+from pytest_clinical_drift.gate.manifest import judge_record
 from pytest_clinical_drift.gate.own_scores import ScorerError
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.results.build import case_result
-from pytest_clinical_drift.results.models import JudgeRecord
 from pytest_clinical_drift.subjects.base import RunStopped
 from pytest_clinical_drift.transcript import Transcript
 
@@ -48,8 +48,7 @@ class CaseResults:
             except SubjectError as error:
                 transcripts = (Transcript(case_id, (), incomplete=str(error)),)
                 assessments = (run.scorer.score(case, transcripts[0]),)
-            judged = run.session.manifest()
-            judge = judge_line(JudgeRecord.model_validate(judged) if judged else None)
+            judge = judge_line(judge_record(run))
             result = case_result(run.gate.judge(assessments, run.session.deciding), assessments)
             self._made[case_id] = DriftResult(case, transcripts, result, judge)
         return self._made[case_id]

@@ -5,11 +5,10 @@ from __future__ import annotations
 import datetime
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.metrics import SEED
-from pytest_clinical_drift.results.models import Manifest, ShardRecord, TokenCounts
+from pytest_clinical_drift.results.models import JudgeRecord, Manifest, ShardRecord, TokenCounts
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.subjects.base import Identity
 from pytest_clinical_drift.transcript import Transcript
@@ -30,7 +29,7 @@ def make_manifest(
         "identity_proven": identity.proven,
         "decoding": dict(identity.settings),
         "server": dict(identity.server) if identity.server else None,
-        "judged": _judged(run),
+        "judged": judge_record(run),
         "record": run.plan.record,
         "single_message": run.plan.single_message,
         "questions": sum(assessment.questions for assessment in assessed),
@@ -53,16 +52,16 @@ def make_manifest(
     return Manifest.model_validate(plain)
 
 
-def _judged(run: GateRun) -> dict[str, Any] | None:
-    """The judge, with the cost of its tokens where all of them were counted."""
-    judged, counted = run.session.manifest(), run.session.count.tokens
+def judge_record(run: GateRun) -> JudgeRecord | None:
+    """The judge, with the cost of its tokens where all of them were counted; None for rules only."""
+    judged, count = run.session.manifest(), run.session.count
     if judged is None:
         return None
-    prices, asked = run.settings.judge_prices, run.session.count.answered
-    if judged["tokens"] is None or counted["answers"] < asked:
-        return {**judged, "tokens": None}
-    used = counted["prompt"], counted["answer"]
-    return {**judged, "tokens": _costing(used, prices).model_dump()}
+    counted = 0 < count.answered <= count.tokens["answers"]
+    used = count.tokens["prompt"], count.tokens["answer"]
+    return JudgeRecord.model_validate(
+        {**judged, "tokens": _costing(used, run.settings.judge_prices) if counted else None}
+    )
 
 
 def _costing(used: tuple[int, int], prices: tuple[float, float] | None) -> TokenCounts:

@@ -265,7 +265,7 @@ class JudgeSession:
         return [judge.identity() for judge in self.judges]
 
     def manifest(self) -> dict[str, Any] | None:
-        """The judge as the run record keeps it; None for rules only."""
+        """The judge as the run record keeps it, without its tokens; None for rules only."""
         if not self.judges:
             return None
         identities = self.identities()
@@ -282,7 +282,6 @@ class JudgeSession:
             "below_floor": list(self.below_floor),
             "calibration": self.calibration.model_dump(mode="json") if self.calibration else None,
             "requests": dict(self.count.kinds),
-            "tokens": {k: v for k, v in self.count.tokens.items() if k != "answers"} or None,
         }
 
 

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from engine_server import ChatServer, as_json, completion
 from judged_project import FAULTS, JUDGED, TEXTS, alarms, lay_out, results, times_asked, write_set
 from small_project import Project
 
@@ -215,3 +216,19 @@ def test_a_baseline_of_another_judge_is_refused(project: Project) -> None:
     run = pytester.runpytest(*JUDGED, "--drift-baseline", str(judged))
     assert run.ret == 4
     run.stderr.fnmatch_lines(["*the questions put to the judge*"])
+
+
+def test_a_server_that_judges_and_counts_its_tokens(project: Project) -> None:
+    """A run from end to end: every answer has 7 prompt tokens and one of its own, at 1 and 2 per million."""
+    pytester = project("anna")
+    lay_out(pytester)
+    write_set(pytester.path / "labelled.jsonl", faults=2, clean=2)
+    with ChatServer(answer=lambda _: as_json(completion("unsure"))) as server:
+        judge = ("--drift-judge", f"server:reader@{server.url}", *JUDGED[6:], "--drift-judge-prices", "1,2")
+        run = pytester.runpytest(*JUDGED[:4], *judge)
+    assert run.ret == 7
+    tokens = results(pytester)["manifest"]["judged"]["tokens"]
+    answers = tokens["completion"]
+    assert answers > 0
+    assert tokens["prompt"] == 7 * answers
+    assert tokens["cost"] == pytest.approx(9 * answers / 1_000_000, abs=1e-4)
