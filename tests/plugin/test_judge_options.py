@@ -223,7 +223,7 @@ def test_a_server_that_judges_and_counts_its_tokens(project: Project) -> None:
     pytester = project("anna")
     lay_out(pytester)
     write_set(pytester.path / "labelled.jsonl", faults=2, clean=2)
-    with ChatServer(answer=lambda _: as_json(completion("unsure"))) as server:
+    with ChatServer(answer=lambda _: as_json(completion('{"answer":"unsure","quote":"","reason":""}'))) as server:
         judge = ("--drift-judge", f"server:reader@{server.url}", *JUDGED[6:], "--drift-judge-prices", "1,2")
         run = pytester.runpytest(*JUDGED[:4], *judge)
     assert run.ret == 7
