@@ -100,7 +100,7 @@ class JudgeSession:
         reads = bool(self.judges) and not self.judges[0].kinds.isdisjoint(READINGS)
         if pdsqi and (not reads or is_control):
             raise InputError("--drift-pdsqi needs a judge that reads texts; give a chat model with --drift-judge")
-        self._pdsqi = pdsqi
+        self.rates = pdsqi
         self._audit = auditing.audit_rates(cases, repeats, self.options.audit) if self.judges else {}
         self._canaries = canary.canary_rates(cases, repeats, self.options.canaries) if reads else {}
         self.calibration: Calibration | None = None
@@ -226,7 +226,7 @@ class JudgeSession:
             read, _ = yield from read_all(readings, judges)  # the same readings: nothing is asked again
             if made := canary.canaries_of(case, read, self._canaries, transcript.repeat):
                 tried = yield from canary.try_canaries(made, judges)
-        ratings = (yield from rate(case, transcript, judges)) if self._pdsqi else ()
+        ratings = (yield from rate(case, transcript, judges)) if self.rates else ()
         return replace(judgement, single=single), tried, ratings
 
     def judged(
