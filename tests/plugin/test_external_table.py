@@ -6,7 +6,7 @@ import csv
 import json
 
 import pytest
-from judged_project import JUDGE, JUDGED, lay_out, results
+from judged_project import JUDGE, JUDGED, lay_out, results, write_set
 from small_project import Project
 
 from pytest_clinical_drift.cli import main
@@ -23,6 +23,7 @@ def test_a_public_set_is_measured_and_shown_wherever_the_judge_is(
     """The judge calls every claim met: 0 of 1 missing found, 1 of 1 cleared; of the annotators 2 of 3 agree."""
     pytester = project("anna", "bela")
     lay_out(pytester)
+    write_set(pytester.path / "labelled.jsonl", faults=2, clean=4)
     with (pytester.path / "annotations.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("Question", "answer", "claim", "label_0", "label_1", "label_2"), *ROWS])
     assert main(["calibrate", *JUDGE, "--external", "kqa=annotations.csv", "--out", "calibration"]) == 0
