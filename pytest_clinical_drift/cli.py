@@ -236,13 +236,13 @@ def _freeze(options: argparse.Namespace) -> int:
 def _verify(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.ranking.freezing import verify
 
-    found = verify(options.folder, options.sha256)
-    for problem in found.problems:
+    result = verify(options.folder, options.sha256)
+    for problem in result.problems:
         _say(problem)
-    _say(f"{'unchanged' if found.unchanged else 'CHANGED'}: {options.folder}\nsha256 {found.sha256}")
-    if found.unchanged and options.sha256 is None:
+    _say(f"{'unchanged' if result.unchanged else 'CHANGED'}: {options.folder}\nsha256 {result.sha256}")
+    if result.unchanged and options.sha256 is None:
         _say("without --sha256 this shows only that folder and manifest agree, not that both are the old ones")
-    return 0 if found.unchanged else 1
+    return 0 if result.unchanged else 1
 
 
 def _version() -> str:

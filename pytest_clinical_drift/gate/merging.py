@@ -166,13 +166,13 @@ def _tokens(counts: Sequence[TokenCounts | None]) -> TokenCounts | None:
 
 def _transcripts(shards: Shards) -> dict[str, list[Transcript]]:
     """By case, for the dossier and the review page."""
-    found: dict[str, list[Transcript]] = {}
+    transcripts: dict[str, list[Transcript]] = {}
     for run in shards.used:
         own = {case.case_id for case in run.result.cases}
         if cases := [case for case in run.inputs.cases if case.id in own]:
             for transcript in read_transcripts(run.folder, run.inputs, cases):
-                found.setdefault(transcript.case_id, []).append(transcript)
-    return found
+                transcripts.setdefault(transcript.case_id, []).append(transcript)
+    return transcripts
 
 
 def _publish(

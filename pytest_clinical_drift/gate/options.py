@@ -68,7 +68,7 @@ OPTIONS: tuple[tuple[str, dict[str, Any], bool | Literal["linelist", "bool"]], .
     ("--drift-ner", _takes("NER", "entity extractor: lexicon (default) or scispacy[:MODEL]"), True),
     ("--drift-nli-stride", _takes("N", "judge every Nth adjacent pair of advice (1; 2 with nli)"), True),
     ("--drift-results", _takes("DIR", "where results go, from rootdir (default: results/)"), True),
-    ("--drift-store", _takes("FILE", "replies already had (default: .clinical-drift/store.sqlite)"), True),
+    ("--drift-store", _takes("FILE", "reply cache (default: .clinical-drift/store.sqlite)"), True),
     ("--drift-baseline", _takes("FILE", "an earlier run's results, file or folder, to be no worse than"), True),
     ("--drift-repeats", _takes("N", "conversations per case, for sampled decoding (default: 1)"), True),
     ("--drift-prices", _takes("IN,OUT", "price of a million prompt and completion tokens, for the run's cost"), True),

@@ -80,7 +80,7 @@ def whole_result(finished: FinishedRun, collected: CollectedCases, problem: str 
         outcome="failed" if failed else "passed",
         message=": ".join(filter(None, ("; ".join(filter(None, first)), rest))),
         figures=set_properties(result),
-        text="\n".join((*filter(None, first), *(f"  {reason}" for reason in reasons), "the table stands at the end")),
+        text="\n".join((*filter(None, first), *(f"  {reason}" for reason in reasons), "the table is at the end")),
         error=failed and (code != 1 or verdict in (Verdict.INCOMPLETE, Verdict.UNSETTLED, Verdict.PARTIAL)),
     )
 

@@ -15,9 +15,9 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.sharding import cases_of_shard
 from pytest_clinical_drift.cases.signing import signed
 from pytest_clinical_drift.conversation import prompts
-from pytest_clinical_drift.conversation.frontier import Plan
 from pytest_clinical_drift.conversation.prompts import RecordPlace
 from pytest_clinical_drift.conversation.runner import BackgroundRunner
+from pytest_clinical_drift.conversation.scheduler import Plan
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
 from pytest_clinical_drift.gate.deciders import judge_policy

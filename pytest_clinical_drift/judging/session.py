@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError, SubjectError
-from pytest_clinical_drift.evidence.found import Findings
+from pytest_clinical_drift.evidence.finding_types import Findings
 from pytest_clinical_drift.evidence.leaks import find_leaks, names_of
 from pytest_clinical_drift.judging import audit as auditing
 from pytest_clinical_drift.judging import canaries as canary
@@ -86,7 +86,7 @@ class JudgeSession:
         if CONTROL in chosen and not is_control:
             raise InputError("--drift-judge control: it judges controls only; give a model that reads")
         if len(chosen) > 2:
-            raise InputError(f"--drift-judge {chosen[2]}: one judge reads and a second one settles; there is no third")
+            raise InputError(f"--drift-judge {chosen[2]}: at most two judges: one reads, the second settles")
         self.judges, self.options = make_judges(chosen, settings)
         self.reviews: Reviews | None = None
         for spec in specs:

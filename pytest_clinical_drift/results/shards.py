@@ -91,10 +91,10 @@ def _run_folders(paths: Sequence[Path], broken: list[str]) -> Iterator[Path]:
     for path in paths:
         if not path.is_dir():
             raise InputError(f"merge {path}: not a folder")
-        found = [path] if _holds_run(path) else sorted(_below(path))
-        if not found:
+        folders = [path] if _holds_run(path) else sorted(_below(path))
+        if not folders:
             broken.append(f"{path} holds no run")
-        for folder in found:
+        for folder in folders:
             if (place := folder.resolve()) not in seen:
                 seen.add(place)
                 yield folder

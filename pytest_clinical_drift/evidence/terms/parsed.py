@@ -29,11 +29,11 @@ def parse(path: Path) -> Any:
         before = kept.read_bytes()
         if before[: len(digest)] == digest:
             return marshal.loads(before[len(digest) :])
-    found = yaml.load(content, Loader=_LOADER)
+    data = yaml.load(content, Loader=_LOADER)
     if not sys.dont_write_bytecode:
         with contextlib.suppress(OSError, ValueError):  # a date, which YAML knows and marshal does not
             kept.parent.mkdir(parents=True, exist_ok=True)
             written = kept.with_suffix(f".{os.getpid()}")
-            written.write_bytes(digest + marshal.dumps(found))
+            written.write_bytes(digest + marshal.dumps(data))
             written.replace(kept)
-    return found
+    return data
