@@ -31,9 +31,8 @@ def test_one_command_calibrates_writes_the_project_and_runs_three_cases(
 ) -> None:
     code = main(["start", *MODEL, *JUDGE, "--yes"])
     text = capfd.readouterr().out
-    assert code == 6, (
-        text
-    )  # two faults measure no judge: it decides nothing, and the gate that was written requires one
+    # the model forgets nearly everything, which rules confirm even where no judge is at its floor
+    assert code == 1, text
     assert len(list((home / "calibration").glob("*.json"))) == 1
     ini = configparser.ConfigParser()
     ini.read(home / "pytest.ini")
