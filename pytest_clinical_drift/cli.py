@@ -205,6 +205,36 @@ def _calibrate(options: argparse.Namespace) -> int:
     return 0
 
 
+def _start(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.gate.api import Settings
+    from pytest_clinical_drift.gate.options import read_pairs
+    from pytest_clinical_drift.gate.starting import start
+
+    root = Path.cwd()
+    settings = Settings(
+        model=options.model or _asked("candidate", "--model", "server:candidate@http://localhost:8000/v1"),
+        judges=tuple(options.drift_judge) or (_asked("judge", "--drift-judge", "server:reader@https://host/v1"),),
+        settings=read_pairs(options.drift_set, "--drift-set"),
+        judge_settings=read_pairs(options.drift_judge_set, "--drift-judge-set"),
+        root=root,
+        results=root / "results",
+        store=root / ".clinical-drift/store.sqlite",
+    )
+    return start(settings, ci=options.ci, agree=lambda: options.yes or _agreed(), say=_say)
+
+
+def _asked(what: str, option: str, example: str) -> str:
+    if not sys.stdin.isatty():
+        raise InputError(f"start: name the {what} with {option} SPEC, such as {example}")
+    return input(f"{what} (such as {example}): ").strip()
+
+
+def _agreed() -> bool:
+    if not sys.stdin.isatty():
+        raise InputError("start: nothing was asked; add --yes to go ahead without a prompt")
+    return input("go ahead? [y/N] ").strip().lower() in ("y", "yes")
+
+
 def _agreement(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.judging.agreement import compare_reviews
     from pytest_clinical_drift.judging.reviews import read_reviews

@@ -156,13 +156,8 @@ class JudgeSession:
         if not self.judges:
             return []
         remarks: list[str] = []
+        self.refuse_subject()
         for judge in self.judges:
-            identity = judge.identity()
-            if identity.spec.rstrip("/") == self._subject.rstrip("/") and not self.options.allow_subject:
-                raise InputError(
-                    f"--drift-judge {judge.name}: the judge is the model under test; take another one, or allow "
-                    "it with --drift-judge-set allow_subject=true"
-                )
             remarks += [] if self.options.offline else judge.check()
         second = self.judges[1] if len(self.judges) > 1 else None
         store = None if self.is_control else self._store  # a control judge costs nothing to ask again
@@ -178,6 +173,15 @@ class JudgeSession:
         if below := self.below_floor:
             remarks.append(f"the judge {self.name} is below its floor and decides nothing for: {', '.join(below)}")
         return remarks
+
+    def refuse_subject(self) -> None:
+        """A model does not judge itself unless the project allows it."""
+        for judge in self.judges:
+            if judge.identity().spec.rstrip("/") == self._subject.rstrip("/") and not self.options.allow_subject:
+                raise InputError(
+                    f"--drift-judge {judge.name}: the judge is the model under test; take another one, or allow "
+                    "it with --drift-judge-set allow_subject=true"
+                )
 
     # -- as conversations end
 
