@@ -91,6 +91,7 @@ class GateRun:
             rules=judge_policy(thresholds.judge, may_calibrate=settings.shard is None),
             subject=str(self.spec),
             repeats=settings.repeats,
+            pdsqi=settings.pdsqi,
             store=settings.store,
             root=settings.root,
             today=self.gate.today,

@@ -18,6 +18,7 @@ from pytest_clinical_drift.scoring.assessment import AlarmKind, AlarmState, Case
 from pytest_clinical_drift.scoring.sanity import SanityFault
 from pytest_clinical_drift.verdict.baseline import BaselineComparison
 from pytest_clinical_drift.verdict.counts import EvidenceCounts
+from pytest_clinical_drift.verdict.quality import AttributeFigures
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
 from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import Waiver
@@ -120,6 +121,8 @@ class Manifest(Record):
     """Where the model got the record."""
     single_message: bool = False
     """Whether the transcript was also given in one message."""
+    pdsqi: str | None = None
+    """Version of the prompts by which summaries were rated; None: they were not."""
     seed: int | None = None
     hashes: Hashes
     questions: int = 0
@@ -275,6 +278,8 @@ class RunResult(Record):
     counts: EvidenceCounts | None = None
     """What the verdict rests on."""
     trend: Trend | None = None
+    pdsqi: tuple[AttributeFigures, ...] = ()
+    """PDSQI-9, an entry per attribute; empty where it was not requested."""
     repeat_spread: RepeatFigures | None = None
     baseline: BaselineComparison | None = None
     sanity_band: SanityRecord | None = None

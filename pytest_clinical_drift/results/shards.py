@@ -171,6 +171,7 @@ def _identity(run: ShardRun) -> dict[str, Any]:
         "the cases": manifest.hashes.cases,
         "the prompts": (manifest.hashes.prompts, inputs.probe),
         "the judge": (manifest.judge, {key: value for key, value in judged.items() if key not in counted}),
+        "PDSQI-9 ratings": manifest.pdsqi,
         "the judge's prompts": manifest.judge_prompts,
         "the judge's calibration": calibration,
         "the judge's settings": (inputs.window, dict(run.record.settings)),

@@ -17,6 +17,7 @@ from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.audit import audit_count
 from pytest_clinical_drift.judging.labelled import GROUP_OF
 from pytest_clinical_drift.judging.opinions import State
+from pytest_clinical_drift.judging.pdsqi import pdsqi_scores
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.session import JudgedConversation
 from pytest_clinical_drift.metrics.drift import fit_slope
@@ -91,6 +92,7 @@ class Scorer:
         """
         findings = judged.findings if judged is not None else self.find(case, transcript)
         judgement = judged.judgement if judged is not None else ConversationJudgement()
+        ratings = judged.ratings if judged is not None else ()
         ruled = judgement.rulings
         turns, fact_alarms = _turns(case, findings, transcript, judgement, deciding)
         conflict, conflicts = judged_pairs(case, findings, judgement, deciding, transcript.exchanges)
@@ -136,7 +138,7 @@ class Scorer:
             audit=audit_count(ruled),
             canaries=judged.canaries if judged is not None else (),
             care=tuple(sorted(judgement.care.items())),
-            requests=judgement.requests,
+            requests=judgement.requests + len(ratings),
             unsure=tuple(sorted(judgement.unsure.items())),
             rules_against_judge=_rules_against_judge(findings, judgement),
             alignment=alignment.score,
@@ -157,7 +159,8 @@ class Scorer:
             completion_tokens=_total([reply.usage.completion_tokens for reply in texts]),
             tags=case.tags,
             notes=(f"repetition was cut from the history after turn {', '.join(cleaned)}",) if cleaned else (),
-            scores=tuple(own),
+            scores=(*own, *pdsqi_scores(ratings)),
+            pdsqi=ratings,
             single=score_single(case, transcript, judgement.single, deciding),
         )
 
