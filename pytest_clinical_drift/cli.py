@@ -263,7 +263,25 @@ def _freeze(options: argparse.Namespace) -> int:
     return 0
 
 
+def _sign(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.gate.signing import sign
+
+    given = {name: getattr(options, name) for name in ("key", "signer", "decision", "until", "conditions")}
+    return sign(options.results, **given, allowed=options.allowed_signers, say=_say)
+
+
 def _verify(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.results.files import RESULTS_FILE
+
+    if (options.folder / RESULTS_FILE).exists():
+        from pytest_clinical_drift.gate.signing import verify_release
+
+        today = datetime.datetime.now(tz=datetime.UTC).date()
+        return verify_release(options.folder, options.allowed_signers, _say, today)
+    return _verify_slate(options)
+
+
+def _verify_slate(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.ranking.freezing import verify
 
     result = verify(options.folder, options.sha256)

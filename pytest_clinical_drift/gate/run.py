@@ -25,10 +25,10 @@ from pytest_clinical_drift.gate.own_scores import Scores
 from pytest_clinical_drift.gate.settings import GateSettings
 from pytest_clinical_drift.judging.prompts import prompt_hash
 from pytest_clinical_drift.judging.session import Group, JudgedConversation, JudgeSession
-from pytest_clinical_drift.report.html import read_sign_off
 from pytest_clinical_drift.results.files import check_comparable, load_baseline
 from pytest_clinical_drift.results.folders import RunFolder, check_results_place
 from pytest_clinical_drift.results.inputs import GateInputs
+from pytest_clinical_drift.results.sheet import Sheet, read_sheet
 from pytest_clinical_drift.results.versions import package_versions
 from pytest_clinical_drift.scoring.alignment import find_embedder
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
@@ -107,9 +107,9 @@ class GateRun:
         check_results_place(self.folder.top)
 
     @cached_property
-    def sign_off(self) -> dict[str, Any]:
-        """The project's sign-off sheet."""
-        return read_sign_off(self.settings.root)
+    def sheet(self) -> Sheet:
+        """What the project says about its release."""
+        return read_sheet(self.settings.root)
 
     @property
     def store_path(self) -> Path | None:
@@ -121,7 +121,7 @@ class GateRun:
 
         `say` gets what a check that takes long is waiting for.
         """
-        _ = self.sign_off
+        _ = self.sheet
         if say is not None and isinstance(self.subject, TalkativeSubject):
             self.subject.say = say
         self.scorer.prepare()

@@ -105,11 +105,17 @@ class Scorer:
         counted = evaluated_pairs(case, findings, judgement, deciding)
         beside = [a for a in conflicts if a.severe or (a.earlier_turn, a.turn) not in counted]
         events = [*lost, *events_of_alarms((*replies, *beside, *others, *handover))]
-        # an alarm on a hard stop is severe where it is part of what would fail the case: not a single slip
+        # an alarm on a hard stop is severe where it is part of what would fail the case: not a single slip; dismissed
+        # ones stay severe, so that whoever signs sees them
         stops = {event.fact for event in events if event.metric == "hard_stops"}
         grades = {fact.id: fact.severity or "" for fact, _ in facts_of(case)}
         fact_alarms = [
-            replace(alarm, severe=alarm.fact in stops, grade=grades.get(alarm.fact or "", "")) for alarm in fact_alarms
+            replace(
+                alarm,
+                severe=alarm.severe if alarm.state == DISMISSED else alarm.fact in stops,
+                grade=grades.get(alarm.fact or "", ""),
+            )
+            for alarm in fact_alarms
         ]
         alignment = Alignment(reason=self.no_embedder)
         if self.embedder is not None:
