@@ -27,7 +27,7 @@ LISTED = (
     Benchmark("conflict", "precision at least 0.92 on pairs", (f"{GOLD}conflict_dev.jsonl",)),
     Benchmark("decisions", "no error rate beyond its limit, coverage and power as README gives them"),
     Benchmark("engine", "5 times faster than one by one, the same replies"),
-    Benchmark("frontier", "at most 1.3 times the critical path, 1.25 with a limit of 16"),
+    Benchmark("scheduler", "at most 1.3 times the critical path, 1.25 with a limit of 16"),
     Benchmark("fuzz", "20,000 examples, no target with a fault", long=True),
     Benchmark("gaming", "no trick passes on more than one case in five"),
     Benchmark("idle", "at most 1.05 times the start-up without the plugin"),

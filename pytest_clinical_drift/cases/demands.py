@@ -59,7 +59,7 @@ class Expectation(Record):
             raise ValueError("a demand has one of 'ask' and 'admit_unknown'; write two demands")
         for key, value in given.items():
             if self.text != _INSTEAD[key].format(value):
-                raise ValueError(f"{key!r} stands instead of 'text'; remove one of the two, or write two demands")
+                raise ValueError(f"{key!r} replaces 'text'; remove one of the two, or write two demands")
         return self
 
     @property

@@ -60,7 +60,11 @@ OPTIONS: tuple[tuple[str, dict[str, Any], bool | Literal["linelist", "bool"]], .
     ("--drift-model", MODEL, True),
     ("--drift-set", _takes("KEY=VALUE", "a setting of the model", **_REPEATED), _LINES),
     ("--drift-system", _takes("FILE", "the deployed system prompt, part of the tested item"), True),
-    ("--drift-cases", _takes("PATH", "folder or file of cases (default: the bundled ones)"), True),
+    (
+        "--drift-cases",
+        _takes("PATH", "folder or file of cases; long: the bundled long ones (default: the bundled ones)"),
+        True,
+    ),
     ("--drift-thresholds", _takes("FILE", "the gate (default: the root's thresholds.yaml, else ours)"), True),
     ("--drift-judge", _takes("SPEC", _JUDGES, action="append"), True),
     ("--drift-judge-set", _takes("KEY=VALUE", "a setting of the judge", **_REPEATED), _LINES),
@@ -68,7 +72,7 @@ OPTIONS: tuple[tuple[str, dict[str, Any], bool | Literal["linelist", "bool"]], .
     ("--drift-ner", _takes("NER", "entity extractor: lexicon (default) or scispacy[:MODEL]"), True),
     ("--drift-nli-stride", _takes("N", "judge every Nth adjacent pair of advice (1; 2 with nli)"), True),
     ("--drift-results", _takes("DIR", "where results go, from rootdir (default: results/)"), True),
-    ("--drift-store", _takes("FILE", "replies already had (default: .clinical-drift/store.sqlite)"), True),
+    ("--drift-store", _takes("FILE", "reply cache (default: .clinical-drift/store.sqlite)"), True),
     ("--drift-baseline", _takes("FILE", "an earlier run's results, file or folder, to be no worse than"), True),
     ("--drift-repeats", _takes("N", "conversations per case, for sampled decoding (default: 1)"), True),
     ("--drift-prices", _takes("IN,OUT", "price of a million prompt and completion tokens, for the run's cost"), True),
@@ -102,7 +106,9 @@ class RunSettings:
         self.system = path_option(config, "drift_system")
         self.probe = path_option(config, "drift_probe")
         """The project's own request for a summary; None: the bundled one."""
-        self.cases = path_option(config, "drift_cases")
+        long = _text(config, "drift_cases") == "long"
+        self.cases = Path("long") if long else path_option(config, "drift_cases")
+        """`long` as it is: the bundled long cases."""
         self.thresholds = path_option(config, "drift_thresholds")
         self.judges = _judges(config)
         """Who decides what the rules leave unclear: a judge, reviews, or both."""

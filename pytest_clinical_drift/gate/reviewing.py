@@ -15,13 +15,13 @@ from pytest_clinical_drift.judging.opinions import State
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, read_reviews
 from pytest_clinical_drift.report.headlines import MOST_TO_READ, run_headline
-from pytest_clinical_drift.report.html import read_sign_off
 from pytest_clinical_drift.report.review_page import FILE_NAME, ReviewItem, render_review
 from pytest_clinical_drift.report.reviews import change_lines
 from pytest_clinical_drift.report.sentences import grade_rank
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.results.files import write_atomically
 from pytest_clinical_drift.results.models import ReviewRecord
+from pytest_clinical_drift.results.sheet import read_sheet
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmState, CaseAssessment
 from pytest_clinical_drift.verdict.measures import in_a_row
 from pytest_clinical_drift.verdict.values import SetVerdict
@@ -54,13 +54,13 @@ def write_review_page(results: Path, out: Path | None, say: Say) -> int:
 
 def judge_with_reviews(results: Path, files: Sequence[Path], out: Path | None, say: Say) -> int:
     """Judge a run again with what people have answered, say what changed, and end as a run would."""
-    reviews, sign_off = Reviews(), read_sign_off(Path.cwd())
+    reviews, sheet = Reviews(), read_sheet(Path.cwd())
     for file in files:
         reviews = read_reviews(file, known=reviews)
     run = reopen(results)
     collected, reviewed = rejudge(run, reviews)
     finished = FinishedRun(collected.result(run.result.manifest, reviewed), run.inputs)
-    written = finished.write(out or results / FOLDER, run.transcripts, sign_off)
+    written = finished.write(out or results / FOLDER, run.transcripts, sheet, place=results)
     before = {case.case_id: case.verdict for case in run.result.cases}
     changed = [
         (case.case_id, before[case.case_id], case.verdict)
@@ -74,7 +74,7 @@ def judge_with_reviews(results: Path, files: Sequence[Path], out: Path | None, s
 
 def rejudge(run: Reopened, reviews: Reviews) -> tuple[CollectedCases, ReviewRecord]:
     """Check that the reviews are of this run, and judge it with them; with what changed, for the results file."""
-    severe = {alarm.question for _, alarm in run.alarms if alarm.severe}
+    severe = {alarm.question for _, alarm in run.alarms if alarm.severe and alarm.state != AlarmState.DISMISSED}
     check_reviews(reviews, run.inputs.manifest, run.questions, severe)
     collected = run.judge(reviews)
     reviewed = ReviewRecord(

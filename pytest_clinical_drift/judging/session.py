@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError, SubjectError
-from pytest_clinical_drift.evidence.found import Findings
+from pytest_clinical_drift.evidence.finding_types import Findings
 from pytest_clinical_drift.evidence.leaks import find_leaks, names_of
 from pytest_clinical_drift.judging import audit as auditing
 from pytest_clinical_drift.judging import canaries as canary
@@ -89,7 +89,7 @@ class JudgeSession:
         if CONTROL in chosen and not is_control:
             raise InputError("--drift-judge control: it judges controls only; give a model that reads")
         if len(chosen) > 2:
-            raise InputError(f"--drift-judge {chosen[2]}: one judge reads and a second one settles; there is no third")
+            raise InputError(f"--drift-judge {chosen[2]}: at most two judges: one reads, the second settles")
         self.judges, self.options = make_judges(chosen, settings)
         self.reviews: Reviews | None = None
         for spec in specs:
@@ -162,13 +162,8 @@ class JudgeSession:
         if not self.judges:
             return []
         remarks: list[str] = []
+        self.refuse_subject()
         for judge in self.judges:
-            identity = judge.identity()
-            if identity.spec.rstrip("/") == self._subject.rstrip("/") and not self.options.allow_subject:
-                raise InputError(
-                    f"--drift-judge {judge.name}: the judge is the model under test; take another one, or allow "
-                    "it with --drift-judge-set allow_subject=true"
-                )
             remarks += [] if self.options.offline else judge.check()
         second = self.judges[1] if len(self.judges) > 1 else None
         store = None if self.is_control else self._store  # a control judge costs nothing to ask again
@@ -184,6 +179,15 @@ class JudgeSession:
         if below := self.below_floor:
             remarks.append(f"the judge {self.name} is below its floor and decides nothing for: {', '.join(below)}")
         return remarks
+
+    def refuse_subject(self) -> None:
+        """A model does not judge itself unless the project allows it."""
+        for judge in self.judges:
+            if judge.identity().spec.rstrip("/") == self._subject.rstrip("/") and not self.options.allow_subject:
+                raise InputError(
+                    f"--drift-judge {judge.name}: the judge is the model under test; take another one, or allow "
+                    "it with --drift-judge-set allow_subject=true"
+                )
 
     # -- as conversations end
 

@@ -55,6 +55,7 @@ def limit_rows(judge: JudgeRecord | None) -> list[dict[str, object]]:
     return [
         {
             "kind": _name(kind),
+            "group": kind in GROUPS,
             "shares": [share_text(getattr(limits, name)) for name in words("shares")],
             "at_least": [
                 f"{share.low:.1%}" if share.of else "unknown"

@@ -22,6 +22,7 @@ from pytest_clinical_drift.results.models import (
 from pytest_clinical_drift.scoring.assessment import AlarmKind, AlarmState, CaseAssessment
 from pytest_clinical_drift.scoring.sanity import sanity_band
 from pytest_clinical_drift.verdict.baseline import BaselineComparison
+from pytest_clinical_drift.verdict.case import count_findings
 from pytest_clinical_drift.verdict.counts import EvidenceCounts, count_evidence, ungated
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.measures import Repeats
@@ -87,6 +88,8 @@ def build_result(
         gated_by_default=tuple(thresholds.implied_metrics),
         waivers=tuple(waiver for waiver in verdict.waivers if waiver.case in {case.id for case in case_set}),
         alarms=_alarm_counts(runs),
+        findings=count_findings(runs),
+        hazards=_hazards(case_set),
         to_read=verdict.to_read,
         severe_to_read=verdict.severe_to_read,
         unread=verdict.unread,
@@ -170,6 +173,11 @@ def _alarm_counts(runs: Sequence[CaseAssessment]) -> dict[AlarmKind, dict[AlarmS
         for alarm in run.alarms:
             counts.setdefault(alarm.kind, dict.fromkeys(AlarmState, 0))[alarm.state] += 1
     return dict(sorted(counts.items()))
+
+
+def _hazards(cases: Sequence[Case]) -> dict[str, tuple[str, ...]]:
+    named = sorted({hazard for case in cases for hazard in case.hazards})
+    return {hazard: tuple(case.id for case in cases if hazard in case.hazards) for hazard in named}
 
 
 def _sanity(cases: Sequence[Case]) -> SanityRecord:

@@ -268,6 +268,10 @@ class RunResult(Record):
     waivers: tuple[Waiver, ...] = ()
 
     alarms: Mapping[AlarmKind, Mapping[AlarmState, int]] = Field(default_factory=dict)
+    findings: Mapping[AlarmState, tuple[int, int]] = Field(default_factory=dict)
+    """Groups of alarms on one thing on turns in a row, by state: all, and the severe ones."""
+    hazards: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Hazards that the cases name, each with its cases, whether they were run or not."""
     to_read: int = 0
     """Groups of open alarms."""
     severe_to_read: int = 0

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pytest_clinical_drift.evidence import found
-from pytest_clinical_drift.evidence.found import Contradiction
+from pytest_clinical_drift.evidence import finding_types
+from pytest_clinical_drift.evidence.finding_types import Contradiction
 from pytest_clinical_drift.judging.audit import AuditCount
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.pdsqi import Rating
@@ -30,7 +30,7 @@ Curve = tuple[float | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class FactFinding(found.FactFinding):
+class SettledFact(finding_types.FactFinding):
     """What one summary says about one fact, after all opinions."""
 
     alarm: str | None = None
@@ -44,7 +44,7 @@ class FactFinding(found.FactFinding):
 
 
 @dataclass(frozen=True, slots=True)
-class Breach:
+class ConfirmedBreach:
     """A reply that recommends what is forbidden, or leaves out what is demanded."""
 
     turn: int
@@ -73,7 +73,7 @@ class TurnAssessment:
     """Everything found on one turn."""
 
     turn: int
-    findings: tuple[FactFinding, ...]
+    findings: tuple[SettledFact, ...]
     recall: float | None
     strict_recall: float | None
     critical: EntityScores
@@ -137,7 +137,7 @@ class CaseAssessment:
     conflict: ConflictFigures
     alarms: tuple[Alarm, ...]
     events: tuple[Event, ...]
-    breaches: tuple[Breach, ...]
+    breaches: tuple[ConfirmedBreach, ...]
     """Confirmed ones."""
     audit: AuditCount = field(default_factory=AuditCount)
     canaries: tuple[CanaryResult, ...] = ()

@@ -104,8 +104,8 @@ def flagged(text: str, quotes: Sequence[str]) -> list[bool]:
     """For each line of a text whether a quotation covers half of it, or lies in it."""
     marked = []
     for quote in quotes:
-        found = re.search(r"\s+".join(map(re.escape, quote.split())), text, re.IGNORECASE)
-        marked += [found.span()] if found else []
+        match = re.search(r"\s+".join(map(re.escape, quote.split())), text, re.IGNORECASE)
+        marked += [match.span()] if match else []
     hits, start = [], 0
     for line in text.split("\n"):
         stop = start + len(line)
@@ -126,8 +126,8 @@ def _row(what: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 def _shares(hits: int, wrong: int, cleared: int, right: int) -> dict[str, Any]:
     """Counts with exact 95 % limits."""
-    found: dict[str, Any] = {"sensitivity": [hits, wrong], "specificity": [cleared, right]}
+    shares: dict[str, Any] = {"sensitivity": [hits, wrong], "specificity": [cleared, right]}
     for name, (part, of) in (("sensitivity", (hits, wrong)), ("specificity", (cleared, right))):
         interval = proportion_interval(part, of, confidence=0.95)
-        found[f"{name}_limits"] = [round(interval.low, 4), round(interval.high, 4)] if interval else None
-    return found
+        shares[f"{name}_limits"] = [round(interval.low, 4), round(interval.high, 4)] if interval else None
+    return shares
