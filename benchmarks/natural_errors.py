@@ -23,7 +23,6 @@ from typing import Any
 from benchmarks import ROOT
 from pytest_clinical_drift.judging.answers import KINDS, UNSURE, against
 from pytest_clinical_drift.judging.entries import ReadingAnswer, entries_of, usable
-from pytest_clinical_drift.judging.external.measuring import flagged
 from pytest_clinical_drift.judging.measuring import Tally
 from pytest_clinical_drift.judging.quotes import occurs_in
 from pytest_clinical_drift.judging.readings import Reading, reading_from
@@ -65,8 +64,9 @@ class Judged:
 
 
 def statements(text: str) -> list[str]:
-    """The distinct sentences and lines of a text; weak models repeat themselves."""
-    parts = (" ".join(MARKUP.sub(" ", part).split()) for part in STATEMENT.split(text))
+    """The distinct sentences and lines of a text, a heading with its first line; weak models repeat themselves."""
+    headed = re.sub(r":\s*\n\s*", ": ", MARKUP.sub(" ", text))
+    parts = (" ".join(part.split()) for part in STATEMENT.split(headed))
     return list(dict.fromkeys(part for part in parts if re.search(r"\w", part)))
 
 
@@ -75,10 +75,26 @@ def listed(text: str, entries: Sequence[tuple[str, str]]) -> list[str]:
     parts = statements(text)
     found = ["supported"] * len(parts)
     for answer in ("invented", "severe"):
-        quotes = [MARKUP.sub(" ", part) for quote, given in entries if given == answer for part in GAP.split(quote)]
-        hits = flagged("\n".join(parts), [quote for quote in quotes if quote.strip()])
-        found = [answer if hit else before for hit, before in zip(hits, found, strict=True)]
+        for quote in (part for given, grade in entries if grade == answer for part in GAP.split(given)):
+            for number in touched(parts, quote):
+                found[number] = answer
     return found
+
+
+def touched(parts: Sequence[str], quote: str) -> list[int]:
+    """Statements that a quotation covers by half, or lies in; capitals decide between several."""
+    words = r"\s+".join(map(re.escape, MARKUP.sub(" ", quote).split()))
+    whole = "\n".join(parts)
+    span = (re.search(words, whole) or re.search(words, whole, re.IGNORECASE)) if words else None
+    if span is None:
+        return []
+    hits, start = [], 0
+    for number, part in enumerate(parts):
+        shared = min(start + len(part), span.end()) - max(start, span.start())
+        if 2 * shared >= min(len(part), span.end() - span.start()):
+            hits.append(number)
+        start += len(part) + 1
+    return hits
 
 
 def label_words(reading: Reading, given: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
