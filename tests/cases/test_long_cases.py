@@ -17,6 +17,7 @@ def long_cases() -> tuple[Case, ...]:
     return tuple(load_cases(bundled_cases(LONG)))
 
 
+@pytest.mark.slow
 def test_five_cases_that_the_linter_accepts() -> None:
     """Five people, none of them in the bundled set, and nothing that a second look should mend."""
     bundled = {case.persona_id for case in load_cases(bundled_cases())}
@@ -43,18 +44,3 @@ def test_each_is_long_changes_often_and_is_graded(case: Case) -> None:
     assert case.tight
     assert case.hazards
     assert case.reviewed is None
-
-
-@pytest.mark.parametrize(
-    ("given", "collected", "source"),
-    [("long", "mother-and-son-orla", "the bundled long set"), ("./long", "asthma", "long")],
-)
-def test_long_names_the_bundled_set(pytester: pytest.Pytester, given: str, collected: str, source: str) -> None:
-    """`long` is the bundled set even beside a folder of that name, which is given as ./long."""
-    (pytester.mkdir("long") / "asthma.yaml").write_text(
-        "id: asthma\npatient_summary: She has asthma.\ncritical_entities: [asthma]\n"
-        "turns: [{turn: 1, message: Hello}, {turn: 2, message: Hello again}]\n",
-        encoding="utf-8",
-    )
-    result = pytester.runpytest("--model", "control:steady", "--drift-cases", given, "--collect-only")
-    result.stdout.fnmatch_lines([f"*clinical-drift:*{source}*", f"*{collected}*"])
