@@ -240,7 +240,8 @@ def _agreement(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.judging.reviews import read_reviews
     from pytest_clinical_drift.report.agreement import render_agreement
 
-    _say(render_agreement(*compare_reviews(read_reviews(options.first), read_reviews(options.second))))
+    files = [read_reviews(file) for file in (options.first, options.second, options.third) if file is not None]
+    _say(render_agreement(*compare_reviews(*files)))
     return 0
 
 
