@@ -135,7 +135,7 @@ def _review(options: argparse.Namespace) -> int:
         return _review_cases(options.cases, options.out)
     from pytest_clinical_drift.gate.reviewing import write_review_page
 
-    return write_review_page(options.results, options.out, _say)
+    return write_review_page(options.results, options.out, _say, parts=options.split, last=options.last)
 
 
 def _review_cases(path: Path, out: Path | None) -> int:

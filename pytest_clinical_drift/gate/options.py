@@ -60,11 +60,7 @@ OPTIONS: tuple[tuple[str, dict[str, Any], bool | Literal["linelist", "bool"]], .
     ("--drift-model", MODEL, True),
     ("--drift-set", _takes("KEY=VALUE", "a setting of the model", **_REPEATED), _LINES),
     ("--drift-system", _takes("FILE", "the deployed system prompt, part of the tested item"), True),
-    (
-        "--drift-cases",
-        _takes("PATH", "folder or file of cases; long: the bundled long ones (default: the bundled ones)"),
-        True,
-    ),
+    ("--drift-cases", _takes("PATH", "folder or file of cases, or long (default: the bundled ones)"), True),
     ("--drift-thresholds", _takes("FILE", "the gate (default: the root's thresholds.yaml, else ours)"), True),
     ("--drift-judge", _takes("SPEC", _JUDGES, action="append"), True),
     ("--drift-judge-set", _takes("KEY=VALUE", "a setting of the judge", **_REPEATED), _LINES),

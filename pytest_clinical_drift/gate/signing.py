@@ -19,6 +19,7 @@ from pytest_clinical_drift.results.releases import (
     Release,
     read_release,
     record_hash,
+    rereads_in,
     tested_by,
     write_release,
 )
@@ -54,6 +55,7 @@ def sign(
         signed_at=datetime.datetime.now(datetime.UTC).replace(microsecond=0),
         verdict=result.verdict,
         hazards=tuple(dict.fromkeys((*sheet.hazards, *result.hazards))),
+        rereads=rereads_in(result),
         tested=tested_by(result.manifest),
     )
     file = write_release(results, release)

@@ -95,6 +95,8 @@ class JudgeSession:
         for spec in specs:
             if spec.startswith("reviews:"):
                 self.reviews = read_reviews(Path(spec.removeprefix("reviews:")), known=self.reviews)
+        if self.reviews is not None and rules.dismiss_severe > 1:
+            self.reviews, _ = self.reviews.with_two_people()
         self._rules, self._root, self._today, self._store, self._subject = rules, root, today, store, subject
         self._names = names_of(cases)
         reads = bool(self.judges) and not self.judges[0].kinds.isdisjoint(READINGS)

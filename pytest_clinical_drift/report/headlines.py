@@ -18,8 +18,6 @@ from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
 from pytest_clinical_drift.verdict.values import Deciders, Judgement
 
-MOST_TO_READ = 60
-"""Groups of open alarms (case, fact, run of turns) beyond which nobody reads them all."""
 _LONGEST = 300
 _NAMED = 3
 """Facts that a headline names where a rate decided."""

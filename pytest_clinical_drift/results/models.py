@@ -185,6 +185,8 @@ class ReviewRecord(Record):
     """Answers that the judge had cleared and a person has read."""
     cleared_upheld: int = 0
     open: int = 0
+    second_person: int = 0
+    """Severe alarms that one person dismissed and a second one has to."""
     manifest: str = ""
     last_record: str = ""
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.metrics.stats import proportion_interval
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_record
 from pytest_clinical_drift.results.models import SCHEMA_VERSION, Manifest, Record, RunResult
 from pytest_clinical_drift.results.sheet import Sheet
@@ -41,6 +42,8 @@ class Release(Record):
     signed_at: datetime.datetime
     verdict: Verdict
     hazards: tuple[str, ...] = ()
+    rereads: tuple[int, int] = (0, 0)
+    """Answers that the judge cleared and people read again, and those of them held against the model."""
     tested: Mapping[str, str] = {}
     """What the run was made of; the next release is compared with it."""
 
@@ -99,6 +102,17 @@ class InstrumentCheck:
 
 
 @dataclass(frozen=True, slots=True)
+class Rereads:
+    """Cleared answers that people read again, over this run and all signed ones with the same judge and prompts."""
+
+    read: int
+    upheld: int
+    runs: int
+    upper: float
+    """Upper 95 % limit of the share that is held against the model."""
+
+
+@dataclass(frozen=True, slots=True)
 class Standing:
     """All that the page to sign needs beside the run record."""
 
@@ -109,6 +123,7 @@ class Standing:
     last: LastRelease | None
     attempts: Attempts | None
     controls: InstrumentCheck | None
+    rereads: Rereads | None
     dismissals: tuple[tuple[str, Alarm], ...]
     """Severe alarms that a person dismissed, each with its case; one of a finding."""
 
@@ -170,6 +185,7 @@ def standing_of(
         last=_last_release(result, sha256, sheet, home),
         attempts=attempts,
         controls=controls,
+        rereads=_rereads(result, sha256, home),
         dismissals=tuple(_dismissals(result)),
     )
 
@@ -202,12 +218,28 @@ def _dismissals(result: RunResult) -> Iterable[tuple[str, Alarm]]:
                     yield run.case_id, alarm
 
 
+def rereads_in(result: RunResult) -> tuple[int, int]:
+    return (result.reviewed.cleared_read, result.reviewed.cleared_upheld) if result.reviewed else (0, 0)
+
+
+def _rereads(result: RunResult, sha256: str, home: Path | None) -> Rereads | None:
+    now = tested_by(result.manifest)
+    pooled = {sha256: rereads_in(result)}
+    for file in releases_below(home) if home else ():
+        release = _readable(file)
+        if release and all(release.tested.get(what) == now[what] for what in ("judge", "judge prompts")):
+            pooled.setdefault(release.record, release.rereads)
+    counts = [count for count in pooled.values() if count[0]]
+    read, upheld = (sum(count[place] for count in counts) for place in (0, 1))
+    limits = proportion_interval(upheld, read, confidence=0.95)
+    return Rereads(read, upheld, len(counts), limits.high) if limits else None
+
+
 def _last_release(result: RunResult, sha256: str, sheet: Sheet, home: Path | None) -> LastRelease | None:
-    files = [sheet.last_release] if sheet.last_release else _releases_below(home)
-    known = [(file, release) for file in files if (release := _accepted(file)) and release.record != sha256]
-    if not known:
+    files = [sheet.last_release] if sheet.last_release else releases_below(home) if home else []
+    if (newest := newest_release(files, sha256)) is None:
         return None
-    file, release = max(known, key=lambda pair: pair[1].signed_at)
+    file, release = newest
     signature: SignatureState = "not checked"
     if sheet.allowed_signers and has_keygen():
         signature = "valid" if is_signed_by(file, release.signer, sheet.allowed_signers) else "invalid"
@@ -216,13 +248,24 @@ def _last_release(result: RunResult, sha256: str, sheet: Sheet, home: Path | Non
     return LastRelease(release, signature, tuple(change for change in changes if change.before != change.now))
 
 
-def _releases_below(home: Path | None) -> list[Path]:
-    return [file for place in _PLACES for file in sorted(home.glob(f"{place}/{RELEASE_FILE}"))] if home else []
+def newest_release(files: Iterable[Path], sha256: str) -> tuple[Path, Release] | None:
+    """The newest accepted release, other than one of the record itself."""
+    known = [(file, release) for file in files if (release := _accepted(file)) and release.record != sha256]
+    return max(known, key=lambda pair: pair[1].signed_at, default=None)
+
+
+def releases_below(home: Path) -> list[Path]:
+    """Every signed release in a folder of results."""
+    return [file for place in _PLACES for file in sorted(home.glob(f"{place}/{RELEASE_FILE}"))]
+
+
+def _readable(file: Path) -> Release | None:
+    try:
+        return read_release(file)
+    except InputError:
+        return None
 
 
 def _accepted(file: Path) -> Release | None:
-    try:
-        release = read_release(file)
-    except InputError:
-        return None
-    return None if release.decision == "reject" else release
+    release = _readable(file)
+    return None if release is None or release.decision == "reject" else release

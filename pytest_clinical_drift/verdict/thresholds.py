@@ -79,6 +79,8 @@ class JudgeRules(Table):
     """2: every text is read in both wordings, and either may raise an alarm."""
     calibrate: Literal["auto", "never"] = "auto"
     """never: a judge without a valid calibration file is an error."""
+    dismiss_severe: Literal[1, 2] = 1
+    """People who have to agree before a severe alarm is dismissed."""
     canaries: Annotated[float, Field(ge=0, le=1)] = 0.75
     """Share of the inserted faults that the judge has to confirm; below it the run is UNSETTLED."""
     audit_bound: Annotated[float, Field(gt=0, le=1)] = 0.03

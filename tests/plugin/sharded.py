@@ -83,25 +83,34 @@ def make():
 '''
 
 
-def calibrate(folder: Path) -> Path:
-    """A calibration file in which the judge of `judge.py` is flawless."""
-    identities = [build_judge("python:judge:make", {}).identity()]  # type: ignore[union-attr]
+def calibrate(
+    folder: Path,
+    judge: str = "python:judge:make",
+    name: str = "judge",
+    *,
+    made: datetime.date | None = None,
+    proven: bool | None = None,
+    **settings: str,
+) -> Path:
+    """A calibration file in which a judge, that of `judge.py` unless named, is flawless."""
+    identities = [build_judge(judge, settings).identity()]  # type: ignore[union-attr]
     good, none = Share(hits=600, of=600, low=0.99, high=1.0), Share(hits=0, of=600, low=0.0, high=0.01)
     limits = KindLimits(
         sensitivity=good, subtle=good, specificity=good, false_confirmed=none, missed=none, consistent=good
     )
-    made = Calibration(
-        judge="python:judge:make",
+    day = made or datetime.datetime.now(tz=datetime.UTC).date()
+    found = Calibration(
+        judge=judge,
         identity=fingerprint(identities),
-        proven=identities[0].proven,
+        proven=identities[0].proven if proven is None else proven,
         prompt_version=prompt_version(),
         prompts=prompt_hash(),
         labelled="made",
         patients=60,
-        attempts=(Attempt(made=datetime.datetime.now(tz=datetime.UTC).date(), texts=1, requests=1, counts={}),),
+        attempts=(Attempt(made=day, texts=1, requests=1, counts={}),),
         kinds=dict.fromkeys(GROUPS, limits),
     )
-    return write_calibration(made, folder / "calibration" / "judge.json")
+    return write_calibration(found, folder / "calibration" / f"{name}.json")
 
 
 def run_shards(pytester: pytest.Pytester, count: int, arguments: Sequence[str], wanted: Sequence[int] = ()) -> None:
