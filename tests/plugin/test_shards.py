@@ -218,7 +218,7 @@ def test_shards_of_different_runs_are_refused(  # type: ignore[no-untyped-def]
         change(pytester)
     shard = () if "--drift-shard" in options else ("--drift-shard", "2/2")
     given = ARGUMENTS[2:] if "--model" in options else ARGUMENTS
-    pytester.runpytest_subprocess(*given, "--drift-results", "parts", *shard, *options)
+    pytester.runpytest(*given, "--drift-results", "parts", *shard, *options)
     code, said = merge(capsys, "parts")
     assert code == 4
     assert f"differ in {what}" in said
