@@ -83,7 +83,7 @@ _MOST_STARTS = 1_000
 def find_object(text: str, keys: Collection[str] = ("answer",)) -> dict[str, Any] | None:
     """The last JSON object of a text that has one of the keys; a judge may write around it."""
     decoder = json.JSONDecoder()
-    found: dict[str, Any] | None = None
+    last: dict[str, Any] | None = None
     place = -1
     for _ in range(_MOST_STARTS):
         place = text.find("{", place + 1)
@@ -96,9 +96,9 @@ def find_object(text: str, keys: Collection[str] = ("answer",)) -> dict[str, Any
         except ValueError:  # a number of thousands of digits too
             continue
         if isinstance(value, dict) and not value.keys().isdisjoint(keys):
-            found = value
+            last = value
         place = end - 1
-    return found
+    return last
 
 
 def answer_schema(kind: str) -> dict[str, Any]:

@@ -107,7 +107,7 @@ READ = st.lists(
 
 @cache
 def _conversation() -> tuple[Case, Transcript]:
-    from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
+    from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 
     patient = Case.model_validate(DEMANDING)
     held: list[Transcript] = []

@@ -29,10 +29,10 @@ def parse(path: Path) -> Any:
         before = kept.read_bytes()
         if before[: len(digest)] == digest:
             return marshal.loads(before[len(digest) :])
-    found = yaml.load(content, Loader=_LOADER)
+    data = yaml.load(content, Loader=_LOADER)
     with contextlib.suppress(ValueError):  # a date, which YAML knows and marshal does not
-        keep(kept, digest + marshal.dumps(found))
-    return found
+        keep(kept, digest + marshal.dumps(data))
+    return data
 
 
 def kept_beside(path: Path, suffix: str) -> Path:
