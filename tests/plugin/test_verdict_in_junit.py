@@ -106,7 +106,7 @@ def test_workers_change_nothing(name: str, project: Project, monkeypatch: pytest
     row = ROWS[name]
     pytester = project(**row.shape)  # type: ignore[arg-type]
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "summary.md"))
-    check(row, pytester, pytester.runpytest_subprocess(*row.base, *row.options, "--junitxml=j.xml", "-n", "2"))
+    check(row, pytester, pytester.runpytest(*row.base, *row.options, "--junitxml=j.xml", "-n", "2"))
 
 
 def test_unsettled_is_yellow_on_the_terminal(project: Project) -> None:
