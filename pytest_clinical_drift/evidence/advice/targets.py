@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pytest_clinical_drift.evidence.advice.orders import advice_of, is_question
+from pytest_clinical_drift.evidence.advice.orders import is_question
 from pytest_clinical_drift.evidence.advice.words import AWAY, OTHER, TOWARD, words
 from pytest_clinical_drift.evidence.facts.fact import REACTS, content_of, words_of
 from pytest_clinical_drift.evidence.facts.places import Span
@@ -17,7 +16,7 @@ from pytest_clinical_drift.evidence.reading.text import Document, read, tokenise
 from pytest_clinical_drift.evidence.terms.index import ids_above, places_in, term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term, lexicon
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
-from pytest_clinical_drift.evidence.terms.words import loose_stem, loose_stems, stem, stems_of
+from pytest_clinical_drift.evidence.terms.words import loose_stem, stem, stems_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,42 +87,16 @@ def is_meant(document: Document, term: Term) -> bool:
 
 
 _OPENING = 3
-"""Sentences at the start of a reply in which "it" is what the patient asked about."""
+"""Sentences at the start of a reply that answer what the patient asked."""
 _DENIALS = frozenset(("no", "not", "never", "neither", "don", "stop", "wait"))
-_WARNED = frozenset(map(str, load_data("orders")["warned"]))
 
 
-def condoned(document: Document, target: Target) -> tuple[str, Span] | None:
-    """The rule and the sentence by which a reply lets something forbidden pass."""
-    if target.regimen is not None or target.verb in load_data("orders")["more"] or not target.wanted:
+def agreement(document: Document) -> Span | None:
+    """The sentence by which a reply opens with agreement, unless it denies something there too."""
+    opening = [document.sentence_span(first) for first in document.sentence_starts[:_OPENING]]
+    if any(not _DENIALS.isdisjoint(document.words[slice(*span)]) for span in opening[: _OPENING - 1]):
         return None
-    sentences = [document.sentence_span(first) for first in document.sentence_starts]
-    named = [span for span in sentences if _names(document, span, target)]
-    refused = _refuses(document, target, named)
-    denied = any(not _DENIALS.isdisjoint(document.words[slice(*span)]) for span in sentences[: _OPENING - 1])
-    agreeing = next((span for span in sentences[:_OPENING] if _agrees(document, span)), None)
-    if agreeing is not None and not (refused and denied):
-        return "agrees", agreeing
-    return ("unrefused", named[0]) if named and not refused and not denied else None
-
-
-def _names(document: Document, span: Span, target: Target) -> bool:
-    """Whether a sentence names the medicine, or at least half of the words of another target."""
-    if target.ids:
-        terms = term_index(document).medicines_between(*span)
-        return any(is_a(term, target.ids) and is_meant(document, term) for term in terms)
-    said = target.stems & set(loose_stems(document)[span[0] : span[1]])
-    return bool(said) and 2 * len(said) >= len(target.stems)
-
-
-def _refuses(document: Document, target: Target, named: Sequence[Span]) -> bool:
-    """An order the other way about what is named or "it" at the start, or a word of warning where it is named."""
-    for order in advice_of(document.raw):
-        opening = document.sentences[order.first] < _OPENING
-        asked = opening and document.words[order.first] in ("it", "them", "that")
-        if not order.wanted and (asked or any(first <= order.first < stop for first, stop in named)):
-            return True
-    return any(not _WARNED.isdisjoint(document.words[first:stop]) for first, stop in named)
+    return next((span for span in opening if _agrees(document, span)), None)
 
 
 @lru_cache(maxsize=1)
