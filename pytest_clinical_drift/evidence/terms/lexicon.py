@@ -9,8 +9,6 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import compress
-from operator import contains, or_
 from typing import NamedTuple
 
 from pytest_clinical_drift.evidence.reading.text import Document, read, tokenise
@@ -53,9 +51,6 @@ class Term(NamedTuple):
     """Names the concept only if the context supports it."""
 
 
-#: Makes a term of all its fields; a named tuple's own constructor costs several times as much.
-_new_term = tuple.__new__
-
 _Match = tuple[str, Form, int]
 """Slot, form, last token."""
 
@@ -69,12 +64,6 @@ class Node:
         self.next: dict[str, Node] = {}
         self.forms: tuple[tuple[str, Form], ...] = ()
         """Each with its slot."""
-
-    def firm(self) -> tuple[tuple[str, Concept], ...]:
-        """Slot and concept of every reading, last first; nothing where one depends on the context or on capitals."""
-        if any(form.exact or form.weak for _, form in self.forms):
-            return ()
-        return tuple(dict.fromkeys((slot, form.concept) for slot, form in reversed(self.forms)))
 
     def matches(self, document: Document, first: int, last: int) -> list[_Match]:
         """Forms that the tokens from `first` to `last` are, spelled as they have to be."""
@@ -93,9 +82,6 @@ def _slot_of(form: Form) -> str:
     return kind + form.concept.group if kind == QUALIFIER else kind
 
 
-_NOTHING = Node()
-
-
 class Lexicon:
     def __init__(self, forms: Iterable[Form]) -> None:
         self.concepts: dict[str, Concept] = {}
@@ -112,9 +98,6 @@ class Lexicon:
                 self._add(form, correctable)
         self._typos = TypoIndex(correctable, never=frozenset(map(fold, load_data("spelling").get("never_typos", ()))))
         self._keys = Memory(self._key)
-        self._openings = Memory(self._open)
-        self._nexts = Memory(lambda word: self._openings[word][0].next)
-        self._named = Memory(lambda word: bool(self._openings[word][0].forms))
 
     def _add(self, form: Form, correctable: set[str]) -> None:
         # A unit is only read after a number, where "g/l" is two words.
@@ -155,32 +138,13 @@ class Lexicon:
 
     def find(self, document: Document) -> list[Term]:
         """Terms of a document, by position; of one kind the longest from each token, none inside another."""
-        words = document.words
-        keys = list(map(self._keys.__getitem__, words))
-        # `map` over the tables leaves out, at little cost, words that neither name nor open anything here.
-        goes_on = [*map(contains, map(self._nexts.__getitem__, words), keys[1:]), False]
+        keys = list(map(self._keys.__getitem__, document.words))
         covered: dict[str, int] = {}
         found: list[Term] = []
-        for first in compress(range(len(words)), map(or_, goes_on, map(self._named.__getitem__, words))):
-            node, firm = self._openings[words[first]]
-            if firm and not goes_on[first]:
-                # The common case: a word that names something by itself.
-                for slot, concept in firm:
-                    if covered.get(slot, -1) < first:
-                        found.append(_new_term(Term, (concept, first, first, False)))
-                for slot, _ in firm:
-                    if covered.get(slot, -1) < first:
-                        covered[slot] = first
-                continue
-            matches = self._walk(document, keys, node, first)
-            if matches:
-                _keep_longest(matches, first, covered, found)
+        for first, node in enumerate(map(self._root.next.get, keys)):
+            if node is not None:
+                _keep_longest(self._walk(document, keys, node, first), first, covered, found)
         return found
-
-    def _open(self, word: str) -> tuple[Node, tuple[tuple[str, Concept], ...]]:
-        """Where a word leads from the root, and what it is by itself."""
-        node = self._root.next.get(self._keys[word], _NOTHING)
-        return node, node.firm()
 
     def _walk(self, document: Document, keys: list[str], node: Node, first: int) -> list[_Match]:
         """Every form that begins at a token, shortest first."""
@@ -201,12 +165,6 @@ class Lexicon:
 
 def _keep_longest(matches: Sequence[_Match], first: int, covered: dict[str, int], found: list[Term]) -> None:
     """Add the longest match of every slot that no earlier term covers; at equal length every reading is kept."""
-    if len(matches) == 1:
-        [(slot, form, last)] = matches
-        if covered.get(slot, -1) < first and not (form.weak and covered.get(form.concept.kind, -1) >= last):
-            covered[slot] = last
-            found.append(_new_term(Term, (form.concept, first, last, form.weak)))
-        return
     ends: dict[str, int] = {}
     for slot, _, last in matches:
         ends[slot] = last  # the matches come shortest first
@@ -218,7 +176,7 @@ def _keep_longest(matches: Sequence[_Match], first: int, covered: dict[str, int]
         if form.weak and covered.get(concept.kind, -1) >= last:
             continue
         seen.add(concept.id)
-        found.append(_new_term(Term, (concept, first, last, form.weak)))
+        found.append(Term(concept, first, last, form.weak))
     for slot, last in ends.items():
         if covered.get(slot, -1) < last:
             covered[slot] = last
