@@ -150,8 +150,7 @@ _UNSTATED = word_set("mentions", "unstated")
 def reading(document: Document, first: int, last: int) -> Reading:
     context = context_at(document, first, last)
     negated = context.negated
-    labels = document.labels_of(first)
-    hypothetical = context.hypothetical or any(map(_is_advisory, labels))
+    hypothetical = context.hypothetical
     words = document.words
     following = words[last + 1] if last + 1 < len(words) and document.gaps[last + 1] in ("", "-") else ""
     is_open = _left_open(document, last) or following in _UNSTATED
@@ -176,19 +175,6 @@ def reading(document: Document, first: int, last: int) -> Reading:
 _ENDINGS = tuple(sorted(word_set("mentions", "endings")))
 _LIKELY = frozenset(("likely", "probable", "probably", "presumed", "presumably", "apparent", "appears", "seems"))
 _AHEAD = tuple(sorted(word_set("mentions", "ahead")))
-
-
-_STILL_TO_ASK = tuple(sorted(word_set("mentions", "still_to_ask")))
-_ADVISORY = tuple(f" {phrase} " for phrase in sorted(word_set("mentions", "advisory_labels")))
-
-
-@lru_cache(maxsize=1024)
-def _is_advisory(label: str) -> bool:
-    """ "Points to watch", "Red flags to monitor", "To ask": what stands there is looked out for, not reported."""
-    if label.startswith(_STILL_TO_ASK):
-        return True
-    # "There are no red flags: no weakness, …" reports what was found.
-    return " no " not in f" {label}" and label.count(" ") < 4 and any(phrase in f" {label} " for phrase in _ADVISORY)
 
 
 def _left_open(document: Document, last: int) -> bool:

@@ -90,8 +90,6 @@ class TermIndex:
         terms = lexicon().find(document)
         if any(term.concept.kind == CONDITION for term in compress(terms, map(_WEAK, terms))):
             terms = list(resolve_ambiguous(document, terms))
-        if "(" in document.raw:
-            terms = _merged(document, terms)
         for term in terms:
             concept, first, last, weak = term
             kind = concept.kind
@@ -122,21 +120,6 @@ class TermIndex:
     def medicines_between(self, first: int, stop: int) -> list[Term]:
         """Drugs and classes named from token `first` up to before `stop`."""
         return between(self.medicines, first, stop)
-
-
-def _merged(document: Document, terms: Iterable[Term]) -> list[Term]:
-    """Terms with a second name in brackets taken in: "generalised anxiety disorder (GAD)" is one mention."""
-    kept: list[Term] = []
-    places: dict[str, int] = {}
-    for term in terms:
-        place = places.get(term.concept.id, -1)
-        if place >= 0 and kept[place].last + 1 == term.first and document.gaps[term.first][:1] == "(":
-            before = kept[place]
-            kept[place] = before._replace(last=term.last, weak=before.weak and term.weak)
-        else:
-            places[term.concept.id] = len(kept)
-            kept.append(term)
-    return kept
 
 
 def named_ids(document: Document) -> set[str]:

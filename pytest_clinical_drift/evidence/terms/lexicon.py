@@ -87,7 +87,6 @@ class Lexicon:
         self.concepts: dict[str, Concept] = {}
         self._root = Node()
         self._words: set[str] = set()
-        self._drug_words: set[str] = set()
         correctable: set[str] = set()
         seen: set[tuple[str, str, bool, bool]] = set()
         for form in forms:
@@ -113,11 +112,9 @@ class Lexicon:
             node = following
         node.forms = (*node.forms, (_slot_of(form), form))
         self._words.update(words)
-        if form.concept.kind in (DRUG, CONDITION) and not form.exact:
-            if form.concept.kind == DRUG and len(words) == 1:
-                self._drug_words.update(words)
-            if not form.lay and _is_own_name(form, len(words)):
-                correctable.update(word for word in words if _is_technical(word))
+        named = form.concept.kind in (DRUG, CONDITION) and not (form.exact or form.lay)
+        if named and _is_own_name(form, len(words)):
+            correctable.update(word for word in words if _is_technical(word))
 
     def knows(self, word: str) -> bool:
         """Whether a folded word stands in any vocabulary entry."""
@@ -128,13 +125,7 @@ class Lexicon:
         key = fold(word)
         if key in self._words or len(key) < 7 or not key.isalpha():
             return key
-        return self._latin(key) or self._typos.nearest(key) or key
-
-    def _latin(self, word: str) -> str | None:
-        """Romance forms of drug names: "metformina", "sertralina", "fluoxetina"."""
-        if word[-1] not in "aoe":
-            return None
-        return next((name for name in (word[:-1], word[:-1] + "e") if name in self._drug_words), None)
+        return self._typos.nearest(key) or key
 
     def find(self, document: Document) -> list[Term]:
         """Terms of a document, by position; of one kind the longest from each token, none inside another."""
