@@ -7,10 +7,10 @@ from functools import lru_cache
 
 from pytest_clinical_drift.evidence.advice.orders import is_question
 from pytest_clinical_drift.evidence.advice.words import AWAY, OTHER, TOWARD, words
-from pytest_clinical_drift.evidence.facts.fact import FUNCTION, REACTS, content_of, words_of
+from pytest_clinical_drift.evidence.facts.fact import ALLERGY, FUNCTION, content_of, words_of
 from pytest_clinical_drift.evidence.facts.places import Span, together
 from pytest_clinical_drift.evidence.facts.slots import named_medicines, parse_fact
-from pytest_clinical_drift.evidence.mentions.context import reading
+from pytest_clinical_drift.evidence.mentions.context import context_flags
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen, read_regimen
 from pytest_clinical_drift.evidence.reading.text import Document, read, tokenise
 from pytest_clinical_drift.evidence.terms.index import ids_above, term_index
@@ -70,8 +70,8 @@ def forbidden_by(text: str, kind: str | None, forbids: tuple[str, ...]) -> tuple
     targets = [target_of(name) for name in forbids]
     fact = parse_fact(text, kind)
     concept = fact.core.concept
-    reacts = fact.frame == REACTS and not (fact.core.denied or fact.core.other)
-    if reacts and concept is not None and concept.kind in ("drug", "class"):
+    allergy = fact.frame == ALLERGY and not (fact.core.denied or fact.core.other)
+    if allergy and concept is not None and concept.kind in ("drug", "class"):
         known = lexicon().concepts
         spreading = {i for i in concept.ancestors if i in known and known[i].data.get("allergy_spreads")}
         targets.append(Target(concept.name, frozenset((concept.id, *spreading)), frozenset(), True, "", TOWARD))
@@ -83,7 +83,7 @@ def is_a(term: Term, ids: frozenset[str]) -> bool:
 
 
 def is_meant(document: Document, term: Term) -> bool:
-    return not reading(document, term.first, term.last).other_person
+    return not context_flags(document, term.first, term.last).other_person
 
 
 _OPENING = 3
@@ -132,4 +132,4 @@ def states(document: Document, wording: str) -> bool:
     places = together(document, wanted)
     if not places and "not" in wanted:
         places = together(document, (wanted - {"not"}) | {"never"})
-    return any(denying or not reading(document, *place).negated for place in places)
+    return any(denying or not context_flags(document, *place).negated for place in places)

@@ -38,12 +38,12 @@ def _states(part: str, fact: str, document: Document, within: _Range) -> bool:
     first, stop = within
     rates = {rate.per_day for rate in frequencies_between(wanted, 0, len(wanted.words))}
     if rates:
-        stated = [rate.per_day for rate in frequencies_between(document, first, stop)]
-        return all(any(same(rate, other, 0.01) for other in stated) for rate in rates)
+        per_day = [rate.per_day for rate in frequencies_between(document, first, stop)]
+        return all(any(same(rate, other, 0.01) for other in per_day) for rate in rates)
     figures = {(amount.value, amount.dimension) for amount in amounts(wanted)}
-    told = {(amount.value, amount.dimension) for amount in amounts(document) if first <= amount.first < stop}
+    stated = {(amount.value, amount.dimension) for amount in amounts(document) if first <= amount.first < stop}
     concepts = _telling(part, fact)
-    if (figures and figures <= told) or (concepts and concepts <= _named(document, within)):
+    if (figures and figures <= stated) or (concepts and concepts <= _named(document, within)):
         return True
     there = document.words[first:stop]
     if not DENYING.isdisjoint(wanted.words) and _REFUSING.isdisjoint(there):

@@ -154,7 +154,7 @@ class Lexicon:
             node = following
 
 
-def _keep_longest(matches: Sequence[_Match], first: int, covered: dict[str, int], found: list[Term]) -> None:
+def _keep_longest(matches: Sequence[_Match], first: int, covered: dict[str, int], terms: list[Term]) -> None:
     """Add the longest match of every slot that no earlier term covers; at equal length every reading is kept."""
     ends: dict[str, int] = {}
     for slot, _, last in matches:
@@ -167,7 +167,7 @@ def _keep_longest(matches: Sequence[_Match], first: int, covered: dict[str, int]
         if form.weak and covered.get(concept.kind, -1) >= last:
             continue
         seen.add(concept.id)
-        found.append(Term(concept, first, last, form.weak))
+        terms.append(Term(concept, first, last, form.weak))
     for slot, last in ends.items():
         if covered.get(slot, -1) < last:
             covered[slot] = last

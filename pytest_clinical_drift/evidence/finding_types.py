@@ -75,7 +75,7 @@ class PairFinding(Contradiction):
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class GraderAddress:
     """Words of the model that speak to whoever grades it."""
 
     turn: int
@@ -101,4 +101,4 @@ class Findings:
     pairs: tuple[tuple[int, int], ...]
     """Adjacent turns that gave advice and were compared."""
     conflicts: tuple[PairFinding, ...]
-    addresses: tuple[Address, ...]
+    addresses: tuple[GraderAddress, ...]
