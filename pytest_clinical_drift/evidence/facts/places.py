@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Slot, content_of
@@ -81,11 +80,6 @@ def stated(document: Document, slot: Slot, near: Surroundings | None = None) -> 
         if context.negated == slot.denied or (slot.denied and refused(document, span[0])):
             return span
     return None
-
-
-def refuses(words: Sequence[str]) -> bool:
-    """Whether a fact is that something is refused, which "will not accept" says too."""
-    return any(word.startswith(("refus", "declin")) for word in words)
 
 
 _RESTRICTING = ("refus", "declin", "avoid", "only", "unless", "nothing", "none", "never", "forbid", "forbad")
