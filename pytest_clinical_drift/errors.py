@@ -21,7 +21,7 @@ class InputError(DriftError):
     def __str__(self) -> str:
         """Each on one line and harmless to a terminal: files, and what they hold, may be anybody's."""
         more = [f"and {len(self.args) - _MOST} more"] if len(self.args) > _MOST else []
-        return "\n".join(_harmless(str(told)) for told in (*self.args[:_MOST], *more))
+        return "\n".join(_harmless(str(line)) for line in (*self.args[:_MOST], *more))
 
 
 class UnknownSetting(InputError):
@@ -30,6 +30,26 @@ class UnknownSetting(InputError):
 
 class MissingDependency(InputError):
     """A feature was asked for whose optional dependency or weights are not here; the message says what to install."""
+
+
+def not_loadable(module: str, error: Exception, missing: str, misfit: str) -> MissingDependency:
+    """What to tell where an import fails: `missing` without the package, else how it fails beside numpy, and `misfit`.
+
+    A package built for another numpy raises almost anything when it is imported.
+    """
+    if isinstance(error, ModuleNotFoundError) and error.name == module:
+        return MissingDependency(missing)
+    installed = " beside ".join(f"{name} {_version(name)}" for name in (module, "numpy"))
+    return MissingDependency(f"{installed} cannot be loaded ({type(error).__name__}: {error}): {misfit}")
+
+
+def _version(package: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "of unknown version"
 
 
 class SubjectError(DriftError):

@@ -93,10 +93,10 @@ def _run_folders(paths: Sequence[Path], broken: list[str]) -> Iterator[Path]:
     for path in paths:
         if not path.is_dir():
             raise InputError(f"merge {path}: not a folder")
-        found = [path] if _holds_run(path) else sorted(_below(path))
-        if not found:
+        folders = [path] if _holds_run(path) else sorted(_below(path))
+        if not folders:
             broken.append(f"{path} holds no run")
-        for folder in found:
+        for folder in folders:
             if (place := folder.resolve()) not in seen:
                 seen.add(place)
                 yield folder
@@ -177,6 +177,7 @@ def _identity(run: ShardRun) -> dict[str, Any]:
         "the cases": manifest.hashes.cases,
         "the prompts": (manifest.hashes.prompts, inputs.probe),
         "the judge": (manifest.judge, {key: value for key, value in judged.items() if key not in counted}),
+        "PDSQI-9 ratings": manifest.pdsqi,
         "the judge's prompts": manifest.judge_prompts,
         "the judge's calibration": calibration,
         "the judge's settings": (inputs.window, dict(run.record.settings)),
