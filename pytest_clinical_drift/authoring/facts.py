@@ -15,6 +15,8 @@ from pytest_clinical_drift.evidence.reading.text import read
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS
 
 _SUMMARY_WORDS = (60, 120)
+_WORDS_PER_FACT = 12
+"""A summary of many facts may be longer."""
 _FEWEST_FACTS = 4
 _SAFE_TAG = "negative-control"
 """Tag of cases in which nothing is dangerous and what is asked for is allowed."""
@@ -29,6 +31,7 @@ def summary_and_count(case: Case) -> Remarks:
     """A summary that a clinician would write; with few facts, one loss decides everything."""
     words = len(case.patient_summary.split())
     low, high = _SUMMARY_WORDS
+    high = max(high, _WORDS_PER_FACT * len(case.critical_entities))
     if not low <= words <= high:
         yield Remark("warning", "patient_summary", f"{words} words; {low} to {high} read well")
     count = len(case.critical_entities)

@@ -22,8 +22,12 @@ _SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 _TEMPLATE = Path(__file__).parent.parent / "data" / "new_case.yaml"
 
 
-def bundled_cases() -> Path:
-    return bundled("cases", "study_c")
+LONG = "long"
+"""Name of the bundled long cases, a set of its own."""
+
+
+def bundled_cases(name: str = "study_c") -> Path:
+    return bundled("cases", name)
 
 
 def load_cases(path: str | Path) -> list[Case]:

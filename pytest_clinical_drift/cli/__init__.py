@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import metadata
 
-from pytest_clinical_drift.cli import cases, judges, runs, slates
+from pytest_clinical_drift.cli import cases, judges, releases, runs
 from pytest_clinical_drift.cli.command import BAD_INPUT, Commands
 from pytest_clinical_drift.errors import InputError, sentence
 
@@ -27,7 +27,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="clinical-drift", description="Tools around the clinical drift gate.")
     parser.add_argument("--version", action="version", version=f"clinical-drift {_version()}")
     commands = Commands(parser)
-    for group in (runs, cases, judges, slates):
+    for group in (runs, cases, judges, releases):
         group.add_commands(commands)
     return parser
 

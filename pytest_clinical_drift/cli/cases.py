@@ -1,4 +1,4 @@
-"""Commands about cases: write, check, sign, target plans."""
+"""Commands about cases."""
 
 from __future__ import annotations
 

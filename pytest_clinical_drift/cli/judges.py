@@ -1,4 +1,4 @@
-"""Commands about judges and reviewers: calibration, agreement."""
+"""Commands about judges and reviewers."""
 
 from __future__ import annotations
 
@@ -35,6 +35,9 @@ def add_commands(commands: Commands) -> None:
     command = commands.add("agreement", _agreement, "how far two reviewers agree")
     command.add_argument("first", type=Path, help="reviews of one person, as the review page saves them")
     command.add_argument("second", type=Path, help="reviews of another person")
+    command.add_argument(
+        "third", type=Path, nargs="?", help="reviews of somebody else, who decides where the two differ"
+    )
 
 
 def _calibrate(options: argparse.Namespace) -> int:
@@ -62,5 +65,6 @@ def _agreement(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.judging.reviews import read_reviews
     from pytest_clinical_drift.report.agreement import render_agreement
 
-    say(render_agreement(*compare_reviews(read_reviews(options.first), read_reviews(options.second))))
+    files = [read_reviews(file) for file in (options.first, options.second, options.third) if file is not None]
+    say(render_agreement(*compare_reviews(*files)))
     return 0

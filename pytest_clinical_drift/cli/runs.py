@@ -15,8 +15,8 @@ def add_commands(commands: Commands) -> None:
     command = commands.add(
         "start",
         _start,
-        "from nothing to a first verdict: check candidate and judge, print the cost, calibrate, "
-        "write the project's files, run three cases",
+        "from nothing to a first verdict: check candidate and judge, print the cost, "
+        "calibrate, write the project's files, run three cases",
     )
     command.add_argument("--model", metavar="SPEC", help="the candidate; asked for if left out")
     command.add_argument(
@@ -52,6 +52,19 @@ def add_commands(commands: Commands) -> None:
     )
     command.add_argument("results", type=Path, nargs="?", metavar="RESULTS", help="the results folder of a run")
     command.add_argument("--cases", type=Path, metavar="PATH", help="instead of results: cases to read and sign")
+    command.add_argument(
+        "--split",
+        type=int,
+        default=1,
+        metavar="N",
+        help="a page for each of N reviewers; two of them read a fifth of the screens, neither knows which",
+    )
+    command.add_argument(
+        "--last",
+        type=Path,
+        metavar="RESULTS",
+        help="results whose reviews are shown after each answer (default: those of the last signed release)",
+    )
     command.add_argument(
         "--out", type=Path, metavar="FILE", help="default: review.html beside the results, or cases_review.html here"
     )
@@ -154,7 +167,7 @@ def _review(options: argparse.Namespace) -> int:
         return _review_cases(options.cases, options.out)
     from pytest_clinical_drift.gate.reviewing import write_review_page
 
-    return write_review_page(options.results, options.out, say)
+    return write_review_page(options.results, options.out, say, parts=options.split, last=options.last)
 
 
 def _review_cases(path: Path, out: Path | None) -> int:

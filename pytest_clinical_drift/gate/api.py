@@ -55,6 +55,7 @@ class Settings:
     turns: int | None = None
     interludes: Path | None = None
     single_message: bool = False
+    pdsqi: bool = False
     record: str = "first-message"
     probe_every_turn: bool = False
 

@@ -10,6 +10,7 @@ from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.conversation.scheduler import Plan
 from pytest_clinical_drift.judging.calibrating import cost_line
 from pytest_clinical_drift.judging.labelled import load_calibration_set
+from pytest_clinical_drift.judging.pdsqi import WORDINGS, rated_turns
 from pytest_clinical_drift.judging.session import JudgeSession
 from pytest_clinical_drift.report.page import text_lines
 
@@ -53,15 +54,14 @@ def _of_judge(cases: Sequence[Case], plan: Plan, session: JudgeSession, calibrat
     summaries = sum(len(probes_of(case, plan.probe_every_turn).turns) for case in cases)
     handovers = sum(turn.handover for case in cases for turn in case.turns)
     readings = (replies + summaries + handovers + len(cases)) * repeats
+    ratings = sum(len(rated_turns(case)) for case in cases) * len(WORDINGS) * repeats if session.rates else 0
     due = sum(state.fact.hard_stop for case in cases for state in facts_at(case, len(case.turns))) * 2 * repeats
     few, many = (round(readings * rate) + due for rate in (_CAREFUL, _WEAK))
-    prompt = [readings * _READING_TOKENS[0] + questions * _QUESTION_TOKENS[0] for questions in (few, many)]
-    answer = [readings * _READING_TOKENS[1] + questions * _QUESTION_TOKENS[1] for questions in (few, many)]
-    more = (
-        ""
-        if session.has_calibration or not calibration
-        else cost_line(load_calibration_set(session.options.calibration_set))
-    )
+    texts = readings + ratings
+    prompt = [texts * _READING_TOKENS[0] + questions * _QUESTION_TOKENS[0] for questions in (few, many)]
+    answer = [texts * _READING_TOKENS[1] + questions * _QUESTION_TOKENS[1] for questions in (few, many)]
+    due_now = calibration and not session.has_calibration
+    more = cost_line(load_calibration_set(session.options.calibration_set)) if due_now else ""
     checks = session.options.audit + 2 * session.options.canaries
     given = {"readings": readings, "few": few, "many": many, "prompt": prompt, "answer": answer, "checks": checks}
-    return text_lines("gate.txt.j2", "judge_estimate", **given, calibration=more)
+    return text_lines("gate.txt.j2", "judge_estimate", **given, ratings=ratings, calibration=more)

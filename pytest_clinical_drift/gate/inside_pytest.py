@@ -84,6 +84,7 @@ def write_junit(file: Path, suite: str, reports: Sequence[tuple[pytest.TestRepor
     xml.pytest_sessionstart()
     for report, text in reports:
         xml.pytest_runtest_logreport(report)
+        _own_error_line(xml, report)
         if text:
             _append_system_out(xml, report, text)
     xml.pytest_sessionfinish()
@@ -91,9 +92,12 @@ def write_junit(file: Path, suite: str, reports: Sequence[tuple[pytest.TestRepor
 
 def write_error_line(config: pytest.Config, report: pytest.TestReport) -> None:
     """Give an error in the junit file its own line, without pytest's words around it; after pytest has written it."""
-    xml = config.stash.get(xml_key, None)
-    crash = getattr(report.longrepr, "reprcrash", None)
-    if xml is None or crash is None:
+    if (xml := config.stash.get(xml_key, None)) is not None:
+        _own_error_line(xml, report)
+
+
+def _own_error_line(xml: LogXML, report: pytest.TestReport) -> None:
+    if (crash := getattr(report.longrepr, "reprcrash", None)) is None:
         return
     for element in xml.node_reporter(report).nodes:
         if element.tag == "error":

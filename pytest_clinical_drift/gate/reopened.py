@@ -58,6 +58,8 @@ class Conversation:
             alignment_curve=known.alignment_curve,
             replies_reused=known.replies_reused,
             notes=known.notes,
+            requests=known.requests,
+            pdsqi=known.pdsqi,
         )
 
 

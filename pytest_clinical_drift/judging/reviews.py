@@ -82,6 +82,26 @@ class Reviews:
         answers = (review for review in self.records if question and review.question == question)
         return tuple(Opinion(r.reviewer, 0, r.answer, "", r.reason, role=r.role) for r in answers)
 
+    def with_two_people(self, severe: Collection[str] = ()) -> tuple[Reviews, int]:
+        """Where a severe alarm needs two people to dismiss it: what one dismissed is unsure; and how many those are.
+
+        `severe` are questions that are severe whatever a record says of itself.
+        """
+        dismissing: dict[str, set[str]] = {}
+        for review in self.records:
+            people = dismissing.setdefault(review.question, set())
+            (people.add if review.dismisses else people.discard)(review.reviewer)
+        lone = {
+            review.question
+            for review in self.records
+            if (review.severe or review.question in severe) and len(dismissing[review.question]) == 1
+        }
+        records = (
+            review.model_copy(update={"answer": UNSURE}) if review.question in lone and review.dismisses else review
+            for review in self.records
+        )
+        return Reviews(tuple(records)), len(lone)
+
     def people_on(self, questions: Collection[str]) -> tuple[str, ...]:
         """Who answered any of these questions, with the role declared."""
         heard = (review for review in self.records if review.question in questions)

@@ -13,6 +13,7 @@ from pytest_clinical_drift.report.headlines import run_headline
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.report.memory import horizon_texts, scheduled_turns
 from pytest_clinical_drift.report.page import environment, page_source
+from pytest_clinical_drift.report.quality import quality_table
 from pytest_clinical_drift.report.reasons import reason_text
 from pytest_clinical_drift.report.svg import Level, Line, curve_chart, limit_levels
 from pytest_clinical_drift.report.terminal import sparkline
@@ -57,7 +58,9 @@ def render_text(runs: Sequence[NamedRun], differences: Sequence[RunDifference], 
     names = ["", *(one_line(name) for name, _ in runs)]
     table = tabulate(rows, names, tablefmt="plain", disable_numparse=True, maxcolwidths=room, maxheadercolwidths=room)
     judges = [fill(f"{one_line(name)}: {one_line(line, 400)}", width - 1) for name, line in _judges(runs)]
-    return "\n".join((table, "", *judges))
+    rated = [tuple(map(one_line, row)) for row in quality_table(runs)]
+    quality = ["", tabulate(rated, ["PDSQI-9, at the end", *names[1:]], tablefmt="plain", disable_numparse=True)]
+    return "\n".join((table, "", *judges, *(quality if rated else ())))
 
 
 def render_html(runs: Sequence[NamedRun], differences: Sequence[RunDifference]) -> str:
@@ -78,6 +81,8 @@ def _tables(runs: Sequence[NamedRun], differences: Sequence[RunDifference]) -> d
         "headers": words("compare")["models"],
         "rows": [(_row(name, result), result.verdict) for name, result in runs],
         "judges": _judges(runs),
+        "quality_headers": ("PDSQI-9, at the end", *(name for name, _ in runs)),
+        "quality": quality_table(runs),
         "difference_headers": words("compare")["differences"],
         "differences": [_difference(item) for item in differences],
     }

@@ -6,7 +6,7 @@ reply and summary side by side, facts as coloured margins, alarms at their place
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from pytest_clinical_drift.report.sentences import alarm_title, grade_rank
 from pytest_clinical_drift.results.models import CaseResult, RunResult
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, CaseAssessment, SettledFact
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
-from pytest_clinical_drift.verdict.measures import in_a_row
+from pytest_clinical_drift.verdict.case import findings_of
 
 Transcripts = Mapping[tuple[str, int], Transcript]
 """Conversations by case and repeat."""
@@ -79,8 +79,7 @@ def groups_of(cases: Iterable[CaseResult], transcripts: Transcripts) -> list[Ala
     for case in cases:
         for run in case.repeats:
             transcript = transcripts.get((case.case_id, run.repeat))
-            together = in_a_row(run.alarms, _thing, lambda alarm: alarm.turn, run.probes)
-            for number, alarms in enumerate(together, start=1):
+            for number, alarms in enumerate(findings_of(run), start=1):
                 groups.append(_group(number, run, alarms, transcript))
     groups.sort(key=_gravity)
     return groups
@@ -93,10 +92,6 @@ def _gravity(group: AlarmGroup) -> tuple[object, ...]:
 def run_name(case_id: str, repeat: int) -> str:
     """What anchors of one conversation begin with."""
     return f"{case_id}-r{repeat + 1}"
-
-
-def _thing(alarm: Alarm) -> Hashable:
-    return alarm.state, alarm.fact or (alarm.kind, alarm.rule, alarm.earlier_turn, alarm.quote)
 
 
 def _group(number: int, run: CaseAssessment, alarms: Sequence[Alarm], transcript: Transcript | None) -> AlarmGroup:

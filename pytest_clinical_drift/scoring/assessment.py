@@ -14,6 +14,7 @@ from pytest_clinical_drift.evidence import finding_types
 from pytest_clinical_drift.evidence.finding_types import Contradiction
 from pytest_clinical_drift.judging.audit import AuditCount
 from pytest_clinical_drift.judging.canaries import CanaryResult
+from pytest_clinical_drift.judging.pdsqi import Rating
 from pytest_clinical_drift.metrics.drift import SlopeFit
 from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS as SLOPE_TURNS
 from pytest_clinical_drift.scoring.alarm import CONFIRMED as CONFIRMED
@@ -183,6 +184,8 @@ class CaseAssessment:
     """Figures of the project's own scorers, by name."""
     single: SingleFigures | None = None
     """None where it was not requested or did not come."""
+    pdsqi: tuple[Rating, ...] = ()
+    """Ratings of the summaries at turn 10 and at the end; empty where none were requested."""
 
     @property
     def recall_curve(self) -> Curve:

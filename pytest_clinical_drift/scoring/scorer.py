@@ -18,6 +18,7 @@ from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.audit import audit_count
 from pytest_clinical_drift.judging.labelled import GROUP_OF
 from pytest_clinical_drift.judging.opinions import State
+from pytest_clinical_drift.judging.pdsqi import pdsqi_scores
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.session import JudgedConversation
 from pytest_clinical_drift.metrics.drift import fit_slope
@@ -92,6 +93,7 @@ class Scorer:
         """
         findings = judged.findings if judged is not None else self.find(case, transcript)
         judgement = judged.judgement if judged is not None else ConversationJudgement()
+        ratings = judged.ratings if judged is not None else ()
         ruled = judgement.rulings
         turns, fact_alarms = _turns(case, findings, transcript, judgement, deciding)
         conflict, conflicts = judged_pairs(case, findings, judgement, deciding, transcript.exchanges)
@@ -104,11 +106,17 @@ class Scorer:
         counted = evaluated_pairs(case, findings, judgement, deciding)
         beside = [a for a in conflicts if a.severe or (a.earlier_turn, a.turn) not in counted]
         events = [*lost, *events_of_alarms((*replies, *beside, *others, *handover))]
-        # an alarm on a hard stop is severe where it is part of what would fail the case: not a single slip
+        # an alarm on a hard stop is severe where it is part of what would fail the case: not a single slip; dismissed
+        # ones stay severe, so that whoever signs sees them
         stops = {event.fact for event in events if event.metric == "hard_stops"}
         grades = {fact.id: fact.severity or "" for fact, _ in facts_of(case)}
         fact_alarms = [
-            replace(alarm, severe=alarm.fact in stops, grade=grades.get(alarm.fact or "", "")) for alarm in fact_alarms
+            replace(
+                alarm,
+                severe=alarm.severe if alarm.state == DISMISSED else alarm.fact in stops,
+                grade=grades.get(alarm.fact or "", ""),
+            )
+            for alarm in fact_alarms
         ]
         alignment = Alignment(reason=self.no_embedder)
         if self.embedder is not None:
@@ -138,7 +146,7 @@ class Scorer:
             audit=audit_count(ruled),
             canaries=judged.canaries if judged is not None else (),
             care=tuple(sorted(judgement.care.items())),
-            requests=judgement.requests,
+            requests=judgement.requests + len(ratings),
             unsure=tuple(sorted(judgement.unsure.items())),
             rules_against_judge=_rules_against_judge(findings, judgement),
             alignment=alignment.score,
@@ -160,7 +168,8 @@ class Scorer:
             completion_tokens=_total([reply.usage.completion_tokens for reply in texts]),
             tags=case.tags,
             notes=(f"repetition was cut from the history after turn {', '.join(cleaned)}",) if cleaned else (),
-            scores=tuple(own),
+            scores=(*own, *pdsqi_scores(ratings)),
+            pdsqi=ratings,
             single=score_single(case, transcript, judgement.single, deciding),
         )
 

@@ -12,14 +12,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal
 
+from pytest_clinical_drift.judging.pdsqi import ATTRIBUTES
+from pytest_clinical_drift.judging.readings import PDSQI
 from pytest_clinical_drift.verdict import measures
 from pytest_clinical_drift.verdict.limits import FALL, NOT_NEGATIVE, PER_HUNDRED, RATE, SLOPE, Limit, Range
 from pytest_clinical_drift.verdict.measures import CaseValue, Check, Measure, Repeats, incomplete
 from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
 
 _NONE = Limit("<=", 0.0)
-OWN_METRIC = re.compile(r"own\.\w+")
-"""A figure of the project's own scorers."""
+OWN_METRIC = re.compile(rf"own\.\w+|{PDSQI}\.(?:{'|'.join(ATTRIBUTES)})")
+"""A figure of the project's own scorers, or a PDSQI-9 attribute: gated only where a file sets limits."""
 
 
 class MetricScope(StrEnum):

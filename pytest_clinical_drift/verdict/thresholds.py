@@ -27,7 +27,7 @@ _PROJECTS_OWN = "Set by this project."
 
 def _known_metric(name: str) -> str:
     if name not in METRICS and not OWN_METRIC.fullmatch(name):
-        known = f"; known ones: {', '.join(METRICS)}, and own.NAME for a project's own figure"
+        known = f"; known ones: {', '.join(METRICS)}, own.NAME for a project's own figure, and pdsqi.NAME"
         raise ValueError(f"unknown metric {name!r}{did_you_mean(name, tuple(METRICS)) or known}")
     return name
 
@@ -79,6 +79,8 @@ class JudgeRules(Table):
     """2: every text is read in both wordings, and either may raise an alarm."""
     calibrate: Literal["auto", "never"] = "auto"
     """never: a judge without a valid calibration file is an error."""
+    dismiss_severe: Literal[1, 2] = 1
+    """People who have to agree before a severe alarm is dismissed."""
     canaries: Annotated[float, Field(ge=0, le=1)] = 0.75
     """Share of the inserted faults that the judge has to confirm; below it the run is UNSETTLED."""
     audit_bound: Annotated[float, Field(gt=0, le=1)] = 0.03
