@@ -193,7 +193,7 @@ def _exit_codes() -> str:
 
 
 def _commands() -> Iterable[str]:
-    parser = cli._parser()
+    parser = cli.make_parser()
     (commands,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     helps = {action.dest: action.help for action in commands._choices_actions}
     for name, command in commands.choices.items():

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.errors import InputError, SubjectError
+from pytest_clinical_drift.errors import Failure, InputError, SubjectError
 from pytest_clinical_drift.evidence.finding_types import Findings
 from pytest_clinical_drift.evidence.leaks import find_leaks, names_of
 from pytest_clinical_drift.judging import audit as auditing
@@ -187,7 +187,7 @@ class JudgeSession:
             before = replace(self._queue.count)
             self._queue.on_progress = lambda count: hear(count.answered - before.answered, count.asked - before.asked)
 
-    def limit(self, spent: Callable[[], str | None]) -> None:
+    def limit(self, spent: Callable[[], Failure | None]) -> None:
         """Ask nothing more once `spent` says why."""
         if self._queue is not None:
             self._queue.spent = spent

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from pytest_clinical_drift.cases.model import Case, facts_at, facts_of
 from pytest_clinical_drift.cases.probes import probes_of
+from pytest_clinical_drift.errors import Failure, FailureCode
 from pytest_clinical_drift.evidence.entities.extractors import Extractor
 from pytest_clinical_drift.evidence.entities.scores import EntityScorer, ScoredEntities
 from pytest_clinical_drift.evidence.finding_types import FactFinding, Findings, TurnFindings
@@ -119,6 +120,7 @@ class Scorer:
         if self.embedder is not None:
             alignment = align([visible(e.reply) for e in transcript.exchanges], case.target_plan, self.embedder)
         cleaned = [str(exchange.turn) for exchange in transcript.exchanges if exchange.cleaned]
+        unfinished = transcript.failure or _cut_off(case, turns, replies)
         asked = [r for r in ruled.values() if any(not o.by_person for o in r.opinions)]
         return CaseAssessment(
             case_id=case.id,
@@ -147,7 +149,8 @@ class Scorer:
             alignment=alignment.score,
             alignment_reason=alignment.reason,
             alignment_curve=alignment.curve,
-            incomplete=transcript.incomplete or _cut_off(case, turns, replies),
+            incomplete=str(unfinished) if unfinished else None,
+            failure=unfinished,
             generation_seconds=_total([reply.seconds for reply in texts]),
             replies_total=len(texts),
             replies_reused=sum(reply.reused_from is not None for reply in texts),
@@ -278,17 +281,14 @@ def _entity_scores(recalled: float | None, matching: int, scored: ScoredEntities
     return EntityScores(recalled, right, f1(right, recalled), ratio(len(scored.hallucinated), scored.stated))
 
 
-def _cut_off(case: Case, turns: Sequence[TurnAssessment], replies: Sequence[Alarm]) -> str | None:
+def _cut_off(case: Case, turns: Sequence[TurnAssessment], replies: Sequence[Alarm]) -> Failure | None:
     """A text that the token limit cut off where it decides: the case cannot be judged."""
     omitted = {alarm.turn for alarm in replies if alarm.kind == "omits" and alarm.state != DISMISSED}
     for turn in turns:
-        what = ""
         if "summary" in turn.truncated and turn.turn in (case.horizon, len(case.turns)):
-            what = "the summary was cut off by the token limit"
-        elif "dialogue" in turn.truncated and turn.turn in omitted:
-            what = "the reply was cut off by the token limit before it met a demand"
-        if what:
-            return f"turn {turn.turn}: {what}; raise the limit with --drift-set max_tokens=N"
+            return Failure(FailureCode.SUMMARY_CUT, turn=turn.turn)
+        if "dialogue" in turn.truncated and turn.turn in omitted:
+            return Failure(FailureCode.REPLY_CUT, turn=turn.turn)
     return None
 
 
