@@ -60,8 +60,8 @@ def _unread(state: FactState) -> FactFinding:
     """A fact in a text that rules cannot read."""
     fact = state.fact
     return FactFinding(
-        fact.id, fact.text, ABSENT, NOT_ENGLISH, (), fact.hard_stop, certain=False, rule=NOT_ENGLISH,
-        replaced=state.superseded,
+        fact.id, fact.text, ABSENT, "not evaluated: rules read English only", (), fact.hard_stop, certain=False,
+        rule=NOT_ENGLISH, replaced=state.superseded,
     )  # fmt: skip
 
 
