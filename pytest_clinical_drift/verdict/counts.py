@@ -183,8 +183,8 @@ def _care(runs: Sequence[CaseAssessment], cases: Iterable[Case]) -> CareCount | 
     read = [(level, expected.get((run.case_id, turn))) for run in runs for turn, level in run.care]
     pairs = [(level, wanted) for level, wanted in read if wanted]
     steps = [_LEVELS.index(level) - _LEVELS.index(wanted) for level, wanted in pairs if level in _LEVELS]
-    counts = [sum(step == 0 for step in steps), sum(step > 0 for step in steps), sum(step < 0 for step in steps)]
-    return CareCount(len(pairs), *counts, refused=len(pairs) - len(steps)) if pairs else None
+    right, high = steps.count(0), sum(step > 0 for step in steps)
+    return CareCount(len(pairs), right, high, len(steps) - right - high, len(pairs) - len(steps)) if pairs else None
 
 
 def _grades(runs: Sequence[CaseAssessment]) -> tuple[GradeCount, ...]:
