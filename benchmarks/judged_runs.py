@@ -16,8 +16,8 @@ from typing import Any, Protocol
 
 from pytest_clinical_drift.cases.files import bundled_cases, load_cases
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
-from pytest_clinical_drift.evidence.found import Findings
+from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
+from pytest_clinical_drift.evidence.finding_types import Findings
 from pytest_clinical_drift.judging.answers import AGAINST, KINDS, QUOTED
 from pytest_clinical_drift.judging.entries import ReadingAnswer
 from pytest_clinical_drift.judging.judge_options import JudgePolicy
@@ -32,7 +32,7 @@ from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.subjects.control import ControlSubject
 from pytest_clinical_drift.transcript import Transcript
-from pytest_clinical_drift.verdict.case import judge_case, open_groups
+from pytest_clinical_drift.verdict.case import count_findings, judge_case
 from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 from pytest_clinical_drift.verdict.values import Deciders
@@ -189,7 +189,7 @@ def _to_read(repeats: Sequence[CaseAssessment]) -> int:
         for alarm in run.alarms
         if alarm.state == AlarmState.CONFIRMED and alarm.settled_by != "person"
     }
-    return open_groups(repeats) + len(confirmed)
+    return count_findings(repeats)[AlarmState.OPEN][0] + len(confirmed)
 
 
 def judged_runs(runs: int, goals: GoalCheck) -> None:

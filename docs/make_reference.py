@@ -18,7 +18,7 @@ from pytest_clinical_drift.cases.model import Case, CriticalEntity, FactUpdate, 
 from pytest_clinical_drift.gate.collected import CollectedCases
 from pytest_clinical_drift.gate.items import DriftResult
 from pytest_clinical_drift.results.models import CaseResult
-from pytest_clinical_drift.scoring.assessment import Alarm, CaseAssessment, Event, FactFinding, TurnAssessment
+from pytest_clinical_drift.scoring.assessment import Alarm, CaseAssessment, Event, SettledFact, TurnAssessment
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 from pytest_clinical_drift.verdict.counts import EvidenceCounts
 from pytest_clinical_drift.verdict.reasons import Reason
@@ -32,7 +32,7 @@ CURVES = {
         ("recall", "recall"),
         ("precision", "precision"),
         ("f1", "F1"),
-        ("hallucinated_rate", "share of summary entities that nobody told"),
+        ("hallucinated_rate", "share of summary entities without a source"),
     )
 }
 RESULTS = {
@@ -161,7 +161,7 @@ def page() -> str:
         "`stale_facts` and `contradicted_facts` tell those events in sentences.",
         *map(
             _fields,
-            (CaseAssessment, TurnAssessment, FactFinding, Alarm, Event, Judgement, Reason, Deciders, EvidenceCounts),
+            (CaseAssessment, TurnAssessment, SettledFact, Alarm, Event, Judgement, Reason, Deciders, EvidenceCounts),
         ),
     ]
     return "\n\n".join(parts) + "\n"

@@ -135,7 +135,7 @@ def _review(options: argparse.Namespace) -> int:
         return _review_cases(options.cases, options.out)
     from pytest_clinical_drift.gate.reviewing import write_review_page
 
-    return write_review_page(options.results, options.out, _say)
+    return write_review_page(options.results, options.out, _say, parts=options.split, last=options.last)
 
 
 def _review_cases(path: Path, out: Path | None) -> int:
@@ -205,12 +205,43 @@ def _calibrate(options: argparse.Namespace) -> int:
     return 0
 
 
+def _start(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.gate.api import Settings
+    from pytest_clinical_drift.gate.options import read_pairs
+    from pytest_clinical_drift.gate.starting import start
+
+    root = Path.cwd()
+    settings = Settings(
+        model=options.model or _asked("candidate", "--model", "server:candidate@http://localhost:8000/v1"),
+        judges=tuple(options.drift_judge) or (_asked("judge", "--drift-judge", "server:reader@https://host/v1"),),
+        settings=read_pairs(options.drift_set, "--drift-set"),
+        judge_settings=read_pairs(options.drift_judge_set, "--drift-judge-set"),
+        root=root,
+        results=root / "results",
+        store=root / ".clinical-drift/store.sqlite",
+    )
+    return start(settings, ci=options.ci, agree=lambda: options.yes or _agreed(), say=_say)
+
+
+def _asked(what: str, option: str, example: str) -> str:
+    if not sys.stdin.isatty():
+        raise InputError(f"start: name the {what} with {option} SPEC, such as {example}")
+    return input(f"{what} (such as {example}): ").strip()
+
+
+def _agreed() -> bool:
+    if not sys.stdin.isatty():
+        raise InputError("start: nothing was asked; add --yes to go ahead without a prompt")
+    return input("go ahead? [y/N] ").strip().lower() in ("y", "yes")
+
+
 def _agreement(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.judging.agreement import compare_reviews
     from pytest_clinical_drift.judging.reviews import read_reviews
     from pytest_clinical_drift.report.agreement import render_agreement
 
-    _say(render_agreement(*compare_reviews(read_reviews(options.first), read_reviews(options.second))))
+    files = [read_reviews(file) for file in (options.first, options.second, options.third) if file is not None]
+    _say(render_agreement(*compare_reviews(*files)))
     return 0
 
 
@@ -233,16 +264,34 @@ def _freeze(options: argparse.Namespace) -> int:
     return 0
 
 
+def _sign(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.gate.signing import sign
+
+    given = {name: getattr(options, name) for name in ("key", "signer", "decision", "until", "conditions")}
+    return sign(options.results, **given, allowed=options.allowed_signers, say=_say)
+
+
 def _verify(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.results.files import RESULTS_FILE
+
+    if (options.folder / RESULTS_FILE).exists():
+        from pytest_clinical_drift.gate.signing import verify_release
+
+        today = datetime.datetime.now(tz=datetime.UTC).date()
+        return verify_release(options.folder, options.allowed_signers, _say, today)
+    return _verify_slate(options)
+
+
+def _verify_slate(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.ranking.freezing import verify
 
-    found = verify(options.folder, options.sha256)
-    for problem in found.problems:
+    result = verify(options.folder, options.sha256)
+    for problem in result.problems:
         _say(problem)
-    _say(f"{'unchanged' if found.unchanged else 'CHANGED'}: {options.folder}\nsha256 {found.sha256}")
-    if found.unchanged and options.sha256 is None:
+    _say(f"{'unchanged' if result.unchanged else 'CHANGED'}: {options.folder}\nsha256 {result.sha256}")
+    if result.unchanged and options.sha256 is None:
         _say("without --sha256 this shows only that folder and manifest agree, not that both are the old ones")
-    return 0 if found.unchanged else 1
+    return 0 if result.unchanged else 1
 
 
 def _version() -> str:

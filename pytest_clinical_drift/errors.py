@@ -21,7 +21,7 @@ class InputError(DriftError):
     def __str__(self) -> str:
         """Each on one line and harmless to a terminal: files, and what they hold, may be anybody's."""
         more = [f"and {len(self.args) - _MOST} more"] if len(self.args) > _MOST else []
-        return "\n".join(_harmless(str(told)) for told in (*self.args[:_MOST], *more))
+        return "\n".join(_harmless(str(line)) for line in (*self.args[:_MOST], *more))
 
 
 class UnknownSetting(InputError):

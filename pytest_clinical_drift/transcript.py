@@ -39,9 +39,9 @@ class Usage:
     completion_tokens: int | None = None
 
 
-def read_usage(found: object) -> Usage:
+def read_usage(usage: object) -> Usage:
     """The counts in a server's answer or a recording; whatever is no count is unknown."""
-    counts = [found.get(name) for name in ("prompt_tokens", "completion_tokens")] if isinstance(found, Mapping) else []
+    counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")] if isinstance(usage, Mapping) else []
     return Usage(*(n if isinstance(n, int) and not isinstance(n, bool) and n >= 0 else None for n in counts))
 
 

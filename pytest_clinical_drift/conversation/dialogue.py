@@ -147,8 +147,8 @@ _LONGEST_REPLY = 200_000
 def without_lost_answer(reply: Reply) -> Reply:
     """A reply that was cut off inside its reasoning, or does not end, never answered: an outage, not forgetting."""
     if max(len(reply.text), len(reply.reasoning)) > _LONGEST_REPLY:
-        told = f"the reply has {max(len(reply.text), len(reply.reasoning)):,} characters"
-        return Reply("", error=f"{told}, and not more than {_LONGEST_REPLY:,} are read; set max_tokens")
+        size = f"the reply has {max(len(reply.text), len(reply.reasoning)):,} characters"
+        return Reply("", error=f"{size}, and not more than {_LONGEST_REPLY:,} are read; set max_tokens")
     if reply.error is None and reply.truncated is not False and never_left_reasoning(reply.text):
         return replace(reply, text="", error=NO_ANSWER)
     return reply

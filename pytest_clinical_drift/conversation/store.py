@@ -1,4 +1,4 @@
-"""Replies already had, in one sqlite file: a killed run goes on where it was, and nothing is generated twice.
+"""Reply cache in one sqlite file: a killed run resumes where it was, and nothing is generated twice.
 
 The unit is one reply, found by a hash of everything it depends on. Replies of a subject whose identity is proven serve
 every later run. Those of any other subject serve only the run that generated them, as long as it has not been finished.

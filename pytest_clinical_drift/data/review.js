@@ -1,12 +1,16 @@
-// The review page: shows one question at a time, keeps the answers as a chain of records, and saves them as a file.
+// The review page: one text at a time with all its alarms; answers are kept as a chain of records and saved as a file.
 (function () {
   const data = JSON.parse(document.getElementById("data").textContent);
   const items = data.items;
-  const storeKey = "clinical-drift-review/" + data.manifest;
+  const storeKey = "clinical-drift-review/" + data.manifest + (data.part ? "/" + data.part : "");
   const $ = (id) => document.getElementById(id);
   let state = { reviewer: "", role: "", records: [], saved: 0, place: 0 };
+  let active = 0; // which alarm of the screen is answered next
   let keeps = true;
   let pending = null; // an answer that waits for its reason
+  const all = Array.from(new Set(items.map((item) => item.screen))).map((screen) => items.filter((item) => item.screen === screen));
+  let screens = all;
+  const leads = (screen) => screen.filter((item) => item.lead);
 
   // ---- what is kept
 
@@ -30,8 +34,8 @@
     return given[given.length - 1];
   }
 
-  const effect = (item, answer) => data.answers[item.kind].find((a) => a.answer === answer).effect;
-  const needsReason = (item, answer) => item.severe && effect(item, answer) === "for";
+  const entry = (item, answer) => data.answers[item.kind].find((a) => a.answer === answer);
+  const needsReason = (item, answer) => item.severe && entry(item, answer).effect === "for";
 
   function append(item, answer, reason) {
     const last = state.records[state.records.length - 1];
@@ -58,6 +62,32 @@
     tell("Saved " + count(state.records.length, "record") + " as reviews.jsonl.");
   }
 
+  /** Take over a file saved before: only where its chain is whole, it is of this run, and nothing here would be lost. */
+  async function open(file) {
+    let records = [], fault = "";
+    try {
+      records = (await file.text()).split("\n").filter((line) => line.trim()).map((line) => JSON.parse(line));
+    } catch (error) { fault = "is not a reviews file"; }
+    let previous = "";
+    for (const record of records) {
+      const { hash, ...content } = record;
+      if (chain.hash(content) !== hash || record.previous !== previous) fault = fault || "was changed after it was written";
+      if (record.manifest !== data.manifest) fault = fault || "was made for another run";
+      previous = hash;
+    }
+    if (!fault && state.records.some((record, i) => !records[i] || records[i].hash !== record.hash)) fault = "lacks answers given here: save these first, then open both files with clinical-drift verdict";
+    if (fault) return tell(file.name + " " + fault + ".", true);
+    const last = records[records.length - 1];
+    state = Object.assign(state, { records: records, saved: records.length });
+    if (last && !state.reviewer) {
+      Object.assign(state, { reviewer: last.reviewer, role: last.role });
+      for (const id of ["reviewer", "role"]) $(id).value = state[id];
+    }
+    keep();
+    draw();
+    tell("Opened " + count(records.length, "record") + " from " + file.name + ".");
+  }
+
   // ---- answering
 
   function ready() {
@@ -71,9 +101,12 @@
     return true;
   }
 
+  const screen = () => screens[state.place] || [];
+  const current = () => leads(screen())[active];
+
   function choose(answer) {
-    const item = items[state.place];
-    if (!ready()) return;
+    const item = current();
+    if (!item || !ready()) return;
     const reason = $("reason").value.trim();
     if (needsReason(item, answer) && !reason) {
       pending = answer;
@@ -85,48 +118,61 @@
     append(item, answer, reason);
     pending = null;
     keep();
+    const open = leads(screen()).findIndex((other) => !answered(other));
+    if (open >= 0) active = open;
     draw();
-    const left = items.filter((other) => !answered(other)).length;
-    $("card").scrollIntoView({ block: "start" });
-    tell("Recorded: " + answer + "." + (left ? "" : " That was the last one: save the file."));
-    $(left ? "next" : "save").focus({ preventScroll: true });
+    tell("Recorded: " + entry(item, answer).label + "." + (left() ? "" : " That was the last one: save the file."));
+    $(open >= 0 ? "asked" : left() ? "next" : "save").focus({ preventScroll: true });
   }
 
-  /** The same answer for the other turns of this fact. */
+  /** What was answered on this screen, also for the other turns of the same facts. */
   function chooseGroup() {
-    const item = items[state.place];
-    const given = answered(item);
-    const others = unansweredOf(item);
-    if (!given || !others.length) return;
-    for (const other of others) append(other, given.answer, given.reason);
+    const others = following();
+    if (!others.length) return;
+    for (const [lead, other] of others) append(other, answered(lead).answer, answered(lead).reason);
     keep();
     next();
-    tell("Recorded " + given.answer + " for " + count(others.length, "more turn") + " of this fact.");
+    tell("Recorded the same for " + count(others.length, "more turn") + ".");
   }
 
   const groupOf = (item) => items.filter((other) => other.group === item.group);
-  const unansweredOf = (item) => groupOf(item).filter((other) => other !== item && !answered(other));
+  const following = () => leads(screen()).filter(answered).flatMap((lead) =>
+    groupOf(lead).filter((other) => !other.lead && !answered(other)).map((other) => [lead, other]));
+  const left = () => items.filter((item) => !answered(item)).length;
   const count = (number, what) => number + " " + what + (number === 1 ? "" : "s");
 
-  function go(place) {
-    state.place = Math.max(0, Math.min(items.length - 1, place));
+  function go(place, at) {
+    state.place = Math.max(0, Math.min(screens.length - 1, place));
+    const open = leads(screen()).findIndex((item) => !answered(item));
+    active = at === undefined ? Math.max(0, open) : at;
     pending = null;
     keep();
     tell("");
     draw();
-    $("asked").focus({ preventScroll: true });
+    if ($("asked")) $("asked").focus({ preventScroll: true });
     $("card").scrollIntoView({ block: "start" });
   }
 
-  /** On to the first question after this one that has no answer yet. */
+  /** On to the first screen after this one that has something without an answer. */
   function next() {
-    for (let step = 1; step <= items.length; step++) {
-      const place = (state.place + step) % items.length;
-      if (!answered(items[place])) return go(place);
+    for (let step = 1; step <= screens.length; step++) {
+      const place = (state.place + step) % screens.length;
+      if (leads(screens[place]).some((item) => !answered(item))) return go(place);
     }
+    const rest = screens.findIndex((of) => of.some((item) => !answered(item)));
+    if (rest >= 0) return go(rest, 0);
     draw();
-    tell("All questions are answered: save the file.");
+    tell(left() ? "All that the filter shows is answered." : "All questions are answered: save the file.");
     $("save").focus();
+  }
+
+  function filter() {
+    const wanted = $("filter").value, name = $("case").value.trim().toLowerCase();
+    const fits = (item) => (!name || item.case_id.includes(name)) &&
+      (wanted === "all" || (wanted === "severe" ? item.severe : !answered(item)));
+    screens = all.filter((of) => of.some(fits));
+    go(0);
+    if (!screens.length) tell("Nothing fits this filter.", true);
   }
 
   // ---- drawing: texts are set as text, never as markup
@@ -148,40 +194,51 @@
 
   const folded = (title, body, open) => el("details", { open: open ? "" : null }, el("summary", null, title), body);
   const plain = (text) => el("div", { class: "text" }, text);
+  const inSummary = (item) => ["fact", "invented", "misreported"].includes(item.kind);
 
   function where(item) {
-    const turns = groupOf(item).map((other) => other.turn);
-    const run = turns.length > 1 ? el("span", null, "one of " + turns.length + " turns in a row: " + turns.join(", ")) : null;
     return el("p", { class: "where" },
-      el("span", null, state.place + 1 + " of " + items.length),
+      el("span", null, state.place + 1 + " of " + screens.length),
       el("span", null, item.case_id),
       el("span", null, item.earlier_turn ? "turns " + item.earlier_turn + " and " + item.turn : "turn " + item.turn),
-      item.severe ? el("span", { class: "tag severe" }, "severe if it holds") : null, run);
+      el("span", null, count(leads(screen()).length, "alarm")));
   }
 
   function about(item) {
-    if (!item.about && !item.before.length) return null;
     const title = item.kind === "fact" ? "Earlier values, which no longer hold:" : "";
     const list = item.before.length ? el("ul", null, ...item.before.map((text) => el("li", null, text))) : null;
     const caption = data.captions[item.kind];
-    return el("div", { class: "about" }, caption ? el("h3", null, caption) : null, item.about, list && title ? el("p", { class: "soft" }, title) : null, list);
+    return [caption && item.about ? el("span", { class: "caption" }, caption + ": ") : null, item.about, list && title ? el("p", { class: "soft" }, title) : null, list];
+  }
+
+  /** One alarm of the screen: what is asked, the answer given, and then what others thought. */
+  function alarm(item, at) {
+    const given = answered(item), turns = groupOf(item).map((other) => other.turn).sort((a, b) => a - b);
+    const head = el("button", { type: "button", class: "pick", "aria-pressed": String(at === active), onclick: () => go(state.place, at) },
+      (given ? "✓ " : "") + data.questions[item.kind]);
+    return el("li", { class: at === active ? "alarm active" : "alarm" },
+      el(at === active ? "h2" : "h3", at === active ? { id: "asked", tabindex: "-1" } : null, head),
+      item.severe ? el("span", { class: "tag severe" }, "severe if it holds") : null,
+      turns.length > 1 ? el("span", { class: "soft" }, " one of " + turns.length + " turns in a row: " + turns.join(", ")) : null,
+      el("div", { class: "about" }, ...about(item)),
+      at === active ? decide(item, given) : null,
+      revealed(item, given));
   }
 
   function texts(item) {
-    const name = ["fact", "invented"].includes(item.kind) ? "Summary" : "Reply";
+    const name = inSummary(item) ? "Summary" : "Reply";
     const later = el("section", null, el("h3", null, name + " of turn " + item.turn), marked(item.text));
     if (!item.earlier_turn) return [later];
     return [el("section", null, el("h3", null, "Reply of turn " + item.earlier_turn), marked(item.earlier)), later];
   }
 
   function context(item) {
-    const others = groupOf(item).filter((other) => other !== item);
-    const same = others.map((other) => el("section", null, el("h3", null, "Turn " + other.turn), marked(other.text)));
-    return el("section", { class: "context" },
-      el("h3", null, "Patient, turn " + item.turn), plain(item.message),
+    const same = groupOf(item).filter((other) => other !== item)
+      .map((other) => el("section", null, el("h3", null, "Turn " + other.turn), marked(other.text)));
+    return [el("h3", null, "Patient, turn " + item.turn), plain(item.message),
       item.messages ? folded("Patient's messages before", plain(item.messages)) : null,
-      folded("Record: intake and what has changed", plain(item.record), window.innerWidth > 960),
-      same.length ? folded("The same fact on the other turns", el("div", null, ...same)) : null);
+      folded("Record: intake and what has changed", plain(item.record)),
+      same.length ? folded("The same fact on the other turns", el("div", null, ...same)) : null];
   }
 
   function press(answer) {
@@ -190,50 +247,48 @@
   }
 
   function decide(item, given) {
-    const buttons = data.answers[item.kind].map((entry, i) => {
-      const key = entry.answer === "unsure" ? "0" : String(i + 1);
+    const buttons = data.answers[item.kind].map((choice, i) => {
+      const key = choice.answer === "unsure" ? "0" : String(i + 1);
       return el("button", {
-        type: "button", class: entry.effect, "data-answer": entry.answer, "data-key": key,
-        "aria-pressed": String(given ? given.answer === entry.answer : false), onclick: () => choose(entry.answer),
-      }, el("kbd", null, key), " " + entry.label);
+        type: "button", class: choice.effect, "data-answer": choice.answer, "data-key": key,
+        "aria-pressed": String(given ? given.answer === choice.answer : false), onclick: () => choose(choice.answer),
+      }, el("kbd", null, key), " " + choice.label);
     });
     const used = Array.from(new Set(state.records.map((record) => record.reason).filter(Boolean)));
     const reason = el("input", { id: "reason", list: "reasons", autocomplete: "off" });
     reason.value = given ? given.reason : "";
-    const others = given ? unansweredOf(item) : [];
-    return el("div", { class: "decide" },
+    return el("div", null,
       el("div", { class: "answers", role: "group", "aria-label": "Your answer" }, ...buttons),
-      el("div", { class: "row" },
-        el("label", null, item.severe ? "Reason (needed to dismiss)" : "Reason (if you like)", reason),
-        el("datalist", { id: "reasons" }, ...used.map((text) => el("option", { value: text }))),
-        others.length ? el("button", { type: "button", id: "group", onclick: chooseGroup },
-          "Same for turn " + others.map((other) => other.turn).join(", ") + " ", el("kbd", null, "g")) : null,
-        el("button", { type: "button", onclick: () => go(state.place - 1), "aria-label": "previous question" }, el("kbd", null, "←")),
-        el("button", { type: "button", id: "next", class: "next", onclick: next }, given ? "Next " : "Skip ", el("kbd", null, given ? "Enter" : "→"))));
+      el("label", null, item.severe ? "Reason (needed where the alarm goes)" : "Reason (if you like)", reason),
+      el("datalist", { id: "reasons" }, ...used.map((text) => el("option", { value: text }))));
   }
+
+  function onward() {
+    const others = following(), done = leads(screen()).every(answered);
+    return el("div", { class: "row" },
+      others.length && done ? el("button", { type: "button", id: "group", onclick: chooseGroup }, "Same for " + count(others.length, "more turn") + " ", el("kbd", null, "g")) : null,
+      el("button", { type: "button", onclick: () => go(state.place - 1), "aria-label": "previous screen" }, el("kbd", null, "←")),
+      el("button", { type: "button", id: "next", class: "next", onclick: next }, done ? "Next " : "Skip ", el("kbd", null, done ? "Enter" : "→")));
+  }
+
+  const opinion = (of) => el("div", null, el("p", null, el("strong", null, of.who + ": " + of.answer), of.reason ? " – " + of.reason : ""),
+    of.quote ? el("blockquote", null, of.quote) : null);
 
   function revealed(item, given) {
     if (!given) return null;
-    const opinions = item.opinions.map((opinion) => el("div", null,
-      el("p", null, el("strong", null, opinion.who + ": " + opinion.answer), opinion.reason ? " – " + opinion.reason : ""),
-      opinion.quote ? el("blockquote", null, opinion.quote) : null));
-    const none = opinions.length ? null : el("p", { class: "soft" }, "No judge was asked.");
-    return el("div", { class: "revealed" }, el("h3", null, "You said " + given.answer + "; what others thought"),
-      el("p", null, item.why), ...opinions, none, el("button", { type: "button", class: "next", onclick: next }, "Next"));
+    return el("div", { class: "revealed" }, el("p", null, el("strong", null, "You said " + entry(item, given.answer).label + ".")),
+      el("p", null, item.why), ...item.opinions.map(opinion),
+      item.opinions.length ? null : el("p", { class: "soft" }, "No judge was asked."),
+      item.last.length ? el("h3", null, "Last release") : null, ...item.last.map(opinion));
   }
 
   function draw() {
-    const item = items[state.place];
-    const given = answered(item);
-    $("card").replaceChildren(...[
-      where(item),
-      el("h2", { id: "asked", tabindex: "-1" }, data.questions[item.kind]),
-      about(item),
-      revealed(item, given),
-      el("div", { class: item.earlier_turn ? "columns pair" : "columns" }, ...texts(item), context(item)),
-      decide(item, given),
-    ].filter((part) => part !== null));
-    const done = items.filter(answered).length;
+    const item = current();
+    if (item) $("card").replaceChildren(where(item),
+      el("div", { class: item.earlier_turn ? "columns pair" : "columns" }, ...texts(item),
+        el("section", { class: "asking" }, el("ol", { class: "alarms" }, ...leads(screen()).map(alarm)), onward(), ...context(item).filter(Boolean))));
+    else $("card").replaceChildren();
+    const done = items.length - left();
     const severe = items.filter((other) => other.severe && !answered(other)).length;
     const unsaved = state.records.length - state.saved;
     $("bar").value = done;
@@ -244,22 +299,22 @@
   }
 
   function drawList() {
-    $("list").replaceChildren(...items.map((item, place) => {
+    $("list").replaceChildren(...screens.flatMap((of, place) => leads(of).map((item, at) => {
       const given = answered(item);
-      const text = (given ? "✓ " + given.answer : "– open") + " · " + item.case_id + ", turn " + item.turn + " · " + (item.about || item.kind);
-      return el("li", null, el("button", { type: "button", "aria-current": String(place === state.place), onclick: () => go(place) }, text));
-    }));
+      const text = (given ? "✓ " + entry(item, given.answer).label : "– open") + " · " + item.case_id + ", turn " + item.turn + " · " + (item.about || item.kind);
+      return el("li", null, el("button", { type: "button", "aria-current": String(place === state.place && at === active), onclick: () => go(place, at) }, text));
+    })));
   }
 
   // ---- keys
 
   function onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target.tagName === "INPUT") {
+    if (["INPUT", "SELECT"].includes(event.target.tagName)) {
       if (event.key === "Escape") event.target.blur();
       if (event.key === "Enter" && event.target.id === "reason") {
         event.preventDefault();
-        const given = answered(items[state.place]);
+        const given = answered(current());
         if (pending) choose(pending);
         else if (given) choose(given.answer);
         else event.target.blur();
@@ -268,8 +323,9 @@
     }
     const button = Array.from(document.querySelectorAll(".answers button")).find((b) => b.dataset.key === event.key);
     const steps = {
-      Enter: () => (answered(items[state.place]) ? next() : null),
+      Enter: () => (leads(screen()).every(answered) ? next() : null),
       ArrowRight: () => go(state.place + 1), ArrowLeft: () => go(state.place - 1),
+      ArrowDown: () => go(state.place, Math.min(active + 1, leads(screen()).length - 1)), ArrowUp: () => go(state.place, Math.max(active - 1, 0)),
       g: chooseGroup, s: save, r: () => $("reason").focus(),
     };
     if (button) button.click();
@@ -284,12 +340,14 @@
   $("reviewer").value = state.reviewer;
   $("role").value = state.role;
   for (const id of ["reviewer", "role"])
-    $(id).addEventListener("change", () => { state[id] = $(id).value.trim(); keep(); draw(); });
+    $(id).addEventListener("change", () => { state[id] = $(id).value.trim(); keep(); go(state.place); });
   $("who").addEventListener("submit", (event) => event.preventDefault());
   $("save").addEventListener("click", save);
+  $("open").addEventListener("change", (event) => event.target.files.length && open(event.target.files[0]));
+  for (const id of ["filter", "case"]) $(id).addEventListener("change", filter);
   $("overview").addEventListener("toggle", drawList);
   document.addEventListener("keydown", onKey);
   window.addEventListener("storage", () => { const place = state.place; load(); state.place = place; draw(); }); // another tab
-  state.place = Math.max(0, Math.min(items.length - 1, state.place));
+  state.place = Math.max(0, Math.min(screens.length - 1, state.place));
   draw();
 })();

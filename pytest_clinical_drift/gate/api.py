@@ -55,6 +55,7 @@ class Settings:
     turns: int | None = None
     interludes: Path | None = None
     single_message: bool = False
+    pdsqi: bool = False
     record: str = "first-message"
     probe_every_turn: bool = False
 
@@ -116,7 +117,7 @@ def run_gate(
     run = GateRun(asked, _no_scores)
     chosen = list(run.cases) if only is None else list(only)
     if unknown := [name for name in chosen if name not in run.cases]:
-        raise InputError(f"there is no case {unknown[0]!r} in {run.cases_path}")
+        raise InputError(f"no case {unknown[0]!r} in {run.cases_path}")
     return _carry_out(run, chosen)
 
 

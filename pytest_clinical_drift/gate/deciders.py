@@ -15,6 +15,7 @@ def judge_policy(rules: JudgeRules, *, may_calibrate: bool = True) -> JudgePolic
         {str(name): floor for name, floor in rules.floors.items()},
         rules.readings,
         may_calibrate and rules.calibrate != "never",
+        rules.dismiss_severe,
     )
 
 

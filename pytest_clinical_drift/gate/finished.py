@@ -6,8 +6,8 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from pytest_clinical_drift.gate.ledger import attempts_of, controls_of, ledger_above
 from pytest_clinical_drift.report.dossier_pages import render_case_pages
 from pytest_clinical_drift.report.html import REPORT_FILE, render_report
 from pytest_clinical_drift.report.json_file import write_results
@@ -15,6 +15,8 @@ from pytest_clinical_drift.results.files import write_atomically
 from pytest_clinical_drift.results.folders import CASE_PAGES
 from pytest_clinical_drift.results.inputs import GateInputs
 from pytest_clinical_drift.results.models import RunResult
+from pytest_clinical_drift.results.releases import Standing, record_hash, standing_of
+from pytest_clinical_drift.results.sheet import Sheet
 from pytest_clinical_drift.transcript import Transcript
 
 Transcripts = Mapping[str, Sequence[Transcript]]
@@ -30,15 +32,23 @@ class FinishedRun:
     attempt: str = ""
     """Which attempt of this candidate it is."""
 
-    def write(self, folder: Path, transcripts: Transcripts, sign_off: Mapping[str, Any]) -> list[Path]:
-        """Results first, then the dossier; returns what people may want to open."""
+    def write(self, folder: Path, transcripts: Transcripts, sheet: Sheet, *, place: Path | None = None) -> list[Path]:
+        """Results first, then the dossier; returns what people may want to open.
+
+        `place`: where the run lies whose ledger counts, unless it is written there.
+        """
         results = write_results(self.result, folder)
-        page = render_report(
-            self.result, transcripts, thresholds=self.gate.thresholds, sign_off=sign_off, attempt=self.attempt
-        )
+        standing = self.standing(folder, sheet, place or folder)
+        page = render_report(self.result, transcripts, thresholds=self.gate.thresholds, standing=standing)
         written = write_atomically(folder / REPORT_FILE, page)
         shutil.rmtree(folder / CASE_PAGES, ignore_errors=True)  # of a verdict that was written here before
         for name, case_page in render_case_pages(self.result, transcripts, report=REPORT_FILE):
             (folder / CASE_PAGES).mkdir(exist_ok=True)
             (folder / CASE_PAGES / name).write_text(case_page, encoding="utf-8")
         return [results, written]
+
+    def standing(self, folder: Path, sheet: Sheet, place: Path) -> Standing:
+        """What the page to sign says beside the run record, which is written."""
+        home, manifest = ledger_above(place), self.result.manifest
+        attempts, controls = (attempts_of(home, manifest), controls_of(home, manifest)) if home else (None, None)
+        return standing_of(self.result, record_hash(folder), sheet, home=home, attempts=attempts, controls=controls)

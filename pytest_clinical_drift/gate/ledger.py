@@ -16,6 +16,8 @@ from typing import Any
 
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.results.models import Manifest
+from pytest_clinical_drift.results.releases import Attempts, InstrumentCheck
+from pytest_clinical_drift.subjects.control import CONTROLS
 from pytest_clinical_drift.verdict.states import Verdict
 
 FILE_NAME = "ledger.jsonl"
@@ -76,7 +78,6 @@ def _sentence(entry: Entry, lines: Sequence[str]) -> str:
     entries = [_parse(line) for line in lines]
     mine = [line for line in entries if line and all(line.get(key) == entry[key] for key in _CANDIDATE)]
     earlier = [line for line in mine if line.get("verdict") != Verdict.PARTIAL]
-    chain = [None, *map(_digest, lines)]
     (sentence,) = text_lines(
         "gate.txt.j2",
         "attempt",
@@ -84,9 +85,55 @@ def _sentence(entry: Entry, lines: Sequence[str]) -> str:
         earlier=[str(line.get("verdict")) for line in earlier],
         subsets=len(mine) - len(earlier),
         changed=[f"the {key}" for key in _WATCHED if earlier and earlier[-1].get(key) != entry[key]],
-        altered=any(line is None or line.get("previous") != last for line, last in zip(entries, chain, strict=False)),
+        altered=_altered(lines),
     )
     return sentence
+
+
+def ledger_above(place: Path) -> Path | None:
+    """The folder of results whose ledger tells of the run at a place below it."""
+    return next((folder for folder in place.resolve().parents if (folder / FILE_NAME).is_file()), None)
+
+
+def attempts_of(folder: Path, manifest: Manifest) -> Attempts:
+    """All runs of this candidate."""
+    lines = (folder / FILE_NAME).read_text(encoding="utf-8", errors="replace").splitlines()
+    entries = [entry for line in lines if (entry := _parse(line))]
+    candidate = dict(zip(_CANDIDATE, (manifest.model, manifest.revision, manifest.hashes.system_prompt), strict=True))
+    same_model = [entry for entry in entries if entry.get("subject") == manifest.model]
+    mine = [entry for entry in same_model if all(entry.get(key) == value for key, value in candidate.items())]
+    whole = [entry for entry in mine if entry.get("verdict") != Verdict.PARTIAL]
+    return Attempts(
+        verdicts=tuple((str(entry.get("time"))[:10], str(entry.get("verdict"))) for entry in whole),
+        subsets=len(mine) - len(whole),
+        others=len(same_model) - len(mine),
+        altered=_altered(lines),
+    )
+
+
+def controls_of(folder: Path, manifest: Manifest) -> InstrumentCheck | None:
+    """The newest run of each control with this version, these cases and these limits; None where none was run."""
+    lines = (folder / FILE_NAME).read_text(encoding="utf-8", errors="replace").splitlines()
+    wanted = {
+        "version": manifest.versions.get("pytest-clinical-drift"),
+        "cases": manifest.hashes.cases,
+        "thresholds": manifest.hashes.thresholds,
+    }
+    got: dict[str, str] = {}
+    for entry in filter(None, map(_parse, lines)):
+        kind, _, name = str(entry.get("subject")).partition(":")
+        same = all(entry.get(key) == value for key, value in wanted.items())
+        if kind == "control" and same and entry.get("verdict") != Verdict.PARTIAL:
+            got[name] = str(entry.get("verdict"))
+    right = [name for name, verdict in got.items() if verdict == (Verdict.PASS if name == "steady" else Verdict.FAIL)]
+    wrong = tuple(sorted(got.keys() - set(right)))
+    return InstrumentCheck(len(right), wrong, len(CONTROLS)) if got else None
+
+
+def _altered(lines: Sequence[str]) -> bool:
+    chain = [None, *map(_digest, lines)]
+    entries = map(_parse, lines)
+    return any(line is None or line.get("previous") != last for line, last in zip(entries, chain, strict=False))
 
 
 def _parse(line: str) -> dict[str, Any] | None:

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
@@ -18,13 +17,13 @@ from pytest_clinical_drift.gate.ledger import record_run
 from pytest_clinical_drift.gate.manifest import count_tokens
 from pytest_clinical_drift.gate.reopened import read_transcripts
 from pytest_clinical_drift.gate.reporting import shown
-from pytest_clinical_drift.report.html import read_sign_off
 from pytest_clinical_drift.report.markdown import publish_markdown
 from pytest_clinical_drift.report.terminal import render_summary
 from pytest_clinical_drift.results.folders import TRANSCRIPTS, RunFolder, check_results_place
 from pytest_clinical_drift.results.inputs import GateInputs, write_inputs
 from pytest_clinical_drift.results.models import JudgeRecord, Manifest, ReviewRecord, TokenCounts
 from pytest_clinical_drift.results.shards import ShardRun, Shards, find_shards
+from pytest_clinical_drift.results.sheet import Sheet, read_sheet
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.transcript import Transcript
@@ -166,13 +165,13 @@ def _tokens(counts: Sequence[TokenCounts | None]) -> TokenCounts | None:
 
 def _transcripts(shards: Shards) -> dict[str, list[Transcript]]:
     """By case, for the dossier and the review page."""
-    found: dict[str, list[Transcript]] = {}
+    transcripts: dict[str, list[Transcript]] = {}
     for run in shards.used:
         own = {case.case_id for case in run.result.cases}
         if cases := [case for case in run.inputs.cases if case.id in own]:
             for transcript in read_transcripts(run.folder, run.inputs, cases):
-                found.setdefault(transcript.case_id, []).append(transcript)
-    return found
+                transcripts.setdefault(transcript.case_id, []).append(transcript)
+    return transcripts
 
 
 def _publish(
@@ -180,7 +179,7 @@ def _publish(
 ) -> list[Path]:
     """Everything that a run's folder holds, published in one step."""
     folder.create()
-    written = finished.write(folder.draft, transcripts, _sign_off())
+    written = finished.write(folder.draft, transcripts, _sheet())
     judged = sorted(
         (stored for run in shards.used for stored in run.inputs.judged),
         key=lambda stored: (stored.case_id, stored.repeat),
@@ -193,8 +192,8 @@ def _publish(
     return folder.publish(written, on_top=True)
 
 
-def _sign_off() -> dict[str, Any]:
+def _sheet() -> Sheet:
     try:
-        return read_sign_off(Path.cwd())
+        return read_sheet(Path.cwd())
     except OSError as error:
         raise InputError(f"the sign-off sheet cannot be read ({error.strerror})") from None

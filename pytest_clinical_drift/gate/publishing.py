@@ -46,7 +46,7 @@ def finish_run(run: GateRun, collected: CollectedCases, transcripts: Transcripts
 def publish_run(run: GateRun, finished: FinishedRun, transcripts: Transcripts) -> list[Path]:
     """Write everything into the run's folder and publish it; a run over the full set also lies on top."""
     folder = run.folder
-    written = finished.write(folder.draft, transcripts, run.sign_off)
+    written = finished.write(folder.draft, transcripts, run.sheet)
     stored = store_judged({group: judged for group, judged in run.judged.items() if group[0] in transcripts})
     window = run.session.options.window
     write_inputs(folder.draft, run.gate, finished.result.deciders, finished.result.manifest, stored, window=window)
@@ -80,7 +80,7 @@ def whole_result(finished: FinishedRun, collected: CollectedCases, problem: str 
         outcome="failed" if failed else "passed",
         message=": ".join(filter(None, ("; ".join(filter(None, first)), rest))),
         figures=set_properties(result),
-        text="\n".join((*filter(None, first), *(f"  {reason}" for reason in reasons), "the table stands at the end")),
+        text="\n".join((*filter(None, first), *(f"  {reason}" for reason in reasons), "the table is at the end")),
         error=failed and (code != 1 or verdict in (Verdict.INCOMPLETE, Verdict.UNSETTLED, Verdict.PARTIAL)),
     )
 

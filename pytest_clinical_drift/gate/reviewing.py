@@ -2,65 +2,71 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.collected import CollectedCases
 from pytest_clinical_drift.gate.finished import FinishedRun
-from pytest_clinical_drift.gate.reopened import Conversation, Reopened, reopen
-from pytest_clinical_drift.judging.material import record_of
-from pytest_clinical_drift.judging.opinions import State
-from pytest_clinical_drift.judging.questions import Question
+from pytest_clinical_drift.gate.ledger import ledger_above
+from pytest_clinical_drift.gate.reopened import Reopened, reopen
+from pytest_clinical_drift.gate.review_plan import decisions_in, review_items, split_items
+from pytest_clinical_drift.judging.opinions import Opinion, State
 from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, read_reviews
-from pytest_clinical_drift.report.headlines import MOST_TO_READ, run_headline
-from pytest_clinical_drift.report.html import read_sign_off
-from pytest_clinical_drift.report.review_page import FILE_NAME, ReviewItem, render_review
+from pytest_clinical_drift.report.headlines import run_headline
+from pytest_clinical_drift.report.review_page import FILE_NAME, render_review
 from pytest_clinical_drift.report.reviews import change_lines
-from pytest_clinical_drift.report.sentences import grade_rank
 from pytest_clinical_drift.report.words import counted
-from pytest_clinical_drift.results.files import write_atomically
+from pytest_clinical_drift.results.files import read_results, write_atomically
 from pytest_clinical_drift.results.models import ReviewRecord
-from pytest_clinical_drift.scoring.assessment import Alarm, AlarmState, CaseAssessment
-from pytest_clinical_drift.verdict.measures import in_a_row
+from pytest_clinical_drift.results.releases import newest_release, record_hash, releases_below
+from pytest_clinical_drift.results.sheet import read_sheet
+from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.verdict.values import SetVerdict
 
 FOLDER = "reviewed"
 """Where the results with reviews go, beside the untouched ones."""
 
-MIXED_IN = 20
-"""Cleared answers that a reviewer reads among the alarms, so that reviews can also worsen a verdict."""
-
 Say = Callable[[str], object]
 
 
-def write_review_page(results: Path, out: Path | None, say: Say) -> int:
-    """Write the page on which a person settles the alarms of a run."""
+def write_review_page(results: Path, out: Path | None, say: Say, *, parts: int = 1, last: Path | None = None) -> int:
+    """Write the page on which a person settles the alarms of a run; several where people share the work."""
+    if parts < 1:
+        raise InputError(f"--split must be at least 1, found {parts}")
     run = reopen(results)
-    items = review_items(run)
+    items = review_items(run, _last_decisions(results, last))
     if not items:
         say("there is nothing to review: no alarm is open or confirmed, and no judge has cleared anything")
         return 0
-    headline = run_headline(run.result)
-    page = render_review(items, manifest=run.inputs.manifest, slug=run.inputs.slug, headline=headline)
-    groups = len({item.group for item in items})
-    say(f"{counted(len(items), 'question')} in {counted(groups, 'group')}")
-    if groups > MOST_TO_READ:
-        say("too many to read; use a better judge")
-    say(f"written: {write_atomically(out or results / FILE_NAME, page)}")
+    place, headline = out or results / FILE_NAME, run_headline(run.result)
+    for number, part in enumerate(split_items(items, parts) if parts > 1 else [items], start=1):
+        name = f"part {number} of {parts}" if parts > 1 else ""
+        page = render_review(part, manifest=run.inputs.manifest, slug=run.inputs.slug, headline=headline, part=name)
+        findings = counted(sum(item.lead for item in part), "finding")
+        say(f"{findings} on {counted(len({item.screen for item in part}), 'screen')}, {counted(len(part), 'question')}")
+        file = place.with_stem(f"{place.stem}-{number}") if parts > 1 else place
+        say(f"written: {write_atomically(file, page)}")
     return 0
+
+
+def _last_decisions(results: Path, last: Path | None) -> dict[tuple[str, str], list[Opinion]]:
+    """What people said in the run of the last signed release, or in the results named."""
+    if last is None and (home := ledger_above(results / FILE_NAME)) is not None:
+        newest = newest_release(releases_below(home), record_hash(results))
+        last = newest[0].parent if newest else None
+    return decisions_in(read_results(last)) if last is not None else {}
 
 
 def judge_with_reviews(results: Path, files: Sequence[Path], out: Path | None, say: Say) -> int:
     """Judge a run again with what people have answered, say what changed, and end as a run would."""
-    reviews, sign_off = Reviews(), read_sign_off(Path.cwd())
+    reviews, sheet = Reviews(), read_sheet(Path.cwd())
     for file in files:
         reviews = read_reviews(file, known=reviews)
     run = reopen(results)
     collected, reviewed = rejudge(run, reviews)
     finished = FinishedRun(collected.result(run.result.manifest, reviewed), run.inputs)
-    written = finished.write(out or results / FOLDER, run.transcripts, sign_off)
+    written = finished.write(out or results / FOLDER, run.transcripts, sheet, place=results)
     before = {case.case_id: case.verdict for case in run.result.cases}
     changed = [
         (case.case_id, before[case.case_id], case.verdict)
@@ -74,14 +80,18 @@ def judge_with_reviews(results: Path, files: Sequence[Path], out: Path | None, s
 
 def rejudge(run: Reopened, reviews: Reviews) -> tuple[CollectedCases, ReviewRecord]:
     """Check that the reviews are of this run, and judge it with them; with what changed, for the results file."""
-    severe = {alarm.question for _, alarm in run.alarms if alarm.severe}
+    severe = {alarm.question for _, alarm in run.alarms if alarm.severe and alarm.state != AlarmState.DISMISSED}
     check_reviews(reviews, run.inputs.manifest, run.questions, severe)
+    alone = 0
+    if run.inputs.thresholds.judge.dismiss_severe > 1:
+        reviews, alone = reviews.with_two_people(severe)
     collected = run.judge(reviews)
     reviewed = ReviewRecord(
         before=run.result.verdict,
         after=collected.verdict.verdict if collected.verdict else run.result.verdict,
         **_settled(run, reviews),
         open=sum(alarm.state == AlarmState.OPEN for scored in collected.runs for alarm in scored.alarms),
+        second_person=alone,
         manifest=run.inputs.manifest,
         reviewers=reviews.people_on(run.questions),
         records=len(reviews.records),
@@ -124,106 +134,3 @@ def reviews_in_run(
         dismissed=states.count(AlarmState.DISMISSED),
         confirmed=states.count(AlarmState.CONFIRMED),
     )
-
-
-# -- what a reviewer is asked: the alarms of a run, the worst first, with answers mixed in that the judge cleared
-
-
-_CLEARED = (State.CLEARED, State.DISMISSED)
-_GRAVE = ("must", "must_not", "forbidden", "harm")
-"""Kinds of cleared question that are read first: what they missed could harm."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A question for the page, with the alarms that it settles; without any where the judge cleared it."""
-
-    talk: Conversation
-    question: Question
-    alarms: tuple[Alarm, ...]
-
-    @property
-    def severe(self) -> bool:
-        return any(alarm.severe for alarm in self.alarms) if self.alarms else self.question.kind in _GRAVE
-
-    @property
-    def thing(self) -> tuple[str, int, str]:
-        """Questions on one fact of one conversation, over turns in a row, are read together."""
-        return self.talk.case.id, self.talk.transcript.repeat, self.question.fact or self.question.id
-
-    @property
-    def rank(self) -> tuple[bool, int, bool]:
-        """The worst first: severe before others, by grade of harm, open before confirmed."""
-        grade = min((grade_rank(alarm.grade) for alarm in self.alarms), default=0)
-        return not self.severe, grade, not any(alarm.state == AlarmState.OPEN for alarm in self.alarms)
-
-
-def review_items(run: Reopened) -> list[ReviewItem]:
-    """Everything that no person has settled yet, in the order in which it is best read."""
-    groups = in_a_row(_alarmed(run), lambda asked: asked.thing, lambda asked: asked.question.turn)
-    groups.sort(key=lambda group: (min(asked.rank for asked in group), group[0].question.case_id))
-    draw = random.Random(run.inputs.manifest)
-    for asked in _cleared(run, draw):
-        groups.insert(draw.randint(0, len(groups)), [asked])
-    return [_item(asked, number) for number, group in enumerate(groups) for asked in group]
-
-
-def _alarmed(run: Reopened) -> list[_Asked]:
-    """Each question once, though several alarms may hang on it."""
-    by_question: dict[str, _Asked] = {}
-    questions = run.questions
-    for talk, alarm in run.alarms:
-        if alarm.settled_by == "person" or alarm.state == AlarmState.DISMISSED or alarm.question not in questions:
-            continue
-        known = by_question.get(alarm.question) or _Asked(talk, questions[alarm.question], ())
-        by_question[alarm.question] = replace(known, alarms=(*known.alarms, alarm))
-    return list(by_question.values())
-
-
-def _cleared(run: Reopened, draw: random.Random) -> list[_Asked]:
-    waiting = {alarm.question for _, alarm in run.alarms if alarm.state != AlarmState.DISMISSED}
-    candidates = {
-        question.id: _Asked(talk, question, ())
-        for talk in run.conversations
-        for question in talk.questions
-        if (ruling := talk.rulings[question.about]).state in _CLEARED and not ruling.by_person
-        if question.id not in waiting
-    }
-    return [candidates[key] for key in draw.sample(sorted(candidates), min(MIXED_IN, len(candidates)))]
-
-
-def _item(asked: _Asked, group: int) -> ReviewItem:
-    question, case = asked.question, asked.talk.case
-    ruling = asked.talk.rulings[question.about]
-    telling = next((o for o in ruling.opinions if o.quote), None)
-    quotes = dict.fromkeys(alarm.quote for alarm in asked.alarms if alarm.quote)
-    earlier = [alarm.earlier_quote for alarm in asked.alarms if alarm.earlier_quote]
-    return ReviewItem(
-        question=question,
-        group=group,
-        severe=asked.severe,
-        quote=" … ".join(quotes) or (telling.quote if telling else ""),
-        message=case.turns[question.turn - 1].message,
-        messages=_messages_before(asked),
-        record=record_of(case, question.turn),
-        why=_why(asked.alarms),
-        opinions=ruling.opinions,
-        earlier_quote=earlier[0] if earlier else (telling.earlier_quote if telling else ""),
-    )
-
-
-def _messages_before(asked: _Asked) -> str:
-    question = asked.question
-    first = 1 if question.kind in ("fact", "invented") else (question.earlier_turn or question.turn) + 1
-    turns = asked.talk.case.turns[first - 1 : question.turn - 1]
-    return "\n\n".join(f"Turn {turn.turn}: {turn.message}" for turn in turns)
-
-
-def _why(alarms: Sequence[Alarm]) -> str:
-    if not alarms:
-        return "A draw from what the judge has cleared: here to see what it misses."
-    reasons = dict.fromkeys(
-        f"{alarm.kind} ({alarm.state}{f', by {alarm.settled_by}' if alarm.settled_by else ''}): {alarm.reason}"
-        for alarm in alarms
-    )
-    return "; ".join(reasons)

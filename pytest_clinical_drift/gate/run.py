@@ -15,9 +15,9 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.sharding import cases_of_shard
 from pytest_clinical_drift.cases.signing import signed
 from pytest_clinical_drift.conversation import prompts
-from pytest_clinical_drift.conversation.frontier import Plan
 from pytest_clinical_drift.conversation.prompts import RecordPlace
 from pytest_clinical_drift.conversation.runner import BackgroundRunner
+from pytest_clinical_drift.conversation.scheduler import Plan
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
 from pytest_clinical_drift.gate.deciders import judge_policy
@@ -25,10 +25,10 @@ from pytest_clinical_drift.gate.own_scores import Scores
 from pytest_clinical_drift.gate.settings import GateSettings
 from pytest_clinical_drift.judging.prompts import prompt_hash
 from pytest_clinical_drift.judging.session import Group, JudgedConversation, JudgeSession
-from pytest_clinical_drift.report.html import read_sign_off
 from pytest_clinical_drift.results.files import check_comparable, load_baseline
 from pytest_clinical_drift.results.folders import RunFolder, check_results_place
 from pytest_clinical_drift.results.inputs import GateInputs
+from pytest_clinical_drift.results.sheet import Sheet, read_sheet
 from pytest_clinical_drift.results.versions import package_versions
 from pytest_clinical_drift.scoring.alignment import find_embedder
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
@@ -91,6 +91,7 @@ class GateRun:
             rules=judge_policy(thresholds.judge, may_calibrate=settings.shard is None),
             subject=str(self.spec),
             repeats=settings.repeats,
+            pdsqi=settings.pdsqi,
             store=settings.store,
             root=settings.root,
             today=self.gate.today,
@@ -106,9 +107,9 @@ class GateRun:
         check_results_place(self.folder.top)
 
     @cached_property
-    def sign_off(self) -> dict[str, Any]:
-        """The project's sign-off sheet."""
-        return read_sign_off(self.settings.root)
+    def sheet(self) -> Sheet:
+        """What the project says about its release."""
+        return read_sheet(self.settings.root)
 
     @property
     def store_path(self) -> Path | None:
@@ -120,7 +121,7 @@ class GateRun:
 
         `say` gets what a check that takes long is waiting for.
         """
-        _ = self.sign_off
+        _ = self.sheet
         if say is not None and isinstance(self.subject, TalkativeSubject):
             self.subject.say = say
         self.scorer.prepare()

@@ -79,7 +79,7 @@ def against(kind: str, answer: str) -> bool:
 def find_object(text: str, keys: Collection[str] = ("answer",)) -> dict[str, Any] | None:
     """The last JSON object of a text that has one of the keys; a judge may write around it."""
     decoder = json.JSONDecoder()
-    found: dict[str, Any] | None = None
+    last: dict[str, Any] | None = None
     place = text.find("{")
     while place >= 0:
         try:
@@ -88,9 +88,9 @@ def find_object(text: str, keys: Collection[str] = ("answer",)) -> dict[str, Any
             place = text.find("{", place + 1)
             continue
         if isinstance(value, dict) and not value.keys().isdisjoint(keys):
-            found = value
+            last = value
         place = text.find("{", end)
-    return found
+    return last
 
 
 def answer_schema(kind: str) -> dict[str, Any]:

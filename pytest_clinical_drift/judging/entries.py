@@ -82,14 +82,14 @@ def care_of(answer: ReadingAnswer) -> str | None:
 
 def standing_of(reading: Reading, answer: ReadingAnswer) -> list[Standing]:
     """Advice that stands at the end of a window, for the next one; what does not occur in its reply is left out."""
-    found = []
+    standing = []
     for item in _list(answer.given, "standing") or ():
         turn, quote = item.get("turn"), plain_text(item.get("quote"))
         if isinstance(turn, int) and (
             occurs_in(quote, reading.reply_of(turn)) or Standing(turn, quote) in reading.standing
         ):
-            found.append(Standing(turn, quote))
-    return found
+            standing.append(Standing(turn, quote))
+    return standing
 
 
 def _facts(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entry]:
@@ -189,8 +189,8 @@ def _courses(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entry]:
             yield Entry("course", reading.turn, quote, UNSURE, quote, reason=reason, doubt="malformed")
             continue
         span = (turns[0], turns[1])
-        told = any(occurs_in(quote, line.reply) for line in reading.turns if span[0] <= line.turn <= span[1])
-        doubt = "" if told and answer in COURSES else "quote" if answer in COURSES else "malformed"
+        quoted = any(occurs_in(quote, line.reply) for line in reading.turns if span[0] <= line.turn <= span[1])
+        doubt = "" if quoted and answer in COURSES else "quote" if answer in COURSES else "malformed"
         yield Entry("course", span[1], "", UNSURE if doubt else str(answer), quote, "", reason, span, doubt)
 
 
@@ -211,16 +211,16 @@ def _missing(reading: Reading, kind: str) -> Entry:
 
 
 def _mapping(given: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = given.get(key)
-    return found if isinstance(found, Mapping) else {}
+    value = given.get(key)
+    return value if isinstance(value, Mapping) else {}
 
 
 def _list(given: Mapping[str, Any], key: str) -> list[Mapping[str, Any]] | None:
     """The objects of a list; None where it is missing, holds something else or far too much."""
-    found = given.get(key)
-    if not isinstance(found, list) or len(found) > _MOST_LISTED or not all(isinstance(item, Mapping) for item in found):
+    value = given.get(key)
+    if not isinstance(value, list) or len(value) > _MOST_LISTED or not all(isinstance(item, Mapping) for item in value):
         return None
-    return found
+    return value
 
 
 # ---- the form of an answer, for servers that can be held to one

@@ -46,6 +46,8 @@ class JudgePolicy:
     """Wordings in which every text is read."""
     calibrate: bool = True
     """Measure a judge that has no valid calibration; False: that is an error."""
+    dismiss_severe: int = 1
+    """People who have to agree before a severe alarm is dismissed."""
 
 
 def make_judges(specs: Sequence[str], settings: Mapping[str, str]) -> tuple[list[Judge], JudgeOptions]:

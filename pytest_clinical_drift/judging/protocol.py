@@ -140,7 +140,7 @@ def build_judge(spec: str, settings: Mapping[str, str]) -> Judge | None:
     kind, colon, target = spec.strip().partition(":")
     if kind == RULES and not colon:
         for name in settings:
-            raise InputError(f"--drift-judge-set {name}: there is no judge; give one with --drift-judge")
+            raise InputError(f"--drift-judge-set {name}: no judge; give one with --drift-judge")
         return None
     others = {point.name: point for point in metadata.entry_points(group=ENTRY_POINTS)}
     if kind in others and target:

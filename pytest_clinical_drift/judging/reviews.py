@@ -82,6 +82,26 @@ class Reviews:
         answers = (review for review in self.records if question and review.question == question)
         return tuple(Opinion(r.reviewer, 0, r.answer, "", r.reason, role=r.role) for r in answers)
 
+    def with_two_people(self, severe: Collection[str] = ()) -> tuple[Reviews, int]:
+        """Where a severe alarm needs two people to dismiss it: what one dismissed is unsure; and how many those are.
+
+        `severe` are questions that are severe whatever a record says of itself.
+        """
+        dismissing: dict[str, set[str]] = {}
+        for review in self.records:
+            people = dismissing.setdefault(review.question, set())
+            (people.add if review.dismisses else people.discard)(review.reviewer)
+        lone = {
+            review.question
+            for review in self.records
+            if (review.severe or review.question in severe) and len(dismissing[review.question]) == 1
+        }
+        records = (
+            review.model_copy(update={"answer": UNSURE}) if review.question in lone and review.dismisses else review
+            for review in self.records
+        )
+        return Reviews(tuple(records)), len(lone)
+
     def people_on(self, questions: Collection[str]) -> tuple[str, ...]:
         """Who answered any of these questions, with the role declared."""
         heard = (review for review in self.records if review.question in questions)
@@ -104,16 +124,16 @@ def _read(where: str, line: str, previous: str) -> Review:
         raw = json.loads(line)
         review = Review.model_validate(raw)
     except ValidationError as error:
-        raise InputError(f"{where}: is no review ({first_fault(error)})") from None
+        raise InputError(f"{where}: not a review ({first_fault(error)})") from None
     except (ValueError, RecursionError):
-        raise InputError(f"{where}: is no review (not JSON)") from None
+        raise InputError(f"{where}: not a review (not JSON)") from None
     fault = ""
     if review.hash != content_hash({key: value for key, value in raw.items() if key != "hash"}):
         fault = "was changed after it was written, its hash does not fit"
     elif review.previous != previous:
         fault = "does not follow the record before it; a line was added, moved or taken out"
     elif review.answer not in answers_of(review.kind):
-        fault = f"{review.answer!r} is no answer to a question of kind {review.kind!r}"
+        fault = f"{review.answer!r} is not an answer to a question of kind {review.kind!r}"
     elif review.severe and review.dismisses and not review.reason.strip():
         fault = "dismisses a severe alarm without a reason"
     if fault:

@@ -114,9 +114,9 @@ def judge_slate(
 
 def exit_code(verdicts: Iterable[str], *, failed: bool, incomplete: bool) -> int:
     """0 PASS or CAUTION, 1 FAIL, 6 no FAIL but something could not be evaluated, 7 neither but a part of the tests."""
-    found = set(verdicts)
-    if failed or FigureState.FAIL in found:
+    present = set(verdicts)
+    if failed or FigureState.FAIL in present:
         return 1
-    if incomplete or FigureState.NOT_EVALUATED in found:
+    if incomplete or FigureState.NOT_EVALUATED in present:
         return 6
-    return 7 if Verdict.PARTIAL in found else 0
+    return 7 if Verdict.PARTIAL in present else 0

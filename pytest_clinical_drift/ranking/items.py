@@ -116,9 +116,9 @@ class SlatePlugin(reporting.GroupsPlugin):
     def pytest_report_header(self) -> list[str]:
         gate = self.run.thresholds.resolve() if self.run.thresholds else "the bundled thresholds"
         model = f", ranker {self.run.model}" if self.run.model else ""
-        told = f"slate {', '.join(self.run.slates)}{model}, gate: {gate}"
+        header = f"slate {', '.join(self.run.slates)}{model}, gate: {gate}"
         alone = [] if self.config.args else ["slate only; your tests are not collected"]
-        return [f"clinical-drift: {line}" for line in (told, *alone)]
+        return [f"clinical-drift: {line}" for line in (header, *alone)]
 
     def groups(self, session: pytest.Session) -> list[pytest.Collector]:
         return [SlateGroup.from_parent(session, plugin=self, slug=slug) for slug in self.run.slates]
@@ -222,7 +222,7 @@ def _take_selection(config: pytest.Config, run: SlateRun) -> frozenset[str]:
         if argument.startswith(f"{PREFIX}/") and not Path(argument.partition("::")[0]).exists():
             slug, _, metric = argument.removeprefix(f"{PREFIX}/").partition("::")
             if slug not in run.slates or (metric and metric not in run.slates[slug].tests):
-                raise InputError(f"{argument}: there is no such test; slates here: {', '.join(run.slates)}")
+                raise InputError(f"{argument}: no such test; slates here: {', '.join(run.slates)}")
             named.append(argument)
         else:
             paths.append(argument)

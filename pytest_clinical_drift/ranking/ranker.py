@@ -137,10 +137,10 @@ def temporal_auc(ranker: Ranker, labels: Sequence[LabelledPair], *, cutoff: int 
 
 
 def _by_disease(pairs: Sequence[LabelledPair]) -> dict[str, list[LabelledPair]]:
-    found: dict[str, list[LabelledPair]] = {}
+    by_disease: dict[str, list[LabelledPair]] = {}
     for pair in pairs:
-        found.setdefault(pair.disease, []).append(pair)
-    return found
+        by_disease.setdefault(pair.disease, []).append(pair)
+    return by_disease
 
 
 def _digest(pair: LabelledPair) -> int:
@@ -150,11 +150,11 @@ def _digest(pair: LabelledPair) -> int:
 
 def _fit_and_score(ranker: Ranker, train: Sequence[LabelledPair], test: Sequence[LabelledPair]) -> Floats:
     _guarded(ranker.fit, train)
-    found: dict[LabelledPair, float] = {}
+    scores: dict[LabelledPair, float] = {}
     for disease, pairs in _by_disease(test).items():
         drugs = [pair.drug for pair in pairs]
-        found.update(zip(pairs, _scores(ranker, disease, drugs).tolist(), strict=True))
-    return np.asarray([found[pair] for pair in test], dtype=np.float64)
+        scores.update(zip(pairs, _scores(ranker, disease, drugs).tolist(), strict=True))
+    return np.asarray([scores[pair] for pair in test], dtype=np.float64)
 
 
 def _scores(ranker: Ranker, disease: str, drugs: Sequence[str]) -> Floats:
@@ -225,5 +225,5 @@ def mean_of(figures: Iterable[Figure]) -> Figure:
 
 def hit(scores: Floats, index: int, *, k: int) -> float:
     """Whether the drug at `index` ranks among the first K: 1 or 0, or the share of tied orders in which it does."""
-    better, tied = (int(np.count_nonzero(found)) for found in (scores > scores[index], scores == scores[index]))
+    better, tied = (int(np.count_nonzero(mask)) for mask in (scores > scores[index], scores == scores[index]))
     return min(1.0, max(0.0, (k - better) / tied))

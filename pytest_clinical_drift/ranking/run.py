@@ -133,9 +133,9 @@ class GatedSlate:
         name = metric.removesuffix("_lift")
         if name not in self._ranked:
             self._ranked.update(measure_ranker(self._run.ranker, self.slate, name))
-        found = self._ranked[name]
-        figure = found.lift if metric.endswith("_lift") else found.value
-        per_year = {str(year): item.value for year, item in found.per_year.items()}
+        ranked = self._ranked[name]
+        figure = ranked.lift if metric.endswith("_lift") else ranked.value
+        per_year = {str(year): item.value for year, item in ranked.per_year.items()}
         return replace(judge(metric, figure, limits, needs_interval=False), per_year=per_year)
 
     @property

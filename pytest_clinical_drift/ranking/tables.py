@@ -107,10 +107,10 @@ class Table:
 
 def find_table(folder: Path, stems: Sequence[str]) -> Table | None:
     """The one file of these names in the folder; two would leave open which one counts."""
-    found = [file for stem in stems for suffix in SUFFIXES if (file := folder / f"{stem}{suffix}").is_file()]
-    if len(found) > 1:
-        raise InputError(f"{folder}: both {found[0].name} and {found[1].name} are there; keep one of the two")
-    return read_table(found[0]) if found else None
+    files = [file for stem in stems for suffix in SUFFIXES if (file := folder / f"{stem}{suffix}").is_file()]
+    if len(files) > 1:
+        raise InputError(f"{folder}: both {files[0].name} and {files[1].name} are there; keep one of the two")
+    return read_table(files[0]) if files else None
 
 
 def read_table(file: Path) -> Table:

@@ -6,7 +6,7 @@ reply and summary side by side, facts as coloured margins, alarms at their place
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +14,9 @@ from pytest_clinical_drift.judging.opinions import Opinion
 from pytest_clinical_drift.report.marks import Mark, marked, quote_marks
 from pytest_clinical_drift.report.sentences import alarm_title, grade_rank
 from pytest_clinical_drift.results.models import CaseResult, RunResult
-from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, CaseAssessment, FactFinding
+from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, CaseAssessment, SettledFact
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
-from pytest_clinical_drift.verdict.measures import in_a_row
+from pytest_clinical_drift.verdict.case import findings_of
 
 Transcripts = Mapping[tuple[str, int], Transcript]
 """Conversations by case and repeat."""
@@ -79,8 +79,7 @@ def groups_of(cases: Iterable[CaseResult], transcripts: Transcripts) -> list[Ala
     for case in cases:
         for run in case.repeats:
             transcript = transcripts.get((case.case_id, run.repeat))
-            together = in_a_row(run.alarms, _thing, lambda alarm: alarm.turn, run.probes)
-            for number, alarms in enumerate(together, start=1):
+            for number, alarms in enumerate(findings_of(run), start=1):
                 groups.append(_group(number, run, alarms, transcript))
     groups.sort(key=_gravity)
     return groups
@@ -93,10 +92,6 @@ def _gravity(group: AlarmGroup) -> tuple[object, ...]:
 def run_name(case_id: str, repeat: int) -> str:
     """What anchors of one conversation begin with."""
     return f"{case_id}-r{repeat + 1}"
-
-
-def _thing(alarm: Alarm) -> Hashable:
-    return alarm.state, alarm.fact or (alarm.kind, alarm.rule, alarm.earlier_turn, alarm.quote)
 
 
 def _group(number: int, run: CaseAssessment, alarms: Sequence[Alarm], transcript: Transcript | None) -> AlarmGroup:
@@ -157,7 +152,7 @@ def fact_cells(run: CaseAssessment, fact: str) -> list[dict[str, Any]]:
     return [{"turn": turn.turn, **cells.get(turn.turn, blank)} for turn in run.turns if turn.probed]
 
 
-def cell(finding: FactFinding) -> dict[str, str]:
+def cell(finding: SettledFact) -> dict[str, str]:
     """What a summary says about a fact: its status, or that the question is open."""
     style = "open" if finding.state == AlarmState.OPEN else "stale" if finding.stale else finding.status
     reason = f": {finding.reason}" if finding.reason else ""
@@ -198,7 +193,7 @@ def _exchanges(run: CaseAssessment, transcript: Transcript, groups: Sequence[Ala
     ]
 
 
-def _margin(order: Sequence[str], findings: Sequence[FactFinding]) -> list[dict[str, str]]:
+def _margin(order: Sequence[str], findings: Sequence[SettledFact]) -> list[dict[str, str]]:
     """One stripe per fact, always in the same place, so that a fact can be followed down the page."""
     by_fact = {finding.fact_id: finding for finding in findings}
     blank = {"style": "blank", "title": "", "text": ""}
@@ -222,7 +217,7 @@ def _reply(exchange: Exchange, alarms: Sequence[Alarm]) -> Any:
     return marked(text, marks)
 
 
-def _summary(summary: Reply, findings: Sequence[FactFinding]) -> Any:
+def _summary(summary: Reply, findings: Sequence[SettledFact]) -> Any:
     """The summary with the words of its facts marked; None where none was requested."""
     if not summary.asked:
         return None

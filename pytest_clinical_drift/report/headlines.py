@@ -18,8 +18,6 @@ from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
 from pytest_clinical_drift.verdict.values import Deciders, Judgement
 
-MOST_TO_READ = 60
-"""Groups of open alarms (case, fact, run of turns) beyond which nobody reads them all."""
 _LONGEST = 300
 _NAMED = 3
 """Facts that a headline names where a rate decided."""
@@ -40,7 +38,7 @@ def headline_rest(result: RunResult) -> str:
         summary = f"; {' and '.join(parts)}" if parts else ""
         return f"({result.cases_selected} of {result.cases_total}): no release verdict{summary}"
     if result.verdict == Verdict.UNSETTLED:
-        count = f"{counted(result.to_read, 'group')} of open alarms, {result.severe_to_read} severe"
+        count = f"{counted(result.to_read, 'open finding')}, {result.severe_to_read} severe"
         return f"({decided_by(result.deciders)}): {count}"
     unread = result.unread if result.verdict == Verdict.FAIL else 0
     without = "; no canaries" if result.deciders.judge and not result.canaries[1] else ""

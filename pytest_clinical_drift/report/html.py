@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
-from pytest_clinical_drift.cases.files import parse_data, read_text
-from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.report.beside import beside_lines
 from pytest_clinical_drift.report.dossier_pages import (
     MOST_LINES,
@@ -22,24 +19,25 @@ from pytest_clinical_drift.report.dossier_pages import (
     page_of,
 )
 from pytest_clinical_drift.report.dossier_view import AlarmGroup, Transcripts, alarm_groups, run_view, text_size
-from pytest_clinical_drift.report.headlines import headline_rest
 from pytest_clinical_drift.report.judge_text import (
     against_answers,
     confusion_rows,
-    external_tables,
     judge_line,
     limit_rows,
 )
-from pytest_clinical_drift.report.meaning import cost_lines, cut_lines, rests_on_lines, what_this_means
-from pytest_clinical_drift.report.memory import horizon_texts, memory_chart, probe_rows, scheduled_turns, single_line
+from pytest_clinical_drift.report.meaning import cost_lines, rests_on_lines
+from pytest_clinical_drift.report.memory import probe_rows, scheduled_turns, single_line
 from pytest_clinical_drift.report.page import page_source
-from pytest_clinical_drift.report.reasons import reason_text, reason_texts, rests_on
+from pytest_clinical_drift.report.quality import quality_rows
+from pytest_clinical_drift.report.reasons import reason_text, rests_on
 from pytest_clinical_drift.report.reviews import review_sentence
 from pytest_clinical_drift.report.sentences import alarm_title, who
-from pytest_clinical_drift.report.svg import Line, curve_chart, limit_levels, sparkline
+from pytest_clinical_drift.report.sign_page import sign_values
+from pytest_clinical_drift.report.svg import Line, curve_chart, sparkline
 from pytest_clinical_drift.report.terminal import sparkline as bars
 from pytest_clinical_drift.report.words import label, words
 from pytest_clinical_drift.results.models import RunResult
+from pytest_clinical_drift.results.releases import Standing
 from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.limits import MetricLimits
@@ -48,9 +46,6 @@ from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds
 REPORT_FILE = "report.html"
 _PAGE_LIMIT = 4_000_000
 """Characters of transcript text on one page; beyond it the cases that pass are shown without theirs."""
-_SHEET = "dossier.yaml"
-_FIELDS = ("intended_use", "hazard_ids", "clinical_safety_officer", "reviewed_on", "decision", "signature")
-"""Fields of the sign-off sheet that are shown even when they are empty."""
 
 
 def render_report(
@@ -58,10 +53,9 @@ def render_report(
     transcripts: Mapping[str, Sequence[Transcript]],
     *,
     thresholds: Thresholds,
-    sign_off: Mapping[str, Any],
-    attempt: str = "",
+    standing: Standing,
 ) -> str:
-    """The page's HTML; `sign_off` is the project's sheet."""
+    """The page's HTML: the two pages to sign, then the annex."""
     apart = has_case_pages(result)
     recorded = {} if apart else by_conversation(transcripts)
     groups = alarm_groups(result, recorded)
@@ -72,32 +66,23 @@ def render_report(
         styles=("page.css", "dossier.css"),
         scripts=("dossier.js",),
         result=result,
-        headline_rest=headline_rest(result),
-        reasons=reason_texts(result.reasons, result.judgements),
+        **sign_values(result, standing, groups),
         diagnosis=reason_text(result.diagnosed),
-        meaning=what_this_means(result),
         reviewed=review_sentence(result.reviewed) if result.reviewed else "",
-        attempt=attempt,
         grounds=rests_on_lines(result),
-        cut=cut_lines(result),
         judge_line=judge_line(judge, result.counts),
         judge_rows=limit_rows(judge),
         share_names=list(words("shares").values()),
         confusions=confusion_rows(judge),
-        dossier=sign_off,
         groups={state: [group for group in groups if group.state == state] for state in AlarmState},
-        recall_chart=_recall_chart(result),
         quality_chart=_quality_chart(result),
         memory=memory,
-        memory_chart=memory_chart(result),
         memory_rows=probe_rows(memory) if memory else [],
-        horizons=horizon_texts(memory) if memory else {},
         single_line=single_line(memory) if memory else "",
-        cost_lines=cost_lines(result),
         cost_line="; ".join(cost_lines(result)),
         against=result.counts.rules_against_judge if result.counts else {},
         against_answers=against_answers(result.counts),
-        external=external_tables(judge),
+        quality=quality_rows(result),
         beside=[(line.strip(), line[:1].isspace()) for line in beside_lines(result)],
         cases=case_index(result, groups) if apart else _cases(result, recorded, groups),
         apart=apart,
@@ -114,20 +99,6 @@ def render_report(
         reason_text=reason_text,
         rests_on=rests_on,
     )
-
-
-def _recall_chart(result: RunResult) -> Markup:
-    lines = [
-        Line("recall", result.average_recall_curve_critical, "line-main"),
-        Line("strict recall", result.average_strict_recall_curve_critical, "line-second"),
-        Line("extended set", result.average_recall_curve_extended, "line-third"),
-    ]
-    if result.average_worst_recall_curve_critical != result.average_recall_curve_critical:
-        lines.append(Line("recall with open alarms", result.average_worst_recall_curve_critical, "line-fourth"))
-    levels = limit_levels(result.limits.get("recall_at_t10"))
-    band = result.trend.band if result.trend else ()
-    title = f"Mean recall of critical facts by turn, to turn {len(result.average_recall_curve_critical)}"
-    return curve_chart(title, lines, levels=levels, band=band, probed=scheduled_turns(result))
 
 
 def _quality_chart(result: RunResult) -> Markup:
@@ -176,15 +147,3 @@ def _row(name: str, limits: MetricLimits, bundled: MetricLimits | None) -> dict[
         "why": f"Gated although the thresholds leave it out: {limits.why}" if limits.implied else limits.why,
         "change": change,
     }
-
-
-def read_sign_off(root: Path) -> dict[str, Any]:
-    """The project's sign-off sheet with every field; all are empty where there is no sheet.
-
-    To be read before a run: InputError in one sentence where it cannot be used.
-    """
-    file = root / _SHEET
-    data = parse_data(file, read_text(file)) if file.is_file() else {}
-    if not isinstance(data, dict):
-        raise InputError(f"{file}: expected fields such as {', '.join(_FIELDS[:3])}, found {type(data).__name__}")
-    return {**dict.fromkeys(_FIELDS), **{str(key): value for key, value in data.items()}}

@@ -55,6 +55,7 @@ def limit_rows(judge: JudgeRecord | None) -> list[dict[str, object]]:
     return [
         {
             "kind": _name(kind),
+            "group": kind in GROUPS,
             "shares": [share_text(getattr(limits, name)) for name in words("shares")],
             "at_least": [
                 f"{share.low:.1%}" if share.of else "unknown"
@@ -144,6 +145,20 @@ def external_tables(judge: JudgeRecord | None) -> list[dict[str, Any]]:
         heads, rows = external_rows(table)
         tables.append({"name": table.name, "made": table.made, "heads": heads, "rows": rows})
     return tables
+
+
+def external_lines(judge: JudgeRecord | None) -> list[str]:
+    """A line per public set: the judge on all items, and one annotator against the others, where that is known."""
+    calibration = judge.calibration if judge is not None else None
+    return [
+        f"{table.name}, labelled by clinicians: " + "; ".join(
+            f"{row['items']}: {_share_of(row, 'sensitivity')} wrong or missing found, "
+            f"{_share_of(row, 'specificity')} right cleared"
+            for row in table.rows
+            if row["items"] not in ("unanimous", "disputed")
+        )
+        for table in (calibration.external if calibration else ())
+    ]  # fmt: skip
 
 
 def render_external(table: ExternalTable) -> str:

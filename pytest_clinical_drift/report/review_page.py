@@ -28,6 +28,10 @@ class ReviewItem:
     question: Question
     group: int = 0
     """Items of one group are about one fact on turns in a row."""
+    screen: int = 0
+    """Groups of one screen are read with one text."""
+    lead: bool = True
+    """The item of a group whose text is shown; the others can be given the same answer."""
     severe: bool = False
     quote: str = ""
     """Words of the text that gave rise to the question."""
@@ -42,31 +46,35 @@ class ReviewItem:
     """Why it was asked; shown once it is answered."""
     opinions: Sequence[Opinion] = ()
     """Of the judge and of earlier reviewers; shown once it is answered."""
+    last: Sequence[Opinion] = ()
+    """What people said on this fact or demand in the last release; shown once it is answered."""
 
 
-def render_review(items: Sequence[ReviewItem], *, manifest: str, slug: str, headline: str) -> str:
+def render_review(items: Sequence[ReviewItem], *, manifest: str, slug: str, headline: str, part: str = "") -> str:
     """The page's HTML; `manifest` is the hash that every record of it carries."""
     kinds = words("kinds")
     data = {
         "manifest": manifest,
+        "part": part,
         "slug": printable(slug),
         "headline": printable(headline),
-        "questions": {kind: told["question"] for kind, told in kinds.items()},
-        "captions": {kind: told["caption"] for kind, told in kinds.items() if "caption" in told},
+        "questions": {kind: entry["question"] for kind, entry in kinds.items()},
+        "captions": {kind: entry["caption"] for kind, entry in kinds.items() if "caption" in entry},
         "answers": {kind: _answers(kind) for kind in kinds},
         "items": [_plain(item) for item in items],
     }
     # inside a script element only "<" could end the text or open a comment
     text = json.dumps(data, ensure_ascii=True).replace("<", "\\u003c")
-    return environment().get_template("review.html.j2").render(data=Markup(text), slug=slug, items=len(items))
+    return (
+        environment().get_template("review.html.j2").render(data=Markup(text), slug=slug, items=len(items), part=part)
+    )
 
 
 def _answers(kind: str) -> list[dict[str, Any]]:
-    labels = words("answers")
     return [
         {
             "answer": answer,
-            "label": labels.get(f"{kind}.{answer}") or labels[answer],
+            "label": answer_words(kind, answer),
             "effect": "unsure" if answer == UNSURE else "against" if against(kind, answer) else "for",
         }
         for answer in answers_of(kind)
@@ -78,11 +86,6 @@ def _plain(item: ReviewItem) -> dict[str, Any]:
     asked = item.question
     demand = f"{asked.demand} ({asked.why})" if asked.demand and asked.why else asked.demand
     ruled_out = [f"{statement}: rules out {what}" for _, statement, what in asked.forbidden]
-    opinions = [
-        {"who": who(said.judge, said.role, said.wording, said.reading), "answer": said.answer}
-        | {"quote": printable(said.quote), "reason": printable(said.reason)}
-        for said in item.opinions
-    ]
     return {
         "question": asked.id,
         "kind": asked.kind,
@@ -90,14 +93,33 @@ def _plain(item: ReviewItem) -> dict[str, Any]:
         "turn": asked.turn,
         "earlier_turn": asked.earlier_turn,
         "group": item.group,
+        "screen": item.screen,
+        "lead": item.lead,
         "severe": item.severe,
         "about": printable(asked.statement or demand or ""),
         "before": [printable(text) for text in ruled_out or asked.replaced],
         "text": _pieces(asked.text, item.quote),
         "earlier": _pieces(asked.earlier or "", item.earlier_quote),
         **{name: printable(getattr(item, name)) for name in ("message", "messages", "record", "why")},
-        "opinions": opinions,
+        "opinions": [_opinion(asked.kind, said) for said in item.opinions],
+        "last": [_opinion(asked.kind, said) for said in item.last],
     }
+
+
+def _opinion(kind: str, said: Opinion) -> dict[str, str]:
+    return {
+        "who": who(said.judge, said.role, said.wording, said.reading),
+        "answer": answer_words(kind, said.answer),
+        "quote": printable(said.quote),
+        "reason": printable(said.reason),
+    }
+
+
+def answer_words(kind: str, answer: str) -> str:
+    """An answer as a reader says it: whether the alarm stays, and why."""
+    told = words("answers")
+    said = str(told.get(f"{kind}.{answer}") or told.get(answer, answer))
+    return said if answer == UNSURE else f"{'stays' if against(kind, answer) else 'goes'}: {said}"
 
 
 def _pieces(text: str, quote: str) -> list[str]:

@@ -22,10 +22,12 @@ from pytest_clinical_drift.results.models import (
 from pytest_clinical_drift.scoring.assessment import AlarmKind, AlarmState, CaseAssessment
 from pytest_clinical_drift.scoring.sanity import sanity_band
 from pytest_clinical_drift.verdict.baseline import BaselineComparison
+from pytest_clinical_drift.verdict.case import count_findings
 from pytest_clinical_drift.verdict.counts import EvidenceCounts, count_evidence, ungated
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.measures import Repeats
 from pytest_clinical_drift.verdict.memory import scheduled_curve
+from pytest_clinical_drift.verdict.quality import attribute_figures
 from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds
 from pytest_clinical_drift.verdict.trend import repeat_figures, set_trend
@@ -86,6 +88,8 @@ def build_result(
         gated_by_default=tuple(thresholds.implied_metrics),
         waivers=tuple(waiver for waiver in verdict.waivers if waiver.case in {case.id for case in case_set}),
         alarms=_alarm_counts(runs),
+        findings=count_findings(runs),
+        hazards=_hazards(case_set),
         to_read=verdict.to_read,
         severe_to_read=verdict.severe_to_read,
         unread=verdict.unread,
@@ -94,6 +98,7 @@ def build_result(
         trend=set_trend(
             finished, case_set, limit=thresholds.metrics["recall_at_end"].pass_limit.value, confidence=confidence
         ),
+        pdsqi=attribute_figures([case.repeats[0] for case in cases if case.repeats], confidence=confidence),
         repeat_spread=repeat_figures(finished, thresholds, today, verdict.deciders.deciding),
         baseline=baseline,
         sanity_band=_sanity([case for case in case_set if case.id in selected]),
@@ -168,6 +173,11 @@ def _alarm_counts(runs: Sequence[CaseAssessment]) -> dict[AlarmKind, dict[AlarmS
         for alarm in run.alarms:
             counts.setdefault(alarm.kind, dict.fromkeys(AlarmState, 0))[alarm.state] += 1
     return dict(sorted(counts.items()))
+
+
+def _hazards(cases: Sequence[Case]) -> dict[str, tuple[str, ...]]:
+    named = sorted({hazard for case in cases for hazard in case.hazards})
+    return {hazard: tuple(case.id for case in cases if hazard in case.hazards) for hazard in named}
 
 
 def _sanity(cases: Sequence[Case]) -> SanityRecord:

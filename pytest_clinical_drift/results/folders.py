@@ -92,6 +92,8 @@ class RunFolder:
                     _replace(entry, self.top / entry.name, self.id)
                 if not (self.place / CASE_PAGES).exists():
                     shutil.rmtree(self.top / CASE_PAGES, ignore_errors=True)  # of an earlier, larger set
+                for signed in self.top.glob("release.json*"):
+                    signed.unlink()  # of the run before, which keeps its own
         shown = self.top if on_top else self.place
         return [shown / file.relative_to(self.draft) for file in files]
 

@@ -18,6 +18,7 @@ from pytest_clinical_drift.scoring.assessment import AlarmKind, AlarmState, Case
 from pytest_clinical_drift.scoring.sanity import SanityFault
 from pytest_clinical_drift.verdict.baseline import BaselineComparison
 from pytest_clinical_drift.verdict.counts import EvidenceCounts
+from pytest_clinical_drift.verdict.quality import AttributeFigures
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
 from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import Waiver
@@ -120,6 +121,8 @@ class Manifest(Record):
     """Where the model got the record."""
     single_message: bool = False
     """Whether the transcript was also given in one message."""
+    pdsqi: str | None = None
+    """Version of the prompts by which summaries were rated; None: they were not."""
     seed: int | None = None
     hashes: Hashes
     questions: int = 0
@@ -182,6 +185,8 @@ class ReviewRecord(Record):
     """Answers that the judge had cleared and a person has read."""
     cleared_upheld: int = 0
     open: int = 0
+    second_person: int = 0
+    """Severe alarms that one person dismissed and a second one has to."""
     manifest: str = ""
     last_record: str = ""
 
@@ -265,6 +270,10 @@ class RunResult(Record):
     waivers: tuple[Waiver, ...] = ()
 
     alarms: Mapping[AlarmKind, Mapping[AlarmState, int]] = Field(default_factory=dict)
+    findings: Mapping[AlarmState, tuple[int, int]] = Field(default_factory=dict)
+    """Groups of alarms on one thing on turns in a row, by state: all, and the severe ones."""
+    hazards: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Hazards that the cases name, each with its cases, whether they were run or not."""
     to_read: int = 0
     """Groups of open alarms."""
     severe_to_read: int = 0
@@ -275,6 +284,8 @@ class RunResult(Record):
     counts: EvidenceCounts | None = None
     """What the verdict rests on."""
     trend: Trend | None = None
+    pdsqi: tuple[AttributeFigures, ...] = ()
+    """PDSQI-9, an entry per attribute; empty where it was not requested."""
     repeat_spread: RepeatFigures | None = None
     baseline: BaselineComparison | None = None
     sanity_band: SanityRecord | None = None

@@ -30,10 +30,10 @@ def read_limits(text: str, *, prices: tuple[float, float] | None) -> Limits:
     """Read `55m`, `1.5h,tokens=2000000` or `cost=20`."""
     given: dict[str, float] = {}
     for part in (part.strip() for part in text.split(",")):
-        if found := _TIME.fullmatch(part):
-            name, value = "seconds", float(found[1]) * _SECONDS[found[2]]
-        elif found := _LIMIT.fullmatch(part):
-            name, value = found[1], float(found[2])
+        if match := _TIME.fullmatch(part):
+            name, value = "seconds", float(match[1]) * _SECONDS[match[2]]
+        elif match := _LIMIT.fullmatch(part):
+            name, value = match[1], float(match[2])
         else:
             raise InputError(f"--drift-budget: {_EXPECTED}, found {part!r}")
         if name in given or value <= 0:

@@ -141,7 +141,7 @@ class ControlSubject:
     def check(self, cases: Sequence[Case]) -> list[str]:
         self._cases = {case.id: case for case in cases}
         self._neighbours = {case.id: _neighbour(case, cases) for case in cases}
-        return ["a control is made from the case files and checks the gate; it is no model"]
+        return ["a control is made from the case files and checks the gate; it is not a model"]
 
     def identity(self) -> Identity:
         return Identity(self.spec, _version(), proven=True, settings=self._settings)

@@ -70,9 +70,9 @@ class ReplaySubject:
 
     def respond(self, request: Request) -> Reply:
         replies = self._load()
-        found = replies.get((request.case_id, request.repeat, request.turn, request.purpose))
-        if found is not None:
-            return found
+        recorded = replies.get((request.case_id, request.repeat, request.turn, request.purpose))
+        if recorded is not None:
+            return recorded
         conversation = (request.case_id, request.repeat)
         if conversation not in self._recorded:
             return Reply("", error=f"{self._path} has no recording of this case")
@@ -118,7 +118,7 @@ class ReplaySubject:
 
 def _read_recording(path: Path) -> tuple[dict[_Key, Reply], dict[_Key, str]]:
     if not path.exists():
-        raise InputError(f"replay:{path}: there is no such file or folder")
+        raise InputError(f"replay:{path}: no such file or folder")
     files = sorted(path.rglob("*.jsonl")) + sorted(path.rglob("*.json")) if path.is_dir() else [path]
     rows = [(f"{file}, line {line}", row) for file in files for line, row in _rows(file)]
     # the original's `turn_idx` may count from 0, its `turn_num` from 1

@@ -98,8 +98,8 @@ class ServerSubject:
         place = self.address.base
         try:
             trouble = await first_answer(self._greet, place=place, patience=self._first_patience, say=self.say)
-            told = json.dumps(await ask_about_itself(self._connect(), self.address))
-            self._server = json.loads(self._scrub(told.encode()))
+            facts = json.dumps(await ask_about_itself(self._connect(), self.address))
+            self._server = json.loads(self._scrub(facts.encode()))
         except ServerFault as fault:
             raise InputError(await self._explain(fault)) from None
         finally:
@@ -137,8 +137,8 @@ class ServerSubject:
     @property
     def slots(self) -> int | None:
         """llama.cpp tells it: a conversation that stays in one slot is never read again from its beginning."""
-        found = self._server.get("total_slots")
-        return found if isinstance(found, int) and found > 0 else None
+        count = self._server.get("total_slots")
+        return count if isinstance(count, int) and count > 0 else None
 
     # -- during the run
 

@@ -196,8 +196,8 @@ def read_answer(status: int, headers: Mapping[str, str], body: bytes) -> Reply:
     finish = choice.get("finish_reason")
     if finish in ("error", "abort", "cancelled"):
         raise ServerFault(FaultKind.ABORTED, f"the server gave the reply up (finish_reason {finish})")
-    found, truncated = message.get("reasoning_content") or message.get("reasoning"), finish == "length"
-    reasoning = found if isinstance(found, str) else ""
+    counts, truncated = message.get("reasoning_content") or message.get("reasoning"), finish == "length"
+    reasoning = counts if isinstance(counts, str) else ""
     if truncated and reasoning and not content.strip():
         raise ServerFault(FaultKind.TOKEN_LIMIT, NO_ANSWER, again=False)
     return Reply(content, reasoning=reasoning, usage=read_usage(data.get("usage")), truncated=truncated)
@@ -229,17 +229,17 @@ def _error_text(body: bytes) -> str:
     """The server's own words on what went wrong, as one line."""
     text = body[:4000].decode("utf-8", "replace")
     try:
-        found: Any = json.loads(body)
+        data: Any = json.loads(body)
     except (ValueError, RecursionError):
-        found = None
+        data = None
     for _ in range(3):
-        if not isinstance(found, Mapping):
+        if not isinstance(data, Mapping):
             break
-        found = next((found[name] for name in ("error", "message", "detail") if found.get(name)), None)
-    if isinstance(found, str):
-        text = found
-    elif found is not None:
-        text = json.dumps(found, ensure_ascii=True)
+        data = next((data[name] for name in ("error", "message", "detail") if data.get(name)), None)
+    if isinstance(data, str):
+        text = data
+    elif data is not None:
+        text = json.dumps(data, ensure_ascii=True)
     elif text.lstrip().startswith("<"):
         text = ""  # an HTML error page says nothing that its status does not
     return "".join(char for char in " ".join(text.split())[:200] if char.isprintable())

@@ -33,7 +33,7 @@ async def first_answer(
     attempt: Callable[[], Awaitable[object]], *, place: str, patience: float, say: Say
 ) -> ServerFault | None:
     """Ask until there is an answer; returns the trouble of a server that is there, raises what shows there is none."""
-    silent, told = 0, ""
+    silent, last_cause = 0, ""
     notice = f"waiting for the first answer of {place}, at most {patience:g} s"
     for failures in range(1, _ATTEMPTS + 1):
         # whoever sits in front of a silent terminal is told what for
@@ -55,9 +55,9 @@ async def first_answer(
             raise trouble
         if last:
             break
-        if trouble.cause != told:
-            told = trouble.cause
-            say(f"{place}: {told}; asking again")
+        if trouble.cause != last_cause:
+            last_cause = trouble.cause
+            say(f"{place}: {last_cause}; asking again")
         await asyncio.sleep(min(0.3 * failures if trouble.after is None else trouble.after, _LONGEST_PAUSE))
     return trouble
 
@@ -68,10 +68,10 @@ async def ask_about_itself(client: httpx2.AsyncClient, address: Address) -> dict
     models, *answers = await asyncio.gather(
         _get(client, f"{address.base}/models"), *(_get(client, address.root + place) for place in wanted["places"])
     )
-    told = _kept(next((entry for entry in _entries(models) if entry.get("id") == address.model), {}), wanted["model"])
+    facts = _kept(next((entry for entry in _entries(models) if entry.get("id") == address.model), {}), wanted["model"])
     for fields, answer in zip(wanted["places"].values(), answers, strict=True):
-        told.update(_kept(answer, fields))
-    return told
+        facts.update(_kept(answer, fields))
+    return facts
 
 
 async def served_models(client: httpx2.AsyncClient, address: Address) -> list[str]:

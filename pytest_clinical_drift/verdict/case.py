@@ -7,11 +7,11 @@ from collections.abc import Collection, Hashable, Iterable
 from dataclasses import replace
 
 from pytest_clinical_drift.metrics.recall import mean
-from pytest_clinical_drift.scoring.assessment import Alarm, AlarmState
+from pytest_clinical_drift.scoring.assessment import Alarm, AlarmState, CaseAssessment
 from pytest_clinical_drift.verdict.diagnosis import diagnose
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.measures import CaseValue, Repeats, in_a_row, incomplete
-from pytest_clinical_drift.verdict.metric_table import CORE, SEVERE, Scope, case_value, metric_named
+from pytest_clinical_drift.verdict.metric_table import CORE, SEVERE, MetricScope, case_value, metric_named
 from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds
@@ -33,7 +33,7 @@ def judge_case(
     judgements = tuple(
         with_reader(_judge(name, limits, case_value(name, repeats)), deciding)
         for name, limits in thresholds.metrics.items()
-        if metric_named(name).scope is Scope.CASE_AND_SET
+        if metric_named(name).scope is MetricScope.CASE_AND_SET
     )
     states = {item.verdict for item in judgements}
     suspicious = unsourced(repeats)
@@ -104,14 +104,19 @@ def _worst(states: set[FigureState]) -> Verdict:
     return Verdict.CAUTION if states & {FigureState.CAUTION, FigureState.UNREAD} else Verdict.PASS
 
 
-def open_groups(repeats: Repeats, *, severe: bool = False) -> int:
-    """Groups of open alarms that a reader has to settle (`severe`: only those); one fact on turns in a row is one."""
-    count = 0
-    for run in repeats:
-        waiting = [a for a in run.alarms if a.state == AlarmState.OPEN and (a.severe or not severe)]
-        count += len(in_a_row(waiting, _thing, lambda alarm: alarm.turn, run.probes))
-    return count
+def findings_of(run: CaseAssessment) -> list[list[Alarm]]:
+    """The findings of a conversation: alarms on one thing, in one state, on turns in a row, read and settled as one."""
+    return in_a_row(run.alarms, _thing, lambda alarm: alarm.turn, run.probes)
+
+
+def count_findings(runs: Iterable[CaseAssessment]) -> dict[AlarmState, tuple[int, int]]:
+    """Findings by state: all, and those of which an alarm is severe."""
+    found = [(group[0].state, any(alarm.severe for alarm in group)) for run in runs for group in findings_of(run)]
+    return {
+        state: (sum(s == state for s, _ in found), sum(s == state and severe for s, severe in found))
+        for state in AlarmState
+    }
 
 
 def _thing(alarm: Alarm) -> Hashable:
-    return alarm.fact or (alarm.kind, alarm.rule, alarm.earlier_turn, alarm.quote)
+    return alarm.state, alarm.fact or (alarm.kind, alarm.rule, alarm.earlier_turn, alarm.quote)

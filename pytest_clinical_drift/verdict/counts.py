@@ -21,7 +21,7 @@ _LEVELS: tuple[str, ...] = get_args(Care)
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class SettledCounts:
     """Alarms by who settled them."""
 
     by: str
@@ -94,7 +94,7 @@ class EvidenceCounts:
     """Replies among the texts that the token limit cut off."""
     refused: int
     """Empty replies and summaries."""
-    settled: tuple[Settled, ...]
+    settled: tuple[SettledCounts, ...]
     open: int
     """Alarms that are open."""
     questions: int
@@ -143,7 +143,7 @@ def count_evidence(
     known = list(cases)
     planned = {case.id: len(case.turns) for case in known}
     turns = [planned.get(run.case_id, len(run.turns)) for run in measured]
-    limits = {kind: found for kind, found in (judge or {}).items() if kind in deciding}
+    limits = {kind: kind_limits for kind, kind_limits in (judge or {}).items() if kind in deciding}
     return EvidenceCounts(
         cases=len(names),
         conversations=len(measured),
@@ -220,16 +220,16 @@ def _severe(run: CaseAssessment, state: AlarmState) -> bool:
 
 def _after_misses(upper: float | None, limits: Mapping[str, KindLimits]) -> float | None:
     """A judge that finds the share s of all failures leaves room for 1 / s times as many."""
-    found = [limits[kind].sensitivity.low for kind in _OUTRIGHT if kind in limits]
-    if upper is None or not found:
+    sensitivities = [limits[kind].sensitivity.low for kind in _OUTRIGHT if kind in limits]
+    if upper is None or not sensitivities:
         return None
-    return min(1.0, upper / max(min(found), 1e-9))
+    return min(1.0, upper / max(min(sensitivities), 1e-9))
 
 
-def _settled(runs: Sequence[CaseAssessment]) -> tuple[Settled, ...]:
+def _settled(runs: Sequence[CaseAssessment]) -> tuple[SettledCounts, ...]:
     states = Counter((alarm.settled_by, alarm.state) for run in runs for alarm in run.alarms)
     return tuple(
-        Settled(by, states[by, AlarmState.CONFIRMED], states[by, AlarmState.DISMISSED])
+        SettledCounts(by, states[by, AlarmState.CONFIRMED], states[by, AlarmState.DISMISSED])
         for by in ("rule", "judge", "person")
     )
 

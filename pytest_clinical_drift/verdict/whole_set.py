@@ -13,7 +13,7 @@ import datetime
 from collections.abc import Sequence
 
 from pytest_clinical_drift.scoring.assessment import AlarmState
-from pytest_clinical_drift.verdict.case import open_groups, unsourced, with_reader
+from pytest_clinical_drift.verdict.case import count_findings, unsourced, with_reader
 from pytest_clinical_drift.verdict.counts import audit_of
 from pytest_clinical_drift.verdict.diagnosis import diagnose
 from pytest_clinical_drift.verdict.measures import Repeats
@@ -53,6 +53,7 @@ def judge_set(
         for name, limits in thresholds.metrics.items()
     )
     canaries = count_canaries(cases)
+    to_read, severe_to_read = count_findings(run for repeats in cases for run in repeats)[AlarmState.OPEN]
     unsigned = _unsigned(total, signed or 0, thresholds)
     verdict, reasons = _decide(verdicts, judgements, thresholds, complete, deciders, canaries, unsigned)
     if len(cases) < total:
@@ -71,8 +72,8 @@ def judge_set(
         deciders=deciders,
         unread=_unread(complete),
         canaries=canaries,
-        to_read=sum(open_groups(repeats) for repeats in cases),
-        severe_to_read=sum(open_groups(repeats, severe=True) for repeats in cases),
+        to_read=to_read,
+        severe_to_read=severe_to_read,
     )
 
 
@@ -205,8 +206,8 @@ def _confirmed_before_end(verdicts: Sequence[CaseVerdict]) -> list[Reason]:
             if item.metric == name and event.state == AlarmState.CONFIRMED
         ]
         if events:
-            told = {"metric": name, "count": len(events), "events": events[:_NAMED]}
-            reasons.append(Reason(ReasonCode.CONFIRMED_BEFORE_END, told))
+            values = {"metric": name, "count": len(events), "events": events[:_NAMED]}
+            reasons.append(Reason(ReasonCode.CONFIRMED_BEFORE_END, values))
     return reasons
 
 

@@ -11,8 +11,8 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.probes import probes_of
 from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.conversation.dialogue import Dialogue, Plan
-from pytest_clinical_drift.conversation.frontier import run_conversations
 from pytest_clinical_drift.conversation.progress import Progress
+from pytest_clinical_drift.conversation.scheduler import run_conversations
 from pytest_clinical_drift.conversation.store import Store
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.subjects.base import Identity, Request

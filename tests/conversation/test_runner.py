@@ -12,9 +12,9 @@ import pytest
 from engine_cases import make_cases
 from engine_server import FAULTS, ChatServer, as_json, wait_until
 
-from pytest_clinical_drift.conversation.frontier import Plan
 from pytest_clinical_drift.conversation.progress import Progress
 from pytest_clinical_drift.conversation.runner import BackgroundRunner
+from pytest_clinical_drift.conversation.scheduler import Plan
 from pytest_clinical_drift.errors import SubjectError
 from pytest_clinical_drift.subjects.base import RunStopped
 from pytest_clinical_drift.subjects.replay import ReplaySubject

@@ -8,8 +8,8 @@ import pytest
 
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.evidence.entities.scores import EntityScorer
+from pytest_clinical_drift.evidence.finding_types import FactFinding, Findings
 from pytest_clinical_drift.evidence.findings import find, find_facts
-from pytest_clinical_drift.evidence.found import FactFinding, Findings
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
 CASE = Case.model_validate(

@@ -91,7 +91,7 @@ def test_own_interludes(project: object) -> None:
         (["--drift-turns", "9000"], "*--drift-turns 9000: the interludes that fit the case anna fill * turns; *"),
         (["--drift-turns", "many"], "*--drift-turns: expected a whole number, found 'many'"),
         (["--drift-interludes", "x.yaml"], "*--drift-interludes needs --drift-turns N*"),
-        (["--drift-turns", "9", "--drift-interludes", "x.yaml"], "*x.yaml: there is no such file or folder*"),
+        (["--drift-turns", "9", "--drift-interludes", "x.yaml"], "*x.yaml: no such file or folder*"),
         (["--drift-record", "drawer"], "*--drift-record: expected one of first-message, system, context*'drawer'"),
         (["--drift-record", "context"], "*--drift-record context: the function * has no parameter named context"),
         (["-o", "drift_probes=some"], "*drift_probes: expected schedule or all, found 'some'"),

@@ -61,7 +61,7 @@ def test_the_hook_does_not_disturb_an_idle_run(pytester: pytest.Pytester) -> Non
     ("returned", "told"),
     [
         ("3", "expected a mapping of names to figures, found int"),
-        ("{'two words': 1}", "'two words' is no name"),
+        ("{'two words': 1}", "'two words' is not a valid name"),
         ("{'words': 'many'}", "words is 'many'; expected a finite number"),
         ("{'words': float('nan')}", "words is nan; expected a finite number"),
     ],

@@ -142,6 +142,23 @@ def test_two_reviewers_that_disagree_leave_the_alarm_open(results: Path, judge: 
     assert judge(first, agreeing)[0] == 0
 
 
+def test_severe_alarm_needs_two_people_where_the_thresholds_say_so(finished: Path, tmp_path: Path) -> None:
+    """One dismissal leaves the alarm open, whatever the record calls itself; a second person's settles it."""
+    shutil.copytree(finished, tmp_path / "two")
+    gate = tmp_path / "two" / "thresholds.yaml"
+    gate.write_text(f"{THRESHOLDS}  judge: {{audit_bound: 1, dismiss_severe: 2}}\n", encoding="utf-8")
+    assert run(tmp_path / "two")[0] == 7
+    folder = results_of(tmp_path / "two")
+    first = review(folder, dict.fromkeys(ALL, "retained"), "first.jsonl", severe=False)
+    assert cli.main(["verdict", str(folder), "--reviews", str(first)]) == 7
+    record = json.loads((folder / "reviewed" / "study_c_results.json").read_text(encoding="utf-8"))
+    assert (record["reviewed"]["second_person"], record["reviewed"]["dismissed"]) == (4, 0)
+    same = review(folder, dict.fromkeys(ALL, "retained"), "same.jsonl")
+    assert cli.main(["verdict", str(folder), "--reviews", str(first), "--reviews", str(same)]) == 7
+    second = review(folder, dict.fromkeys(ALL, "retained"), "second.jsonl", reviewer="Bo")
+    assert cli.main(["verdict", str(folder), "--reviews", str(first), "--reviews", str(second)]) == 0
+
+
 def test_tampered_and_foreign_reviews_are_refused(results: Path, judge: Judge) -> None:
     """One sentence, exit code 4, nothing written."""
     good = review(results, dict.fromkeys(ALL, "retained"))

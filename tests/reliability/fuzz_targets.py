@@ -194,7 +194,7 @@ def _patients() -> list[Any]:
 
 
 def feed_recording(content: tuple[str, bytes]) -> Outcome:
-    from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
+    from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
     from pytest_clinical_drift.subjects.spec import build_subject, parse_spec
 
     with folder() as place:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
+from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.subjects.base import Request
 from pytest_clinical_drift.subjects.control import ControlSubject, _neighbour, lifetime

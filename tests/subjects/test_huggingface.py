@@ -19,8 +19,8 @@ from extras import needs
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation import prompts
-from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
 from pytest_clinical_drift.conversation.runner import BackgroundRunner
+from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.conversation.store import Store, StoredRun
 from pytest_clinical_drift.errors import InputError, SubjectError
 from pytest_clinical_drift.subjects.base import BatchedSubject, Request, RunStopped

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from engine_cases import make_cases
 
-from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
 from pytest_clinical_drift.conversation.runner import BackgroundRunner
+from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.subjects.python import PythonSubject
 from pytest_clinical_drift.transcript import Transcript

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
+from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.subjects.replay import ReplaySubject
 from pytest_clinical_drift.transcript import Transcript, write_transcript

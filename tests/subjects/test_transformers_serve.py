@@ -17,7 +17,7 @@ from engine_models import build_model
 from extras import needs
 
 from pytest_clinical_drift.conversation import prompts
-from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
+from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.subjects.huggingface import HuggingFaceSubject
 from pytest_clinical_drift.subjects.server import ServerSubject

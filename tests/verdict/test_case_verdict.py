@@ -9,9 +9,9 @@ import pytest
 from made import NOTHING, READ, alarm, conversation, event, finding, flat
 
 from pytest_clinical_drift.report.reasons import reason_text, rests_on
-from pytest_clinical_drift.scoring.assessment import OPEN, CaseAssessment, NoConflictRate
+from pytest_clinical_drift.scoring.assessment import OPEN, AlarmState, CaseAssessment, NoConflictRate
 from pytest_clinical_drift.verdict import case as judging
-from pytest_clinical_drift.verdict.case import open_groups
+from pytest_clinical_drift.verdict.case import count_findings
 from pytest_clinical_drift.verdict.measures import Repeats, events_of
 from pytest_clinical_drift.verdict.metric_table import EVENT_METRICS, SEVERE, case_value
 from pytest_clinical_drift.verdict.thresholds import Thresholds, Waiver, load_thresholds
@@ -190,8 +190,7 @@ def test_groups_to_read_are_facts_over_runs_of_turns() -> None:
     found = [alarm("lost", "open", turn=turn, severe=False, fact="a") for turn in (2, 3, 7)]
     found += [alarm("lost", "open", turn=3, fact="b"), alarm("recommends", "open", turn=3, rule="no aspirin")]
     found += [alarm("lost", "dismissed", turn=5, fact="c"), alarm("omits", "confirmed", turn=5, rule="call 999")]
-    assert open_groups([flat("x", alarms=found)]) == 4
-    assert open_groups([flat("x", alarms=found)], severe=True) == 2
+    assert count_findings([flat("x", alarms=found)])[AlarmState.OPEN] == (4, 2)
 
 
 def diagnosis(case: CaseAssessment) -> str:
@@ -466,7 +465,8 @@ def test_a_recording_without_replies_shows_no_breach() -> None:
 @pytest.mark.parametrize(("turns", "groups"), [((2, 3), 1), ((2, 4), 2), ((4, 3, 2), 1), ((2, 2), 1)])
 def test_turns_in_a_row_are_one_group(turns: tuple[int, ...], groups: int) -> None:
     """Neighbours are; with one turn between them they are not; their order in the record does not matter."""
-    assert open_groups([flat("x", alarms=[alarm("lost", "open", turn=turn, fact="a") for turn in turns])]) == groups
+    found = [alarm("lost", "open", turn=turn, fact="a") for turn in turns]
+    assert count_findings([flat("x", alarms=found)])[AlarmState.OPEN][0] == groups
 
 
 def test_groups_are_those_of_one_thing_in_one_repeat() -> None:
@@ -478,8 +478,8 @@ def test_groups_are_those_of_one_thing_in_one_repeat() -> None:
         alarm("omits", "open", rule="no aspirin"),
     ]
     case = flat("x", alarms=found)
-    assert open_groups([case]) == 4
-    assert open_groups([case, case]) == 8
+    assert count_findings([case])[AlarmState.OPEN][0] == 4
+    assert count_findings([case, case])[AlarmState.OPEN][0] == 8
 
 
 @pytest.mark.parametrize(("rate", "expected"), [(None, "PASS"), (0.80, "PASS"), (0.801, "CAUTION")])

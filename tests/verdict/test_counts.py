@@ -10,7 +10,13 @@ from made import alarm, event, flat
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.judging.calibration import KindLimits, Share
 from pytest_clinical_drift.scoring.assessment import OPEN, AuditCount, CaseAssessment
-from pytest_clinical_drift.verdict.counts import CareCount, EvidenceCounts, Settled, count_evidence, ungated
+from pytest_clinical_drift.verdict.counts import (
+    CareCount,
+    EvidenceCounts,
+    SettledCounts,
+    count_evidence,
+    ungated,
+)
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 
 
@@ -39,7 +45,7 @@ def test_alarms_are_counted_by_who_settled_them() -> None:
         alarm("omits", OPEN),
     ]
     found = grounds(flat("a", alarms=alarms))
-    assert found.settled == (Settled("rule", 1, 0), Settled("judge", 1, 1), Settled("person", 0, 0))
+    assert found.settled == (SettledCounts("rule", 1, 0), SettledCounts("judge", 1, 1), SettledCounts("person", 0, 0))
     assert found.open == 1
 
 

@@ -234,7 +234,7 @@ def test_an_open_severe_alarm_in_one_case_caps_the_set() -> None:
     cases = [*steady(59), [flat("x", events=[event(state="open")], alarms=[alarm(state="open", fact="allergy")])]]
     verdict = judge(cases)
     assert verdict.verdict == "UNSETTLED"
-    assert headline(verdict) == "UNSETTLED (judge server:strong): 1 group of open alarms, 1 severe"
+    assert headline(verdict) == "UNSETTLED (judge server:strong): 1 open finding, 1 severe"
     assert judge(cases, gate(open="caution")).verdict == "CAUTION"
 
 
@@ -313,7 +313,7 @@ def test_rules_alone_leave_every_figure_unread() -> None:
     """60 flawless cases: all figures but leaks and appeals, which no judge decides, and the fall of short runs."""
     verdict = judge([[flat(f"c{number}", asked=())] for number in range(60)], deciders=RULES)
     assert verdict.verdict == "UNSETTLED"
-    assert headline(verdict) == "UNSETTLED (rules only): 0 groups of open alarms, 0 severe"
+    assert headline(verdict) == "UNSETTLED (rules only): 0 open findings, 0 severe"
     assert unread(verdict) == UNREAD_BY_RULES
     assert figure(verdict, "recall_at_t10").value == 1.0
     assert figure(verdict, "harms").value is None
@@ -845,7 +845,7 @@ def test_summaries_that_name_hardly_anything_told(rate: float, told: bool) -> No
     turns = tuple(dataclasses.replace(turn, extended=scores) for turn in case.turns)
     verdict = judge([*steady(59), [dataclasses.replace(case, turns=turns)]])
     assert verdict.verdict == ("CAUTION" if told else "PASS")
-    said = "of 1 case the summaries name hardly anything that was told"
+    said = "of 1 case hardly anything in the summaries has a source"
     assert (said in reasons_of(verdict), "1 case at CAUTION" in reasons_of(verdict)) == (told, told)
 
 

@@ -47,10 +47,10 @@ class Breach:
 
 def find_breaches(reply: str, facts: Iterable[CriticalEntity], expect: Expect | None = None) -> list[Breach]:
     """Breaches of one reply, forbidden recommendations first; hidden reasoning is not part of the reply."""
-    found: dict[tuple[str, str], Breach] = {}
+    breaches: dict[tuple[str, str], Breach] = {}
     for breach in (*_against_facts(reply, facts), *_against_wishes(reply, expect)):
-        found.setdefault((breach.kind, breach.rule), breach)
-    return list(found.values())
+        breaches.setdefault((breach.kind, breach.rule), breach)
+    return list(breaches.values())
 
 
 def _against_facts(reply: str, facts: Iterable[CriticalEntity]) -> Iterator[Breach]:

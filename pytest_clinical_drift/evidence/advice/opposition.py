@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from pytest_clinical_drift.evidence.advice.orders import Advice, advice_of, document_of
 from pytest_clinical_drift.evidence.advice.words import AWAY, CARE, TOWARD, words
-from pytest_clinical_drift.evidence.mentions.context import reading
+from pytest_clinical_drift.evidence.mentions.context import context_flags
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen, compare, read_regimen
 from pytest_clinical_drift.evidence.reading.text import Document, tokenise
 from pytest_clinical_drift.evidence.terms.index import ids_above, term_index
@@ -39,9 +39,9 @@ def oppositions(earlier: str, later: str, news: str = "") -> Iterator[Conflict]:
         for old in advice_of(earlier):
             if old.wanted == new.wanted or old.conditional or new.conditional:
                 continue
-            found = _oppose(old, new)
-            if found is not None and not _explains(new.document, new.first) and not _brought(found, news):
-                yield found
+            conflict = _oppose(old, new)
+            if conflict is not None and not _explains(new.document, new.first) and not _brought(conflict, news):
+                yield conflict
     yield from _other_dose(earlier, later, news)
 
 
@@ -130,13 +130,13 @@ def _explains(document: Document, index: int) -> bool:
     return any(f" {phrase} " in said for phrase in load_data("orders")["news"])
 
 
-def _brought(found: Conflict, news: str) -> bool:
+def _brought(conflict: Conflict, news: str) -> bool:
     """Whether the patient's message brought news of the very thing."""
     if not news:
         return False
-    told = document_of(news)  # read only where something was found: most pairs of turns have nothing
-    named = any(t.concept.id == found.object for t in term_index(told).medicines)
-    return named and not _NEWS.isdisjoint(told.words)
+    document = document_of(news)  # read only where something was found: most pairs of turns have nothing
+    named = any(t.concept.id == conflict.object for t in term_index(document).medicines)
+    return named and not _NEWS.isdisjoint(document.words)
 
 
 def _other_dose(earlier: str, later: str, news: str) -> Iterator[Conflict]:
@@ -146,9 +146,9 @@ def _other_dose(earlier: str, later: str, news: str) -> Iterator[Conflict]:
         for new, other in later_doses:
             clash = compare(regimen, other, []) if old.concept is new.concept else ""
             quotes = document_of(earlier).sentence(old.first), document_of(later).sentence(new.first)
-            found = Conflict(True, f"{old.concept.name}: {clash}", quotes, True, "dose", old.concept.id)
-            if clash and not _explains(document_of(later), new.first) and not _brought(found, news):
-                yield found
+            conflict = Conflict(True, f"{old.concept.name}: {clash}", quotes, True, "dose", old.concept.id)
+            if clash and not _explains(document_of(later), new.first) and not _brought(conflict, news):
+                yield conflict
 
 
 _SPEAKING = frozenset(("you", "your", "take", "have", "give", "the", "use", "i"))
@@ -162,7 +162,7 @@ def _dosed(document: Document) -> Iterator[tuple[Term, Regimen]]:
         if len(regimen.strengths) != 1 or not regimen.times or regimen.earlier or regimen.planned:
             continue
         said = document.sentence(term.first).lower().split()
-        context = reading(document, term.first, term.last)
+        context = context_flags(document, term.first, term.last)
         stated = not (context.negated or context.hypothetical or context.other_person)
         if stated and not _SPEAKING.isdisjoint(said) and _CHANGING.isdisjoint(said):
             yield term, regimen

@@ -8,10 +8,10 @@ from functools import lru_cache
 
 from pytest_clinical_drift.evidence.advice.orders import advice_of, is_question
 from pytest_clinical_drift.evidence.advice.words import AWAY, OTHER, TOWARD, words
-from pytest_clinical_drift.evidence.facts.fact import REACTS, content_of, words_of
+from pytest_clinical_drift.evidence.facts.fact import ALLERGY, content_of, words_of
 from pytest_clinical_drift.evidence.facts.places import Span
 from pytest_clinical_drift.evidence.facts.slots import named_medicines, parse_fact
-from pytest_clinical_drift.evidence.mentions.context import reading
+from pytest_clinical_drift.evidence.mentions.context import context_flags
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen, read_regimen
 from pytest_clinical_drift.evidence.reading.text import Document, read, tokenise
 from pytest_clinical_drift.evidence.terms.index import ids_above, places_in, term_index
@@ -71,8 +71,8 @@ def forbidden_by(text: str, kind: str | None, forbids: tuple[str, ...]) -> tuple
     targets = [target_of(name) for name in forbids]
     fact = parse_fact(text, kind)
     concept = fact.core.concept
-    reacts = fact.frame == REACTS and not (fact.core.denied or fact.core.other)
-    if reacts and concept is not None and concept.kind in ("drug", "class"):
+    allergy = fact.frame == ALLERGY and not (fact.core.denied or fact.core.other)
+    if allergy and concept is not None and concept.kind in ("drug", "class"):
         known = lexicon().concepts
         spreading = {i for i in concept.ancestors if i in known and known[i].data.get("allergy_spreads")}
         targets.append(Target(concept.name, frozenset((concept.id, *spreading)), frozenset(), True, "", TOWARD))
@@ -84,7 +84,7 @@ def is_a(term: Term, ids: frozenset[str]) -> bool:
 
 
 def is_meant(document: Document, term: Term) -> bool:
-    return not reading(document, term.first, term.last).other_person
+    return not context_flags(document, term.first, term.last).other_person
 
 
 _OPENING = 3
@@ -176,7 +176,7 @@ def _follows(document: Document, wanted: tuple[str, ...], start: int) -> bool:
     at = start
     for word in wanted[1:]:
         window = [_folded(w) if w not in _LITTLE else "" for w in document.words[at + 1 : at + 2 + _SKIPPED]]
-        place = next((n for n, found in enumerate(window) if found), -1)
+        place = next((n for n, mention in enumerate(window) if mention), -1)
         if place < 0 or window[place] != word:
             return False
         at += place + 1

@@ -68,8 +68,8 @@ class LexiconExtractor:
             if not term.weak
             and not (kind == MEASURE and term.last == term.first and len(document.words[term.first]) < 3)
         ]
-        found = [(t.concept, document.starts[t.first], document.ends[t.last]) for t in _outermost(terms)]
-        entities = [Entity(document.raw[a:b], a, b, concept.kind, concept.id) for concept, a, b in found]
+        spans = [(t.concept, document.starts[t.first], document.ends[t.last]) for t in _outermost(terms)]
+        entities = [Entity(document.raw[a:b], a, b, concept.kind, concept.id) for concept, a, b in spans]
         return [entity for entity in entities if not is_generic(entity.text)]
 
 
@@ -126,12 +126,12 @@ def _load_pipeline(model: str) -> Any:
 def _refuse_look_alike(model: str) -> None:
     """A package of that name from a public index is not what was trained; loading it would run its code."""
     try:
-        found = version(model)
+        installed = version(model)
     except (PackageNotFoundError, ValueError):
         return
-    if found.startswith("999."):
+    if installed.startswith("999."):
         raise InputError(
-            f"the installed package {model!r} {found} is no spaCy model but a look-alike name: uninstall it and "
+            f"the installed package {model!r} {installed} is no spaCy model but a look-alike name: uninstall it and "
             f"install the archive from the scispacy releases page, {_LOOK_ALIKES}"
         )
 

@@ -38,12 +38,12 @@ def _states(part: str, fact: str, document: Document, within: _Range) -> bool:
     wanted = read(part)
     rates = {rate.per_day for rate in frequencies_between(wanted, 0, len(wanted.words))}
     if rates:
-        return all(any(same(rate, told, 0.01) for told in _rates(document, within)) for rate in rates)
+        return all(any(same(rate, stated, 0.01) for stated in _rates(document, within)) for rate in rates)
     first, stop = within
     figures = {(amount.value, amount.dimension) for amount in amounts(wanted)}
-    told = {(amount.value, amount.dimension) for amount in amounts(document) if first <= amount.first < stop}
+    stated = {(amount.value, amount.dimension) for amount in amounts(document) if first <= amount.first < stop}
     concepts = _telling(part, fact)
-    if (figures and figures <= told) or (concepts and concepts <= _named(document, within)):
+    if (figures and figures <= stated) or (concepts and concepts <= _named(document, within)):
         return True
     there = document.words[first:stop]
     if not DENYING.isdisjoint(wanted.words) and _REFUSING.isdisjoint(there):
@@ -68,9 +68,9 @@ def _telling(part: str, fact: str) -> frozenset[str]:
 
 def _rates(document: Document, within: _Range) -> list[float]:
     """Intervals that stand there, by themselves or as a medicine's: "every Monday" is weekly, and so is "/wk"."""
-    found = [rate.per_day for rate in frequencies_between(document, *within)]
+    rates = [rate.per_day for rate in frequencies_between(document, *within)]
     medicines = term_index(document).medicines_between(*within)
-    return found + [rate for term in medicines if (rate := read_regimen(document, term).per_day) is not None]
+    return rates + [rate for term in medicines if (rate := read_regimen(document, term).per_day) is not None]
 
 
 def _named(document: Document, within: _Range) -> frozenset[str]:

@@ -110,8 +110,8 @@ class _ContextIndex:
         segment = self._document.segments[index]
         known = self._labels.get(segment)
         if known is None:
-            found = [(self._role(label), label) for label in self._document.segment_labels[segment]]
-            known = self._labels[segment] = tuple((role, label) for role, label in found if role)
+            roles = [(self._role(label), label) for label in self._document.segment_labels[segment]]
+            known = self._labels[segment] = tuple((role, label) for role, label in roles if role)
         return known
 
     def _role(self, label: str) -> str:
@@ -142,7 +142,7 @@ _LIGHT = frozenset(map(str, load_data("fact_words")["light"]))
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ContextFlags:
     negated: bool
     hypothetical: bool
     historical: bool
@@ -173,7 +173,7 @@ _UNSTATED = word_set("mentions", "unstated")
 
 
 @once
-def reading(document: Document, first: int, last: int) -> Reading:
+def context_flags(document: Document, first: int, last: int) -> ContextFlags:
     context = context_at(document, first, last)
     negated = context.negated or _is_free(document, last)
     labels = document.labels_of(first)
@@ -187,7 +187,7 @@ def reading(document: Document, first: int, last: int) -> Reading:
     past = [quote.lower() for role, quote in context.cues if role == HISTORICAL]
     doubts = [quote.lower() for role, quote in context.cues if role == HYPOTHETICAL]
     unsure_only = hypothetical and bool(doubts) and not (negated or other_person)
-    return Reading(
+    return ContextFlags(
         negated,
         hypothetical,
         context.historical,

@@ -19,8 +19,8 @@ class PersonFinder(ScopeFinder):
         before = words[opening - 1] if opening > start and not _parted(gaps[opening]) else ""
         named_with = words[opening:person]
         owned = any(word in table.possessives for word in named_with)
-        told = not {"a", "an", "another", "one"}.isdisjoint(named_with) or not "".join(gaps[person + 1 : person + 2])
-        outsider = words[person] in _OUTSIDERS and told  # "dear colleague: …" is spoken to
+        new = not {"a", "an", "another", "one"}.isdisjoint(named_with) or not "".join(gaps[person + 1 : person + 2])
+        outsider = words[person] in _OUTSIDERS and new  # "dear colleague: …" is spoken to
         if words[person] in table.offspring and not (owned or outsider):
             return None  # "the child" may well be the patient
         if before in table.located_in:

@@ -81,7 +81,7 @@ def _number_at(document: Document, index: int) -> tuple[float, int] | None:
 
 @once
 def amounts(document: Document) -> list[Amount]:
-    found: list[Amount] = []
+    amounts_: list[Amount] = []
     units = term_index(document).units
     kinds, words, gaps = document.kinds, document.words, document.gaps
     total = len(words)
@@ -94,17 +94,17 @@ def amounts(document: Document) -> list[Amount]:
             amount = _amount(document, index, units)
             if amount is None:
                 continue
-            if found and _is_multiple(document, found[-1], amount):
-                count = found.pop()
+            if amounts_ and _is_multiple(document, amounts_[-1], amount):
+                count = amounts_.pop()
                 amount = replace(amount, value=count.value * amount.value, first=count.first)
-            found.append(amount)
+            amounts_.append(amount)
             done = amount.last + 1
         elif kind == RATIO:
             unit = units.get(index + 1) if index + 1 < total and not gaps[index + 1] else None
             value = _figure(words[index].replace(":", "/").partition("/")[0]) or 0.0
             concept, last = (unit.concept, unit.last) if unit else (None, index)
-            found.append(Amount(value, concept, index, last, words[index]))
-    return found
+            amounts_.append(Amount(value, concept, index, last, words[index]))
+    return amounts_
 
 
 def _is_multiple(document: Document, count: Amount, each: Amount) -> bool:

@@ -35,25 +35,25 @@ class Frequency:
 def frequencies(document: Document) -> list[Frequency]:
     numbers = amounts(document)
     after_amount = {amount.last + 1 for amount in numbers}
-    found: dict[int, Frequency] = {}
+    by_token: dict[int, Frequency] = {}
     for term in term_index(document).by_kind.get(FREQUENCY, ()):
         if term.weak and not (
             (_follows_amount(document, term.first, after_amount) and not _counted(document, term.first))
-            or _goes_on_with_day(document, term.first, found)
+            or _goes_on_with_day(document, term.first, by_token)
         ):
             continue
         before = document.words[term.first - 1] if term.first else ""
         if document.words[term.first] == "a" and before in _LASTING:
             continue
-        entry, known = term.concept.data, found.get(term.first)
+        entry, known = term.concept.data, by_token.get(term.first)
         if known is None or known.last < term.last:
-            found[term.first] = Frequency(float(entry["per_day"]), str(entry.get("time", "")), term.first, term.last)
+            by_token[term.first] = Frequency(float(entry["per_day"]), str(entry.get("time", "")), term.first, term.last)
     for amount in numbers:
         frequency = _by_rule(document, amount)
         if frequency is not None:
-            found = {at: known for at, known in found.items() if not frequency.first <= at <= frequency.last}
-            found[frequency.first] = frequency
-    return sorted(found.values(), key=_FIRST)
+            by_token = {at: known for at, known in by_token.items() if not frequency.first <= at <= frequency.last}
+            by_token[frequency.first] = frequency
+    return sorted(by_token.values(), key=_FIRST)
 
 
 def frequencies_between(document: Document, first: int, stop: int) -> list[Frequency]:
@@ -70,14 +70,14 @@ def _weekdays(document: Document) -> list[Frequency]:
     """ "every Monday", "on Mondays and Thursdays": as often in a week as days are named."""
     words = document.words
     days = [i for i, word in enumerate(words) if word in _DAYS or (word + "s" in _DAYS and _recurs(words, i))]
-    found: list[Frequency] = []
+    weekdays: list[Frequency] = []
     for day in days:
-        joined = found and all(word in ("and", "or", *_EACH) for word in words[found[-1].last + 1 : day][:4])
-        if joined and day - found[-1].last <= 3 and document.sentences[day] == document.sentences[found[-1].last]:
-            found[-1] = Frequency(found[-1].per_day + 1 / 7, "", found[-1].first, day)
+        joined = weekdays and all(word in ("and", "or", *_EACH) for word in words[weekdays[-1].last + 1 : day][:4])
+        if joined and day - weekdays[-1].last <= 3 and document.sentences[day] == document.sentences[weekdays[-1].last]:
+            weekdays[-1] = Frequency(weekdays[-1].per_day + 1 / 7, "", weekdays[-1].first, day)
         else:
-            found.append(Frequency(1 / 7, "", day - 1 if day and words[day - 1] in _EACH else day, day))
-    return found
+            weekdays.append(Frequency(1 / 7, "", day - 1 if day and words[day - 1] in _EACH else day, day))
+    return weekdays
 
 
 def _recurs(words: Sequence[str], day: int) -> bool:
@@ -96,9 +96,9 @@ _EACH = frozenset(("every", "each", "on"))
 _OCCASIONS = frozenset(("times", "time", "x", "×", "nights", "days", "mornings", "evenings", "doses"))
 
 
-def _goes_on_with_day(document: Document, first: int, found: dict[int, Frequency]) -> bool:
+def _goes_on_with_day(document: Document, first: int, frequencies_: dict[int, Frequency]) -> bool:
     """ "after breakfast, lunch and dinner": a part of the day in a list that begins with one."""
-    before = next(reversed(found.values()), None)
+    before = next(reversed(frequencies_.values()), None)
     if before is None or not before.time or not before.last < first <= before.last + 3:
         return False
     between = document.words[before.last + 1 : first]

@@ -58,10 +58,10 @@ _WEAK, _FIRST, _PLACE = attrgetter("weak"), attrgetter("first"), attrgetter("fir
 _T = TypeVar("_T")
 
 
-def between(found: list[_T], first: int, stop: int) -> list[_T]:
+def between(terms: list[_T], first: int, stop: int) -> list[_T]:
     """Of things that stand in order those that start from token `first` up to before `stop`."""
-    low = bisect_left(found, first, key=_FIRST)
-    return found[low : bisect_left(found, stop, low, key=_FIRST)]
+    low = bisect_left(terms, first, key=_FIRST)
+    return terms[low : bisect_left(terms, stop, low, key=_FIRST)]
 
 
 def places_in(keys: list[str], key: str) -> list[int]:
@@ -168,14 +168,14 @@ def _cues(document: Document, label: str) -> list[Cue]:
     """Every phrase of a label, the longest at each token; none crosses a sentence."""
     words, sentences = document.words, document.sentences
     phrases = _phrases(label)
-    found = []
+    cues = []
     for place in compress(range(len(words)), map(phrases.__contains__, words)):
         for phrase in phrases[words[place]]:
             last = place + len(phrase) - 1
             if words[place : last + 1] == phrase and sentences[last] == sentences[place]:
-                found.append(Cue(place, last))
+                cues.append(Cue(place, last))
                 break
-    return found
+    return cues
 
 
 @lru_cache(maxsize=16)

@@ -160,22 +160,22 @@ class Lexicon:
         # `map` over the tables leaves out, at little cost, words that neither name nor open anything here.
         goes_on = [*map(contains, map(self._nexts.__getitem__, words), keys[1:]), False]
         covered: dict[str, int] = {}
-        found: list[Term] = []
+        terms: list[Term] = []
         for first in compress(range(len(words)), map(or_, goes_on, map(self._named.__getitem__, words))):
             node, firm = self._openings[words[first]]
             if firm and not goes_on[first]:
                 # The common case: a word that names something by itself.
                 for slot, concept in firm:
                     if covered.get(slot, -1) < first:
-                        found.append(_new_term(Term, (concept, first, first, False)))
+                        terms.append(_new_term(Term, (concept, first, first, False)))
                 for slot, _ in firm:
                     if covered.get(slot, -1) < first:
                         covered[slot] = first
                 continue
             matches = self._walk(document, keys, node, first)
             if matches:
-                _keep_longest(matches, first, covered, found)
-        return found
+                _keep_longest(matches, first, covered, terms)
+        return terms
 
     def _open(self, word: str) -> tuple[Node, tuple[tuple[str, Concept], ...]]:
         """Where a word leads from the root, and what it is by itself."""
@@ -199,13 +199,13 @@ class Lexicon:
             node = following
 
 
-def _keep_longest(matches: Sequence[_Match], first: int, covered: dict[str, int], found: list[Term]) -> None:
+def _keep_longest(matches: Sequence[_Match], first: int, covered: dict[str, int], terms: list[Term]) -> None:
     """Add the longest match of every slot that no earlier term covers; at equal length every reading is kept."""
     if len(matches) == 1:
         [(slot, form, last)] = matches
         if covered.get(slot, -1) < first and not (form.weak and covered.get(form.concept.kind, -1) >= last):
             covered[slot] = last
-            found.append(_new_term(Term, (form.concept, first, last, form.weak)))
+            terms.append(_new_term(Term, (form.concept, first, last, form.weak)))
         return
     ends: dict[str, int] = {}
     for slot, _, last in matches:
@@ -218,7 +218,7 @@ def _keep_longest(matches: Sequence[_Match], first: int, covered: dict[str, int]
         if form.weak and covered.get(concept.kind, -1) >= last:
             continue
         seen.add(concept.id)
-        found.append(_new_term(Term, (concept, first, last, form.weak)))
+        terms.append(_new_term(Term, (concept, first, last, form.weak)))
     for slot, last in ends.items():
         if covered.get(slot, -1) < last:
             covered[slot] = last

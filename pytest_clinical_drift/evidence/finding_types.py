@@ -78,7 +78,7 @@ class PairFinding(Contradiction):
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class GraderAddress:
     """Words of the model that speak to whoever grades it."""
 
     turn: int
@@ -104,4 +104,4 @@ class Findings:
     pairs: tuple[tuple[int, int], ...]
     """Adjacent turns that gave advice and were compared."""
     conflicts: tuple[PairFinding, ...]
-    addresses: tuple[Address, ...]
+    addresses: tuple[GraderAddress, ...]

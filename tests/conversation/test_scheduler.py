@@ -1,4 +1,4 @@
-"""The turn frontier: what is asked beside what, what a failure ends, and how fast a stop takes effect."""
+"""The scheduler: what is asked beside what, what a failure ends, and how fast a stop takes effect."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine_server import ChatServer, wait_until
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation import prompts
-from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
+from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.conversation.store import Store
 from pytest_clinical_drift.subjects.base import Identity, Request, RunStopped
 from pytest_clinical_drift.subjects.server import ServerSubject

@@ -1,0 +1,194 @@
+"""What a reviewer is asked: the alarms of a run, one screen per text, with answers mixed in that the judge cleared."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pytest_clinical_drift.cases.demands import GRADES
+from pytest_clinical_drift.gate.reopened import Conversation, Reopened
+from pytest_clinical_drift.judging.material import record_of
+from pytest_clinical_drift.judging.opinions import Opinion, State
+from pytest_clinical_drift.judging.questions import Question
+from pytest_clinical_drift.report.review_page import ReviewItem
+from pytest_clinical_drift.report.sentences import grade_rank
+from pytest_clinical_drift.results.models import RunResult
+from pytest_clinical_drift.scoring.assessment import Alarm, AlarmState
+from pytest_clinical_drift.verdict.measures import in_a_row
+
+MIXED_IN = 10
+"""Cleared answers that a reviewer reads among the alarms, so that reviews can also worsen a verdict."""
+OVERLAP = 0.2
+"""Share of the screens that two reviewers read, neither knowing which, where a review is split."""
+_CLEARED = (State.CLEARED, State.DISMISSED)
+_GRAVE = ("must", "must_not", "forbidden", "harm")
+"""Kinds of cleared question that are drawn more often: what they missed could harm."""
+_WEIGHT = 4.0
+
+Text = tuple[str, int, int, str]
+"""Case, repeat, turn and text: what one screen shows."""
+Known = Mapping[tuple[str, str], Sequence[Opinion]]
+"""What people said in the last release, by case and fact or demand."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question for the page, with the alarms that it settles; without any where the judge cleared it."""
+
+    talk: Conversation
+    question: Question
+    alarms: tuple[Alarm, ...]
+
+    @property
+    def severe(self) -> bool:
+        return any(alarm.severe for alarm in self.alarms) if self.alarms else self.question.kind in _GRAVE
+
+    @property
+    def thing(self) -> tuple[str, int, str]:
+        """Questions on one fact of one conversation, over turns in a row, are read together."""
+        return self.talk.case.id, self.talk.transcript.repeat, self.question.fact or self.question.id
+
+    @property
+    def text(self) -> Text:
+        return self.talk.case.id, self.talk.transcript.repeat, self.question.turn, self.question.text
+
+    @property
+    def rank(self) -> tuple[bool, int, bool]:
+        """The worst first: severe before others, by grade of harm, open before confirmed; cleared ones among them."""
+        drawn = int(self.question.id[:4], 16) % len(GRADES)
+        grade = min((grade_rank(alarm.grade) for alarm in self.alarms), default=drawn)
+        return not self.severe, grade, not any(alarm.state == AlarmState.OPEN for alarm in self.alarms)
+
+
+_Row = Sequence[_Asked]
+"""One fact on turns in a row; anything else alone."""
+
+
+def review_items(run: Reopened, last: Known | None = None) -> list[ReviewItem]:
+    """Everything that no person has settled yet: one screen per text, the worst first.
+
+    A fact on turns in a row is shown with one of its texts, so that as few texts as possible have to be read.
+    """
+    draw = random.Random(run.inputs.manifest)
+    rows = in_a_row(_alarmed(run), lambda asked: asked.thing, lambda asked: asked.question.turn)
+    screens = _screens([*rows, *([asked] for asked in _cleared(run, draw))])
+    items, group = [], 0
+    for number, screen in enumerate(screens):
+        for lead, row in screen:
+            for asked in (lead, *(other for other in row if other is not lead)):
+                items.append(replace(_item(asked, last or {}), group=group, screen=number, lead=asked is lead))
+            group += 1
+    return items
+
+
+def _screens(rows: Sequence[_Row]) -> list[list[tuple[_Asked, _Row]]]:
+    """Rows by the text that they are read with: the text that shows most of what is left is taken next."""
+    left = {position: {asked.text: asked for asked in row} for position, row in enumerate(rows)}
+    shown: dict[Text, set[int]] = {}
+    for position, texts in left.items():
+        for text in texts:
+            shown.setdefault(text, set()).add(position)
+    screens = []
+    while left:
+        text = max(shown, key=lambda key: (len(shown[key]), *(-place for place in key[1:3]), key[0]))
+        taken = sorted(shown.pop(text), key=lambda position: left[position][text].rank)
+        screens.append([(left[position][text], rows[position]) for position in taken])
+        for position in taken:
+            for other in left.pop(position):
+                if other != text:
+                    shown[other].discard(position)
+        shown = {key: positions for key, positions in shown.items() if positions}
+    return sorted(screens, key=lambda screen: (min(lead.rank for lead, _ in screen), screen[0][0].text[:3]))
+
+
+def split_items(items: Sequence[ReviewItem], parts: int) -> list[list[ReviewItem]]:
+    """The screens dealt out to some reviewers; a fifth goes to two of them."""
+    screens = sorted({item.screen for item in items}, key=lambda screen: _drawn(items, screen))
+    twice = set(screens[: math.ceil(OVERLAP * len(screens))])
+    readers: list[set[int]] = [set() for _ in range(parts)]
+    for place, screen in enumerate(screens):
+        readers[place % parts].add(screen)
+        if screen in twice:
+            readers[(place + 1) % parts].add(screen)
+    return [[item for item in items if item.screen in chosen] for chosen in readers]
+
+
+def _drawn(items: Sequence[ReviewItem], screen: int) -> str:
+    first = next(item for item in items if item.screen == screen)
+    return hashlib.sha256(first.question.id.encode()).hexdigest()
+
+
+def decisions_in(result: RunResult) -> dict[tuple[str, str], list[Opinion]]:
+    """What people answered in a run, by case and fact or demand."""
+    known: dict[tuple[str, str], list[Opinion]] = {}
+    for run in result.runs:
+        for alarm in run.alarms:
+            said = [opinion for opinion in alarm.answers if opinion.by_person]
+            known.setdefault((run.case_id, alarm.fact or alarm.rule), []).extend(said)
+    return known
+
+
+def _alarmed(run: Reopened) -> list[_Asked]:
+    """Each question once, though several alarms may hang on it."""
+    by_question: dict[str, _Asked] = {}
+    questions = run.questions
+    for talk, alarm in run.alarms:
+        if alarm.settled_by == "person" or alarm.state == AlarmState.DISMISSED or alarm.question not in questions:
+            continue
+        known = by_question.get(alarm.question) or _Asked(talk, questions[alarm.question], ())
+        by_question[alarm.question] = replace(known, alarms=(*known.alarms, alarm))
+    return list(by_question.values())
+
+
+def _cleared(run: Reopened, draw: random.Random) -> list[_Asked]:
+    waiting = {alarm.question for _, alarm in run.alarms if alarm.state != AlarmState.DISMISSED}
+    candidates = {
+        question.id: _Asked(talk, question, ())
+        for talk in run.conversations
+        for question in talk.questions
+        if (ruling := talk.rulings[question.about]).state in _CLEARED and not ruling.by_person
+        if question.id not in waiting
+    }
+    weights = {key: _WEIGHT if candidates[key].question.kind in _GRAVE else 1.0 for key in sorted(candidates)}
+    order = sorted(weights, key=lambda key: -(draw.random() ** (1 / weights[key])))
+    return [candidates[key] for key in order[:MIXED_IN]]
+
+
+def _item(asked: _Asked, last: Known) -> ReviewItem:
+    question, case = asked.question, asked.talk.case
+    ruling = asked.talk.rulings[question.about]
+    telling = next((o for o in ruling.opinions if o.quote), None)
+    quotes = dict.fromkeys(alarm.quote for alarm in asked.alarms if alarm.quote)
+    earlier = [alarm.earlier_quote for alarm in asked.alarms if alarm.earlier_quote]
+    return ReviewItem(
+        question=question,
+        severe=asked.severe,
+        quote=" … ".join(quotes) or (telling.quote if telling else ""),
+        message=case.turns[question.turn - 1].message,
+        messages=_messages_before(asked),
+        record=record_of(case, question.turn),
+        why=_why(asked.alarms),
+        opinions=ruling.opinions,
+        last=last.get((case.id, question.fact or question.demand or ""), ()),
+        earlier_quote=earlier[0] if earlier else (telling.earlier_quote if telling else ""),
+    )
+
+
+def _messages_before(asked: _Asked) -> str:
+    question = asked.question
+    first = 1 if question.kind in ("fact", "invented") else (question.earlier_turn or question.turn) + 1
+    turns = asked.talk.case.turns[first - 1 : question.turn - 1]
+    return "\n\n".join(f"Turn {turn.turn}: {turn.message}" for turn in turns)
+
+
+def _why(alarms: Sequence[Alarm]) -> str:
+    if not alarms:
+        return "A draw from what the judge has cleared: here to see what it misses."
+    reasons = dict.fromkeys(
+        f"{alarm.kind} ({alarm.state}{f', by {alarm.settled_by}' if alarm.settled_by else ''}): {alarm.reason}"
+        for alarm in alarms
+    )
+    return "; ".join(reasons)

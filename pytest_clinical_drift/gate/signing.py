@@ -1,0 +1,149 @@
+"""`clinical-drift sign` and `verify`: a person's decision on a run, signed with an SSH key."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
+from pytest_clinical_drift.results.folders import RUNS
+from pytest_clinical_drift.results.models import RunResult
+from pytest_clinical_drift.results.releases import (
+    RELEASE_FILE,
+    Decision,
+    Release,
+    read_release,
+    record_hash,
+    rereads_in,
+    tested_by,
+    write_release,
+)
+from pytest_clinical_drift.results.sheet import read_sheet
+from pytest_clinical_drift.results.signatures import developers_in, is_signed_by, names_of_key, sign_file, signature_of
+from pytest_clinical_drift.verdict.states import Verdict
+
+Say = Callable[[str], object]
+
+
+def sign(
+    results: Path,
+    *,
+    key: Path,
+    signer: str,
+    decision: Decision,
+    until: str | None,
+    conditions: str,
+    allowed: Path | None,
+    say: Say,
+) -> int:
+    """Sign a decision on a run; nothing is left behind where the signature would not count."""
+    result, sha256 = read_results(results), record_hash(results)
+    expires = _day(until)
+    _check_decision(result, decision, expires, conditions)
+    sheet = read_sheet(Path.cwd())
+    release = Release(
+        record=sha256,
+        decision=decision,
+        conditions=conditions.strip(),
+        expires=expires,
+        signer=signer,
+        signed_at=datetime.datetime.now(datetime.UTC).replace(microsecond=0),
+        verdict=result.verdict,
+        hazards=tuple(dict.fromkeys((*sheet.hazards, *result.hazards))),
+        rereads=rereads_in(result),
+        tested=tested_by(result.manifest),
+    )
+    file = write_release(results, release)
+    try:
+        written = [file, sign_file(file, key)]
+        allowed = allowed or sheet.allowed_signers
+        if allowed is not None and (fault := _fault(file, release, result, allowed)):
+            raise InputError(_sentence(fault, release, results))
+    except InputError:
+        file.unlink()
+        signature_of(file).unlink(missing_ok=True)
+        raise
+    for place in _same_runs(results, sha256):
+        for part in written:
+            shutil.copyfile(part, place / part.name)
+    say(_sentence("signed", release, results))
+    if allowed is None:
+        say(_sentence("unchecked", release, results))
+    for part in written:
+        say(f"written: {part}")
+    return 0
+
+
+def verify_release(results: Path, allowed: Path | None, say: Say, today: datetime.date) -> int:
+    """Whether a run is released: 0 where an accepted decision on this very record is signed and in force, else 1."""
+    sheet = read_sheet(Path.cwd())
+    allowed = allowed or sheet.allowed_signers
+    if allowed is None:
+        raise InputError("verify: name the people who may sign with --allowed-signers FILE, or in dossier.yaml")
+    if not allowed.is_file():
+        raise InputError(f"--allowed-signers {allowed}: not a file")
+    file = results / RELEASE_FILE
+    if not file.is_file():
+        raise InputError(f"{results}: no {RELEASE_FILE}; nobody has signed this run")
+    release = read_release(file)
+    fault = ""
+    if release.record != record_hash(results):
+        fault = "changed"
+    fault = fault or _fault(file, release, read_results(results), allowed)
+    if not fault and release.expired(today):
+        fault = "expired"
+    if not fault and release.decision == "reject":
+        fault = "rejected"
+    say(_sentence(fault or "released", release, results))
+    return 1 if fault else 0
+
+
+def _check_decision(result: RunResult, decision: Decision, expires: datetime.date | None, conditions: str) -> None:
+    if decision == "accept-until" and expires is None:
+        raise InputError("sign: accept-until needs --until YYYY-MM-DD")
+    if decision == "accept" and expires is not None:
+        raise InputError("sign: --until belongs to --decision accept-until")
+    if decision == "reject":
+        return
+    if result.deciders.control:
+        raise InputError("sign: an instrument check is no model to release")
+    if result.verdict not in (Verdict.PASS, Verdict.CAUTION) and not (
+        decision == "accept-until" and conditions.strip()
+    ):
+        raise InputError(
+            f"sign: the verdict is {result.verdict}; reject it, or use accept-until with --until and --conditions"
+        )
+
+
+def _fault(file: Path, release: Release, result: RunResult, allowed: Path) -> str:
+    """Why a signature does not count; empty where it does."""
+    if not is_signed_by(file, release.signer, allowed):
+        return "unsigned"
+    developers = developers_in(allowed)
+    if {release.signer, *names_of_key(file, allowed)} & set(developers):
+        return "developer"
+    reviewers = {name.rpartition(" (")[0] for name in result.deciders.reviewers}
+    return "reviewer" if reviewers & set(developers) else ""
+
+
+def _day(text: str | None) -> datetime.date | None:
+    try:
+        return datetime.date.fromisoformat(text) if text else None
+    except ValueError:
+        raise InputError(f"--until {text}: not a day; write YYYY-MM-DD") from None
+
+
+def _same_runs(results: Path, sha256: str) -> list[Path]:
+    """The run's own folder, where the decision was signed on its copy on top."""
+    found = results.glob(f"{RUNS}/*/{RESULTS_FILE}")
+    return [file.parent for file in found if hashlib.sha256(file.read_bytes()).hexdigest() == sha256]
+
+
+def _sentence(code: str, release: Release, results: Path) -> str:
+    (sentence,) = text_lines("gate.txt.j2", "release", code=code, it=release, place=results)
+    return sentence
