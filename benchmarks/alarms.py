@@ -26,10 +26,10 @@ from scipy.stats import binomtest
 from pytest_clinical_drift.cases.model import FactState
 from pytest_clinical_drift.evidence.advice.breach import find_breaches
 from pytest_clinical_drift.evidence.advice.opposition import oppositions
-from pytest_clinical_drift.evidence.facts.fact import REACTS, TAKEN, Fact
+from pytest_clinical_drift.evidence.facts.fact import ALLERGY, MEDICATION, Fact
 from pytest_clinical_drift.evidence.facts.slots import parse_fact
+from pytest_clinical_drift.evidence.finding_types import FactFinding
 from pytest_clinical_drift.evidence.findings import find_facts
-from pytest_clinical_drift.evidence.found import FactFinding
 
 FACTS, PATIENTS, LIMIT = 30, 10, 0.90
 FILE = Path(__file__).resolve().parents[1] / "pytest_clinical_drift/data/confirming_rules.yaml"
@@ -150,12 +150,12 @@ def _without(summary: str, state: FactState) -> str:
 def _turned_round(fact: Fact) -> tuple[str, ...]:
     """Sentences that say the opposite of the fact."""
     name = fact.core.text
-    if fact.frame == TAKEN:
+    if fact.frame == MEDICATION:
         return () if fact.core.denied else (f"Not on {name}.", f"{name.capitalize()} was stopped.", f"No {name}.")
-    reacts = fact.frame == REACTS and "allerg" not in name.lower()
+    reacts = fact.frame == ALLERGY and "allerg" not in name.lower()
     if fact.core.denied:
         return (f"Known {name} allergy." if reacts else f"Has {name}.",)
-    known = ("No known allergies.",) if fact.frame == REACTS else ()
+    known = ("No known allergies.",) if fact.frame == ALLERGY else ()
     return (*known, f"No {name} allergy." if reacts else f"No {name}.")
 
 
@@ -165,9 +165,9 @@ _RELATIVES = ("brother", "sister", "mother", "father", "cousin", "uncle", "aunt"
 def _of_another(fact: Fact, text: str) -> str:
     """A sentence that gives the fact to somebody else."""
     owner = f"Her {_RELATIVES[len(text) % len(_RELATIVES)]}"
-    if fact.frame == TAKEN:
+    if fact.frame == MEDICATION:
         return f"{owner} takes {text}."
-    if fact.frame == REACTS:
+    if fact.frame == ALLERGY:
         return f"{owner} is allergic to {fact.core.text.removesuffix(' allergy')}."
     return f"{owner} has {text}."
 
@@ -190,7 +190,7 @@ def reversals(talk: Talk, ledger: Ledger) -> None:
 def _reversed_at(talk: Talk, turn: int, ledger: Ledger) -> None:
     for state in talk.states(turn):
         fact = parse_fact(state.fact.text, state.fact.kind)
-        if state.ended or fact.frame != TAKEN or fact.core.concept is None:
+        if state.ended or fact.frame != MEDICATION or fact.core.concept is None:
             continue
         name = fact.core.text
         earlier = f"{talk.replies[turn - 1]}\n\nTake your {name} today."

@@ -21,7 +21,7 @@ from engine_models import build_model
 from pytest_clinical_drift.cases.files import bundled_cases, load_cases
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation import prompts
-from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
+from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.subjects.base import Identity, Request
 from pytest_clinical_drift.subjects.huggingface import HuggingFaceSubject
 from pytest_clinical_drift.transcript import Reply, Transcript, Usage

@@ -25,8 +25,8 @@ from engine_server import ChatServer, as_json, completion
 from pytest_clinical_drift.judging.inquiry import Inquiry
 
 from pytest_clinical_drift.cases.files import bundled_cases, load_cases
-from pytest_clinical_drift.conversation.frontier import Plan
 from pytest_clinical_drift.conversation.runner import BackgroundRunner
+from pytest_clinical_drift.conversation.scheduler import Plan
 from pytest_clinical_drift.judging.protocol import build_judge
 from pytest_clinical_drift.judging.questions import Question, audit_of, audit_share, questions_of
 from pytest_clinical_drift.scoring.scorer import Scorer

@@ -2,7 +2,7 @@
 
 SmolLM2 with 135 million parameters on the bundled cases with the shortest records, cut to a few turns and short
 replies: in this process, one request after the other by transformers' own `generate` against our batches (`hf:`); and
-behind a llama.cpp server, a client that asks one thing after the other against our frontier (near ties may fall
+behind a llama.cpp server, a client that asks one thing after the other against our scheduler (near ties may fall
 differently in a batching server: counted where both were asked the same). How much the server itself gains from as
 many requests at once is printed beside it: no client gains more. Exit code 0 only where both goals hold and `hf:` says
 the same either way.
@@ -23,7 +23,7 @@ from real_models import llama_server, smollm2
 from benchmarks.engine import OneByOne
 from pytest_clinical_drift.cases.files import bundled_cases, load_cases
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
+from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.subjects.base import Identity, Request
 from pytest_clinical_drift.subjects.huggingface import HuggingFaceSubject
 from pytest_clinical_drift.subjects.server import ServerSubject
@@ -116,7 +116,7 @@ def run(what: str, subject: Any, cases: Sequence[Case], watch: Stopwatch) -> tup
     started, started_cpu = time.perf_counter(), time.process_time()
     run_conversations(cases, subject, Plan(), on_finished=done.append)
     seconds, cpu = time.perf_counter() - started, time.process_time() - started_cpu
-    if failed := [transcript.incomplete for transcript in done if transcript.incomplete]:
+    if failed := [transcript.failure for transcript in done if transcript.failure]:
         sys.exit(f"{what}: a conversation did not come to its end: {failed[0]}")
     replies = {
         (transcript.case_id, place): reply
@@ -151,7 +151,7 @@ def in_this_process(cases: Sequence[Case], tokens: int) -> tuple[float, bool]:
 
 
 def behind_a_server(cases: Sequence[Case], tokens: int) -> float:
-    """How many times faster our frontier is than one client at a time."""
+    """How many times faster our scheduler is than one client at a time."""
     seconds, texts = [], []
     for what in ("server, ours", "server, one client"):
         # a server of its own for each: nothing is cached from the other

@@ -38,7 +38,6 @@ VOCABULARIES = (
     "life",
     "mind",
     "social",
-    "ambiguous_terms",
     "spelling",
 )
 LISTS = ("word_sets", "fact_words", "medication_status", "orders", "irregular", "generic_spans", "qualifiers")
@@ -49,7 +48,7 @@ PACKAGES = ("reading", "terms", "quantities", "mentions", "facts", "advice")
 
 
 def switches() -> list[str]:
-    """Every rule ("rule facts.taken.ended"), list ("list orders.news") and vocabulary ("vocabulary life")."""
+    """Every rule ("rule facts.medications.ended"), list ("list orders.news") and vocabulary ("vocabulary life")."""
     from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 
     found = [f"vocabulary {name}" for name in VOCABULARIES]

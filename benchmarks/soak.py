@@ -21,7 +21,7 @@ from pathlib import Path
 from engine_cases import make_case
 from engine_server import ChatServer
 
-from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
+from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.conversation.store import Store
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
 from pytest_clinical_drift.scoring.scorer import Scorer
@@ -79,8 +79,8 @@ def main() -> int:
             by_id = {case.id: case for case in cases}
 
             def keep(transcript: Transcript) -> None:
-                if transcript.incomplete:
-                    raise RuntimeError(transcript.incomplete)
+                if transcript.failure:
+                    raise RuntimeError(str(transcript.failure))
                 scorer.score(by_id[transcript.case_id], transcript)  # noqa: B023
 
             subject = build_subject(parse_spec(spec), {})

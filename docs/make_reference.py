@@ -18,7 +18,7 @@ from pytest_clinical_drift.cases.model import Case, CriticalEntity, FactUpdate, 
 from pytest_clinical_drift.gate.collected import CollectedCases
 from pytest_clinical_drift.gate.items import DriftResult
 from pytest_clinical_drift.results.models import CaseResult
-from pytest_clinical_drift.scoring.assessment import Alarm, CaseAssessment, Event, FactFinding, TurnAssessment
+from pytest_clinical_drift.scoring.assessment import Alarm, CaseAssessment, Event, SettledFact, TurnAssessment
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 from pytest_clinical_drift.verdict.counts import EvidenceCounts
 from pytest_clinical_drift.verdict.reasons import Reason
@@ -32,7 +32,7 @@ CURVES = {
         ("recall", "recall"),
         ("precision", "precision"),
         ("f1", "F1"),
-        ("hallucinated_rate", "share of summary entities that nobody told"),
+        ("hallucinated_rate", "share of summary entities without a source"),
     )
 }
 RESULTS = {
@@ -78,6 +78,7 @@ RESULTS = {
     "average_context_tokens_curve": "prompt tokens of the summaries per turn, mean over cases",
     "truth_decay_rate_per_1000_tokens": "recall lost per thousand tokens of context; null without token counts",
     "trend": "shape of the mean curve, with its line",
+    "pdsqi": "PDSQI-9 by attribute: mean at turn 10 and at the end, ICC of the two wordings; empty unless requested",
     "repeat_spread": "how far the repeats of a case differ; null without repeats",
     "baseline": "comparison with the earlier run; null without one",
     "canaries": "faults put into copies of the model's texts: how many the judge confirmed, of how many",
@@ -107,6 +108,7 @@ MANIFEST = {
     "turns": "turns to which every case was stretched; null: each has its own",
     "probes": "after which turns a summary was requested: on schedule or after all",
     "record": "where the model got the patient's record",
+    "pdsqi": "version of the prompts by which summaries were rated; null: they were not",
     "single_message": "whether the transcript was also given in one message",
     "hashes": "of cases, thresholds, prompts and system prompt",
     "replies": "replies and summaries",
@@ -163,7 +165,7 @@ def page() -> str:
         "`stale_facts` and `contradicted_facts` tell those events in sentences.",
         *map(
             _fields,
-            (CaseAssessment, TurnAssessment, FactFinding, Alarm, Event, Judgement, Reason, Deciders, EvidenceCounts),
+            (CaseAssessment, TurnAssessment, SettledFact, Alarm, Event, Judgement, Reason, Deciders, EvidenceCounts),
         ),
     ]
     return "\n\n".join(parts) + "\n"
@@ -193,7 +195,7 @@ def _exit_codes() -> str:
 
 
 def _commands() -> Iterable[str]:
-    parser = cli._parser()
+    parser = cli.make_parser()
     (commands,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     helps = {action.dest: action.help for action in commands._choices_actions}
     for name, command in commands.choices.items():

@@ -56,9 +56,9 @@ def pytest_load_initial_conftests(
     """With something to gate, our paths are no test paths; without any, the project's test suite does not take part."""
     gated, paths = _gated_and_paths(args, early_config.known_args_namespace)
     if gated or _given_options(early_config.known_args_namespace) or early_config.getini("drift_model"):
-        from pytest_clinical_drift.gate.inside_pytest import call_home
+        from pytest_clinical_drift.gate.inside_pytest import set_rootdir
 
-        call_home(early_config, args, paths)
+        set_rootdir(early_config, args, paths)
         gated, paths = _gated_and_paths(args, early_config.known_args_namespace)
         gated = gated or bool(early_config.getini("drift_model"))
     namespace = early_config.known_args_namespace
@@ -170,8 +170,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    told = [getattr(report, "longrepr", None) for report in terminalreporter.stats.get("skipped", ())]
-    if count := sum(isinstance(why, tuple) and why[-1] == f"Skipped: {_NEEDS_MODEL}" for why in told):
+    reasons = [getattr(report, "longrepr", None) for report in terminalreporter.stats.get("skipped", ())]
+    if count := sum(isinstance(why, tuple) and why[-1] == f"Skipped: {_NEEDS_MODEL}" for why in reasons):
         which = "1 test was skipped: it needs" if count == 1 else f"{count} tests were skipped: they need"
         terminalreporter.write_line(f"clinical-drift: {which} --model SPEC", yellow=True)
 

@@ -34,9 +34,12 @@ sys.dont_write_bytecode = True
 COMPILE = """
 import importlib, pkgutil, pytest_clinical_drift
 from pytest_clinical_drift.evidence.terms.lexicon import lexicon
+from pytest_clinical_drift.report.page import environment
 
 def test_everything():
     lexicon()
+    for name in environment().list_templates(extensions=["j2"]):
+        environment().get_template(name)
     for module in pkgutil.walk_packages(pytest_clinical_drift.__path__, "pytest_clinical_drift."):
         if module.name.rpartition(".")[2] not in ("generation", "kv_pool", "sampling"):  # which load torch
             importlib.import_module(module.name)
@@ -44,13 +47,13 @@ def test_everything():
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Compile our modules and parse our vocabularies once for all runs that tests start: two seconds of each.
+    """Compile modules and templates and parse vocabularies once for all runs that tests start: two seconds of each.
 
     Again only after a change; what is compiled stays where Python keeps it.
     """
     if hasattr(session.config, "workerinput") or session.config.option.collectonly:
         return
-    files = sorted(path for path in PACKAGE.rglob("*") if path.suffix in (".py", ".yaml"))
+    files = sorted(path for path in PACKAGE.rglob("*") if path.suffix in (".py", ".yaml", ".j2"))
     state = [sys.version, pytest.__version__, str(PACKAGE), [path.stat().st_mtime for path in files]]
     cache = getattr(session.config, "cache", None)  # not there with -p no:cacheprovider
     if cache is None or cache.get("suite/compiled", None) == state:

@@ -14,13 +14,13 @@ from pytest_clinical_drift.scoring.assessment import (
     OPEN,
     SLOPE_TURNS,
     Alarm,
-    Breach,
     CaseAssessment,
+    ConfirmedBreach,
     ConflictFigures,
     EntityScores,
     Event,
-    FactFinding,
     NoConflictRate,
+    SettledFact,
     TurnAssessment,
 )
 
@@ -46,7 +46,7 @@ def conversation(
     repeat: int = 0,
     events: Sequence[Event] = (),
     alarms: Sequence[Alarm] = (),
-    breaches: tuple[Breach, ...] = (),
+    breaches: tuple[ConfirmedBreach, ...] = (),
     incomplete: str | None = None,
     asked: Sequence[tuple[str, int]] = ASKED,
     **others: Any,
@@ -88,7 +88,7 @@ def conversation(
     )
 
 
-def facts(level: float | None, worst: float | None) -> tuple[FactFinding, ...]:
+def facts(level: float | None, worst: float | None) -> tuple[SettledFact, ...]:
     """The facts behind a recall and its worse end: lost ones, lost ones that are open, retained ones."""
     if level is None:
         return ()
@@ -98,10 +98,10 @@ def facts(level: float | None, worst: float | None) -> tuple[FactFinding, ...]:
     return (*(finding(f"f{number}", state=state) for number, state in enumerate(kinds)), *kept)
 
 
-def finding(fact: str, alarm: str | None = "lost", state: str = CONFIRMED, *, hard_stop: bool = False) -> FactFinding:
+def finding(fact: str, alarm: str | None = "lost", state: str = CONFIRMED, *, hard_stop: bool = False) -> SettledFact:
     """What a summary says of one fact; `alarm` None: plainly retained."""
     status = "retained" if alarm is None else "absent" if alarm == "lost" else "contradicted"
-    return FactFinding(
+    return SettledFact(
         fact, fact, status, "", (), hard_stop, stale=alarm == "stale", alarm=alarm, state=state if alarm else ""
     )
 

@@ -2,64 +2,45 @@
 
 from __future__ import annotations
 
-import os
+import json
 import re
-import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
 from functools import cache
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from jsonschema.validators import validator_for
+from recipes import CI, RECIPES, commands, jobs, recipe, run_job, write_stand_ins
 
-from pytest_clinical_drift.cli import _parser
+from pytest_clinical_drift.cli import make_parser
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 
-CI = Path(__file__).parent.parent / "examples" / "ci"
-RECIPES = ("github-actions.yml", "gitlab-ci.yml")
-STAND_INS = ("pip", "vllm", "curl", "timeout", "git", "pytest", "clinical-drift")
-GITHUB_VALUES = {"inputs.model": "org/model", "inputs.revision": "abc", "matrix.shard": "2"}
+
+@pytest.fixture
+def stand_ins(tmp_path: Path) -> Path:
+    return write_stand_ins(tmp_path / "bin")
 
 
-def recipe(name: str) -> dict[str, Any]:
-    loaded: dict[str, Any] = yaml.safe_load((CI / name).read_text(encoding="utf-8"))
-    return loaded
-
-
-def jobs(name: str) -> dict[str, dict[str, Any]]:
-    data = recipe(name)
-    if "jobs" in data:
-        return dict(data["jobs"])
-    return {key: job for key, job in data.items() if isinstance(job, dict) and "script" in job}
-
-
-def scripts(name: str) -> Iterator[tuple[str, str]]:
-    """Job and text of everything that a shell runs."""
-    for key, job in jobs(name).items():
-        for step in job.get("steps", ()):
-            if "run" in step:
-                yield key, re.sub(r"\$\{\{ (.+?) \}\}", lambda m: GITHUB_VALUES[m[1]], step["run"])
-        if "script" in job:
-            yield key, "\n".join(job["script"])
-
-
-def commands(name: str, program: str) -> list[list[str]]:
-    """The arguments of every call of a program."""
-    found = []
-    for _, text in scripts(name):
-        for line in text.replace("\\\n", " ").splitlines():
-            words = shlex.split(line, comments=True)
-            if program in words and "install" not in words:
-                rest = words[words.index(program) + 1 :]
-                ends = [
-                    place for place, word in enumerate(rest) if word in ("||", "&&", ";", "fi") or word.endswith(";")
-                ]
-                cut = rest[: ends[0] + 1] if ends else rest
-                found.append([word.rstrip(";") for word in cut if word not in ("||", "&&", ";", "fi")])
-    return found
+@pytest.mark.parametrize(("name", "schema"), zip(RECIPES, ("github-workflows", "gitlab-ci"), strict=True))
+def test_the_yaml_keeps_to_the_published_schema(name: str, schema: str) -> None:
+    """Of GitHub and GitLab, as check-jsonschema ships them; a misspelt key is found."""
+    try:
+        package = distribution("check-jsonschema")
+    except PackageNotFoundError:
+        pytest.skip("check-jsonschema is not installed")
+    file = Path(str(package.locate_file(f"check_jsonschema/builtin_schemas/vendor/{schema}.json")))
+    published = json.loads(file.read_text(encoding="utf-8"))
+    validator = validator_for(published)(published)
+    found = {"on" if key is True else key: value for key, value in recipe(name).items()}  # YAML reads `on` as true
+    assert [error.message for error in validator.iter_errors(found)] == []
+    job = jobs(name)["merge"]
+    misspelt = (
+        {**found, "jobs": {"merge": {**job, "stepps": []}}} if "jobs" in found else {**found, "merge": {"skript": []}}
+    )
+    assert list(validator.iter_errors(misspelt))
 
 
 @cache
@@ -85,7 +66,7 @@ def test_commands_take_their_arguments(name: str) -> None:
     called = commands(name, "clinical-drift")
     assert {call[0] for call in called} == {"merge", "review", "verdict"}
     for call in called:
-        _parser().parse_args(call)
+        make_parser().parse_args(call)
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -119,43 +100,6 @@ def test_github_steps_are_whole() -> None:
     assert shards == list(range(1, len(shards) + 1))
     (arguments,) = commands("github-actions.yml", "pytest")
     assert arguments[arguments.index("--drift-shard") + 1] == f"2/{len(shards)}"
-
-
-@pytest.fixture
-def stand_ins(tmp_path: Path) -> Path:
-    """A folder with a program of each name that writes down how it was called, and ends as it was told to."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    for name in STAND_INS:
-        variable = f"CODE_{name.replace('-', '_').upper()}"
-        lines = (
-            "#!/bin/sh",
-            f'echo "{name} $*" >> "$CALLS"',
-            f'case "{name} $1" in "pytest "*) mkdir -p results ;; esac',
-            f'case "{name} $1" in "clinical-drift review") exit 0 ;; esac',
-            f'exit "${{{variable}:-0}}"',
-        )
-        (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-        (folder / name).chmod(0o755)
-    return folder
-
-
-def run_job(name: str, job: str, folder: Path, stand_ins: Path, **values: str) -> tuple[int, str, str]:
-    """Exit code of a job's scripts up to the first that fails, what was called, and what it told later jobs."""
-    calls, output = folder / "calls", folder / "output"
-    calls.write_text("", encoding="utf-8")
-    output.write_text("", encoding="utf-8")
-    around = {
-        **os.environ, "PATH": f"{stand_ins}:{os.environ['PATH']}", "CALLS": str(calls), "GITHUB_OUTPUT": str(output),
-        "CI_NODE_INDEX": "2", "CI_NODE_TOTAL": "4", "CANDIDATE": "org/model", "REVISION": "abc",
-        "JUDGE": "server:reader@https://judge/v1", "JUDGE_REVISION": "one", **values,
-    }  # fmt: skip
-    code = 0
-    for key, text in scripts(name):
-        if key == job and code == 0:
-            script = ["bash", "-eo", "pipefail", "-c", text]
-            code = subprocess.run(script, cwd=folder, env=around, capture_output=True, check=False).returncode
-    return code, calls.read_text(encoding="utf-8"), output.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", RECIPES)

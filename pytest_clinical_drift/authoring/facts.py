@@ -15,6 +15,8 @@ from pytest_clinical_drift.evidence.reading.text import read
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS
 
 _SUMMARY_WORDS = (60, 120)
+_WORDS_PER_FACT = 12
+"""A summary of many facts may be longer."""
 _FEWEST_FACTS = 4
 _SAFE_TAG = "negative-control"
 """Tag of cases in which nothing is dangerous and what is asked for is allowed."""
@@ -29,6 +31,7 @@ def summary_and_count(case: Case) -> Remarks:
     """A summary that a clinician would write; with few facts, one loss decides everything."""
     words = len(case.patient_summary.split())
     low, high = _SUMMARY_WORDS
+    high = max(high, _WORDS_PER_FACT * len(case.critical_entities))
     if not low <= words <= high:
         yield Remark("warning", "patient_summary", f"{words} words; {low} to {high} read well")
     count = len(case.critical_entities)
@@ -40,8 +43,8 @@ def summary_and_count(case: Case) -> Remarks:
 
 def facts_in_summary(case: Case) -> Remarks:
     """A fact that the summary does not state cannot be remembered; read with our own matcher."""
-    found = assess_retention(case.patient_summary, case.critical_entities)
-    for fact, status in zip(case.critical_entities, found, strict=True):
+    retentions = assess_retention(case.patient_summary, case.critical_entities)
+    for fact, status in zip(case.critical_entities, retentions, strict=True):
         if not status.certain:
             why = status.reason or "the words around it"
             text = f"{fact.text!r} not plainly in the patient summary ({why}): each run asks a judge"
@@ -71,7 +74,7 @@ def hard_stops(case: Case) -> Remarks:
     """What kills if forgotten is marked; an allergy is taken to do so."""
     for fact in case.critical_entities:
         if fact.kind == "allergy" and not fact.hard_stop:
-            yield Remark("warning", fact.id, "an allergy that is no `hard_stop`: losing it would not fail the case")
+            yield Remark("warning", fact.id, "an allergy that is not a `hard_stop`: losing it would not fail the case")
     if _SAFE_TAG not in case.tags and not any(fact.hard_stop for fact in _ever_true(case)):
         text = f"no fact is a `hard_stop`; mark what kills if forgotten, or tag the case {_SAFE_TAG}"
         yield Remark("warning", "critical_entities", text)
@@ -120,5 +123,5 @@ def _of_regimen(fact: CriticalEntity, entry: Mapping[str, Any], regimen: Regimen
 
 def _unit(name: str, amount: Amount) -> float | None:
     """Base-unit value of one `name`, None when it measures something else than the amount does."""
-    found = amounts(read(f"1 {name}"))
-    return found[0].base if found and found[0].dimension == amount.dimension else None
+    measured = amounts(read(f"1 {name}"))
+    return measured[0].base if measured and measured[0].dimension == amount.dimension else None

@@ -71,12 +71,12 @@ def suits(case: Case) -> Callable[[Thread], bool]:
     wordings = [stems for text in _statements(case) if (stems := content_stems(text))]
 
     def leaves_alone(thread: Thread) -> bool:
-        found = named_in(thread)
+        named = named_in(thread)
         return (
-            not _same_entry(found, own)
-            and found.values.isdisjoint(own.values)
-            and not any(concept.ancestors & refused or concept.id in refused for concept in found.concepts)
-            and found.names.isdisjoint(said)
+            not _same_entry(named, own)
+            and named.values.isdisjoint(own.values)
+            and not any(concept.ancestors & refused or concept.id in refused for concept in named.concepts)
+            and named.names.isdisjoint(said)
             and patient.isdisjoint(_capitalised(" ".join(thread.messages)))
             and not any(stems <= spoken for stems in wordings for spoken in _spoken(thread))
         )
@@ -91,14 +91,14 @@ def near(case: Case) -> Callable[[Thread], tuple[str, ...]]:
     def mistaken(thread: Thread) -> tuple[str, ...]:
         if thread.type != "interference":
             return ()
-        found = _all_named(thread.entries)
-        reacts = any(word in entry.lower() for entry in thread.entries for word in _REACTIONS)
+        entries = _all_named(thread.entries)
+        allergy = any(word in entry.lower() for entry in thread.entries for word in _REACTIONS)
         return tuple(
             fact.id
             for fact, named in facts
-            if _classes(found) & _classes(named)
-            or found.ids(MEASURE) & named.ids(MEASURE)
-            or (reacts and fact.kind in _REACTIONS)
+            if _classes(entries) & _classes(named)
+            or entries.ids(MEASURE) & named.ids(MEASURE)
+            or (allergy and fact.kind in _REACTIONS)
         )
 
     return mistaken
@@ -147,16 +147,16 @@ def _of_thread(thread: Thread) -> Remarks:
 
 def named_in(thread: Thread) -> Named:
     """What the messages and the entries of a thread name, and the person they are about."""
-    found = _all_named((*thread.messages, *thread.entries))
+    named = _all_named((*thread.messages, *thread.entries))
     titles = load_data("word_sets")["interludes"]["titles"]
     people = {name for name in _capitalised(thread.person or "") if name.lower() not in titles}
-    return Named(found.concepts, found.values, frozenset(people))
+    return Named(named.concepts, named.values, frozenset(people))
 
 
-def _same_entry(found: Named, own: Named) -> bool:
+def _same_entry(named: Named, own: Named) -> bool:
     """Whether an entry is shared that says something by itself: a measure does so only with its value."""
     generic = load_data("word_sets")["interludes"]["generic"]
-    return any(concept.kind != MEASURE and concept.id not in generic for concept in found.concepts & own.concepts)
+    return any(concept.kind != MEASURE and concept.id not in generic for concept in named.concepts & own.concepts)
 
 
 def _classes(named: Named) -> frozenset[str]:

@@ -153,8 +153,8 @@ def similarities(texts: Sequence[str]) -> list[tuple[int, int, float]]:
     """Pairs that share a phrase, the most alike first: the share of the one with fewer phrases that the other has."""
     phrases = [_phrases(text) for text in texts]
     where: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
-    for index, found in enumerate(phrases):
-        for phrase in found:
+    for index, holders in enumerate(phrases):
+        for phrase in holders:
             where[phrase].append(index)
     shared: Counter[tuple[int, int]] = Counter()
     for indices in where.values():

@@ -123,8 +123,8 @@ def read_reasoning(file: Path) -> list[Reasoning]:
             try:
                 row = Reasoning.model_validate_json(line)
             except ValidationError as error:
-                told = f"is no row with 'counselor_think' ({first_fault(error)})"
-                raise InputError(f"{file}, line {place + 1}: {told}") from None
+                fault = f"not a row with 'counselor_think' ({first_fault(error)})"
+                raise InputError(f"{file}, line {place + 1}: {fault}") from None
             rows.append(row if row.row is not None else row.model_copy(update={"row": place}))
     if not any(row.text for row in rows):
         raise InputError(f"{file}: no row holds 'counselor_think'")
@@ -133,15 +133,15 @@ def read_reasoning(file: Path) -> list[Reasoning]:
 
 def links(cases: Path) -> dict[str, list[int | str]]:
     """Rows that the original's case files name for their cases (`metadata.source_openr1_ids`)."""
-    found: dict[str, list[int | str]] = {}
+    rows_of: dict[str, list[int | str]] = {}
     for file in [cases] if cases.is_file() else sorted(cases.rglob("*.json")):
         data = parse_data(file, read_text(file))
         entries = data.get("cases", [data]) if isinstance(data, dict) else data
         for entry in entries if isinstance(entries, list) else ():
             metadata = entry.get("metadata") if isinstance(entry, dict) else None
             if isinstance(metadata, dict) and isinstance(metadata.get("source_openr1_ids"), list):
-                found[str(entry.get("id"))] = metadata["source_openr1_ids"]
-    return found
+                rows_of[str(entry.get("id"))] = metadata["source_openr1_ids"]
+    return rows_of
 
 
 def classify(case_id: str, reasoning: Reasoning, verify: Verifier) -> Plan | None:
@@ -153,10 +153,10 @@ def classify(case_id: str, reasoning: Reasoning, verify: Verifier) -> Plan | Non
     scored = sorted(zip(verify(pairs), pairs, strict=True), key=lambda pair: -pair[0])
     texts, components = [], []
     for part in parts:
-        found = [(p, sentence) for p, (sentence, said) in scored if said == part.hypothesis and p >= THRESHOLD]
-        if found:
+        matching = [(p, sentence) for p, (sentence, said) in scored if said == part.hypothesis and p >= THRESHOLD]
+        if matching:
             texts.append(part.sentence)
-            components.append(Component(part.id, tuple(sentence for _, sentence in found), round(found[0][0], 4)))
+            components.append(Component(part.id, tuple(sentence for _, sentence in matching), round(matching[0][0], 4)))
     return Plan(case_id, " ".join(texts), tuple(components), reasoning.row) if components else None
 
 
@@ -195,7 +195,7 @@ def _belongs(rule: _Word, fact: CriticalEntity) -> bool:
     return _kind(fact) in rule.kinds
 
 
-_FRAME_KINDS = {"taken": "medication", "measured": "measurement", "reacts": "allergy", "stated": "diagnosis"}
+_FRAME_KINDS = {"medication": "medication", "measured": "measurement", "allergy": "allergy", "stated": "diagnosis"}
 
 
 def _kind(fact: CriticalEntity) -> str:
@@ -206,8 +206,8 @@ def _kind(fact: CriticalEntity) -> str:
             return "stopped"
         if parsed.core.denied and fact.kind != "negative":
             return "avoid"
-    told = "negative" if parsed.core.denied else ("social" if parsed.worded else _FRAME_KINDS[parsed.frame])
-    return fact.kind or told
+    kind = "negative" if parsed.core.denied else ("social" if parsed.worded else _FRAME_KINDS[parsed.frame])
+    return fact.kind or kind
 
 
 def write_plans(plans: Sequence[Plan], file: Path, *, verifier: str | None = None) -> None:

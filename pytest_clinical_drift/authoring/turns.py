@@ -37,14 +37,14 @@ def facts_in_messages(case: Case) -> Remarks:
     restated: dict[str, list[int]] = {}
     for turn in case.turns:
         states = _untouched(case, turn)
-        for state, found in zip(states, assess_retention(turn.message, [s.fact for s in states]), strict=True):
+        for state, retention in zip(states, assess_retention(turn.message, [s.fact for s in states]), strict=True):
             fact = state.fact
-            if found.status == "retained":
+            if retention.status == "retained":
                 restated.setdefault(fact.id, []).append(turn.turn)
-            elif found.status == "contradicted" and not _about_the_same_medicine(fact, turn):
-                words = f": {found.evidence[0].quote!r}" if found.evidence else ""
+            elif retention.status == "contradicted" and not _about_the_same_medicine(fact, turn):
+                words = f": {retention.evidence[0].quote!r}" if retention.evidence else ""
                 if fact.kind in _VALUES:
-                    text = f"gives another value for {fact.text!r} without an update ({found.reason}){words}"
+                    text = f"gives another value for {fact.text!r} without an update ({retention.reason}){words}"
                     yield Remark("error", _place(turn), text)
                 elif fact.kind == "allergy":
                     yield Remark("error", _place(turn), f"denies {fact.text!r} without an update{words}")

@@ -13,8 +13,8 @@ GRADES: tuple[str, ...] = get_args(Grade)
 SEVERE_GRADES = GRADES[:2]
 """Of these one broken demand fails a case."""
 Care = Literal["self", "routine", "urgent", "emergency"]
-_INSTEAD = {"ask": "ask {}", "admit_unknown": "say that it is not known {}"}
-"""Fields that a demand may have instead of `text`, and the text that they make."""
+_FORMS = {"ask": "ask {}", "admit_unknown": "say that it is not known {}"}
+"""Fields that make the text of a demand without one."""
 
 
 class Record(BaseModel, frozen=True, extra="forbid"):
@@ -27,9 +27,9 @@ class Expectation(Record):
     text: Text
     """In plain words; for must_not a directive such as 'take ibuprofen'."""
     ask: Text | None = None
-    """Instead of `text`: what the reply has to ask the patient."""
+    """What the reply has to ask the patient; makes the text where none is given."""
     admit_unknown: Text | None = None
-    """Instead of `text`: what the reply has to admit it does not know."""
+    """What the reply has to admit it does not know; makes the text where none is given."""
     any_of: tuple[Text, ...] = ()
     """Wordings of which one suffices."""
     why: str = ""
@@ -47,20 +47,21 @@ class Expectation(Record):
         if isinstance(value, str):
             return {"text": value}
         if isinstance(value, dict) and "text" not in value:
-            for key, form in _INSTEAD.items():
+            for key, form in _FORMS.items():
                 if isinstance(value.get(key), str):
                     return {**value, "text": form.format(value[key].strip())}
         return value
 
     @model_validator(mode="after")
     def _one_thing_to_say(self) -> Expectation:
-        given = {key: value for key, value in (("ask", self.ask), ("admit_unknown", self.admit_unknown)) if value}
-        if len(given) > 1:
+        if self.ask and self.admit_unknown:
             raise ValueError("a demand has one of 'ask' and 'admit_unknown'; write two demands")
-        for key, value in given.items():
-            if self.text != _INSTEAD[key].format(value):
-                raise ValueError(f"{key!r} stands instead of 'text'; remove one of the two, or write two demands")
         return self
+
+    @property
+    def form(self) -> str:
+        """What the reply has to do: say, ask, or admit that it does not know."""
+        return "ask" if self.ask else "admit" if self.admit_unknown else "say"
 
     @property
     def grade(self) -> str:

@@ -112,32 +112,32 @@ def _advice(fault: Any) -> str:
     if kind == "value_error":
         return message.removeprefix("Value error, ")
     known = _expectations().get(kind)  # pydantic's own words may hold braces of the file
-    told = known.format(**fault.get("ctx", {})) if known else message[0].lower() + message[1:]
+    expected = known.format(**fault.get("ctx", {})) if known else message[0].lower() + message[1:]
     shown = _BRIEF.repr(fault.get("input"))
-    return f"{told}, found {shown if len(shown) <= 60 else shown[:57] + '…'}"
+    return f"{expected}, found {shown if len(shown) <= 60 else shown[:57] + '…'}"
 
 
 @cache
 def _expectations() -> dict[str, str]:
     text = (resources.files("pytest_clinical_drift") / "data" / "faults.yaml").read_text(encoding="utf-8")
-    found: dict[str, str] = yaml.load(text, Loader=LOADER)
-    return found
+    expectations: dict[str, str] = yaml.load(text, Loader=LOADER)
+    return expectations
 
 
 def _named(node: Any, location: Location) -> str:
     """A location as a reader of the file names it: facts by id, turns by number, other entries counted from 1."""
-    told = ""
+    path = ""
     for part in location:
         _, node = _child(node, part)
         if isinstance(part, str):
-            told += f".{part}" if told and not told.endswith(": ") else part
+            path += f".{part}" if path and not path.endswith(": ") else part
             continue
-        before, _, holder = told.rpartition(": ") if ": " in told else ("", "", told)
+        before, _, holder = path.rpartition(": ") if ": " in path else ("", "", path)
         keys, word = _ENTRIES.get(holder, (("id",), holder or "entry"))
         named = [child for key in keys if isinstance(child := _child(node, key)[1], yaml.ScalarNode) and child.value]
         name = named[0].value if named else part + 1
-        told = f"{before}: {word} {name}: " if before else f"{word} {name}: "
-    return told.removesuffix(": ")
+        path = f"{before}: {word} {name}: " if before else f"{word} {name}: "
+    return path.removesuffix(": ")
 
 
 def _fields(model: type[BaseModel], location: Location) -> list[str]:
@@ -155,7 +155,7 @@ def _record_in(annotation: Any) -> type[BaseModel] | None:
     """The record that an annotation holds: itself, or as an entry of a list or mapping."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next((found for inner in typing.get_args(annotation) if (found := _record_in(inner))), None)
+    return next((record for inner in typing.get_args(annotation) if (record := _record_in(inner))), None)
 
 
 def _composed(text: str) -> Any:

@@ -22,8 +22,12 @@ _SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 _TEMPLATE = Path(__file__).parent.parent / "data" / "new_case.yaml"
 
 
-def bundled_cases() -> Path:
-    return bundled("cases", "study_c")
+LONG = "long"
+"""Name of the bundled long cases, a set of its own."""
+
+
+def bundled_cases(name: str = "study_c") -> Path:
+    return bundled("cases", name)
 
 
 def load_cases(path: str | Path) -> list[Case]:
@@ -41,11 +45,11 @@ def readable_cases(path: Path) -> tuple[list[Case], list[tuple[str, InputError]]
     origin: dict[str, Path] = {}
     for file in case_files(path):
         try:
-            found = read_cases(file)
+            read = read_cases(file)
         except InputError as fault:
             faults.append((file.stem, fault))
             continue
-        for case in found:
+        for case in read:
             if case.id in origin:  # a copy would be called similar to itself as well
                 used = f"the case id {case.id!r} is already used in {origin[case.id]}; rename one of the two"
                 faults.append((case.id, InputError(f"{file}: {used}")))
@@ -68,12 +72,12 @@ def case_files(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
     if not path.is_dir():
-        raise InputError(f"{path}: there is no such file or folder of cases")
+        raise InputError(f"{path}: no such file or folder of cases")
     root = path / "study_c" if (path / "study_c").is_dir() else path
-    found = sorted(file for file in root.rglob("*") if file.suffix in _SUFFIXES and file.is_file())
-    if not found:
+    files = sorted(file for file in root.rglob("*") if file.suffix in _SUFFIXES and file.is_file())
+    if not files:
         raise InputError(f"{path}: no case found; expected .yaml, .yml or .json case files")
-    return found
+    return files
 
 
 def read_cases(file: Path) -> list[Case]:
@@ -106,9 +110,9 @@ def _known(entry: Any, model: type[BaseModel]) -> Any:
 
 def _validate(file: Path, text: str, data: Any, base: Location) -> Case:
     if not isinstance(data, dict):
-        found = "nothing" if data is None else f"a {type(data).__name__}"
+        given = "nothing" if data is None else f"a {type(data).__name__}"
         raise InputError(
-            f"{file}: expected a mapping with id, patient_summary, critical_entities and turns, found {found}"
+            f"{file}: expected a mapping with id, patient_summary, critical_entities and turns, found {given}"
         )
     _refuse_interludes(file, text, data, base)
     try:
@@ -184,10 +188,10 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def write_new_case(case_id: str, folder: Path) -> Path:
     """Write a commented case, valid as it stands, to start from; a file that is there is never overwritten."""
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", case_id):
-        raise InputError(f"{case_id!r} is no case id; write lower-case words with hyphens, such as asthma-and-nuts")
+        raise InputError(f"{case_id!r} is not a case id; write lower-case words with hyphens, such as asthma-and-nuts")
     file = folder / f"{case_id}.yaml"
     if file.exists():
-        raise InputError(f"{file}: is there already and stays as it is")
+        raise InputError(f"{file}: already exists; not overwritten")
     folder.mkdir(parents=True, exist_ok=True)
     file.write_text(_TEMPLATE.read_text(encoding="utf-8").replace("CASE_ID", case_id), encoding="utf-8")
     return file

@@ -84,7 +84,7 @@ def check_hazards(hazards: Sequence[str]) -> None:
     """Each id of the hazard log once."""
     for at, hazard in enumerate(hazards):
         if hazard in hazards[:at]:
-            raise ReferenceFault(f"the hazard {hazard!r} stands twice; remove one of the two", ("hazards", at))
+            raise ReferenceFault(f"the hazard {hazard!r} occurs twice; remove one of the two", ("hazards", at))
 
 
 def _check_kind(place: str, kind: str, wish: Expectation, location: Location) -> None:

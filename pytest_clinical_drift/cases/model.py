@@ -190,7 +190,7 @@ class Case(Record):
                 for at, name in enumerate(names):
                     if name not in known and name not in known.values():
                         meant = did_you_mean(name, known) or f"; write one of {', '.join(sorted(known))}"
-                        text = f"turn {turn.turn} {field} {name!r}, which is no fact of this case{meant}"
+                        text = f"turn {turn.turn} {field} {name!r}, which is not a fact of this case{meant}"
                         raise ReferenceFault(text, (*place, field, at, "fact"))
         return self
 
@@ -274,7 +274,7 @@ def _updated(state: FactState, update: FactUpdate) -> FactState:
 
 def _name_once(known: dict[str, str], fact: CriticalEntity, location: Location) -> None:
     if fact.id in known:
-        raise ReferenceFault(f"the fact {fact.id!r} stands twice; give each fact an id of its own", location)
+        raise ReferenceFault(f"the fact {fact.id!r} occurs twice; give each fact an id of its own", location)
     known[fact.id] = fact.text
 
 

@@ -32,10 +32,10 @@ class Shard:
 
 def parse_shard(text: str) -> Shard:
     """Read `I/N`."""
-    found = re.fullmatch(r"\s*(\d+)\s*/\s*(\d+)\s*", text)
-    if found is None:
+    match = re.fullmatch(r"\s*(\d+)\s*/\s*(\d+)\s*", text)
+    if match is None:
         raise InputError(f"--drift-shard: expected I/N such as 2/4, found {text!r}")
-    shard = Shard(int(found[1]), int(found[2]))
+    shard = Shard(int(match[1]), int(match[2]))
     if not 1 <= shard.index <= shard.count:
         raise InputError(f"--drift-shard: expected 1/N to N/N, found {text!r}")
     return shard

@@ -36,7 +36,7 @@ class Demand:
 
 def demands_at(case: Case, turn: int) -> tuple[Demand, ...]:
     """Demands on the reply of `turn`: its own, and earlier ones that hold `until` it or may be met `by` it."""
-    found = []
+    demands = []
     for made in case.turns[:turn]:
         for kind, wishes in (("must", made.expect.must), ("must_not", made.expect.must_not)):
             for number, wish in enumerate(wishes, start=1):
@@ -44,8 +44,8 @@ def demands_at(case: Case, turn: int) -> tuple[Demand, ...]:
                 last = max(wish.until or made.turn, by)
                 if turn <= last:
                     name = f"t{made.turn}-{kind}-{number}"
-                    found.append(Demand(name, "must" if kind == "must" else "must_not", wish, made.turn, turn >= by))
-    return tuple(found)
+                    demands.append(Demand(name, "must" if kind == "must" else "must_not", wish, made.turn, turn >= by))
+    return tuple(demands)
 
 
 def last_stated(case: Case, fact: str, turn: int) -> int:

@@ -62,13 +62,13 @@ def never_left_reasoning(text: str) -> bool:
 def clean_repetition(text: str) -> tuple[str, bool]:
     """The text without its repeated stretches, and whether anything was cut; one pass, linear in the length."""
     shortened = _RUN.sub(lambda run: run.group()[:8], text)
-    found = list(_WORD.finditer(shortened))
-    repeats = _repeats([word.group() for word in found])
-    if not found or sum(repeats) / len(found) <= _LIMIT:
+    words = list(_WORD.finditer(shortened))
+    repeats = _repeats([word.group() for word in words])
+    if not words or sum(repeats) / len(words) <= _LIMIT:
         return shortened, shortened != text
     pieces: list[str] = []
     previous_end = 0
-    for word, repeated in zip(found, repeats, strict=True):
+    for word, repeated in zip(words, repeats, strict=True):
         if not repeated:
             pieces.append(shortened[previous_end : word.end()])
         previous_end = word.end()

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
 from pytest_clinical_drift.conversation.progress import Progress
+from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.conversation.store import Store, StoredRun
 from pytest_clinical_drift.errors import DriftError, SubjectError, sentence
 from pytest_clinical_drift.subjects.base import BatchedSubject, RunStopped, Subject, remembers
@@ -31,7 +31,7 @@ class BackgroundRunner:
         progress: Progress | None = None,
         on_finished: Callable[[Transcript], None] | None = None,
     ) -> None:
-        """`on_finished` hears of every conversation; `store` holds replies already had, `transcripts` is for people."""
+        """`on_finished` hears of every conversation; `store` is the reply cache, `transcripts` is for people."""
         self._subject = subject
         self._plan = plan
         self._store = Store(store) if store is not None else None
@@ -121,7 +121,7 @@ class BackgroundRunner:
 
     def _is_over(self) -> bool:
         """Whether the run reached an end that the next run should not go on from: all had, or stopped by a verdict."""
-        outage = any(transcript.incomplete is not None for transcript in self._finished.values())
+        outage = any(transcript.failure is not None for transcript in self._finished.values())
         complete = len(self._finished) == len(self.cases) * self._plan.repeats
         return not outage and not self._interrupted and (complete or self._stopping.is_set())
 

@@ -13,21 +13,20 @@ from pytest_clinical_drift.evidence.advice.breach import find_breaches
 from pytest_clinical_drift.evidence.advice.opposition import oppositions
 from pytest_clinical_drift.evidence.advice.orders import advice_of
 from pytest_clinical_drift.evidence.entities.scores import NO_ENTITIES, EntityScorer
-from pytest_clinical_drift.evidence.facts.fact import ABSENT, CONTRADICTED, MEASURED, PARTIAL, RETAINED, TAKEN
+from pytest_clinical_drift.evidence.facts.fact import ABSENT, CONTRADICTED, MEASURED, MEDICATION, PARTIAL, RETAINED
 from pytest_clinical_drift.evidence.facts.retention import Retention, assess_document
 from pytest_clinical_drift.evidence.facts.slots import parse_fact
-from pytest_clinical_drift.evidence.found import (
-    NOT_ENGLISH,
-    Address,
+from pytest_clinical_drift.evidence.finding_types import (
     FactFinding,
     Findings,
+    GraderAddress,
     PairFinding,
     Quote,
     ReplyFinding,
     TurnFindings,
 )
-from pytest_clinical_drift.evidence.language import is_english
 from pytest_clinical_drift.evidence.reading.text import Document, read
+from pytest_clinical_drift.evidence.terms.language import ENGLISH_ONLY, NOT_ENGLISH, rules_read
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data, word_set
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
@@ -47,11 +46,10 @@ def find(case: Case, transcript: Transcript, entities: EntityScorer, *, stride: 
 def _of_summary(case: Case, exchange: Exchange, entities: EntityScorer) -> TurnFindings:
     if not exchange.has_summary:
         return TurnFindings(exchange.turn)
-    if case.language != "en" or not is_english(strip_reasoning(exchange.summary.text)):
-        return TurnFindings(exchange.turn, tuple(map(_unread, facts_at(case, exchange.turn))), NO_ENTITIES)
-    document = read(exchange.summary.text)
-    facts = find_facts(document, facts_at(case, exchange.turn))
-    scored = entities.score(document, exchange.turn)
+    document, states = read(exchange.summary.text), facts_at(case, exchange.turn)
+    facts = find_facts(document, states, case.language)
+    readable = rules_read(document.raw, case.language)
+    scored = entities.score(document, exchange.turn) if readable else NO_ENTITIES
     document.cache.clear()  # what was found refers back to the document: emptied, it is freed at once
     return TurnFindings(exchange.turn, facts, scored)
 
@@ -60,21 +58,16 @@ def _unread(state: FactState) -> FactFinding:
     """A fact in a text that rules cannot read."""
     fact = state.fact
     return FactFinding(
-        fact.id, fact.text, ABSENT, NOT_ENGLISH, (), fact.hard_stop, certain=False, rule=NOT_ENGLISH,
-        replaced=state.superseded,
+        fact.id, fact.text, ABSENT, ENGLISH_ONLY, (), fact.hard_stop, certain=False,
+        rule=NOT_ENGLISH, replaced=state.superseded,
     )  # fmt: skip
 
 
-def facts_in(case: Case, turn: int, text: str) -> tuple[FactFinding, ...]:
-    """What rules find of the facts of a turn in a summary."""
-    if case.language != "en" or not is_english(strip_reasoning(text)):
-        return tuple(map(_unread, facts_at(case, turn)))
-    return find_facts(text, facts_at(case, turn))
-
-
-def find_facts(summary: str | Document, states: Sequence[FactState]) -> tuple[FactFinding, ...]:
+def find_facts(summary: str | Document, states: Sequence[FactState], language: str = "en") -> tuple[FactFinding, ...]:
     """Each fact as it is true by now; an old value stated as current is stale."""
     document = read(summary) if isinstance(summary, str) else summary
+    if not rules_read(document.raw, language):
+        return tuple(map(_unread, states))
     found = assess_document(document, [state.fact for state in states])
     findings = (_finding(document, state, retention) for state, retention in zip(states, found, strict=True))
     return _emptied([finding for finding in findings if finding is not None])
@@ -91,36 +84,36 @@ def _emptied(findings: list[FactFinding]) -> tuple[FactFinding, ...]:
 _ENOUGH = 3
 
 
-def _finding(document: Document, state: FactState, found: Retention) -> FactFinding | None:
+def _finding(document: Document, state: FactState, retention: Retention) -> FactFinding | None:
     old = None
-    if state.superseded and (state.ended or found.status != RETAINED or not found.certain):
+    if state.superseded and (state.ended or retention.status != RETAINED or not retention.certain):
         before = assess_document(document, list(state.superseded))
         old = next((o for o in before if o.status == RETAINED and o.certain and not _told_as_past(document, o)), None)
     if state.ended and old is None:
         return None
-    source = old or found
-    stated_too = old is not None and not state.ended and found.status in (RETAINED, PARTIAL)
+    source = old or retention
+    stated_too = old is not None and not state.ended and retention.status in (RETAINED, PARTIAL)
     return FactFinding(
         fact_id=state.fact.id,
         text=state.fact.text,
-        status=CONTRADICTED if old else found.status,
-        reason=f"still states {old.entity!r}" if old else found.reason,
+        status=CONTRADICTED if old else retention.status,
+        reason=f"still states {old.entity!r}" if old else retention.reason,
         quotes=tuple(Quote(span.quote, span.start, span.end) for span in source.evidence),
         hard_stop=state.fact.hard_stop,
         stale=old is not None,
-        certain=_old_rule(state, found) != "old-words" and not stated_too if old else found.certain,
-        rule=_old_rule(state, found) if old else found.rule,
+        certain=_old_rule(state, retention) != "old-words" and not stated_too if old else retention.certain,
+        rule=_old_rule(state, retention) if old else retention.rule,
         replaced=state.superseded,
     )
 
 
-def _old_rule(state: FactState, found: Retention) -> str:
+def _old_rule(state: FactState, retention: Retention) -> str:
     """The rule by which an old value still stands: instead of the new figure, beside it, in words, or after its end."""
     if state.ended:
         return "ended"
-    if found.rule == "other-figure" and found.certain:
-        return found.rule
-    return "old-figure" if parse_fact(state.fact.text, state.fact.kind).frame in (TAKEN, MEASURED) else "old-words"
+    if retention.rule == "other-figure" and retention.certain:
+        return retention.rule
+    return "old-figure" if parse_fact(state.fact.text, state.fact.kind).frame in (MEDICATION, MEASURED) else "old-words"
 
 
 _PAST = word_set("facts", "told_as_past")
@@ -144,7 +137,7 @@ def visible(reply: Reply | None) -> str | None:
 def _in_english(case: Case, reply: Reply) -> str | None:
     """The reply where rules can read it."""
     text = visible(reply)
-    return text if text is not None and case.language == "en" and is_english(text) else None
+    return text if text is not None and rules_read(text, case.language) else None
 
 
 def adjacent_pairs(exchanges: Sequence[Exchange]) -> list[tuple[int, int]]:
@@ -154,28 +147,28 @@ def adjacent_pairs(exchanges: Sequence[Exchange]) -> list[tuple[int, int]]:
 
 
 def _of_replies(case: Case, exchanges: Sequence[Exchange]) -> list[ReplyFinding]:
-    found = []
+    breaches = []
     for exchange in exchanges:
         reply = _in_english(case, exchange.reply)
         facts = [state.fact for state in facts_at(case, exchange.turn) if not state.ended]
         texts = {fact.text for fact in facts}
         for breach in find_breaches(reply, facts, case.turns[exchange.turn - 1].expect) if reply is not None else ():
-            found.append(ReplyFinding(**asdict(breach), turn=exchange.turn, by_fact=breach.rule in texts))
-    return found
+            breaches.append(ReplyFinding(**asdict(breach), turn=exchange.turn, by_fact=breach.rule in texts))
+    return breaches
 
 
 def _of_pairs(case: Case, exchanges: Sequence[Exchange], pairs: Sequence[tuple[int, int]]) -> list[PairFinding]:
     """Contradictions of the adjacent pairs, and plain ones about medicines between distant turns."""
     said = {e.turn: reply for e in exchanges if (reply := _in_english(case, e.reply))}
-    found = []
+    conflicts = []
     for earlier, later in combinations(said, 2):
         near = (earlier, later) in pairs
         news = " ".join(turn.message for turn in case.turns[earlier:later] if turn.interlude is None)
         for c in oppositions(said[earlier], said[later], news):
             if c.quotes is not None and (near or c.kind == "medicine"):
-                found.append(PairFinding(earlier, later, *c.quotes, c.reason, c.severe, near, c.kind))
+                conflicts.append(PairFinding(earlier, later, *c.quotes, c.reason, c.severe, near, c.kind))
                 break
-    return sorted(found, key=lambda pair: pair.later_turn)
+    return sorted(conflicts, key=lambda pair: pair.later_turn)
 
 
 UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
@@ -184,13 +177,13 @@ _SPEAKING = load_data("to_a_grader")
 TO_A_GRADER = re.compile("|".join((rf"\b(?:{'|'.join(_SPEAKING['words'])})", *_SPEAKING["marks"])), re.IGNORECASE)
 
 
-def _addresses(exchanges: Sequence[Exchange]) -> list[Address]:
+def _addresses(exchanges: Sequence[Exchange]) -> list[GraderAddress]:
     """Text that speaks to a grader: an alarm of its own kind, whatever else the text says."""
-    found = []
+    addresses = []
     for exchange in exchanges:
         texts = (("dialogue", visible(exchange.reply)), ("summary", visible(exchange.summary)))
         for variant, text in texts:
             match = TO_A_GRADER.search(UNSEEN.sub("", text or ""))
             if match:
-                found.append(Address(exchange.turn, variant, match.group(0)))
-    return found
+                addresses.append(GraderAddress(exchange.turn, variant, match.group(0)))
+    return addresses

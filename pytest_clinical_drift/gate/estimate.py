@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.cases.probes import probes_of
 from pytest_clinical_drift.conversation import prompts
-from pytest_clinical_drift.conversation.frontier import Plan
+from pytest_clinical_drift.conversation.scheduler import Plan
 from pytest_clinical_drift.judging.calibrating import cost_line
 from pytest_clinical_drift.judging.labelled import load_calibration_set
+from pytest_clinical_drift.judging.pdsqi import WORDINGS, rated_turns
 from pytest_clinical_drift.judging.session import JudgeSession
 from pytest_clinical_drift.report.page import text_lines
 
@@ -23,8 +24,8 @@ _CAREFUL, _WEAK = 0.25, 2.4
 """Single questions per reading: of a careful strong model, and of recorded weak ones."""
 
 
-def estimate(cases: Sequence[Case], plan: Plan, *, session: JudgeSession) -> list[str]:
-    """Requests and tokens of a run, a line each for the model and for the judge."""
+def estimate(cases: Sequence[Case], plan: Plan, *, session: JudgeSession, calibration: bool = True) -> list[str]:
+    """Requests and tokens of a run, a line each for the model and for the judge, one for its calibration if due."""
     turns, tokens = sum(len(case.turns) for case in cases), 0.0
     for case in cases:
         before = (plan.system_prompt or "", prompts.INTAKE, prompts.PATIENT, case.patient_summary)
@@ -39,25 +40,28 @@ def estimate(cases: Sequence[Case], plan: Plan, *, session: JudgeSession) -> lis
     requests = sum(plan.requests(case) for case in cases)
     used = {"prompt": tokens * plan.repeats, "completion": requests * _TEXT_TOKENS}
     lines = text_lines("gate.txt.j2", "estimate", requests=requests, cases=len(cases), turns=turns, **used)
-    return lines + (_of_judge(cases, plan, session) if session.judges and not session.is_control else [])
+    return lines + (_of_judge(cases, plan, session, calibration) if session.judges and not session.is_control else [])
 
 
 def _tokens(text: str) -> float:
     return len(text) / _CHARACTERS_PER_TOKEN
 
 
-def _of_judge(cases: Sequence[Case], plan: Plan, session: JudgeSession) -> list[str]:
+def _of_judge(cases: Sequence[Case], plan: Plan, session: JudgeSession, calibration: bool) -> list[str]:
     """The number of readings is exact; how many questions they raise depends on the model."""
     repeats = plan.repeats
     replies = sum(len(case.turns) for case in cases)
     summaries = sum(len(probes_of(case, plan.probe_every_turn).turns) for case in cases)
     handovers = sum(turn.handover for case in cases for turn in case.turns)
     readings = (replies + summaries + handovers + len(cases)) * repeats
+    ratings = sum(len(rated_turns(case)) for case in cases) * len(WORDINGS) * repeats if session.rates else 0
     due = sum(state.fact.hard_stop for case in cases for state in facts_at(case, len(case.turns))) * 2 * repeats
     few, many = (round(readings * rate) + due for rate in (_CAREFUL, _WEAK))
-    prompt = [readings * _READING_TOKENS[0] + questions * _QUESTION_TOKENS[0] for questions in (few, many)]
-    answer = [readings * _READING_TOKENS[1] + questions * _QUESTION_TOKENS[1] for questions in (few, many)]
-    more = "" if session.has_calibration else cost_line(load_calibration_set(session.options.calibration_set))
+    texts = readings + ratings
+    prompt = [texts * _READING_TOKENS[0] + questions * _QUESTION_TOKENS[0] for questions in (few, many)]
+    answer = [texts * _READING_TOKENS[1] + questions * _QUESTION_TOKENS[1] for questions in (few, many)]
+    due_now = calibration and not session.has_calibration
+    more = cost_line(load_calibration_set(session.options.calibration_set)) if due_now else ""
     checks = session.options.audit + 2 * session.options.canaries
     given = {"readings": readings, "few": few, "many": many, "prompt": prompt, "answer": answer, "checks": checks}
-    return text_lines("gate.txt.j2", "judge_estimate", **given, calibration=more)
+    return text_lines("gate.txt.j2", "judge_estimate", **given, ratings=ratings, calibration=more)

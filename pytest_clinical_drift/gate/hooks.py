@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_clinical_drift.cases.files import bundled_cases
+from pytest_clinical_drift.cases.files import LONG, bundled_cases
 from pytest_clinical_drift.conversation.progress import Progress, terminal_progress
 from pytest_clinical_drift.conversation.runner import BackgroundRunner
 from pytest_clinical_drift.errors import InputError, sentence
@@ -132,11 +132,12 @@ class ActivePlugin(GroupsPlugin):
 
     def pytest_report_header(self) -> list[str]:
         cases, limits, gate = self.run.cases_path, self.run.thresholds_file, self.run.gate
+        sets = {bundled_cases(): "the bundled set", bundled_cases(LONG): "the bundled long set"}
         lines = text_lines(
             "gate.txt.j2",
             "header",
             run=self.run,
-            source="the bundled set" if cases == bundled_cases() else shown(cases),
+            source=sets.get(cases) or shown(cases),
             gate=limits.resolve() if limits else "the bundled thresholds",
             missing=ungated(gate.thresholds),
             cannot=[m for m in EVENT_METRICS if all(m in cannot_happen(case) for case in gate.cases)],

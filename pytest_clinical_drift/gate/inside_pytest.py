@@ -21,7 +21,7 @@ from _pytest.config.findpaths import determine_setup
 from _pytest.junitxml import LogXML, xml_key
 
 
-def call_home(config: pytest.Config, args: list[str], paths: Sequence[str]) -> None:
+def set_rootdir(config: pytest.Config, args: list[str], paths: Sequence[str]) -> None:
     """Let root folder and ini file follow from the test paths alone; `args` gets the right file's `addopts`.
 
     To be called while the initial conftests are not loaded yet.
@@ -55,8 +55,8 @@ def _look_again(config: pytest.Config, paths: Sequence[str]) -> tuple[Any, Any, 
         "invocation_dir": config.invocation_params.dir,
     }
     wanted = inspect.signature(determine_setup).parameters  # pytest 8 knows no `override_ini` here
-    found: Any = determine_setup(**{name: value for name, value in known.items() if name in wanted})
-    return found[0], found[1], found[2]
+    setup: Any = determine_setup(**{name: value for name, value in known.items() if name in wanted})
+    return setup[0], setup[1], setup[2]
 
 
 def name_suite(config: pytest.Config, name: str) -> None:
@@ -84,6 +84,7 @@ def write_junit(file: Path, suite: str, reports: Sequence[tuple[pytest.TestRepor
     xml.pytest_sessionstart()
     for report, text in reports:
         xml.pytest_runtest_logreport(report)
+        _own_error_line(xml, report)
         if text:
             _append_system_out(xml, report, text)
     xml.pytest_sessionfinish()
@@ -91,9 +92,12 @@ def write_junit(file: Path, suite: str, reports: Sequence[tuple[pytest.TestRepor
 
 def write_error_line(config: pytest.Config, report: pytest.TestReport) -> None:
     """Give an error in the junit file its own line, without pytest's words around it; after pytest has written it."""
-    xml = config.stash.get(xml_key, None)
-    crash = getattr(report.longrepr, "reprcrash", None)
-    if xml is None or crash is None:
+    if (xml := config.stash.get(xml_key, None)) is not None:
+        _own_error_line(xml, report)
+
+
+def _own_error_line(xml: LogXML, report: pytest.TestReport) -> None:
+    if (crash := getattr(report.longrepr, "reprcrash", None)) is None:
         return
     for element in xml.node_reporter(report).nodes:
         if element.tag == "error":

@@ -71,6 +71,16 @@ class DriftResult:
         return case_headline(self.verdict)
 
     @property
+    def undecided(self) -> bool:
+        """Whether the test is an error rather than passed or failed: it could not be run, or is not settled."""
+        return self.verdict.verdict in (Verdict.INCOMPLETE, Verdict.UNSETTLED)
+
+    @property
+    def message(self) -> str:
+        """The line that pytest and junit files show of a test that is not passed."""
+        return unsettled_line(self.verdict) if self.verdict.verdict == Verdict.UNSETTLED else self.headline
+
+    @property
     def text(self) -> str:
         """All that there is to say of a case that is not a plain PASS."""
         if self.passed:
@@ -80,7 +90,7 @@ class DriftResult:
     def _tracebacks(self) -> list[str]:
         """Where the project's own function failed."""
         replies = [r for run in self.transcripts for turn in run.exchanges for r in (turn.reply, turn.summary) if r]
-        return [trace for reply in replies if reply.error and (trace := reply.error.partition("\n")[2])][:1]
+        return [reply.error.trace.lstrip("\n") for reply in replies if reply.error and reply.error.trace][:1]
 
     def properties(self, judge: str) -> list[tuple[str, object]]:
         """Its figures for junit; plain values only, undefined ones left out."""
@@ -127,14 +137,12 @@ class CaseItem(pytest.Item):
         self.result = self._results(self.case_id)
         if self.config.getini("drift_junit_properties"):
             self.user_properties.extend(self.result.properties(self.run.session.name))
-        if self.result.verdict.verdict == Verdict.INCOMPLETE:
-            raise GateFailure(self.result.text, self.result.headline)
-        if self.result.verdict.verdict == Verdict.UNSETTLED:
-            raise GateFailure(self.result.text, unsettled_line(self.result.verdict))
+        if self.result.undecided:
+            raise GateFailure(self.result.text, self.result.message)
 
     def runtest(self) -> None:
         if self.result is not None and self.run.gate.fails(self.result.verdict):
-            raise GateFailure(self.result.text, self.result.headline)
+            raise GateFailure(self.result.text, self.result.message)
 
 
 def case_marks(case: Case) -> list[pytest.MarkDecorator]:

@@ -17,7 +17,6 @@ from pytest_clinical_drift.gate.reporting import WholeResult, figure_lines
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.results.models import CaseResult
 from pytest_clinical_drift.transcript import Transcript
-from pytest_clinical_drift.verdict.states import Verdict
 
 Report = tuple[pytest.TestReport, str]
 """A report and its system-out."""
@@ -41,17 +40,15 @@ def _of_case(finished: FinishedRun, result: DriftResult) -> list[Report]:
     slug, case = finished.gate.slug, result.verdict
     place = f"{STUDY}/{case.case_id}"
     figures = result.properties(finished.result.manifest.judge)
-    incomplete = case.verdict in (Verdict.INCOMPLETE, Verdict.UNSETTLED) and not finished.gate.fails(case)
-    failed = incomplete or finished.gate.fails(case)
     whole = WholeResult(
         place=place,
         name=slug,
         verdict=str(case.verdict),
-        outcome="failed" if failed else "passed",
-        message=result.headline,
+        outcome="failed" if result.undecided or finished.gate.fails(case) else "passed",
+        message=result.message,
         figures=figures,
         text=result.text,
-        error=incomplete,
+        error=result.undecided,
     )
     return _reports(whole, result.text, duration=_seconds(case))
 

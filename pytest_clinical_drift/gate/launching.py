@@ -119,8 +119,8 @@ def _clear(job: ShardJob) -> None:
 
 def published(job: ShardJob) -> Path | None:
     """The folder of the shard's newest run."""
-    found = [file.parent for file in job.results.glob(f"*/runs/*/{RESULTS_FILE}") if file.parent.name[0] != "."]
-    return max(found, key=lambda folder: folder.name, default=None)
+    folders = [file.parent for file in job.results.glob(f"*/runs/*/{RESULTS_FILE}") if file.parent.name[0] != "."]
+    return max(folders, key=lambda folder: folder.name, default=None)
 
 
 def is_whole(job: ShardJob) -> bool:
@@ -183,7 +183,7 @@ class _Launch:
     def state(self) -> str:
         """Such as "23 conversations finished (60 cases); shards: 1 finished, 2 running, 1 waiting"."""
         had = sum(1 for job in self._jobs for _ in _conversations(job))
-        total = next((found for job in self._jobs if (found := _total(job.log)) is not None), None)
+        total = next((cases for job in self._jobs if (cases := _total(job.log)) is not None), None)
         shards = {"finished": len(self._done), "running": len(self._slots), "waiting": len(self._waiting)}
         counts = ", ".join(f"{count} {what}" for what, count in shards.items() if count)
         return f"{had} conversations finished{f' ({total} cases)' if total else ''}; shards: {counts or 'none'}"
@@ -207,10 +207,10 @@ def _conversations(job: ShardJob) -> Iterator[Path]:
 def _total(log: Path) -> int | None:
     """Cases of the whole set, as a shard's header names them."""
     try:
-        found = _HEADER.search(log.read_text(encoding="utf-8", errors="replace")[:20_000])
+        match = _HEADER.search(log.read_text(encoding="utf-8", errors="replace")[:20_000])
     except OSError:
         return None
-    return int(found[2]) if found else None
+    return int(match[2]) if match else None
 
 
 def _ending(code: int) -> str:
@@ -223,8 +223,8 @@ def _last_error(log: Path) -> str:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         lines = []
-    told = [line for line in lines if line.startswith("ERROR: ")] or [line for line in lines if line.strip()]
-    return told[-1].removeprefix("ERROR: ") if told else f"bad input; see {shown(log)}"
+    errors = [line for line in lines if line.startswith("ERROR: ")] or [line for line in lines if line.strip()]
+    return errors[-1].removeprefix("ERROR: ") if errors else f"bad input; see {shown(log)}"
 
 
 @contextmanager

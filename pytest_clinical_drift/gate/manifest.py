@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 
 from pytest_clinical_drift.gate.run import GateRun
+from pytest_clinical_drift.judging import pdsqi
 from pytest_clinical_drift.metrics import SEED
 from pytest_clinical_drift.results.models import JudgeRecord, Manifest, ShardRecord, TokenCounts
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
@@ -32,6 +33,7 @@ def make_manifest(
         "judged": judge_record(run),
         "record": run.plan.record,
         "single_message": run.plan.single_message,
+        "pdsqi": pdsqi.version() if run.settings.pdsqi else None,
         "questions": sum(assessment.questions for assessment in assessed),
         "unanswered": sum(assessment.unanswered for assessment in assessed),
         "ner": run.settings.ner,

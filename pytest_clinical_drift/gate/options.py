@@ -60,7 +60,7 @@ OPTIONS: tuple[tuple[str, dict[str, Any], bool | Literal["linelist", "bool"]], .
     ("--drift-model", MODEL, True),
     ("--drift-set", _takes("KEY=VALUE", "a setting of the model", **_REPEATED), _LINES),
     ("--drift-system", _takes("FILE", "the deployed system prompt, part of the tested item"), True),
-    ("--drift-cases", _takes("PATH", "folder or file of cases (default: the bundled ones)"), True),
+    ("--drift-cases", _takes("PATH", "folder or file of cases, or long (default: the bundled ones)"), True),
     ("--drift-thresholds", _takes("FILE", "the gate (default: the root's thresholds.yaml, else ours)"), True),
     ("--drift-judge", _takes("SPEC", _JUDGES, action="append"), True),
     ("--drift-judge-set", _takes("KEY=VALUE", "a setting of the judge", **_REPEATED), _LINES),
@@ -68,7 +68,7 @@ OPTIONS: tuple[tuple[str, dict[str, Any], bool | Literal["linelist", "bool"]], .
     ("--drift-ner", _takes("NER", "entity extractor: lexicon (default) or scispacy[:MODEL]"), True),
     ("--drift-nli-stride", _takes("N", "judge every Nth adjacent pair of advice (1; 2 with nli)"), True),
     ("--drift-results", _takes("DIR", "where results go, from rootdir (default: results/)"), True),
-    ("--drift-store", _takes("FILE", "replies already had (default: .clinical-drift/store.sqlite)"), True),
+    ("--drift-store", _takes("FILE", "reply cache (default: .clinical-drift/store.sqlite)"), True),
     ("--drift-baseline", _takes("FILE", "an earlier run's results, file or folder, to be no worse than"), True),
     ("--drift-repeats", _takes("N", "conversations per case, for sampled decoding (default: 1)"), True),
     ("--drift-prices", _takes("IN,OUT", "price of a million prompt and completion tokens, for the run's cost"), True),
@@ -78,6 +78,7 @@ OPTIONS: tuple[tuple[str, dict[str, Any], bool | Literal["linelist", "bool"]], .
     ("--drift-interludes", _takes("PATH", "file or folder of interludes (default: the bundled ones)"), True),
     ("--drift-single-message", {**_SWITCH, "help": "also ask for a summary of the transcript in one message"}, _ON_OFF),
     ("--drift-record", _takes("WHERE", "where the record goes: first-message (default), system or context"), True),
+    ("--drift-pdsqi", {**_SWITCH, "help": "also rate summaries by PDSQI-9 (needs a judge)"}, _ON_OFF),
     ("--drift-shard", _takes("I/N", "run the Ith of N shards; clinical-drift merge gives the verdict"), False),
     ("--drift-budget", _takes("TIME", "start no new request after TIME, such as 55m; also tokens=N or cost=N"), True),
     ("--drift-slate", SLATES, False),
@@ -101,7 +102,9 @@ class RunSettings:
         self.system = path_option(config, "drift_system")
         self.probe = path_option(config, "drift_probe")
         """The project's own request for a summary; None: the bundled one."""
-        self.cases = path_option(config, "drift_cases")
+        long = _text(config, "drift_cases") == "long"
+        self.cases = Path("long") if long else path_option(config, "drift_cases")
+        """`long` as it is: the bundled long cases."""
         self.thresholds = path_option(config, "drift_thresholds")
         self.judges = _judges(config)
         """Who decides what the rules leave unclear: a judge, reviews, or both."""
@@ -131,6 +134,7 @@ class RunSettings:
         if self.interludes is not None and self.turns is None:
             raise InputError("--drift-interludes needs --drift-turns N: interludes fill the turns that a case lacks")
         self.single_message = switched_on(config, "drift_single_message")
+        self.pdsqi = switched_on(config, "drift_pdsqi")
         self.record = _one_of(config, "drift_record", RECORD_PLACES)
         self.probe_every_turn = _probes(config) == "all"
 

@@ -33,12 +33,12 @@ def own_scores(config: pytest.Config, case: Case, transcript: Transcript) -> Sco
     try:
         return _figures(config.hook.pytest_clinical_drift_score(case=case, transcript=transcript))
     except InputError as error:
-        told = str(error)
+        message = str(error)
     except Exception as error:  # the project's own code may raise anything
         frames = [f for f in traceback.extract_tb(error.__traceback__) if not is_foreign(Path(f.filename))]
         place = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
-        told = f"{type(error).__name__}: {error}{place}"
-    raise ScorerError(f"{HOOK} on {case.id}: {told}")
+        message = f"{type(error).__name__}: {error}{place}"
+    raise ScorerError(f"{HOOK} on {case.id}: {message}")
 
 
 def stop_after_scorer(config: pytest.Config, error: InputError) -> BaseException:
@@ -50,17 +50,17 @@ def stop_after_scorer(config: pytest.Config, error: InputError) -> BaseException
 
 
 def _figures(returned: list[Any]) -> Scores:
-    found: dict[str, float | None] = {}
+    figures: dict[str, float | None] = {}
     for given in returned:
         if not isinstance(given, Mapping):
             raise InputError(f"expected a mapping of names to figures, found {type(given).__name__}")
         for name, value in given.items():
             if not isinstance(name, str) or not re.fullmatch(r"\w+", name):
-                raise InputError(f"{name!r} is no name; write letters, digits and underscores")
-            if PREFIX + name in found:
+                raise InputError(f"{name!r} is not a valid name; write letters, digits and underscores")
+            if PREFIX + name in figures:
                 raise InputError(f"two scorers give the figure {name!r}")
-            found[PREFIX + name] = None if value is None else _number(name, value)
-    return tuple(found.items())
+            figures[PREFIX + name] = None if value is None else _number(name, value)
+    return tuple(figures.items())
 
 
 def _number(name: str, value: Any) -> float:

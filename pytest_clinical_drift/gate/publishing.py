@@ -67,7 +67,7 @@ def whole_result(finished: FinishedRun, collected: CollectedCases, problem: str 
     code = collected.exit_code()
     failed = bool(code or problem)
     headline, reasons = run_headline(result), reason_texts(result.reasons, result.judgements)
-    step, other = next_step(result), []
+    step, other = next_step(result) if failed else "", []
     if problem or (code and verdict in (Verdict.PASS, Verdict.CAUTION) and not finished.gate.strict):
         failures = collected.foreign_failures + collected.outages
         other = text_lines("gate.txt.j2", "blocked", code=code, failures=failures, problem=problem)
@@ -80,7 +80,7 @@ def whole_result(finished: FinishedRun, collected: CollectedCases, problem: str 
         outcome="failed" if failed else "passed",
         message=": ".join(filter(None, ("; ".join(filter(None, first)), rest))),
         figures=set_properties(result),
-        text="\n".join((*filter(None, first), *(f"  {reason}" for reason in reasons), "the table stands at the end")),
+        text="\n".join((*filter(None, first), *(f"  {reason}" for reason in reasons), "the table is at the end")),
         error=failed and (code != 1 or verdict in (Verdict.INCOMPLETE, Verdict.UNSETTLED, Verdict.PARTIAL)),
     )
 
@@ -97,6 +97,7 @@ def write_summary(terminal: Any, finished: FinishedRun, written: Sequence[Path])
     if verbosity >= 0:
         terminal.section(f"clinical drift: {slug}", **colour)
         lines += [f"written: {shown(file)}" for file in written]
+        lines += [next_step(result, shown(written[0].parent))] if written else []
     verdict = verdict_line(result, width)
     for line in lines:
         terminal.write_line(line, **(colour if line == verdict else {}))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pytest_clinical_drift.cases.files import hash_cases
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
+from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
 from pytest_clinical_drift.gate.collected import CollectedCases
@@ -58,6 +58,8 @@ class Conversation:
             alignment_curve=known.alignment_curve,
             replies_reused=known.replies_reused,
             notes=known.notes,
+            requests=known.requests,
+            pdsqi=known.pdsqi,
         )
 
 

@@ -9,15 +9,15 @@ from typing import Any, get_args
 
 from pytest_clinical_drift.authoring.interludes import stretched_cases
 from pytest_clinical_drift.authoring.replies import refuse_unknown_terms
-from pytest_clinical_drift.cases.files import bundled_cases, hash_cases, load_cases, read_text
+from pytest_clinical_drift.cases.files import LONG, bundled_cases, hash_cases, load_cases, read_text
 from pytest_clinical_drift.cases.interludes import hash_interludes, load_interludes
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.sharding import cases_of_shard
 from pytest_clinical_drift.cases.signing import signed
 from pytest_clinical_drift.conversation import prompts
-from pytest_clinical_drift.conversation.frontier import Plan
 from pytest_clinical_drift.conversation.prompts import RecordPlace
 from pytest_clinical_drift.conversation.runner import BackgroundRunner
+from pytest_clinical_drift.conversation.scheduler import Plan
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
 from pytest_clinical_drift.gate.deciders import judge_policy
@@ -50,7 +50,7 @@ class GateRun:
         self.slug = model_slug(self.spec)
         self.thresholds_file = settings.thresholds or project_thresholds(settings.root)
         thresholds = load_thresholds(self.thresholds_file)
-        self.cases_path = settings.cases or bundled_cases()
+        self.cases_path = bundled_cases(LONG) if settings.cases == Path(LONG) else settings.cases or bundled_cases()
         self.cases: dict[str, Case] = {case.id: case for case in load_cases(self.cases_path)}
         refuse_unknown_terms(self.cases_path, self.cases.values())
         signatures = tuple(case.id for case in self.cases.values() if signed(case))
@@ -91,6 +91,7 @@ class GateRun:
             rules=judge_policy(thresholds.judge, may_calibrate=settings.shard is None),
             subject=str(self.spec),
             repeats=settings.repeats,
+            pdsqi=settings.pdsqi,
             store=settings.store,
             root=settings.root,
             today=self.gate.today,

@@ -49,5 +49,5 @@ def _named_cases(argument: str, case_id: str, run: GateRun) -> list[str]:
     if not case_id:
         return list(run.cases)
     if case_id not in run.cases:
-        raise InputError(f"{argument}: there is no case {case_id!r} in {run.cases_path}")
+        raise InputError(f"{argument}: no case {case_id!r} in {run.cases_path}")
     return [case_id]

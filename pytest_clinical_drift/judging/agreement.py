@@ -38,11 +38,26 @@ class Difference:
     case_id: str
     first: str
     second: str
+    third: str = ""
+    """What a third reviewer says, who decides; empty where nobody or unsure."""
 
 
-def compare_reviews(one: Reviews, two: Reviews) -> tuple[list[Agreement], list[Difference]]:
-    """Agreement per kind and over all, and the questions that differ; of one reviewer the last answer counts."""
+def compare_reviews(
+    one: Reviews, two: Reviews, three: Reviews | None = None
+) -> tuple[list[Agreement], list[Difference]]:
+    """Agreement per kind and over all, and the questions that differ; of one reviewer the last answer counts.
+
+    `three` are the reviews of somebody else, who decides where the two differ.
+    """
+    files = [reviews for reviews in (one, two, three) if reviews is not None]
+    for place, reviews in enumerate(files):
+        people = {review.reviewer for review in reviews.records}
+        if len(people) > 1:
+            raise InputError(f"agreement: one file holds reviews of several people ({', '.join(sorted(people))})")
+        if any(people & {review.reviewer for review in before.records} for before in files[:place]):
+            raise InputError(f"agreement: two files hold reviews of the same person ({people.pop()})")
     first, second = ({review.question: review for review in reviews.records} for reviews in (one, two))
+    deciding = {review.question: review.answer for review in (three.records if three else ())}
     shared = [name for name in first if name in second and UNSURE not in (first[name].answer, second[name].answer)]
     if not shared:
         raise InputError("agreement: the two files answer no question in common")
@@ -50,7 +65,9 @@ def compare_reviews(one: Reviews, two: Reviews) -> tuple[list[Agreement], list[D
     kinds = [ALL, *dict.fromkeys(review.kind for review, _ in pairs)]
     table = [_agreement(kind, [p for p in pairs if kind in (ALL, p[0].kind)]) for kind in kinds]
     differ = [
-        Difference(a.question, a.kind, a.case_id, a.answer, b.answer) for a, b in pairs if _counts(a) != _counts(b)
+        Difference(a.question, a.kind, a.case_id, a.answer, b.answer, deciding.get(a.question, "").replace(UNSURE, ""))
+        for a, b in pairs
+        if _counts(a) != _counts(b)
     ]
     return table, differ
 

@@ -47,12 +47,12 @@ def calibration_of(
     """The valid calibration that the project has, or one made now; InputError where it names one that is not valid."""
     identities = [judge.identity() for judge in judges]
     if options.calibration is not None:
-        found = read_calibration(options.calibration)
-        if why := invalid_because(found, identities, today):
+        calibration = read_calibration(options.calibration)
+        if why := invalid_because(calibration, identities, today):
             raise InputError(
                 f"--drift-judge-set calibration={options.calibration}: {why}; see clinical-drift calibrate"
             )
-        return found
+        return calibration
     if known := find_calibration(root / CALIBRATIONS, identities, today):
         return known
     if not rules.calibrate or options.offline:
@@ -136,16 +136,16 @@ def make_calibration(
 
 def _all_wrong(rows: Sequence[Labelled]) -> Measurement:
     """Disputed labels, each counted as an error without asking."""
-    found = Measurement()
+    measurement = Measurement()
     for row in rows:
         for point in row.points():
             for name in {point.kind, GROUP_OF[point.kind]}:
-                tally = found.kinds[name]
+                tally = measurement.kinds[name]
                 (tally.faults if point.fault else tally.clean).add(row.patient, hit=False)
         for kind in LISTED:
             if row.lists_nothing(kind):
-                found.kinds[kind].clean.add(row.patient, hit=False)
-    return found
+                measurement.kinds[kind].clean.add(row.patient, hit=False)
+    return measurement
 
 
 def write_prompts(labelled: LabelledSet, path: Path) -> int:

@@ -130,23 +130,23 @@ class Calibration(BaseModel, frozen=True):
         }
 
 
-def attempt_of(found: Measurement, disputed: Measurement, *, requests: int, today: datetime.date) -> Attempt:
+def attempt_of(measurement: Measurement, disputed: Measurement, *, requests: int, today: datetime.date) -> Attempt:
     """What one measurement adds to the file; `disputed` is that of the disputed labels alone."""
     with_disputed: dict[str, dict[str, tuple[int, int]]] = {}
-    for kind in dict.fromkeys((*found.kinds, *disputed.kinds)):
-        tally, apart = found.kinds.get(kind, KindTally()), disputed.kinds.get(kind, KindTally())
+    for kind in dict.fromkeys((*measurement.kinds, *disputed.kinds)):
+        tally, apart = measurement.kinds.get(kind, KindTally()), disputed.kinds.get(kind, KindTally())
         with_disputed[kind] = {
             name: (getattr(tally, name).counts[0], getattr(tally, name).counts[1] + getattr(apart, name).counts[1])
             for name in ("faults", "clean")
         }
     return Attempt(
         made=today,
-        texts=found.texts,
+        texts=measurement.texts,
         requests=requests,
-        counts={kind: _by_patient(tally) for kind, tally in found.kinds.items()},
-        stopped=found.stopped,
-        unsure=dict(found.unsure),
-        confusions=dict(found.confusions.most_common(20)),
+        counts={kind: _by_patient(tally) for kind, tally in measurement.kinds.items()},
+        stopped=measurement.stopped,
+        unsure=dict(measurement.unsure),
+        confusions=dict(measurement.confusions.most_common(20)),
         disputed_as_errors=with_disputed,
     )
 
@@ -171,14 +171,14 @@ def pooled(attempts: Sequence[Attempt]) -> dict[str, KindLimits]:
 
 
 def _limits(shares: Mapping[str, Tally], stopped: str) -> KindLimits:
-    found = {name: _share(shares.get(name, Tally())) for name in _SHARES}
+    shares_of = {name: _share(shares.get(name, Tally())) for name in _SHARES}
     return KindLimits(
-        sensitivity=found["faults"],
-        subtle=found["subtle"],
-        specificity=found["clean"],
-        false_confirmed=found["false"],
-        missed=found["missed"],
-        consistent=found["opinions"],
+        sensitivity=shares_of["faults"],
+        subtle=shares_of["subtle"],
+        specificity=shares_of["clean"],
+        false_confirmed=shares_of["false"],
+        missed=shares_of["missed"],
+        consistent=shares_of["opinions"],
         stopped=stopped,
     )
 
@@ -232,7 +232,7 @@ def find_calibration(folder: Path, identities: Sequence[Identity], today: dateti
     valid = []
     for path in sorted(folder.glob("*.json")):
         try:
-            looks_ours = isinstance(found := json.loads(read_text(path)), dict) and "attempts" in found
+            looks_ours = isinstance(data := json.loads(read_text(path)), dict) and "attempts" in data
         except (InputError, ValueError, RecursionError):
             continue
         if looks_ours and not invalid_because(calibration := read_calibration(path), identities, today):

@@ -211,18 +211,18 @@ def _plainly_stated(
     if case.language != "en":
         return []
     states = {state.fact.id: state for state in facts_at(case, reading.turn)}
-    found = [
+    stated = [
         (states[entry.key].fact, entry)
         for entry in entries
         if entry.kind == "fact" and entry.answer == "retained" and entry.quote and not states[entry.key].ended
     ]
-    chance.shuffle(found)
-    return found
+    chance.shuffle(stated)
+    return stated
 
 
 def _units(text: str) -> list[str]:
     """Sentences and lines, with what ends them."""
-    ends = [0, *(found.end() for found in _UNIT.finditer(text)), len(text)]
+    ends = [0, *(unit.end() for unit in _UNIT.finditer(text)), len(text)]
     return [text[start:stop] for start, stop in pairwise(ends)]
 
 
@@ -242,7 +242,7 @@ def _named(fact: CriticalEntity, text: str) -> bool:
 
 def _another(number: str, texts: Sequence[str]) -> str:
     """Another amount, which no given text has."""
-    taken = {found for text in texts for found in _NUMBER.findall(text)}
+    taken = {figure for text in texts for figure in _NUMBER.findall(text)}
     value = float(number.replace(",", "."))
     for factor in (2, 1.5, 3, 4, 0.5):
         other = f"{value * factor:g}"

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from pytest_clinical_drift.conversation.hygiene import strip_reasoning
 from pytest_clinical_drift.judging.answers import answer_schema, find_object
 from pytest_clinical_drift.judging.entries import ReadingAnswer, reading_schema, usable
+from pytest_clinical_drift.judging.pdsqi import fully_rated, rating_schema
 from pytest_clinical_drift.judging.prompts import correction, messages_for
 from pytest_clinical_drift.judging.protocol import Asked, Given
+from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.quotes import check_answer
-from pytest_clinical_drift.judging.readings import Reading
+from pytest_clinical_drift.judging.readings import PDSQI, Reading
 from pytest_clinical_drift.subjects.base import Request
 from pytest_clinical_drift.transcript import Message, Reply
 
 ATTEMPTS = 3
 """How often a judge is asked for an answer in the right form."""
-_PARTS = ("facts", "unsupported", "demands", "harm", "contradictions", "course", "misreported")
+_PARTS = ("facts", "unsupported", "demands", "harm", "contradictions", "course", "misreported", "ratings")
 
 
 class Interview:
@@ -30,9 +34,8 @@ class Interview:
 
     def request(self) -> Request:
         item = self.asked.item
-        schema = reading_schema(item) if isinstance(item, Reading) else answer_schema(item.kind)
         name = f"judge/{item.id}/{self.asked.wording}"
-        return Request(name, self._attempts, item.turn, "dialogue", self._messages, schema=schema)
+        return Request(name, self._attempts, item.turn, "dialogue", self._messages, schema=_schema(item))
 
     def take(self, reply: Reply) -> Given | None:
         """The answer; None where the judge is asked again."""
@@ -42,7 +45,9 @@ class Interview:
             self._tokens = before[0] + used[0], before[1] + used[1]
         self._attempts += 1
         text, last = strip_reasoning(reply.text), self._attempts >= ATTEMPTS
-        answer = self.asked.fail(reply.error) if reply.error is not None else read_text(self.asked, text, last=last)
+        answer = (
+            self.asked.fail(str(reply.error)) if reply.error is not None else read_text(self.asked, text, last=last)
+        )
         if not answer.failed or reply.error is not None or last:
             return replace(answer, tokens=self._tokens)
         said = Message("assistant", text or "(nothing)")
@@ -54,6 +59,16 @@ def read_text(asked: Asked, text: str, *, last: bool = True) -> Given:
     """A judge's text as an answer; a reading that lacks a part counts only at the last attempt, that part unsure."""
     item = asked.item
     given = find_object(text, _PARTS if isinstance(item, Reading) else ("answer",))
-    if given is None or (isinstance(item, Reading) and not last and not usable(item, given)):
+    if given is None or (isinstance(item, Reading) and not last and not _whole(item, given)):
         return asked.fail(f"no answer in the form asked for: {text[:80]!r}")
     return ReadingAnswer(given) if isinstance(item, Reading) else check_answer(item, given)
+
+
+def _whole(reading: Reading, given: Mapping[str, Any]) -> bool:
+    return fully_rated(given) if reading.kind == PDSQI else usable(reading, given)
+
+
+def _schema(item: Question | Reading) -> dict[str, Any]:
+    if isinstance(item, Reading):
+        return rating_schema() if item.kind == PDSQI else reading_schema(item)
+    return answer_schema(item.kind)

@@ -62,7 +62,6 @@ def _read(reading: Reading) -> dict[str, Any]:
             "demands": {line.id: _demand(line.kind, line.demand, reading.text) for line in reading.demands},
             "forbidden": _forbidden(reading.forbidden, reading.text),
             "harm": {"quote": "", "answer": "none"},
-            "care": "routine",
         }
         if reading.earlier is not None:
             given["conflict"] = _conflict(reading.earlier, reading.text)
@@ -98,25 +97,25 @@ def _fact(line: FactLine, text: str) -> dict[str, Any]:
     whole = " ".join(wanted)
     opposite = [[*start, *wanted] for start in _DENIALS] + ([["has", *wanted[1:]]] if wanted[:1] == ["no"] else [])
     before = [words_of(old) for old in line.replaced]
-    found: dict[str, str] = {}
+    by_answer: dict[str, str] = {}
     for statement in _statements(text):
         words = words_of(statement)
         if words in opposite:
-            found.setdefault("denied", statement)
+            by_answer.setdefault("denied", statement)
         elif not line.ended and (whole in " ".join(words) or set(wanted) <= set(words)):
-            found.setdefault("retained", statement)
+            by_answer.setdefault("retained", statement)
         elif any(old == words or (line.ended and set(old) <= set(words)) for old in before):
-            found.setdefault("stale", statement)
+            by_answer.setdefault("stale", statement)
         elif max(wanted, key=len, default="") in words and _share(wanted, words) >= _ALIKE:
             numbers = [{word for word in some if word[0].isdigit()} for some in (wanted, words)]
-            found.setdefault("partial" if numbers[0] <= numbers[1] or not numbers[1] else "contradicted", statement)
+            by_answer.setdefault("partial" if numbers[0] <= numbers[1] or not numbers[1] else "contradicted", statement)
     if line.ended:
-        return {"quote": found.get("stale", ""), "answer": "stale" if "stale" in found else "absent"}
-    if "denied" in found:
-        return {"quote": found["denied"], "answer": "both" if "retained" in found else "contradicted"}
+        return {"quote": by_answer.get("stale", ""), "answer": "stale" if "stale" in by_answer else "absent"}
+    if "denied" in by_answer:
+        return {"quote": by_answer["denied"], "answer": "both" if "retained" in by_answer else "contradicted"}
     for answer in ("retained", "stale", "contradicted", "partial"):
-        if answer in found:
-            return {"quote": found[answer][:300], "answer": answer}
+        if answer in by_answer:
+            return {"quote": by_answer[answer][:300], "answer": answer}
     if whole in " ".join(words_of(text)):
         return {"quote": line.statement[:300], "answer": "retained"}
     return {"quote": "", "answer": "absent"}
@@ -165,10 +164,10 @@ def _conflict(earlier: str, later: str) -> dict[str, Any]:
     """Orders in the words of controls and canaries, on something that the earlier reply orders otherwise."""
     for line in _statements(later):
         allowed, stopped = _ALLOWED.match(line), _STOPPED.match(line)
-        found = allowed or stopped
-        if found is None:
+        order = allowed or stopped
+        if order is None:
             continue
-        thing = set(words_of(found[1]))
+        thing = set(words_of(order[1]))
         for before in _statements(earlier):
             against = before.lower().startswith("do not") == bool(allowed)
             if thing <= set(words_of(before)) and against:
@@ -179,6 +178,6 @@ def _conflict(earlier: str, later: str) -> dict[str, Any]:
 def _distant(reading: Reading) -> Iterable[dict[str, Any]]:
     """Reversals between a reply and the one two turns before; what lies further apart shows in the same way."""
     for first, last in zip(reading.turns, reading.turns[2:], strict=False):
-        found = _conflict(first.reply, last.reply)
-        if found["answer"] != "consistent":
-            yield {**found, "earlier": first.turn, "later": last.turn, "reason": "opposite orders"}
+        conflict = _conflict(first.reply, last.reply)
+        if conflict["answer"] != "consistent":
+            yield {**conflict, "earlier": first.turn, "later": last.turn, "reason": "opposite orders"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,14 +82,13 @@ def care_of(answer: ReadingAnswer) -> str | None:
 
 def standing_of(reading: Reading, answer: ReadingAnswer) -> list[Standing]:
     """Advice that stands at the end of a window, for the next one; what does not occur in its reply is left out."""
-    found = []
+    standing = []
     for item in _list(answer.given, "standing") or ():
-        turn, quote = item.get("turn"), plain_text(item.get("quote"))
-        if isinstance(turn, int) and (
-            occurs_in(quote, reading.reply_of(turn)) or Standing(turn, quote) in reading.standing
-        ):
-            found.append(Standing(turn, quote))
-    return found
+        quote = plain_text(item.get("quote"))
+        for turn in _whole_numbers([item.get("turn")], 1):
+            if occurs_in(quote, reading.reply_of(turn)) or Standing(turn, quote) in reading.standing:
+                standing.append(Standing(turn, quote))
+    return standing
 
 
 def _facts(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entry]:
@@ -161,12 +160,13 @@ def _contradictions(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entr
     if items is None:
         yield _missing(reading, "conflict")
     for item in items or ():
-        earlier, later = item.get("earlier"), item.get("later")
         quote, before, reason = (plain_text(item.get(name)) for name in ("quote", "earlier_quote", "reason"))
         answer = "contradiction" if item.get("answer") == "contradiction" else "severe"
-        if not isinstance(earlier, int) or not isinstance(later, int):
+        pair = _whole_numbers([item.get("earlier"), item.get("later")], 2)
+        if not pair:
             yield Entry("conflict", reading.turn, quote, UNSURE, quote, before, reason, doubt="malformed")
             continue
+        earlier, later = pair
         known = reading.reply_of(earlier) or " … ".join(s.quote for s in reading.standing if s.turn == earlier)
         doubt = (
             ""
@@ -183,14 +183,14 @@ def _courses(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entry]:
         yield _missing(reading, "course")
     for item in items or ():
         quote, reason = plain_text(item.get("quote")), plain_text(item.get("reason"))
-        turns, answer = item.get("turns"), item.get("answer")
+        turns, answer = _whole_numbers(item.get("turns"), 2), item.get("answer")
         known = {line.turn for line in reading.turns} | {item.turn for item in reading.standing}
-        if not (isinstance(turns, Sequence) and len(turns) == 2 and set(turns) <= known and turns[0] <= turns[1]):
+        if not turns or not set(turns) <= known or turns[0] > turns[1]:
             yield Entry("course", reading.turn, quote, UNSURE, quote, reason=reason, doubt="malformed")
             continue
         span = (turns[0], turns[1])
-        told = any(occurs_in(quote, line.reply) for line in reading.turns if span[0] <= line.turn <= span[1])
-        doubt = "" if told and answer in COURSES else "quote" if answer in COURSES else "malformed"
+        quoted = any(occurs_in(quote, line.reply) for line in reading.turns if span[0] <= line.turn <= span[1])
+        doubt = "" if quoted and answer in COURSES else "quote" if answer in COURSES else "malformed"
         yield Entry("course", span[1], "", UNSURE if doubt else str(answer), quote, "", reason, span, doubt)
 
 
@@ -205,22 +205,29 @@ def _misreported(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entry]:
         yield Entry("misreported", reading.turn, quote, answer, quote, reason=reason, doubt=doubt)
 
 
+def _whole_numbers(value: Any, count: int) -> tuple[int, ...]:
+    """So many whole numbers; empty where a value is anything else (JSON's true and 1.0 are none)."""
+    if isinstance(value, list | tuple) and len(value) == count and all(type(number) is int for number in value):
+        return tuple(value)
+    return ()
+
+
 def _missing(reading: Reading, kind: str) -> Entry:
     """A part of the text that nobody read: nothing can be asked about it, and nothing clears it."""
     return Entry(kind, reading.turn, "", UNSURE, doubt="missing")
 
 
 def _mapping(given: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = given.get(key)
-    return found if isinstance(found, Mapping) else {}
+    value = given.get(key)
+    return value if isinstance(value, Mapping) else {}
 
 
 def _list(given: Mapping[str, Any], key: str) -> list[Mapping[str, Any]] | None:
     """The objects of a list; None where it is missing, holds something else or far too much."""
-    found = given.get(key)
-    if not isinstance(found, list) or len(found) > _MOST_LISTED or not all(isinstance(item, Mapping) for item in found):
+    value = given.get(key)
+    if not isinstance(value, list) or len(value) > _MOST_LISTED or not all(isinstance(item, Mapping) for item in value):
         return None
-    return found
+    return value
 
 
 # ---- the form of an answer, for servers that can be held to one

@@ -62,13 +62,13 @@ def record_of(case: Case, turn: int) -> str:
 
 def forbidden_at(case: Case, turn: int) -> tuple[Forbidden, ...]:
     """What the facts that hold by now forbid."""
-    found = []
+    forbidden = []
     for state in facts_at(case, turn):
         targets = () if state.ended else forbidden_by(state.fact.text, state.fact.kind, tuple(state.fact.forbids))
         if targets:
             what = ", ".join(dict.fromkeys(target.text for target in targets))
-            found.append(Forbidden(state.fact.id, state.fact.text, what))
-    return tuple(found)
+            forbidden.append(Forbidden(state.fact.id, state.fact.text, what))
+    return tuple(forbidden)
 
 
 def content_id(content: Mapping[str, Any]) -> str:

@@ -139,28 +139,28 @@ def measure(
     on_batch: Callable[[int, int], object] | None = None,
 ) -> Measurement:
     """Put labelled texts through the procedure, batch by batch, until all are done, hopeless or too many."""
-    found = Measurement()
+    result = Measurement()
     left = _shuffled(rows)
     expected = _expected(rows)
     total = len(left)
     while left:
-        size = _affordable(queue.count.asked, found.texts, most)
+        size = _affordable(queue.count.asked, result.texts, most)
         if not size:
-            if found.texts < _ENOUGH * total:
-                found.stopped |= {group: "requests" for row in left for group in _groups(row)}
+            if result.texts < _ENOUGH * total:
+                result.stopped |= {group: "requests" for row in left for group in _groups(row)}
             break
         batch, left = left[:size], left[size:]
         for number, row in enumerate(batch):
-            queue.start(("calibration", found.texts + number, row.item.id), measure_one(row, judges))
+            queue.start(("calibration", result.texts + number, row.item.id), measure_one(row, judges))
         for number, row in enumerate(batch):
-            count_one(found, *queue.wait(("calibration", found.texts + number, row.item.id), waiting=waiting))
-        found.texts += len(batch)
+            count_one(result, *queue.wait(("calibration", result.texts + number, row.item.id), waiting=waiting))
+        result.texts += len(batch)
         if on_batch is not None:
-            on_batch(found.texts, total)
+            on_batch(result.texts, total)
         if early:
-            found.stopped |= hopeless(found, expected, floors)
-            left = [row for row in left if not _groups(row) <= found.stopped.keys()]
-    return found
+            result.stopped |= hopeless(result, expected, floors)
+            left = [row for row in left if not _groups(row) <= result.stopped.keys()]
+    return result
 
 
 def _affordable(asked: int, texts: int, most: int) -> int:
@@ -184,27 +184,27 @@ def _groups(row: Labelled) -> set[str]:
     }[row.item.kind]  # fmt: skip
 
 
-def count_one(found: Measurement, row: Labelled, entries: Sequence[Entry], rulings: Mapping[About, Ruling]) -> None:
+def count_one(result: Measurement, row: Labelled, entries: Sequence[Entry], rulings: Mapping[About, Ruling]) -> None:
     """Count one text: each labelled entry, and of lists the whole text where the label says that it is clean."""
     source = row.item.source
     by_about = {about_entry(entry, source): entry for entry in entries}
     for entry in entries:
         if entry.doubt:
-            found.unsure[entry.doubt] += 1
+            result.unsure[entry.doubt] += 1
     for ruling in rulings.values():
         for opinion in (o for o in ruling.opinions if not o.reading and o.answer == UNSURE):
-            found.unsure[opinion.doubt or "said so"] += 1
-        _count_agreement(found, row, ruling)
+            result.unsure[opinion.doubt or "said so"] += 1
+        _count_agreement(result, row, ruling)
     for point in row.points():
         state, answer = _state_of(point, row, by_about, rulings)
         if answer != point.answer and (point.fault or state not in (State.CLEARED, State.DISMISSED)):
-            found.confusions[f"{point.kind}: {point.answer} -> {answer}"] += 1
+            result.confusions[f"{point.kind}: {point.answer} -> {answer}"] += 1
         for name in {point.kind, GROUP_OF[point.kind]}:
-            _count_point(found.kinds[name], row, point, state)
+            _count_point(result.kinds[name], row, point, state)
     for kind in LISTED:
         if row.lists_nothing(kind):
             states = [r.state for r in rulings.values() if r.kind == kind]
-            tally = found.kinds[kind]
+            tally = result.kinds[kind]
             tally.clean.add(row.patient, not {State.CONFIRMED, State.OPEN} & set(states))
             tally.false.add(row.patient, State.CONFIRMED in states)
 
@@ -220,10 +220,10 @@ def _count_point(tally: KindTally, row: Labelled, point: LabelledPoint, state: S
         tally.subtle.add(row.patient, state is State.CONFIRMED)
 
 
-def _count_agreement(found: Measurement, row: Labelled, ruling: Ruling) -> None:
+def _count_agreement(result: Measurement, row: Labelled, ruling: Ruling) -> None:
     answers = [o.answer for o in ruling.opinions if not o.reading and o.answer != UNSURE]
     if len(answers) == 2:
-        found.kinds[GROUP_OF[ruling.kind]].opinions.add(row.patient, answers[0] == answers[1])
+        result.kinds[GROUP_OF[ruling.kind]].opinions.add(row.patient, answers[0] == answers[1])
 
 
 def _state_of(
@@ -274,14 +274,14 @@ def _expected(rows: Iterable[Labelled]) -> dict[str, Counter[str]]:
 
 
 def hopeless(
-    found: Measurement, expected: Mapping[str, Mapping[str, int]], floors: Mapping[str, float]
+    result: Measurement, expected: Mapping[str, Mapping[str, int]], floors: Mapping[str, float]
 ) -> dict[str, str]:
     """Groups in which a floor cannot be reached any more, even if everything to come were right."""
     shares = {"sensitivity": "faults", "subtle": "subtle", "specificity": "clean"}
     stopped = {}
     for group in GROUPS:
         for name, part in shares.items():
-            tally: Tally = getattr(found.kinds[group], part)
+            tally: Tally = getattr(result.kinds[group], part)
             more = expected.get(group, {}).get(part, 0) - tally.counts[1]
             if tally.counts[1] >= 20 and name in floors and tally.limits(right_more=max(0, more))[0] < floors[name]:
                 stopped[group] = name

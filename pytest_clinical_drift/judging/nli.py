@@ -162,8 +162,8 @@ class CrossEncoder:
 def label_index(labels: Mapping[Any, str], wanted: str, model: str) -> int:
     """Index of the one label that means something, whatever its place and capitals ("not_entailment" does not)."""
     names = {int(index): str(name).lower() for index, name in labels.items()}
-    found = [index for index, name in names.items() if wanted in name and not name.startswith(("not", "non"))]
-    if len(found) != 1:
+    indexes = [index for index, name in names.items() if wanted in name and not name.startswith(("not", "non"))]
+    if len(indexes) != 1:
         listed = ", ".join(str(name) for name in labels.values())
         raise InputError(f"the model {model!r} has no single label for {wanted} among {listed}; use an NLI model")
-    return found[0]
+    return indexes[0]

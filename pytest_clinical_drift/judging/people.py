@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.evidence.finding_types import Findings
 from pytest_clinical_drift.evidence.findings import visible
-from pytest_clinical_drift.evidence.found import Findings
 from pytest_clinical_drift.evidence.leaks import Leak, find_leaks, names_of
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.material import messages_of
@@ -52,10 +52,10 @@ def questions_of(
     replies: Mapping[int, str] = {
         e.turn: reply for e in transcript.exchanges if (reply := visible(e.reply)) is not None
     }
-    found: dict[About, Question] = {}
+    questions: dict[About, Question] = {}
     for point in judgement.asked:
         reading = readings.get((point.reading, point.turn, point.source))
         question = question_for(reading, point.entry, replies) if reading is not None else None
         if question is not None:
-            found[point.about] = question
-    return found
+            questions[point.about] = question
+    return questions

@@ -80,8 +80,8 @@ def question_for(reading: Reading, entry: Entry, replies: Mapping[int, str] | No
     if entry.kind == "misreported":
         if not entry.key:
             return None
-        told = "\n\n".join(f"Turn {turn}: {reply}" for turn, reply in sorted(said.items()))
-        return replace(common, text=reading.summary, record=reading.record, statement=entry.key, replies=told)
+        advice = "\n\n".join(f"Turn {turn}: {reply}" for turn, reply in sorted(said.items()))
+        return replace(common, text=reading.summary, record=reading.record, statement=entry.key, replies=advice)
     if entry.kind == "course":
         return _course(common, reading, entry, said)
     if entry.kind == "conflict":
@@ -144,7 +144,7 @@ def points_of(
     raises = {_rule_about(rule): rule for rule in rules}
     must_ask = _due(case)
     replies = {line.turn: line.reply for reading, _ in read for line in reading.turns}
-    found: dict[About, Point] = {}
+    points: dict[About, Point] = {}
     facts: dict[tuple[str, str], list[Point]] = {}
     for reading, entries in read:
         words = [raise_ for raise_ in raises.values() if raise_.kind == "invented" and raise_.turn == reading.turn]
@@ -159,24 +159,24 @@ def points_of(
             point = Point(about, entry.kind, raised, question, entry, confirms, key_of(reading))
             if entry.kind == "fact":
                 facts.setdefault((entry.key, reading.source), []).append(point)
-            known = found.get(about)
+            known = points.get(about)
             if known is None or (known.raised is not Raised.READING and raised is Raised.READING):
-                found[about] = point
+                points[about] = point
             if entry.kind == "invented":
                 for raise_ in words:
                     if same_words(raise_.key, entry.key):
                         raises.pop(_rule_about(raise_), None)
-    found |= {point.about: point for point in _rule_alone(read, raises.values(), replies)}
+    points |= {point.about: point for point in _rule_alone(read, raises.values(), replies)}
     probes = sorted({reading.turn for reading, _ in read if reading.kind == "summary" and not reading.source})
     for timeline in facts.values():
-        found |= {point.about: point for point in _followers(timeline, probes, case.horizon)}
+        points |= {point.about: point for point in _followers(timeline, probes, case.horizon)}
     repeated: dict[str, list[Point]] = {}
-    for point in found.values():
+    for point in points.values():
         if point.kind == "invented" and point.question is not None:
             repeated.setdefault(" ".join(words_of(str(point.about[2]))), []).append(point)
     for timeline in repeated.values():
-        found |= {point.about: point for point in _followers(timeline, probes, case.horizon)}
-    return list(found.values())
+        points |= {point.about: point for point in _followers(timeline, probes, case.horizon)}
+    return list(points.values())
 
 
 def _rule_about(rule: RuleRaise) -> About:

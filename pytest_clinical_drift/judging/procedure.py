@@ -69,7 +69,7 @@ class Judges:
     """Calibration: what the judge upholds is confirmed, also where only a person confirms."""
 
 
-class Settled(NamedTuple):
+class SettledPoint(NamedTuple):
     """A point and the entry of a reading that its question was made of."""
 
     about: About
@@ -96,7 +96,7 @@ class ConversationJudgement:
     entries: tuple[tuple[str, int, str, Entry], ...] = ()
     """Every entry of every reading, with the reading's kind, turn and source."""
     rulings: Mapping[About, Ruling] = field(default_factory=dict)
-    asked: tuple[Settled, ...] = ()
+    asked: tuple[SettledPoint, ...] = ()
     """What each ruling was about, so that its question can be made again."""
     care: Mapping[int, str] = field(default_factory=dict)
     """Level of care that each reply points to."""
@@ -174,7 +174,7 @@ def silent(points: Sequence[Point]) -> ConversationJudgement:
     """Points that nobody has answered: rules alone decide, and a person may settle them."""
     return ConversationJudgement(
         rulings={p.about: Ruling(p.question.id, p.kind, State.SILENT, UNSURE, p.raised) for p in points if p.question},
-        asked=tuple(Settled(p.about, *p.reading, p.entry) for p in points if p.entry is not None and p.question),
+        asked=tuple(SettledPoint(p.about, *p.reading, p.entry) for p in points if p.entry is not None and p.question),
     )
 
 
@@ -280,7 +280,7 @@ def judge_conversation(
         tuple((reading.kind, reading.turn, reading.source, entry) for reading, entries in read for entry in entries),
         rulings,
         tuple(
-            Settled(point.about, *point.reading, point.entry)
+            SettledPoint(point.about, *point.reading, point.entry)
             for point in (*points, *drawn)
             if point.entry is not None and point.question is not None
         ),

@@ -16,7 +16,7 @@ from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.judging.answers import KINDS, QUOTED, UNSURE
 from pytest_clinical_drift.judging.material import FactLine, Forbidden
 from pytest_clinical_drift.judging.questions import Question
-from pytest_clinical_drift.judging.readings import READINGS, DemandLine, Reading, Standing, TurnLine
+from pytest_clinical_drift.judging.readings import PDSQI, READINGS, DemandLine, Reading, Standing, TurnLine
 from pytest_clinical_drift.transcript import Message
 
 _texts = partial(load_data, "judge_prompts")
@@ -51,6 +51,9 @@ def instructions(kind: str, wording: int) -> str:
 
 def reading_instructions(kind: str, wording: int) -> str:
     """The same for every reading of a kind."""
+    if kind == PDSQI:
+        texts = load_data("pdsqi_prompts")
+        return f"{_texts()['frame'][wording]}\n\n{texts['wordings'][wording]}\n\n{texts['form']}"
     texts = _reading_texts()
     return f"{_texts()['frame'][wording]}\n\n{texts['readings'][kind][wording]}\n\n{texts['quotes']}"
 
@@ -97,7 +100,7 @@ def _reading_material(reading: Reading) -> str:
         "TEXT": reading.text,
         "SUMMARY": reading.summary,
     }
-    judged = "summary" if reading.kind == "summary" else "reply"
+    judged = "summary" if reading.kind in ("summary", PDSQI) else "reply"
     shown, _ = _fenced(texts, judged, reading.id, empty=() if reading.kind == "conversation" else ("TEXT",))
     return "\n\n".join((*shown, *_lists(reading), _texts()["last"]))
 
@@ -149,7 +152,7 @@ def _lists(reading: Reading) -> list[str]:
     if reading.kind == "summary":
         facts = "\n".join((words["facts"], *(_fact(line) for line in reading.facts)))
         return [facts if reading.facts else words["no_facts"]]
-    if reading.kind == "conversation":
+    if reading.kind in ("conversation", PDSQI):
         return []
     demands = [
         words["demand"].format(

@@ -115,5 +115,5 @@ def _imported(source: bytes, package: str) -> Iterator[str]:
 
 def plain(given: Mapping[str, Any]) -> dict[str, Any]:
     """An answer as JSON would carry it, so that it can be stored; what JSON cannot carry becomes text."""
-    found: dict[str, Any] = json.loads(json.dumps(given, default=str))
-    return found
+    copied: dict[str, Any] = json.loads(json.dumps(given, default=str))
+    return copied

@@ -67,7 +67,7 @@ def occurs_in(quote: str, text: str) -> bool:
     whole = _plain(quote).strip("\"' ")
     if len(whole) < _LEAST_QUOTE or _place(whole, where, 0) >= 0:
         return len(whole) >= _LEAST_QUOTE
-    parts, place = [part for found in _DOTS.split(whole) if (part := found.strip("\"' "))], 0
+    parts, place = [part for piece in _DOTS.split(whole) if (part := piece.strip("\"' "))], 0
     if any(len(part) < (_LEAST_PART if len(parts) > 1 else _LEAST_QUOTE) for part in parts):
         return False
     for part in parts:
@@ -79,8 +79,8 @@ def _place(part: str, where: str, start: int) -> int:
     """Where a part ends, -1 where it does not occur: "5 mg" does not occur in "25 mg" or "2.5 mg"."""
     before = r"(?<!\w)(?<!\d[.,])" if part[0].isalnum() else ""
     after = r"(?!\w)(?![.,]\d)" if part[-1].isalnum() and len(part) < _LONG_QUOTE else ""
-    found = re.compile(before + re.escape(part) + after).search(where, start)
-    return found.end() if found else -1
+    match = re.compile(before + re.escape(part) + after).search(where, start)
+    return match.end() if match else -1
 
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|\n")
@@ -98,6 +98,6 @@ def _pleas(text: str) -> list[str]:
     seen = UNSEEN.sub("", text)
     ends = [0, *(end.end() for end in _SENTENCE_END.finditer(seen)), len(seen)]
     return [
-        _plain(seen[ends[bisect_right(ends, found.start()) - 1] : ends[bisect_left(ends, found.end())]])
-        for found in TO_A_GRADER.finditer(seen)
+        _plain(seen[ends[bisect_right(ends, match.start()) - 1] : ends[bisect_left(ends, match.end())]])
+        for match in TO_A_GRADER.finditer(seen)
     ]

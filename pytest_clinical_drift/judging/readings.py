@@ -25,6 +25,8 @@ from pytest_clinical_drift.judging.material import (
 from pytest_clinical_drift.transcript import Transcript
 
 READINGS = ("summary", "reply", "conversation")
+PDSQI = "pdsqi"
+"""Kind of a summary that is rated by PDSQI-9: no reading, it raises nothing."""
 SINGLE = "single"
 """Source of the summary of a transcript that was given in one message."""
 WINDOW_TOKENS = 32_000
@@ -96,7 +98,8 @@ class Reading:
     """The last summary, with the last window of a conversation."""
     standing: tuple[Standing, ...] = ()
     source: str = ""
-    """`reply` where a handover in a reply is read as a summary, `single` of the transcript in one message."""
+    """`reply` where a handover in a reply is read as a summary, `single` of the transcript in one message; of a rating
+    the version of its prompts."""
     id: str = field(init=False, default="")
     """Hash of everything that is shown."""
 
@@ -116,7 +119,7 @@ class Reading:
         always: dict[str, dict[str, Any]] = {
             "summary": {"facts": []}, "reply": {"demands": [], "forbidden": []}, "conversation": {"standing": []},
         }  # fmt: skip
-        return {"id": self.id, "wording": wording, **always[self.kind], **self._shown()}
+        return {"id": self.id, "wording": wording, **always.get(self.kind, {}), **self._shown()}
 
     def reply_of(self, turn: int) -> str:
         """The reply of a turn of this conversation; empty for another turn."""

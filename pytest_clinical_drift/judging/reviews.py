@@ -124,16 +124,16 @@ def _read(where: str, line: str, previous: str) -> Review:
         raw = json.loads(line)
         review = Review.model_validate(raw)
     except ValidationError as error:
-        raise InputError(f"{where}: is no review ({first_fault(error)})") from None
+        raise InputError(f"{where}: not a review ({first_fault(error)})") from None
     except (ValueError, RecursionError):
-        raise InputError(f"{where}: is no review (not JSON)") from None
+        raise InputError(f"{where}: not a review (not JSON)") from None
     fault = ""
     if review.hash != content_hash({key: value for key, value in raw.items() if key != "hash"}):
         fault = "was changed after it was written, its hash does not fit"
     elif review.previous != previous:
         fault = "does not follow the record before it; a line was added, moved or taken out"
     elif review.answer not in answers_of(review.kind):
-        fault = f"{review.answer!r} is no answer to a question of kind {review.kind!r}"
+        fault = f"{review.answer!r} is not an answer to a question of kind {review.kind!r}"
     elif review.severe and review.dismisses and not review.reason.strip():
         fault = "dismisses a severe alarm without a reason"
     if fault:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.errors import InputError, SubjectError
-from pytest_clinical_drift.evidence.found import Findings
+from pytest_clinical_drift.errors import Failure, InputError, SubjectError
+from pytest_clinical_drift.evidence.finding_types import Findings
 from pytest_clinical_drift.evidence.leaks import find_leaks, names_of
 from pytest_clinical_drift.judging import audit as auditing
 from pytest_clinical_drift.judging import canaries as canary
@@ -20,8 +20,10 @@ from pytest_clinical_drift.judging.calibration import Calibration, find_calibrat
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.control import NAME as CONTROL
 from pytest_clinical_drift.judging.judge_options import JudgePolicy, make_judges
+from pytest_clinical_drift.judging.judged import JudgedConversation as JudgedConversation
+from pytest_clinical_drift.judging.judged import with_reviews as with_reviews
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS
-from pytest_clinical_drift.judging.opinions import with_person
+from pytest_clinical_drift.judging.pdsqi import Rating, rate
 from pytest_clinical_drift.judging.people import questions_for_people, unanswered
 from pytest_clinical_drift.judging.points import points_of
 from pytest_clinical_drift.judging.procedure import (
@@ -36,7 +38,6 @@ from pytest_clinical_drift.judging.procedure import (
 )
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.protocol import Judge
-from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import Count, JudgeQueue
 from pytest_clinical_drift.judging.readings import READINGS, readings_of, single_reading, windows_of
 from pytest_clinical_drift.judging.reviews import Reviews, read_reviews
@@ -51,17 +52,6 @@ Find = Callable[[Case, Transcript], Findings]
 """Reads a conversation by rules."""
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedConversation:
-    """A conversation after rules, judge and people."""
-
-    findings: Findings
-    judgement: ConversationJudgement
-    """Without a judge: what the rules raised, with nobody's answer."""
-    canaries: tuple[CanaryResult, ...] = ()
-    for_people: tuple[Question, ...] = ()
-
-
 class JudgeSession:
     """Judges and reviews of one run, in the process that talks to the model."""
 
@@ -74,6 +64,7 @@ class JudgeSession:
         rules: JudgePolicy,
         subject: str,
         repeats: int = 1,
+        pdsqi: bool = False,
         store: Path | None = None,
         root: Path,
         today: datetime.date,
@@ -86,7 +77,7 @@ class JudgeSession:
         if CONTROL in chosen and not is_control:
             raise InputError("--drift-judge control: it judges controls only; give a model that reads")
         if len(chosen) > 2:
-            raise InputError(f"--drift-judge {chosen[2]}: one judge reads and a second one settles; there is no third")
+            raise InputError(f"--drift-judge {chosen[2]}: at most two judges: one reads, the second settles")
         self.judges, self.options = make_judges(chosen, settings)
         self.reviews: Reviews | None = None
         for spec in specs:
@@ -97,6 +88,9 @@ class JudgeSession:
         self._rules, self._root, self._today, self._store, self._subject = rules, root, today, store, subject
         self._names = names_of(cases)
         reads = bool(self.judges) and not self.judges[0].kinds.isdisjoint(READINGS)
+        if pdsqi and (not reads or is_control):
+            raise InputError("--drift-pdsqi needs a judge that reads texts; give a chat model with --drift-judge")
+        self.rates = pdsqi
         self._audit = auditing.audit_rates(cases, repeats, self.options.audit) if self.judges else {}
         self._canaries = canary.canary_rates(cases, repeats, self.options.canaries) if reads else {}
         self.calibration: Calibration | None = None
@@ -158,13 +152,8 @@ class JudgeSession:
         if not self.judges:
             return []
         remarks: list[str] = []
+        self.refuse_subject()
         for judge in self.judges:
-            identity = judge.identity()
-            if identity.spec.rstrip("/") == self._subject.rstrip("/") and not self.options.allow_subject:
-                raise InputError(
-                    f"--drift-judge {judge.name}: the judge is the model under test; take another one, or allow "
-                    "it with --drift-judge-set allow_subject=true"
-                )
             remarks += [] if self.options.offline else judge.check()
         second = self.judges[1] if len(self.judges) > 1 else None
         store = None if self.is_control else self._store  # a control judge costs nothing to ask again
@@ -181,6 +170,15 @@ class JudgeSession:
             remarks.append(f"the judge {self.name} is below its floor and decides nothing for: {', '.join(below)}")
         return remarks
 
+    def refuse_subject(self) -> None:
+        """A model does not judge itself unless the project allows it."""
+        for judge in self.judges:
+            if judge.identity().spec.rstrip("/") == self._subject.rstrip("/") and not self.options.allow_subject:
+                raise InputError(
+                    f"--drift-judge {judge.name}: the judge is the model under test; take another one, or allow "
+                    "it with --drift-judge-set allow_subject=true"
+                )
+
     # -- as conversations end
 
     def watch(self, hear: Callable[[int, int], object]) -> None:
@@ -189,7 +187,7 @@ class JudgeSession:
             before = replace(self._queue.count)
             self._queue.on_progress = lambda count: hear(count.answered - before.answered, count.asked - before.asked)
 
-    def limit(self, spent: Callable[[], str | None]) -> None:
+    def limit(self, spent: Callable[[], Failure | None]) -> None:
         """Ask nothing more once `spent` says why."""
         if self._queue is not None:
             self._queue.spent = spent
@@ -208,24 +206,22 @@ class JudgeSession:
 
     def _judge(
         self, case: Case, transcript: Transcript, findings: Findings
-    ) -> Procedure[tuple[ConversationJudgement, list[CanaryResult]]]:
+    ) -> Procedure[tuple[ConversationJudgement, list[CanaryResult], tuple[Rating, ...]]]:
         judges = self._procedure
         readings = readings_of(case, transcript)
         windows = windows_of(case, transcript, tokens=self.options.window)
-        raises = raises_of(case, findings)
-        audit = auditing.audit(self._audit, case.id, transcript.repeat)
+        raises, audit = raises_of(case, findings), auditing.audit(self._audit, case.id, transcript.repeat)
         judgement = yield from judge_conversation(
             case, readings, windows, raises, judges, quote_check=quote_check(case), audit=audit
         )
         single = yield from judge_single(case, single_reading(case, transcript), judges)
-        judgement = replace(judgement, single=single)
         tried: list[CanaryResult] = []
         if self._canaries and judges.reads:
             read, _ = yield from read_all(readings, judges)  # the same readings: nothing is asked again
-            made = canary.canaries_of(case, read, self._canaries, transcript.repeat)
-            if made:
+            if made := canary.canaries_of(case, read, self._canaries, transcript.repeat):
                 tried = yield from canary.try_canaries(made, judges)
-        return judgement, tried
+        ratings = (yield from rate(case, transcript, judges)) if self.rates else ()
+        return replace(judgement, single=single), tried, ratings
 
     def judged(
         self, case: Case, transcript: Transcript, find: Find, *, waiting: Callable[[], object] | None = None
@@ -238,14 +234,14 @@ class JudgeSession:
         except CancelledError:
             raise SubjectError("the run was stopped before the texts were read") from None
         judgement: ConversationJudgement | None = None
-        tried: list[CanaryResult] = []
+        tried, ratings = list[CanaryResult](), tuple[Rating, ...]()
         if self._queue is not None:
-            judgement, tried = self._queue.wait(group, waiting=waiting)
+            judgement, tried, ratings = self._queue.wait(group, waiting=waiting)
         leaks = find_leaks(case, transcript, self._names)
         people = tuple(questions_for_people(case, transcript, findings, leaks))
         known = judgement or self._by_rules(case, transcript, findings)
         rulings = {**known.rulings, **{question.about: unanswered(question) for question in people}}
-        judged = JudgedConversation(findings, replace(known, rulings=rulings), tuple(tried), people)
+        judged = JudgedConversation(findings, replace(known, rulings=rulings), tuple(tried), people, ratings)
         return with_reviews(judged, self.reviews) if self.reviews is not None else judged
 
     def _by_rules(self, case: Case, transcript: Transcript, findings: Findings) -> ConversationJudgement:
@@ -285,13 +281,3 @@ class JudgeSession:
             "calibration": self.calibration.model_dump(mode="json") if self.calibration else None,
             "requests": dict(self.count.kinds),
         }
-
-
-def with_reviews(judged: JudgedConversation, reviews: Reviews) -> JudgedConversation:
-    """A conversation once people were heard."""
-    judgement = judged.judgement
-    rulings = {
-        about: with_person(ruling, said) if (said := reviews.on(ruling.question_id)) else ruling
-        for about, ruling in judgement.rulings.items()
-    }
-    return replace(judged, judgement=replace(judgement, rulings=rulings))

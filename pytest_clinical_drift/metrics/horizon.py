@@ -121,11 +121,11 @@ def drift_horizon(
 def interval(limits: Sequence[Interval], probes: Sequence[int], limit: float) -> tuple[int, int | None]:
     """The last probe up to which every lower limit is above `limit` (0: none), and the first whose upper is below."""
     low = 0
-    for turn, found in zip(probes, limits, strict=True):
-        if found.low <= limit:
+    for turn, limits_ in zip(probes, limits, strict=True):
+        if limits_.low <= limit:
             break
         low = turn
-    return low, next((turn for turn, found in zip(probes, limits, strict=True) if found.high < limit), None)
+    return low, next((turn for turn, limits_ in zip(probes, limits, strict=True) if limits_.high < limit), None)
 
 
 def crossing(means: Sequence[float] | Table, probes: Sequence[int], limit: float) -> float | None:

@@ -7,13 +7,13 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from pytest_clinical_drift.cases.files import file_hash
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.ranking.manifest import FILE_NAME, Manifest, read_manifests
+from pytest_clinical_drift.ranking.manifest import FILE_NAME, SlateManifest, read_manifests
 from pytest_clinical_drift.ranking.slate import Slate, read_slates, slug
 from pytest_clinical_drift.ranking.tables import SUFFIXES, read_table
 
@@ -39,7 +39,7 @@ def freeze(
     labels: Path | None = None,
     slate_id: str | None = None,
     created_at: datetime.datetime | None = None,
-) -> Manifest:
+) -> SlateManifest:
     """Copy the predictions, and what their baseline needs, into a new folder with a manifest whose hash covers it all.
 
     The manifest's `sha256` is what to keep somewhere else. A folder that holds anything is never written to.
@@ -59,7 +59,7 @@ def freeze(
         raise InputError(f"{predictions}: has a column {column}; freezing sets it, so take it out first")
     digests = {name: file_hash(file) for name, file in named.items()}
     first = next(iter(digests.values()))
-    manifest = Manifest(
+    manifest = SlateManifest(
         file=out / FILE_NAME,
         slate_id=slate_id or f"{slug(model_version)[:60]}-{moment:%Y%m%d}-{first[:8]}",
         created_at=moment.astimezone(datetime.UTC),
@@ -84,10 +84,10 @@ def verify(folder: Path, sha256: str | None = None) -> Verification:
         raise InputError(
             f"{folder}: has no {FILE_NAME}; only a slate frozen with `clinical-drift freeze` can be verified"
         )
-    found = list(read_manifests(folder).values())
-    if len(found) != 1:
-        raise InputError(f"{folder / FILE_NAME}: expected the record of one slate, found {len(found)}")
-    manifest, problems, present = found[0], [], {}
+    manifests = list(read_manifests(folder).values())
+    if len(manifests) != 1:
+        raise InputError(f"{folder / FILE_NAME}: expected the record of one slate, found {len(manifests)}")
+    manifest, problems, present = manifests[0], [], {}
     for name, digest in manifest.files.items():
         if Path(name).name != name:
             problems.append(f"{FILE_NAME} names the file {name!r} outside the folder")
@@ -107,7 +107,7 @@ def verify(folder: Path, sha256: str | None = None) -> Verification:
     return Verification(now, tuple(problems))
 
 
-def _write_checked(manifest: Manifest, files: Mapping[str, Path], out: Path) -> None:
+def _write_checked(manifest: SlateManifest, files: Mapping[str, Path], out: Path) -> None:
     """Put the slate together beside its place, read it as the gate will, and only then move it there."""
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".freeze-") as draft:
@@ -137,3 +137,14 @@ def _refuse_repeats(file: Path, slate: Slate) -> None:
         disease, drug = (slate.predictions[name].to_physical()[rows[0]] for name in ("disease", "drug"))
         place = f"{file}, row {rows[0] + 1}: repeats the pair ({slate.diseases[disease]}, {slate.drugs[drug]})"
         raise InputError(f"{place}; rows that do: {len(rows)}; freeze each pair once")
+
+
+def verify_slate(folder: Path, sha256: str | None, say: Callable[[str], object]) -> int:
+    """`clinical-drift verify` on a slate: what changed, and the exit code."""
+    result = verify(folder, sha256)
+    for problem in result.problems:
+        say(problem)
+    say(f"{'unchanged' if result.unchanged else 'CHANGED'}: {folder}\nsha256 {result.sha256}")
+    if result.unchanged and sha256 is None:
+        say("without --sha256 this shows only that folder and manifest agree, not that both are the old ones")
+    return 0 if result.unchanged else 1

@@ -62,11 +62,9 @@ class SlateItem(pytest.Item):
         if (judged := self.judged) is None:
             return
         if self.plugin.fails(judged.verdict):
-            raise reporting.GateFailure(
-                f"{judged.verdict}: {judged.detail if judged.metric == INTEGRITY else judged.sentence}"
-            )
+            raise reporting.GateFailure(f"{judged.verdict}: {judged.detail if judged.metric == INTEGRITY else judged}")
         if judged.verdict == FigureState.NOT_EVALUATED:
-            pytest.skip(f"{FigureState.NOT_EVALUATED}: {one_line(judged.detail, 300)}")
+            pytest.skip(f"{FigureState.NOT_EVALUATED}: {one_line(str(judged.detail), 300)}")
 
 
 class SlatePlugin(reporting.GroupsPlugin):
@@ -116,9 +114,9 @@ class SlatePlugin(reporting.GroupsPlugin):
     def pytest_report_header(self) -> list[str]:
         gate = self.run.thresholds.resolve() if self.run.thresholds else "the bundled thresholds"
         model = f", ranker {self.run.model}" if self.run.model else ""
-        told = f"slate {', '.join(self.run.slates)}{model}, gate: {gate}"
+        header = f"slate {', '.join(self.run.slates)}{model}, gate: {gate}"
         alone = [] if self.config.args else ["slate only; your tests are not collected"]
-        return [f"clinical-drift: {line}" for line in (told, *alone)]
+        return [f"clinical-drift: {line}" for line in (header, *alone)]
 
     def groups(self, session: pytest.Session) -> list[pytest.Collector]:
         return [SlateGroup.from_parent(session, plugin=self, slug=slug) for slug in self.run.slates]
@@ -172,7 +170,7 @@ class SlatePlugin(reporting.GroupsPlugin):
             name="verdict",
             verdict=str(verdict.verdict),
             outcome="failed" if undecided or self.fails(verdict.verdict) else "passed",
-            message=one_line(": ".join((verdict.verdict, "; ".join(verdict.reasons))).rstrip(": "), 300),
+            message=one_line(": ".join((verdict.verdict, "; ".join(map(str, verdict.reasons)))).rstrip(": "), 300),
             figures=[("verdict", str(verdict.verdict))],
             error=undecided,
         )
@@ -222,7 +220,7 @@ def _take_selection(config: pytest.Config, run: SlateRun) -> frozenset[str]:
         if argument.startswith(f"{PREFIX}/") and not Path(argument.partition("::")[0]).exists():
             slug, _, metric = argument.removeprefix(f"{PREFIX}/").partition("::")
             if slug not in run.slates or (metric and metric not in run.slates[slug].tests):
-                raise InputError(f"{argument}: there is no such test; slates here: {', '.join(run.slates)}")
+                raise InputError(f"{argument}: no such test; slates here: {', '.join(run.slates)}")
             named.append(argument)
         else:
             paths.append(argument)

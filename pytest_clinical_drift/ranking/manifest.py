@@ -20,7 +20,7 @@ PUBLIC_NAME = "slates.json"
 FORMAT = 1
 
 
-class Manifest(BaseModel, frozen=True, coerce_numbers_to_str=True):
+class SlateManifest(BaseModel, frozen=True, coerce_numbers_to_str=True):
     """One slate's record; what others have added to it is left aside."""
 
     file: Annotated[Path, Field(exclude=True)]
@@ -45,21 +45,21 @@ class Manifest(BaseModel, frozen=True, coerce_numbers_to_str=True):
         return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def read_manifests(folder: Path) -> dict[str, Manifest]:
+def read_manifests(folder: Path) -> dict[str, SlateManifest]:
     """Slate id to its record: our manifest, or the public registry's list; empty when the folder has neither."""
     file = next((file for name in (FILE_NAME, PUBLIC_NAME) if (file := folder / name).is_file()), None)
     if file is None:
         return {}
     text = read_text(file)
     data = parse_data(file, text)
-    found = [_read(file, text, entry) for entry in (data if isinstance(data, list) else [data])]
-    return {manifest.slate_id: manifest for manifest in found}
+    manifests = [_read(file, text, entry) for entry in (data if isinstance(data, list) else [data])]
+    return {manifest.slate_id: manifest for manifest in manifests}
 
 
-def _read(file: Path, text: str, entry: Any) -> Manifest:
+def _read(file: Path, text: str, entry: Any) -> SlateManifest:
     if not isinstance(entry, dict):
         raise InputError(f"{file}: expected a record with slate_id and created_at, found {type(entry).__name__}")
     try:
-        return Manifest.model_validate({**entry, "file": file})
+        return SlateManifest.model_validate({**entry, "file": file})
     except ValidationError as error:
-        raise InputError(describe_faults(file, text, error, Manifest)[0]) from None
+        raise InputError(describe_faults(file, text, error, SlateManifest)[0]) from None

@@ -13,7 +13,7 @@ import numpy as np
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.ranking.figures import Ints
-from pytest_clinical_drift.ranking.manifest import Manifest, read_manifests
+from pytest_clinical_drift.ranking.manifest import SlateManifest, read_manifests
 from pytest_clinical_drift.ranking.tables import Table, as_text, find_table, is_known, read_label
 from pytest_clinical_drift.verdict.slate_limits import TIERS
 
@@ -53,7 +53,7 @@ class Slate:
     id: str
     folder: Path
     created_at: datetime.datetime
-    manifest: Manifest | None
+    manifest: SlateManifest | None
     """None when nothing but the registry itself tells about the slate."""
     diseases: tuple[str, ...]
     drugs: tuple[str, ...]
@@ -84,7 +84,7 @@ def slug(text: str) -> str:
 def read_slates(folder: Path) -> list[Slate]:
     """Every slate of a folder, in the order of the file; InputError names the first fault."""
     if not folder.is_dir():
-        raise InputError(f"{folder}: there is no such slate folder")
+        raise InputError(f"{folder}: no such slate folder")
     table = find_table(folder, ("predictions", "registry"))
     if table is None:
         raise InputError(f"{folder}: no predictions.* or registry.* (.parquet, .csv or .jsonl) is there")
@@ -110,7 +110,7 @@ def read_slates(folder: Path) -> list[Slate]:
 
 
 def _read_slate(
-    folder: Path, slate_id: str, table: Table, manifest: Manifest | None, extra: dict[str, Table | None]
+    folder: Path, slate_id: str, table: Table, manifest: SlateManifest | None, extra: dict[str, Table | None]
 ) -> Slate:
     import polars as pl
 
@@ -149,7 +149,7 @@ def _read_slate(
     )
 
 
-def _created_at(table: Table, manifest: Manifest | None) -> datetime.datetime:
+def _created_at(table: Table, manifest: SlateManifest | None) -> datetime.datetime:
     if "created_at" not in table:
         if manifest is None:
             raise InputError(
@@ -202,8 +202,8 @@ def _with_known(table: Table, labelled: pl.DataFrame) -> pl.DataFrame:
     pairs = table.pairs()
     if "known_at_freeze" in table:
         return pairs.with_columns(known=table.cells("known_at_freeze", is_known, "", pl.Boolean).fill_null(False))
-    found = labelled.with_columns(known=True)
-    return pairs.join(found, on=PAIR, how="left", maintain_order="left").with_columns(pl.col("known").fill_null(False))
+    known = labelled.with_columns(known=True)
+    return pairs.join(known, on=PAIR, how="left", maintain_order="left").with_columns(pl.col("known").fill_null(False))
 
 
 def _read_labels(table: Table | None) -> tuple[LabelledPair, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from pytest_clinical_drift.errors import InputError, MissingDependency
+from pytest_clinical_drift.errors import InputError, not_loadable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,6 +20,7 @@ _LABELS = {"approved": 4, "phase4": 4, "phase3": 3, "phase2": 2, "phase1": 1, "n
 _NOTHING_KNOWN = frozenset(
     {"", "0", "0.0", "false", "no", "none", "null", "nan", "unknown", "unlabeled", "unlabelled", "negative"}
 )
+_INSTALL = "pip install 'pytest-clinical-drift[ranking]'"
 _ROW = "\0row"
 """Our own column: the row's number in the file, from 1, without the header."""
 
@@ -107,20 +108,19 @@ class Table:
 
 def find_table(folder: Path, stems: Sequence[str]) -> Table | None:
     """The one file of these names in the folder; two would leave open which one counts."""
-    found = [file for stem in stems for suffix in SUFFIXES if (file := folder / f"{stem}{suffix}").is_file()]
-    if len(found) > 1:
-        raise InputError(f"{folder}: both {found[0].name} and {found[1].name} are there; keep one of the two")
-    return read_table(found[0]) if found else None
+    files = [file for stem in stems for suffix in SUFFIXES if (file := folder / f"{stem}{suffix}").is_file()]
+    if len(files) > 1:
+        raise InputError(f"{folder}: both {files[0].name} and {files[1].name} are there; keep one of the two")
+    return read_table(files[0]) if files else None
 
 
 def read_table(file: Path) -> Table:
     """The whole file; CSV as text, so that nothing is guessed."""
     try:
         import polars as pl
-    except ImportError:
-        raise MissingDependency(
-            "slates are read with polars, which is not installed: pip install 'pytest-clinical-drift[ranking]'"
-        ) from None
+    except Exception as error:
+        missing = f"slates are read with polars, which is not installed: {_INSTALL}"
+        raise not_loadable("polars", error, missing, f"{_INSTALL} in an environment without scispacy") from error
     try:
         if file.suffix == ".parquet":
             frame = pl.read_parquet(file)

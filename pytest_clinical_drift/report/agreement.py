@@ -24,10 +24,12 @@ def render_agreement(table: Sequence[Agreement], differ: Sequence[Difference]) -
     heads = ("kind", "questions", "same side (95 %)", "Cohen's kappa", "Krippendorff's alpha")
     lines = [str(tabulate(rows, headers=heads, disable_numparse=True))]
     if differ:
-        lines.append(f"they differ on {len(differ)}; a third reviewer decides:")
+        decided = sum(bool(d.third) for d in differ)
+        left = f"the third decides {decided}, {len(differ) - decided} stay open" if decided else "a third decides"
+        lines.append(f"they differ on {len(differ)}; {left}:")
         lines += [
-            f"  {one_line(d.case_id, 60)} {d.kind}: "
-            f"{one_line(d.first, 30)} / {one_line(d.second, 30)} ({d.question[:12]})"
+            f"  {one_line(d.case_id, 60)} {d.kind}: {one_line(d.first, 30)} / {one_line(d.second, 30)}"
+            f"{f', decided: {one_line(d.third, 30)}' if d.third else ''} ({d.question[:12]})"
             for d in differ
         ]
     return "\n".join(lines)

@@ -13,6 +13,7 @@ from pytest_clinical_drift.report.headlines import run_headline
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.report.memory import horizon_texts, scheduled_turns
 from pytest_clinical_drift.report.page import environment, page_source
+from pytest_clinical_drift.report.quality import quality_table
 from pytest_clinical_drift.report.reasons import reason_text
 from pytest_clinical_drift.report.svg import Level, Line, curve_chart, limit_levels
 from pytest_clinical_drift.report.terminal import sparkline
@@ -20,7 +21,7 @@ from pytest_clinical_drift.report.words import number, words
 from pytest_clinical_drift.results.files import NamedRun
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import AlarmState
-from pytest_clinical_drift.verdict.baseline import Difference
+from pytest_clinical_drift.verdict.baseline import RunDifference
 from pytest_clinical_drift.verdict.memory import Memory
 from pytest_clinical_drift.verdict.metric_table import SEVERE
 
@@ -29,7 +30,7 @@ _NARROWEST = 12
 """Columns of the terminal that a run gets at least."""
 
 
-def render_markdown(runs: Sequence[NamedRun], differences: Sequence[Difference]) -> str:
+def render_markdown(runs: Sequence[NamedRun], differences: Sequence[RunDifference]) -> str:
     curves = [(name, _by_turn(result)) for name, result in runs]
     turns = sorted({turn for _, curve in curves for turn in curve})
     cells = [(name, *(_figure(curve.get(turn)) for turn in turns)) for name, curve in curves]
@@ -43,7 +44,7 @@ def _by_turn(result: RunResult) -> dict[int, float]:
     return {turn: value for turn in shown if (value := curve[turn - 1]) is not None}
 
 
-def render_text(runs: Sequence[NamedRun], differences: Sequence[Difference], width: int) -> str:
+def render_text(runs: Sequence[NamedRun], differences: Sequence[RunDifference], width: int) -> str:
     """The comparison for a terminal: a column for each run, so that it fits."""
     of_models, of_pairs = words("compare")["models"], words("compare")["differences"]
     labels = (*of_models[1:], "recall by turn", "cases compared with the first", *of_pairs[3:])
@@ -57,10 +58,12 @@ def render_text(runs: Sequence[NamedRun], differences: Sequence[Difference], wid
     names = ["", *(one_line(name) for name, _ in runs)]
     table = tabulate(rows, names, tablefmt="plain", disable_numparse=True, maxcolwidths=room, maxheadercolwidths=room)
     judges = [fill(f"{one_line(name)}: {one_line(line, 400)}", width - 1) for name, line in _judges(runs)]
-    return "\n".join((table, "", *judges))
+    rated = [tuple(map(one_line, row)) for row in quality_table(runs)]
+    quality = ["", tabulate(rated, ["PDSQI-9, at the end", *names[1:]], tablefmt="plain", disable_numparse=True)]
+    return "\n".join((table, "", *judges, *(quality if rated else ())))
 
 
-def render_html(runs: Sequence[NamedRun], differences: Sequence[Difference]) -> str:
+def render_html(runs: Sequence[NamedRun], differences: Sequence[RunDifference]) -> str:
     lines = [
         Line(name, result.average_recall_curve_critical, STYLES[position % len(STYLES)])
         for position, (name, result) in enumerate(runs)
@@ -73,11 +76,13 @@ def render_html(runs: Sequence[NamedRun], differences: Sequence[Difference]) -> 
     return page_source("compare.html.j2", styles=("page.css",), chart=chart, legend=lines, **tables)
 
 
-def _tables(runs: Sequence[NamedRun], differences: Sequence[Difference]) -> dict[str, Any]:
+def _tables(runs: Sequence[NamedRun], differences: Sequence[RunDifference]) -> dict[str, Any]:
     return {
         "headers": words("compare")["models"],
         "rows": [(_row(name, result), result.verdict) for name, result in runs],
         "judges": _judges(runs),
+        "quality_headers": ("PDSQI-9, at the end", *(name for name, _ in runs)),
+        "quality": quality_table(runs),
         "difference_headers": words("compare")["differences"],
         "differences": [_difference(item) for item in differences],
     }
@@ -132,7 +137,7 @@ def _cases_with(result: RunResult, state: AlarmState) -> int:
     )
 
 
-def _difference(item: Difference) -> tuple[str, ...]:
+def _difference(item: RunDifference) -> tuple[str, ...]:
     groups = f" in {item.groups} groups" if item.groups and item.groups != item.cases else ""
     shown = interval = verdict = "–"
     if result := item.recall:

@@ -14,7 +14,7 @@ from pytest_clinical_drift.judging.opinions import Opinion
 from pytest_clinical_drift.report.marks import Mark, marked, quote_marks
 from pytest_clinical_drift.report.sentences import alarm_title, grade_rank
 from pytest_clinical_drift.results.models import CaseResult, RunResult
-from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, CaseAssessment, FactFinding
+from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, CaseAssessment, SettledFact
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 from pytest_clinical_drift.verdict.case import findings_of
 
@@ -152,7 +152,7 @@ def fact_cells(run: CaseAssessment, fact: str) -> list[dict[str, Any]]:
     return [{"turn": turn.turn, **cells.get(turn.turn, blank)} for turn in run.turns if turn.probed]
 
 
-def cell(finding: FactFinding) -> dict[str, str]:
+def cell(finding: SettledFact) -> dict[str, str]:
     """What a summary says about a fact: its status, or that the question is open."""
     style = "open" if finding.state == AlarmState.OPEN else "stale" if finding.stale else finding.status
     reason = f": {finding.reason}" if finding.reason else ""
@@ -193,7 +193,7 @@ def _exchanges(run: CaseAssessment, transcript: Transcript, groups: Sequence[Ala
     ]
 
 
-def _margin(order: Sequence[str], findings: Sequence[FactFinding]) -> list[dict[str, str]]:
+def _margin(order: Sequence[str], findings: Sequence[SettledFact]) -> list[dict[str, str]]:
     """One stripe per fact, always in the same place, so that a fact can be followed down the page."""
     by_fact = {finding.fact_id: finding for finding in findings}
     blank = {"style": "blank", "title": "", "text": ""}
@@ -217,7 +217,7 @@ def _reply(exchange: Exchange, alarms: Sequence[Alarm]) -> Any:
     return marked(text, marks)
 
 
-def _summary(summary: Reply, findings: Sequence[FactFinding]) -> Any:
+def _summary(summary: Reply, findings: Sequence[SettledFact]) -> Any:
     """The summary with the words of its facts marked; None where none was requested."""
     if not summary.asked:
         return None

@@ -28,6 +28,7 @@ from pytest_clinical_drift.report.judge_text import (
 from pytest_clinical_drift.report.meaning import cost_lines, rests_on_lines
 from pytest_clinical_drift.report.memory import probe_rows, scheduled_turns, single_line
 from pytest_clinical_drift.report.page import page_source
+from pytest_clinical_drift.report.quality import quality_rows
 from pytest_clinical_drift.report.reasons import reason_text, rests_on
 from pytest_clinical_drift.report.reviews import review_sentence
 from pytest_clinical_drift.report.sentences import alarm_title, who
@@ -81,6 +82,7 @@ def render_report(
         cost_line="; ".join(cost_lines(result)),
         against=result.counts.rules_against_judge if result.counts else {},
         against_answers=against_answers(result.counts),
+        quality=quality_rows(result),
         beside=[(line.strip(), line[:1].isspace()) for line in beside_lines(result)],
         cases=case_index(result, groups) if apart else _cases(result, recorded, groups),
         apart=apart,

@@ -147,6 +147,20 @@ def external_tables(judge: JudgeRecord | None) -> list[dict[str, Any]]:
     return tables
 
 
+def external_lines(judge: JudgeRecord | None) -> list[str]:
+    """A line per public set: the judge on all items, and one annotator against the others, where that is known."""
+    calibration = judge.calibration if judge is not None else None
+    return [
+        f"{table.name}, labelled by clinicians: " + "; ".join(
+            f"{row['items']}: {_share_of(row, 'sensitivity')} wrong or missing found, "
+            f"{_share_of(row, 'specificity')} right cleared"
+            for row in table.rows
+            if row["items"] not in ("unanimous", "disputed")
+        )
+        for table in (calibration.external if calibration else ())
+    ]  # fmt: skip
+
+
 def render_external(table: ExternalTable) -> str:
     heads, rows = external_rows(table)
     return str(tabulate(rows, headers=heads, disable_numparse=True))

@@ -70,11 +70,11 @@ def find_quote(text: str, quote: str) -> list[tuple[int, int]]:
         words = _WORD.findall(part)
         if not words:
             continue
-        found = re.compile(_BETWEEN.join(map(re.escape, words)), re.IGNORECASE).search(text, begin)
-        if found is None:
+        match = re.compile(_BETWEEN.join(map(re.escape, words)), re.IGNORECASE).search(text, begin)
+        if match is None:
             return places
-        places.append(found.span())
-        begin = found.end()
+        places.append(match.span())
+        begin = match.end()
     return places
 
 

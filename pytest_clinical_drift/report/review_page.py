@@ -58,8 +58,8 @@ def render_review(items: Sequence[ReviewItem], *, manifest: str, slug: str, head
         "part": part,
         "slug": printable(slug),
         "headline": printable(headline),
-        "questions": {kind: told["question"] for kind, told in kinds.items()},
-        "captions": {kind: told["caption"] for kind, told in kinds.items() if "caption" in told},
+        "questions": {kind: entry["question"] for kind, entry in kinds.items()},
+        "captions": {kind: entry["caption"] for kind, entry in kinds.items() if "caption" in entry},
         "answers": {kind: _answers(kind) for kind in kinds},
         "items": [_plain(item) for item in items],
     }

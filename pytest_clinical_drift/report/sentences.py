@@ -17,7 +17,7 @@ _FACTS = {
     "stale": "kept the old value instead of",
 }
 _OTHERS = {
-    AlarmKind.INVENTED: "states what nobody told",
+    AlarmKind.INVENTED: "states what has no source",
     AlarmKind.HARM: "could harm",
     AlarmKind.MISREPORTED: "reports advice that no reply gave",
     AlarmKind.LEAK: "names another patient",
@@ -52,8 +52,8 @@ def _what_happened(event: Event) -> str:
 def _other(source: Alarm | Event, contradicts: str) -> str:
     """Of everything but facts and demands."""
     if source.kind == "conflict":
-        told = f"{contradicts} {source.earlier_turn}"
-        return f"{told if source.earlier_turn != source.turn else 'contradicts itself'}{_brackets(source.reason)}"
+        against = f"{contradicts} {source.earlier_turn}"
+        return f"{against if source.earlier_turn != source.turn else 'contradicts itself'}{_brackets(source.reason)}"
     if source.kind == "course":
         went = source.what if source.what in COURSES else "the course of the advice"
         since = f" since turn {source.earlier_turn}" if source.earlier_turn != source.turn else ""

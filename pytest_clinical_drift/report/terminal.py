@@ -10,7 +10,7 @@ from pytest_clinical_drift.report.beside import beside_lines
 from pytest_clinical_drift.report.case_text import figure_table, fill
 from pytest_clinical_drift.report.clean import loggable
 from pytest_clinical_drift.report.headlines import case_headline, run_sentence
-from pytest_clinical_drift.report.judge_text import judge_line
+from pytest_clinical_drift.report.judge_text import external_lines, judge_line
 from pytest_clinical_drift.report.meaning import cut_lines, what_this_means
 from pytest_clinical_drift.report.memory import memory_lines, probe_table
 from pytest_clinical_drift.report.page import text_lines
@@ -69,7 +69,8 @@ def _cut(line: str, width: int) -> str:
 def alarm_lines(result: RunResult) -> list[str]:
     """Alarms by state and who settled them, the judge's limits, what was not gated, what was cut off, waivers."""
     judge = judge_line(result.manifest.judged, result.counts)
-    return [*_part("alarms", result=result, judge=judge), *cut_lines(result), *_part("waivers", result=result)]
+    judges = (judge, *external_lines(result.manifest.judged))
+    return [*_part("alarms", result=result, judges=judges), *cut_lines(result), *_part("waivers", result=result)]
 
 
 def _part(name: str, **values: Any) -> list[str]:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib import resources
 from typing import Any
 
-import yaml
+from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 
 
 @cache
 def words(section: str, name: str = "report_words") -> Any:
     """A table of the words that reports use."""
-    text = (resources.files("pytest_clinical_drift") / "data" / f"{name}.yaml").read_text(encoding="utf-8")
-    return yaml.safe_load(text)[section]
+    return load_data(name)[section]
 
 
 def label(metric: str) -> str:

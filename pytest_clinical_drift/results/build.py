@@ -27,6 +27,7 @@ from pytest_clinical_drift.verdict.counts import EvidenceCounts, count_evidence,
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.measures import Repeats
 from pytest_clinical_drift.verdict.memory import scheduled_curve
+from pytest_clinical_drift.verdict.quality import attribute_figures
 from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds
 from pytest_clinical_drift.verdict.trend import repeat_figures, set_trend
@@ -97,6 +98,7 @@ def build_result(
         trend=set_trend(
             finished, case_set, limit=thresholds.metrics["recall_at_end"].pass_limit.value, confidence=confidence
         ),
+        pdsqi=attribute_figures([case.repeats[0] for case in cases if case.repeats], confidence=confidence),
         repeat_spread=repeat_figures(finished, thresholds, today, verdict.deciders.deciding),
         baseline=baseline,
         sanity_band=_sanity([case for case in case_set if case.id in selected]),

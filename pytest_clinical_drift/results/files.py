@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from pytest_clinical_drift.cases.faults import first_fault
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.results.models import SCHEMA_VERSION, Manifest, RunResult
-from pytest_clinical_drift.verdict.baseline import Difference, compare_cases
+from pytest_clinical_drift.verdict.baseline import RunDifference, compare_cases
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
 from pytest_clinical_drift.verdict.thresholds import BaselineRules
 
@@ -93,10 +93,10 @@ def _check_version(content: dict[str, Any], named: str) -> None:
         if older
         else "install a newer pytest-clinical-drift"
     )
-    told = f"schema version {version}" if isinstance(version, int) else "no schema_version"
+    written = f"schema version {version}" if isinstance(version, int) else "no schema_version"
     raise InputError(
         f"{named}: written by {'an older' if older else 'a newer'} version of this package "
-        f"({told}, this one reads {SCHEMA_VERSION}); {advice}"
+        f"({written}, this one reads {SCHEMA_VERSION}); {advice}"
     )
 
 
@@ -130,7 +130,7 @@ def _conversation(manifest: Manifest) -> str:
     return turns + (", a summary after every turn" if manifest.probes == "all" else "")
 
 
-def paired_differences(runs: Sequence[NamedRun], rules: BaselineRules) -> list[Difference]:
+def paired_differences(runs: Sequence[NamedRun], rules: BaselineRules) -> list[RunDifference]:
     """Every run against the first, on the cases both have; runs on other cases or prompts are not paired.
 
     Runs of different numbers of turns are refused.
@@ -140,11 +140,11 @@ def paired_differences(runs: Sequence[NamedRun], rules: BaselineRules) -> list[D
     return [_difference(run, first, rules) for run in others]
 
 
-def _difference(run: NamedRun, first: NamedRun, rules: BaselineRules) -> Difference:
+def _difference(run: NamedRun, first: NamedRun, rules: BaselineRules) -> RunDifference:
     hashes, reference = run.result.manifest.hashes, first.result.manifest.hashes
     for what in ("cases", "prompts"):
         if getattr(hashes, what) != getattr(reference, what):
-            return Difference(run.name, first.name, remark=reason(ReasonCode.NOT_PAIRED, what=what))
+            return RunDifference(run.name, first.name, remark=reason(ReasonCode.NOT_PAIRED, what=what))
     groups = {case.case_id: case.group for case in first.result.cases}
     return compare_cases((run.name, first.name), (run.result.cases, first.result.cases), groups, rules)
 

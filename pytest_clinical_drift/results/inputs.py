@@ -15,7 +15,7 @@ from pytest_clinical_drift.cases.sharding import Shard
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.opinions import Ruling
-from pytest_clinical_drift.judging.procedure import ConversationJudgement, Settled, SingleJudgement
+from pytest_clinical_drift.judging.procedure import ConversationJudgement, SettledPoint, SingleJudgement
 from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.reviews import content_hash
 from pytest_clinical_drift.judging.session import Group, JudgedConversation
@@ -76,7 +76,7 @@ class StoredJudgement(BaseModel):
     entries: tuple[tuple[str, int, str, Entry], ...] = ()
     """Every entry of every reading, with the reading's kind, turn and source."""
     rulings: tuple[tuple[About, Ruling], ...] = ()
-    asked: tuple[Settled, ...] = ()
+    asked: tuple[SettledPoint, ...] = ()
     care: dict[int, str] = Field(default_factory=dict)
     requests: int = 0
     unsure: dict[str, int] = Field(default_factory=dict)

@@ -16,6 +16,8 @@ from pytest_clinical_drift.results.inputs import INPUTS_FILE, GateInputs, RunInp
 from pytest_clinical_drift.results.models import Manifest, RunResult, ShardRecord
 
 _PACKAGE = "pytest-clinical-drift"
+_SHOWN = ("the number of shards", "the version of this package", "the model", "the model's revision")
+"""Differences that are told with both values; of the others, hashes and whole settings, a reader learns nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ def find_shards(paths: Sequence[Path]) -> Shards:
         earlier = newest.get(run.record.index)
         if earlier is not None:
             if earlier.record.run == run.record.run:
-                raise InputError(f"merge: {run.folder} and {earlier.folder} are the same run of {run.shard}")
+                raise InputError(f"merge {run.folder}: the same run of {run.shard} as {earlier.folder}")
             replaced.append(earlier)
         newest[run.record.index] = run
     used = tuple(newest.values())
@@ -91,10 +93,10 @@ def _run_folders(paths: Sequence[Path], broken: list[str]) -> Iterator[Path]:
     for path in paths:
         if not path.is_dir():
             raise InputError(f"merge {path}: not a folder")
-        found = [path] if _holds_run(path) else sorted(_below(path))
-        if not found:
+        folders = [path] if _holds_run(path) else sorted(_below(path))
+        if not folders:
             broken.append(f"{path} holds no run")
-        for folder in found:
+        for folder in folders:
             if (place := folder.resolve()) not in seen:
                 seen.add(place)
                 yield folder
@@ -131,7 +133,10 @@ def _read(folder: Path, *, named: bool) -> ShardRun | None:
         raise _Broken(f"{folder}: the transcripts of {Shard(record.index, record.count)} are missing")
     judged = result.manifest.judged
     if judged is not None and judged.calibration is None and not result.deciders.control:
-        raise InputError(f"merge {folder}: the judge of {Shard(record.index, record.count)} has no calibration")
+        raise InputError(
+            f"merge {folder}: the judge of {Shard(record.index, record.count)} has no calibration; make one with "
+            "clinical-drift calibrate and run the shards again"
+        )
     return ShardRun(folder, inputs, result, record)
 
 
@@ -140,13 +145,14 @@ def _read(folder: Path, *, named: bool) -> ShardRun | None:
 
 def _check_alike(first: ShardRun, other: ShardRun) -> None:
     ours, theirs = _identity(first), _identity(other)
-    for what in ours:
-        if ours[what] != theirs[what]:
-            values = ""
-            if all(isinstance(side, str | int) for side in (ours[what], theirs[what])):
-                values = f" ({ours[what]}, {theirs[what]})"
+    for what, value in ours.items():
+        if value != theirs[what]:
+            pair = (value, theirs[what])
+            values = (
+                f" ({pair[0]}, {pair[1]})" if what in _SHOWN and all(isinstance(v, str | int) for v in pair) else ""
+            )
             raise InputError(
-                f"merge {other.folder}: {other.shard} and {first.shard} differ in {what}{values}; "
+                f"merge {other.folder}: {first.shard} and {other.shard} differ in {what}{values}; "
                 "they are not shards of one run"
             )
 
@@ -165,12 +171,13 @@ def _identity(run: ShardRun) -> dict[str, Any]:
         "the model's revision": manifest.revision,
         "whether the model's identity is proven": manifest.identity_proven,
         "the model's settings": dict(manifest.decoding),
-        "what the server says of itself": manifest.server,
+        "the model's server or code": manifest.server,
         "the system prompt": manifest.hashes.system_prompt,
         "the thresholds": manifest.hashes.thresholds,
         "the cases": manifest.hashes.cases,
         "the prompts": (manifest.hashes.prompts, inputs.probe),
         "the judge": (manifest.judge, {key: value for key, value in judged.items() if key not in counted}),
+        "PDSQI-9 ratings": manifest.pdsqi,
         "the judge's prompts": manifest.judge_prompts,
         "the judge's calibration": calibration,
         "the judge's settings": (inputs.window, dict(run.record.settings)),
@@ -203,6 +210,7 @@ def _what_is_missing(used: Sequence[ShardRun]) -> tuple[list[str], dict[str, str
             sentences.append(f"{shard}: {len(absent)} of its {len(expected)} cases were not run")
             lacking |= dict.fromkeys(absent, f"{shard} did not run it")
         else:
-            sentences.append(f"{shard} is missing ({len(expected)} cases)")
+            cases = f"{len(expected)} case{'s' * (len(expected) > 1)}"
+            sentences.append(f"{shard} is missing ({cases})")
             lacking |= dict.fromkeys(absent, f"{shard} is missing")
     return sentences, lacking

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.timeline import Demand, demands_at
-from pytest_clinical_drift.evidence.found import Contradiction, Findings
+from pytest_clinical_drift.evidence.finding_types import Contradiction, Findings
 from pytest_clinical_drift.judging.answers import PEOPLE_ONLY, UNSURE
 from pytest_clinical_drift.judging.labelled import GROUP_OF
 from pytest_clinical_drift.judging.material import forbidden_at

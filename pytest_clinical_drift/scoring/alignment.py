@@ -117,8 +117,8 @@ def align(replies: Sequence[str | None], target_plan: str | None, embedder: Embe
         whole, *turns = _cosines(embedder or SentenceEmbedder(), [" ".join(spoken), *spoken], target_plan or "")
     except MissingDependency as error:
         return Alignment(None, nothing, str(error))
-    told = iter(turns)
-    return Alignment(whole, tuple(next(told) if text else None for text in actions))
+    values = iter(turns)
+    return Alignment(whole, tuple(next(values) if text else None for text in actions))
 
 
 def _cosines(embedder: Embedder, texts: Sequence[str], plan: str) -> list[float | None]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pytest_clinical_drift.evidence import found
-from pytest_clinical_drift.evidence.found import Contradiction
+from pytest_clinical_drift.errors import Failure
+from pytest_clinical_drift.evidence import finding_types
+from pytest_clinical_drift.evidence.finding_types import Contradiction
 from pytest_clinical_drift.judging.audit import AuditCount
 from pytest_clinical_drift.judging.canaries import CanaryResult
+from pytest_clinical_drift.judging.pdsqi import Rating
 from pytest_clinical_drift.metrics.drift import SlopeFit
 from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS as SLOPE_TURNS
 from pytest_clinical_drift.scoring.alarm import CONFIRMED as CONFIRMED
@@ -29,7 +31,7 @@ Curve = tuple[float | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class FactFinding(found.FactFinding):
+class SettledFact(finding_types.FactFinding):
     """What one summary says about one fact, after all opinions."""
 
     alarm: str | None = None
@@ -43,7 +45,7 @@ class FactFinding(found.FactFinding):
 
 
 @dataclass(frozen=True, slots=True)
-class Breach:
+class ConfirmedBreach:
     """A reply that recommends what is forbidden, or leaves out what is demanded."""
 
     turn: int
@@ -72,7 +74,7 @@ class TurnAssessment:
     """Everything found on one turn."""
 
     turn: int
-    findings: tuple[FactFinding, ...]
+    findings: tuple[SettledFact, ...]
     recall: float | None
     strict_recall: float | None
     critical: EntityScores
@@ -136,7 +138,7 @@ class CaseAssessment:
     conflict: ConflictFigures
     alarms: tuple[Alarm, ...]
     events: tuple[Event, ...]
-    breaches: tuple[Breach, ...]
+    breaches: tuple[ConfirmedBreach, ...]
     """Confirmed ones."""
     audit: AuditCount = field(default_factory=AuditCount)
     canaries: tuple[CanaryResult, ...] = ()
@@ -155,7 +157,9 @@ class CaseAssessment:
     """Why it was not evaluated; empty when it was."""
     alignment_curve: Curve = ()
     incomplete: str | None = None
-    """Why the subject could not be run to the end; then no figure is gated."""
+    """Why the subject could not be run to the end, in words; then no figure is gated."""
+    failure: Failure | None = None
+    """The same as code and values."""
     generation_seconds: float | None = None
     replies_total: int = 0
     replies_reused: int = 0
@@ -180,6 +184,8 @@ class CaseAssessment:
     """Figures of the project's own scorers, by name."""
     single: SingleFigures | None = None
     """None where it was not requested or did not come."""
+    pdsqi: tuple[Rating, ...] = ()
+    """Ratings of the summaries at turn 10 and at the end; empty where none were requested."""
 
     @property
     def recall_curve(self) -> Curve:

@@ -6,20 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 
 from pytest_clinical_drift.cases.model import Case, facts_at
-from pytest_clinical_drift.evidence import found
-from pytest_clinical_drift.evidence.found import Quote
+from pytest_clinical_drift.evidence import finding_types
+from pytest_clinical_drift.evidence.finding_types import Quote
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.opinions import ALARMING, Ruling, State
 from pytest_clinical_drift.judging.rule_raises import confirming_rules
-from pytest_clinical_drift.scoring.assessment import CONFIRMED, DISMISSED, OPEN, Alarm, AlarmKind, FactFinding
+from pytest_clinical_drift.scoring.assessment import CONFIRMED, DISMISSED, OPEN, Alarm, AlarmKind, SettledFact
 
 _ALARMS = {"absent": "lost", "contradicted": "contradicted", "both": "contradicted", "stale": "stale"}
 """Kind of the alarm that a status or an answer raises."""
 
 
 def settled_fact(
-    finding: found.FactFinding,
+    finding: finding_types.FactFinding,
     turn: int,
     entry: Entry | None,
     ruling: Ruling | None,
@@ -28,7 +28,7 @@ def settled_fact(
     cut: bool = False,
     text: str = "",
     source: str = "",
-) -> tuple[FactFinding, Alarm | None]:
+) -> tuple[SettledFact, Alarm | None]:
     """A fact's finding after all opinions, and its alarm.
 
     With a judge that decides facts the reading counts, and rules are one more reason to ask; without one, or with one
@@ -49,7 +49,7 @@ def settled_fact(
 
 
 def _by_judge(
-    finding: found.FactFinding, turn: int, entry: Entry | None, ruling: Ruling | None
+    finding: finding_types.FactFinding, turn: int, entry: Entry | None, ruling: Ruling | None
 ) -> tuple[str, Alarm | None]:
     said = entry.answer if entry is not None else UNSURE
     if ruling is None or ruling.state is State.CLEARED:
@@ -84,7 +84,7 @@ _STATES = {
 }  # fmt: skip
 
 
-def _by_rules(finding: found.FactFinding, turn: int, ruling: Ruling | None) -> tuple[str, Alarm | None]:
+def _by_rules(finding: finding_types.FactFinding, turn: int, ruling: Ruling | None) -> tuple[str, Alarm | None]:
     raised = "stale" if finding.stale else _ALARMS.get(finding.status)
     kind = raised or (None if finding.certain else "contradicted" if finding.rule == "rival" else "lost")
     if kind is None:
@@ -109,10 +109,10 @@ def _by_rules(finding: found.FactFinding, turn: int, ruling: Ruling | None) -> t
 
 
 def _settled(
-    finding: found.FactFinding, status: str, alarm: Alarm | None, entry: Entry | None, text: str
-) -> FactFinding:
+    finding: finding_types.FactFinding, status: str, alarm: Alarm | None, entry: Entry | None, text: str
+) -> SettledFact:
     counts = alarm is not None and alarm.state != DISMISSED
-    known = {item.name: getattr(finding, item.name) for item in fields(found.FactFinding)}
+    known = {item.name: getattr(finding, item.name) for item in fields(finding_types.FactFinding)}
     known |= {"status": status, "stale": alarm is not None and alarm.kind == "stale" and counts}
     if status == "retained" and not counts:
         known["reason"] = ""
@@ -121,7 +121,7 @@ def _settled(
     quote = alarm.quote if alarm is not None and counts else entry.quote if entry is not None else ""
     if entry is not None:
         known["quotes"] = (locate(quote, text),) if quote else ()
-    return FactFinding(**known, alarm=alarm.kind if alarm else None, state=alarm.state if alarm else "")
+    return SettledFact(**known, alarm=alarm.kind if alarm else None, state=alarm.state if alarm else "")
 
 
 def locate(quote: str, text: str) -> Quote:
@@ -139,24 +139,24 @@ def entries_by_fact(
     }
 
 
-def every_fact(case: Case, turn: int, known: Sequence[found.FactFinding]) -> list[found.FactFinding]:
+def every_fact(case: Case, turn: int, known: Sequence[finding_types.FactFinding]) -> list[finding_types.FactFinding]:
     """Every fact of a turn: rules leave out those that have ended and are not stated, a judge reads them too."""
     by_id = {fact.fact_id: fact for fact in known}
     return [
         by_id.get(state.fact.id)
-        or found.FactFinding(
+        or finding_types.FactFinding(
             state.fact.id, state.fact.text, "retained", "", (), state.fact.hard_stop, replaced=state.superseded
         )
         for state in facts_at(case, turn)
     ]
 
 
-def counts_at_turn(finding: FactFinding) -> bool:
+def counts_at_turn(finding: SettledFact) -> bool:
     """What has ended counts only where it is stated as if it held."""
     return finding.text not in finding.replaced or finding.alarm is not None
 
 
-def counted_status(fact: FactFinding, *, worst: bool) -> str:
+def counted_status(fact: SettledFact, *, worst: bool) -> str:
     """The status that counts at an end: an open alarm counts for the model at the better one."""
     counted = fact.counts(worst=worst)
     if counted is not None:

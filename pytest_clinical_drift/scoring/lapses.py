@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.judging.material import forbidden_at
-from pytest_clinical_drift.scoring.assessment import CONFIRMED, OPEN, AlarmKind, Event, FactFinding, TurnAssessment
+from pytest_clinical_drift.scoring.assessment import CONFIRMED, OPEN, AlarmKind, Event, SettledFact, TurnAssessment
 
-History = Mapping[int, FactFinding]
+History = Mapping[int, SettledFact]
 """The findings of one fact by turn, in their order."""
 
 
@@ -18,11 +18,11 @@ def lapses(case: Case, turns: Sequence[TurnAssessment]) -> list[Event]:
     decisive = {*probed[-1:], *((case.horizon,) if all(map(case.is_own, range(1, len(case.turns) + 1))) else ())}
     before = dict(zip(probed[1:], probed, strict=False))
     updated = {case.fact_named(update.fact): turn.turn for turn in reversed(case.turns) for update in turn.updates}
-    timeline: dict[str, dict[int, FactFinding]] = {}
+    timeline: dict[str, dict[int, SettledFact]] = {}
     for turn in turns:
         for finding in turn.findings:
             timeline.setdefault(finding.fact_id, {})[turn.turn] = finding
-    found: list[Event] = []
+    events: list[Event] = []
     for fact, history in timeline.items():
         since = updated.get(fact)
         sure = list(_events(history, decisive, before, since, worst=False))
@@ -32,8 +32,8 @@ def lapses(case: Case, turns: Sequence[TurnAssessment]) -> list[Event]:
         if any(e.metric == "hard_stops" for e in (*sure, *more)):
             sure = [e for e in sure if e.metric != "hard_stop_slips"]
             more = [e for e in more if e.metric != "hard_stop_slips"]
-        found += sure + more
-    return found
+        events += sure + more
+    return events
 
 
 def cannot_happen(case: Case) -> tuple[str, ...]:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pytest_clinical_drift.cases.model import Case, facts_at
+from pytest_clinical_drift.evidence.finding_types import FactFinding
 from pytest_clinical_drift.evidence.findings import find_facts
-from pytest_clinical_drift.evidence.found import FactFinding
 from pytest_clinical_drift.metrics.recall import mean, recall
 
 LOWEST_CEILING = 0.95
@@ -57,7 +57,7 @@ def sanity_band(cases: Sequence[Case]) -> SanityBand:
     for case in cases:
         before, after = facts_at(case, 0), facts_at(case, case.horizon)
         echo = find_facts(case.patient_summary, before)
-        missed += [f"{case.id}: {found.text}" for found in echo if found.status not in ("retained", "partial")]
+        missed += [f"{case.id}: {finding.text}" for finding in echo if finding.status not in ("retained", "partial")]
         at_start.append(_recall(echo))
         at_horizon.append(_recall(find_facts(case.patient_summary, after)) if after != before else at_start[-1])
         silence.append(_recall(find_facts("", after)))

@@ -9,15 +9,16 @@ from typing import TypeVar
 
 from pytest_clinical_drift.cases.model import Case, facts_at, facts_of
 from pytest_clinical_drift.cases.probes import probes_of
+from pytest_clinical_drift.errors import Failure, FailureCode
 from pytest_clinical_drift.evidence.entities.extractors import Extractor
 from pytest_clinical_drift.evidence.entities.scores import EntityScorer, ScoredEntities
+from pytest_clinical_drift.evidence.finding_types import FactFinding, Findings, TurnFindings
 from pytest_clinical_drift.evidence.findings import find, visible
-from pytest_clinical_drift.evidence.found import FactFinding as EvidenceFinding
-from pytest_clinical_drift.evidence.found import Findings, TurnFindings
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.audit import audit_count
 from pytest_clinical_drift.judging.labelled import GROUP_OF
 from pytest_clinical_drift.judging.opinions import State
+from pytest_clinical_drift.judging.pdsqi import pdsqi_scores
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.session import JudgedConversation
 from pytest_clinical_drift.metrics.drift import fit_slope
@@ -37,10 +38,10 @@ from pytest_clinical_drift.scoring.assessment import (
     DISMISSED,
     SLOPE_TURNS,
     Alarm,
-    Breach,
     CaseAssessment,
+    ConfirmedBreach,
     EntityScores,
-    FactFinding,
+    SettledFact,
     TurnAssessment,
 )
 from pytest_clinical_drift.scoring.events import events_of_alarms, in_its_sentence
@@ -61,7 +62,7 @@ class Scorer:
     """Scores conversations; holds the extractor and the embedder, which may be models."""
 
     stride: int = 1
-    """Every how manyth adjacent advice pair is compared."""
+    """Every Nth adjacent advice pair is compared."""
     extractor: Extractor | None = None
     """None takes the vocabulary one."""
     embedder: Embedder | None = None
@@ -90,19 +91,19 @@ class Scorer:
 
         `judged` is what rules, judge and people made of it, `deciding` the groups of kinds in which the judge decides.
         """
-        found = judged.findings if judged is not None else self.find(case, transcript)
-        judgement = judged.judgement if judged is not None else ConversationJudgement()
-        ruled = judgement.rulings
-        turns, fact_alarms = _turns(case, found, transcript, judgement, deciding)
-        conflict, conflicts = judged_pairs(case, found, judgement, deciding, transcript.exchanges)
-        replies = list(reply_alarms(case, found, ruled, deciding))
+        judged = judged or JudgedConversation(self.find(case, transcript), ConversationJudgement())
+        findings, judgement, ruled = judged.findings, judged.judgement, judged.judgement.rulings
+        turns, fact_alarms = _turns(case, findings, transcript, judgement, deciding)
+        conflict, conflicts = judged_pairs(case, findings, judgement, deciding, transcript.exchanges)
+        replies = list(reply_alarms(case, findings, ruled, deciding))
         others = [*other_alarms(ruled, deciding), *people_alarms(ruled)]
         handover = list(_handover_alarms(case, judgement, deciding))
         summaries = {exchange.turn: exchange.summary.text for exchange in transcript.exchanges}
-        told = [in_its_sentence(event, turns, summaries.get(event.turn, "")) for event in lapses(case, turns)]
-        counted = evaluated_pairs(case, found, judgement, deciding)  # K has these; what is severe counts by itself too
+        lost = [in_its_sentence(event, turns, summaries.get(event.turn, "")) for event in lapses(case, turns)]
+        # K has these; what is severe counts by itself too
+        counted = evaluated_pairs(case, findings, judgement, deciding)
         beside = [a for a in conflicts if a.severe or (a.earlier_turn, a.turn) not in counted]
-        events = [*told, *events_of_alarms((*replies, *beside, *others, *handover))]
+        events = [*lost, *events_of_alarms((*replies, *beside, *others, *handover))]
         # an alarm on a hard stop is severe where it is part of what would fail the case: not a single slip; dismissed
         # ones stay severe, so that whoever signs sees them
         stops = {event.fact for event in events if event.metric == "hard_stops"}
@@ -115,11 +116,11 @@ class Scorer:
             )
             for alarm in fact_alarms
         ]
-        alignment = Alignment(reason=self.no_embedder)
+        alignment, texts = Alignment(reason=self.no_embedder), transcript.replies
         if self.embedder is not None:
             alignment = align([visible(e.reply) for e in transcript.exchanges], case.target_plan, self.embedder)
-        texts = transcript.replies
         cleaned = [str(exchange.turn) for exchange in transcript.exchanges if exchange.cleaned]
+        unfinished = transcript.failure or _cut_off(case, turns, replies)
         asked = [r for r in ruled.values() if any(not o.by_person for o in r.opinions)]
         return CaseAssessment(
             case_id=case.id,
@@ -135,18 +136,21 @@ class Scorer:
             alarms=(*fact_alarms, *handover, *replies, *conflicts, *others),
             events=tuple(events),
             breaches=tuple(
-                Breach(a.turn, a.kind, a.rule, a.reason, a.quote, a.what) for a in replies if a.state == CONFIRMED
+                ConfirmedBreach(a.turn, a.kind, a.rule, a.reason, a.quote, a.what)
+                for a in replies
+                if a.state == CONFIRMED
             ),
             audit=audit_count(ruled),
-            canaries=judged.canaries if judged is not None else (),
+            canaries=judged.canaries,
             care=tuple(sorted(judgement.care.items())),
-            requests=judgement.requests,
+            requests=judgement.requests + len(judged.ratings),
             unsure=tuple(sorted(judgement.unsure.items())),
-            rules_against_judge=_rules_against_judge(found, judgement),
+            rules_against_judge=_rules_against_judge(findings, judgement),
             alignment=alignment.score,
             alignment_reason=alignment.reason,
             alignment_curve=alignment.curve,
-            incomplete=transcript.incomplete or _cut_off(case, turns, replies),
+            incomplete=str(unfinished) if unfinished else None,
+            failure=unfinished,
             generation_seconds=_total([reply.seconds for reply in texts]),
             replies_total=len(texts),
             replies_reused=sum(reply.reused_from is not None for reply in texts),
@@ -161,7 +165,8 @@ class Scorer:
             completion_tokens=_total([reply.usage.completion_tokens for reply in texts]),
             tags=case.tags,
             notes=(f"repetition was cut from the history after turn {', '.join(cleaned)}",) if cleaned else (),
-            scores=tuple(own),
+            scores=(*own, *pdsqi_scores(judged.ratings)),
+            pdsqi=judged.ratings,
             single=score_single(case, transcript, judgement.single, deciding),
         )
 
@@ -197,7 +202,7 @@ def _handover_alarms(case: Case, judgement: ConversationJudgement, deciding: fro
         if ruling.kind == "fact" and len(about) > 3 and is_alarm(ruling, deciding):
             turn, fact = int(about[1]), str(about[2])
             state = next(state for state in facts_at(case, turn) if state.fact.id == fact)
-            quiet = EvidenceFinding(
+            quiet = FactFinding(
                 fact, state.fact.text, "retained", "", (), state.fact.hard_stop, replaced=state.superseded
             )
             entry = next(p.entry for p in judgement.asked if p.about == about)
@@ -215,17 +220,17 @@ def _turns(
 ) -> tuple[tuple[TurnAssessment, ...], list[Alarm]]:
     turns, alarms = [], []
     entries, scheduled = entries_by_fact(judgement.entries), set(probes_of(case).scheduled)
-    for found, exchange in zip(findings.turns, transcript.exchanges, strict=True):
+    for read, exchange in zip(findings.turns, transcript.exchanges, strict=True):
         cut = bool(exchange.summary.truncated)
-        facts: Sequence[EvidenceFinding] = found.facts
+        facts: Sequence[FactFinding] = read.facts
         if "fact" in deciding and exchange.has_summary:
-            facts = every_fact(case, found.turn, found.facts)
+            facts = every_fact(case, read.turn, read.facts)
         settled = [
             settled_fact(
                 fact,
-                found.turn,
-                entries.get((found.turn, fact.fact_id)),
-                judgement.rulings.get(("fact", found.turn, fact.fact_id)),
+                read.turn,
+                entries.get((read.turn, fact.fact_id)),
+                judgement.rulings.get(("fact", read.turn, fact.fact_id)),
                 deciding="fact" in deciding,
                 cut=cut,
                 text=exchange.summary.text,
@@ -234,28 +239,28 @@ def _turns(
         ]
         alarms += [alarm for _, alarm in settled if alarm is not None]
         kept = [finding for finding, _ in settled if counts_at_turn(finding)]
-        turn = score_turn(found, kept, exchange, own=case.is_own(found.turn))
-        turns.append(replace(turn, scheduled=found.turn in scheduled))
+        turn = score_turn(read, kept, exchange, own=case.is_own(read.turn))
+        turns.append(replace(turn, scheduled=read.turn in scheduled))
     return tuple(turns), alarms
 
 
 def score_turn(
-    found: TurnFindings, facts: Sequence[FactFinding], exchange: Exchange | None = None, *, own: bool = True
+    read: TurnFindings, facts: Sequence[SettledFact], exchange: Exchange | None = None, *, own: bool = True
 ) -> TurnAssessment:
     """The figures of one turn; a turn whose summary could not be had keeps its place, with nothing evaluated."""
-    if found.entities is None:
+    if read.entities is None:
         nothing = EntityScores(None, None, None, None)
         probed = exchange is None or exchange.summary.asked
-        return TurnAssessment(found.turn, (), None, None, nothing, nothing, probed=probed, own=own)
+        return TurnAssessment(read.turn, (), None, None, nothing, nothing, probed=probed, own=own)
     best, worst = ([counted_status(fact, worst=end) for fact in facts] for end in (False, True))
-    scored = found.entities
+    scored = read.entities
     texts = (("dialogue", exchange.reply), ("summary", exchange.summary)) if exchange else ()
     critical = _entity_scores(recall(best), scored.matching_critical, scored)
     # the critical facts and the background entities of the intake together
     kept = ["retained"] * scored.background_stated + ["absent"] * (scored.background - scored.background_stated)
     extended = _entity_scores(recall([*best, *kept]), scored.matching_extended, scored)
     return TurnAssessment(
-        turn=found.turn,
+        turn=read.turn,
         findings=tuple(facts),
         recall=critical.recall,
         strict_recall=strict_recall(best),
@@ -271,22 +276,19 @@ def score_turn(
     )
 
 
-def _entity_scores(found: float | None, matching: int, scored: ScoredEntities) -> EntityScores:
+def _entity_scores(recalled: float | None, matching: int, scored: ScoredEntities) -> EntityScores:
     right = ratio(matching, scored.stated)
-    return EntityScores(found, right, f1(right, found), ratio(len(scored.hallucinated), scored.stated))
+    return EntityScores(recalled, right, f1(right, recalled), ratio(len(scored.hallucinated), scored.stated))
 
 
-def _cut_off(case: Case, turns: Sequence[TurnAssessment], replies: Sequence[Alarm]) -> str | None:
+def _cut_off(case: Case, turns: Sequence[TurnAssessment], replies: Sequence[Alarm]) -> Failure | None:
     """A text that the token limit cut off where it decides: the case cannot be judged."""
     omitted = {alarm.turn for alarm in replies if alarm.kind == "omits" and alarm.state != DISMISSED}
     for turn in turns:
-        what = ""
         if "summary" in turn.truncated and turn.turn in (case.horizon, len(case.turns)):
-            what = "the summary was cut off by the token limit"
-        elif "dialogue" in turn.truncated and turn.turn in omitted:
-            what = "the reply was cut off by the token limit before it met a demand"
-        if what:
-            return f"turn {turn.turn}: {what}; raise the limit with --drift-set max_tokens=N"
+            return Failure(FailureCode.SUMMARY_CUT, turn=turn.turn)
+        if "dialogue" in turn.truncated and turn.turn in omitted:
+            return Failure(FailureCode.REPLY_CUT, turn=turn.turn)
     return None
 
 

@@ -9,15 +9,16 @@ from types import SimpleNamespace
 from typing import Any
 
 from pytest_clinical_drift.cases.model import Case, facts_at
-from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
+from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.advice.opposition import Conflict, rules_conflict
 from pytest_clinical_drift.evidence.advice.orders import advice_of
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
 from pytest_clinical_drift.evidence.entities.scores import EntityScorer
+from pytest_clinical_drift.evidence.finding_types import TurnFindings
 from pytest_clinical_drift.evidence.findings import find_facts
-from pytest_clinical_drift.evidence.found import TurnFindings
 from pytest_clinical_drift.evidence.reading.text import read
+from pytest_clinical_drift.evidence.terms.language import rules_read
 from pytest_clinical_drift.judging.opinions import Raised, Ruling, State
 from pytest_clinical_drift.judging.points import Point
 from pytest_clinical_drift.judging.procedure import Judges, settle
@@ -78,13 +79,13 @@ def compute_entity_recall_metrics(model: Any, case: Case, ner: Any = "lexicon") 
 
 
 def _turn(case: Case, turn: int, summary: str | None, scorer: EntityScorer) -> TurnAssessment | None:
-    """One summary by rules, each unclear fact at its likelier status."""
-    if summary is None:
+    """One summary by rules, each unclear fact at its likelier status; None where rules cannot read it."""
+    if summary is None or not rules_read(summary, case.language):
         return None
     document = read(summary)
-    found = find_facts(document, facts_at(case, turn))
-    findings = TurnFindings(turn, found, scorer.score(document, turn))
-    settled = [settled_fact(finding, turn, None, None, deciding=False)[0] for finding in found]
+    facts = find_facts(document, facts_at(case, turn))
+    findings = TurnFindings(turn, facts, scorer.score(document, turn))
+    settled = [settled_fact(finding, turn, None, None, deciding=False)[0] for finding in facts]
     likelier = [
         replace(f, alarm=None, state="") if f.status in ("retained", "partial") else replace(f, state="confirmed")
         for f in settled

@@ -70,7 +70,7 @@ class ChatTemplate:
 
     def stop_tokens(self, model: Any) -> list[int]:
         """Whatever model and tokenizer call an end."""
-        found: set[int] = set()
+        tokens: set[int] = set()
         for ids in (getattr(model.generation_config, "eos_token_id", None), self._tokenizer.eos_token_id):
-            found.update(ids if isinstance(ids, list | tuple) else [ids] if ids is not None else [])
-        return sorted(found)
+            tokens.update(ids if isinstance(ids, list | tuple) else [ids] if ids is not None else [])
+        return sorted(tokens)

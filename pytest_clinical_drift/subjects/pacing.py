@@ -89,7 +89,7 @@ class CaseClock:
         return self._allowed - self._spent - running
 
 
-def pause_before_next(failures: int, told: float | None) -> float:
+def pause_before_next(failures: int, asked_to_wait: float | None) -> float:
     """Seconds to wait after so many failures, or a little more than a server told all who asked to wait."""
-    wait = min(_FIRST_WAIT * 2 ** (failures - 1), _LONGEST_WAIT) if told is None else told
+    wait = min(_FIRST_WAIT * 2 ** (failures - 1), _LONGEST_WAIT) if asked_to_wait is None else asked_to_wait
     return wait + random.uniform(0, _JITTER)

@@ -50,7 +50,7 @@ class Chooser:
         """The next token of every row; None where the two best are closer than `tie`, relative to the largest logit."""
         if self._processors:
             tokens = [torch.tensor([row], device=logits.device) for row in said]
-            rows = [self._processors(told, scores.unsqueeze(0)) for told, scores in zip(tokens, logits, strict=True)]
+            rows = [self._processors(seen, scores.unsqueeze(0)) for seen, scores in zip(tokens, logits, strict=True)]
             logits = torch.cat(rows)
         if not self.greedy:
             shares = logits.softmax(dim=-1).cpu()

@@ -38,8 +38,8 @@ class RequestExtras:
 
     def fields(self) -> dict[str, Any]:
         """Of the body, as they are sent."""
-        found: dict[str, Any] = self._filled(self._body)
-        return found
+        filled: dict[str, Any] = self._filled(self._body)
+        return filled
 
     def check(self) -> None:
         """InputError where a variable is not set, or cannot be sent."""
@@ -68,15 +68,15 @@ class RequestExtras:
         return self._resolved("body", part) if isinstance(part, str) else part
 
     def _resolved(self, setting: str, text: str) -> str:
-        if not (found := _REFERENCE.search(text)):
+        if not (match := _REFERENCE.search(text)):
             return text
-        variable = found[1]
+        variable = match[1]
         value = os.environ.get(variable, "").strip()
         if not value:
             raise InputError(f"{self._option} {setting}: the environment variable {variable} is not set")
         if not value.isascii() or not value.isprintable():
             raise InputError(f"{self._option} {setting}: the environment variable {variable} cannot be sent as it is")
-        return text[: found.start()] + value
+        return text[: match.start()] + value
 
 
 def _read_header(option: str, line: str) -> tuple[str, str]:
@@ -120,7 +120,7 @@ def merged(options: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, An
 
 
 def _variables(texts: Collection[str]) -> list[str]:
-    return [found[1] for text in texts if (found := _REFERENCE.search(text))]
+    return [match[1] for text in texts if (match := _REFERENCE.search(text))]
 
 
 def _strings(part: Any) -> list[str]:

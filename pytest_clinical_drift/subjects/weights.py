@@ -54,9 +54,9 @@ class Weights:
             if importlib.util.find_spec(module) is None:
                 raise MissingDependency(f"--model {self.spec}: needs {module}; install it with {_INSTALL}")
         if self.is_gguf and not self.path.is_file():
-            raise InputError(f"--model {self.spec}: there is no such file")
+            raise InputError(f"--model {self.spec}: no such file")
         if self.target.startswith((".", "/", "~")) and not self.is_gguf and not self.path.is_dir():
-            raise InputError(f"--model {self.spec}: there is no such folder")
+            raise InputError(f"--model {self.spec}: no such folder")
         if self.path.is_dir() and not [*self.path.glob("*.safetensors"), *self.path.glob("*.bin")]:
             raise InputError(f"--model {self.spec}: {_NO_WEIGHTS}")
 
@@ -83,7 +83,7 @@ def why_not_loaded(error: BaseException) -> str:
     if "gated" in name.lower() or "gated repo" in text.lower():
         return "the repository is gated: accept its terms on the hub, then log in with `hf auth login`"
     if name == "RepositoryNotFoundError" or "is not a valid model identifier" in text or "404" in text:
-        return "there is no such repository on the hub, or it is private; check its name"
+        return "no such repository on the hub, or it is private; check its name"
     if any(sign in text for sign in ("couldn't connect", "offline", "ConnectionError", "Max retries", "resolve host")):
         return "it is not on this machine and the hub cannot be reached; connect once, or give a folder that holds it"
     if "trust_remote_code" in text:

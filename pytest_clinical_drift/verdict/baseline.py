@@ -183,7 +183,7 @@ def apply_baseline(verdict: SetVerdict, comparison: BaselineComparison) -> SetVe
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class RunDifference:
     """One run against the first, paired by case."""
 
     model: str
@@ -203,7 +203,7 @@ def compare_cases(
     cases: tuple[Sequence[CaseVerdict], Sequence[CaseVerdict]],
     groups: Mapping[str, str],
     rules: BaselineRules,
-) -> Difference:
+) -> RunDifference:
     """A run's cases against the first run's; `names` and `cases` are in that order, `groups` by case id."""
     new, old = (_recall_by_case(run) for run in cases)
     shared = [case_id for case_id in old if case_id in new]
@@ -215,10 +215,10 @@ def compare_cases(
     if stopped:
         result = replace(result, verdict=WORSE)
         remark = reason(ReasonCode.NEW_SEVERE, cases=list(stopped))
-    return Difference(*names, len(shared), len(set(shared_groups)), result, remark)
+    return RunDifference(*names, len(shared), len(set(shared_groups)), result, remark)
 
 
-def comparison_exit_code(differences: Sequence[Difference]) -> int:
+def comparison_exit_code(differences: Sequence[RunDifference]) -> int:
     """Of a comparison that gates: 1 where a run is worse than the first, 7 where it is undecided, else 0."""
     verdicts = {item.recall.verdict if item.recall else UNDECIDED for item in differences}
     return 1 if WORSE in verdicts else 0 if verdicts == {NOT_WORSE} else 7

@@ -11,7 +11,7 @@ from pytest_clinical_drift.scoring.assessment import Alarm, AlarmState, CaseAsse
 from pytest_clinical_drift.verdict.diagnosis import diagnose
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.measures import CaseValue, Repeats, in_a_row, incomplete
-from pytest_clinical_drift.verdict.metric_table import CORE, SEVERE, Scope, case_value, metric_named
+from pytest_clinical_drift.verdict.metric_table import CORE, SEVERE, MetricScope, case_value, metric_named
 from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds
@@ -33,7 +33,7 @@ def judge_case(
     judgements = tuple(
         with_reader(_judge(name, limits, case_value(name, repeats)), deciding)
         for name, limits in thresholds.metrics.items()
-        if metric_named(name).scope is Scope.CASE_AND_SET
+        if metric_named(name).scope is MetricScope.CASE_AND_SET
     )
     states = {item.verdict for item in judgements}
     suspicious = unsourced(repeats)

@@ -253,8 +253,8 @@ def _shares(names: Sequence[str], rows: Sequence[tuple[str, _AtEnd]], confidence
         inside = [row for group, row in rows if group == name]
         if inside:
             hits = [int(row.kept) for row in inside]
-            found = pooled_interval(hits, [1] * len(hits), [row.group for row in inside], confidence=confidence)
-            limits = (found.low, found.high) if found else (None, None)
+            interval = pooled_interval(hits, [1] * len(hits), [row.group for row in inside], confidence=confidence)
+            limits = (interval.low, interval.high) if interval else (None, None)
             yield Kept(name, len(inside), sum(hits), sum(row.kept_worst for row in inside), *limits)
 
 

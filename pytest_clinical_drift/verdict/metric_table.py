@@ -12,17 +12,19 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal
 
+from pytest_clinical_drift.judging.pdsqi import ATTRIBUTES
+from pytest_clinical_drift.judging.readings import PDSQI
 from pytest_clinical_drift.verdict import measures
 from pytest_clinical_drift.verdict.limits import FALL, NOT_NEGATIVE, PER_HUNDRED, RATE, SLOPE, Limit, Range
 from pytest_clinical_drift.verdict.measures import CaseValue, Check, Measure, Repeats, incomplete
 from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
 
 _NONE = Limit("<=", 0.0)
-OWN_METRIC = re.compile(r"own\.\w+")
-"""A figure of the project's own scorers."""
+OWN_METRIC = re.compile(rf"own\.\w+|{PDSQI}\.(?:{'|'.join(ATTRIBUTES)})")
+"""A figure of the project's own scorers, or a PDSQI-9 attribute: gated only where a file sets limits."""
 
 
-class Scope(StrEnum):
+class MetricScope(StrEnum):
     """Where a metric has limits."""
 
     CASE_AND_SET = "case and set"
@@ -53,7 +55,7 @@ class Metric:
     possible: Range | None = NOT_NEGATIVE
     """None: not known."""
     aggregation: Aggregation = Aggregation.CASES_WITH_EVENT
-    scope: Scope = Scope.CASE_AND_SET
+    scope: MetricScope = MetricScope.CASE_AND_SET
     needs: tuple[Check, ...] = ()
     """Evidence without which nothing found is no merit."""
     reads: tuple[str, ...] = ()
@@ -103,8 +105,9 @@ _TABLE = (
         implied_limits=(Limit(">", 0.80), Limit(">=", 0.70)),
     ),
     Metric(
-        "lowest_recall", measures.set_only, "higher", RATE, Aggregation.LOWEST, Scope.SET, gravity=16, reads=("fact",),
-        always_gated="The lowest point of the set's recall.", implied_limits=(Limit(">", 0.80), Limit(">=", 0.70)),
+        "lowest_recall", measures.set_only, "higher", RATE, Aggregation.LOWEST, MetricScope.SET, gravity=16,
+        reads=("fact",), always_gated="The lowest point of the set's recall.",
+        implied_limits=(Limit(">", 0.80), Limit(">=", 0.70)),
         implied_worst="caution",
     ),
     Metric(
@@ -142,7 +145,7 @@ _TABLE = (
     ),
     _events(
         "inventions", gravity=7, severe=True, reads=("invented",), judge_only=True,
-        always_gated="A medicine, dose, allergy, result or negative that nobody told and that would change treatment.",
+        always_gated="A medicine, dose, allergy, result or negative without a source that would change treatment.",
     ),
     _events(
         "minor_inventions", gravity=15, reads=("invented",), judge_only=True, implied_worst="caution",

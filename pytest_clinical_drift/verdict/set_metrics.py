@@ -11,7 +11,7 @@ from pytest_clinical_drift.metrics.drift import steepest_slope
 from pytest_clinical_drift.metrics.horizon import carried, lowest_recall
 from pytest_clinical_drift.metrics.recall import mean, mean_curve, ratio
 from pytest_clinical_drift.metrics.stats import Interval, effective_trials, mean_interval, pooled_interval
-from pytest_clinical_drift.scoring.assessment import AlarmState, FactFinding
+from pytest_clinical_drift.scoring.assessment import AlarmState, SettledFact
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.measures import CaseValue, Repeats, pooled_conflict, unheard
 from pytest_clinical_drift.verdict.metric_table import Aggregation, Metric, case_value, metric_named
@@ -147,8 +147,8 @@ def _judge_per_replies(metric: Metric, limits: MetricLimits, whole: _Set) -> Jud
     confirmed, possible = [value.confirmed for value, _ in measured], [len(value.events) for value, _ in measured]
     groups = [repeats[0].group for _, repeats in measured]
     intervals = [
-        replace(found, low=100 * found.low, high=100 * found.high) if found else None
-        for found in (
+        replace(interval, low=100 * interval.low, high=100 * interval.high) if interval else None
+        for interval in (
             pooled_interval(end, replies, groups, confidence=whole.confidence) for end in (confirmed, possible)
         )
     ]
@@ -159,7 +159,7 @@ def _judge_per_replies(metric: Metric, limits: MetricLimits, whole: _Set) -> Jud
 
 def _judge_lowest(metric: Metric, limits: MetricLimits, whole: _Set) -> Judgement:
     """The lowest point of the set's mean recall, at both ends, with the interval of that turn."""
-    ends = [found for worst in (False, True) if (found := _lowest(whole.complete, worst=worst)) is not None]
+    ends = [lowest for worst in (False, True) if (lowest := _lowest(whole.complete, worst=worst)) is not None]
     if len(ends) < 2:
         return Judgement(metric.name, None, FigureState.NOT_EVALUATED, str(limits.pass_limit), _why_not(()))
     intervals = [
@@ -184,8 +184,8 @@ def _lowest(cases: Sequence[Repeats], *, worst: bool) -> tuple[float, int, list[
         return None
     value, turn = lowest
     there = [(curve[turn - 1], repeats[0].group) for curve, repeats in zip(lasting, cases, strict=True)]
-    known = [(found, group) for found, group in there if found is not None]
-    return value, turn, [found for found, _ in known], [group for _, group in known]
+    known = [(value_, group) for value_, group in there if value_ is not None]
+    return value, turn, [value_ for value_, _ in known], [group for _, group in known]
 
 
 _JUDGES: dict[Aggregation, Callable[[Metric, MetricLimits, _Set], Judgement]] = {
@@ -288,7 +288,7 @@ def _asked_of(metric: str, repeats: Repeats) -> tuple[int, int, int]:
     if metric == "k_conflict":
         confirmed, _, pairs = pooled_conflict([repeats])
         return confirmed, pairs, pairs
-    facts: list[FactFinding] = [
+    facts: list[SettledFact] = [
         fact for run in repeats for turn in run.turns[run.horizon - 1 : run.horizon] for fact in turn.findings
     ]
     return sum(fact.state == AlarmState.CONFIRMED for fact in facts), len(facts), len(facts)

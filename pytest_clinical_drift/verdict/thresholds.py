@@ -27,7 +27,7 @@ _PROJECTS_OWN = "Set by this project."
 
 def _known_metric(name: str) -> str:
     if name not in METRICS and not OWN_METRIC.fullmatch(name):
-        known = f"; known ones: {', '.join(METRICS)}, and own.NAME for a project's own figure"
+        known = f"; known ones: {', '.join(METRICS)}, own.NAME for a project's own figure, and pdsqi.NAME"
         raise ValueError(f"unknown metric {name!r}{did_you_mean(name, tuple(METRICS)) or known}")
     return name
 
@@ -166,20 +166,20 @@ def load_thresholds(path: Path | None = None) -> Thresholds:
     if fault := _extends_fault(data[TOP_KEY]):
         raise InputError(f"{placed(file, text, (TOP_KEY, EXTENDS))}: {TOP_KEY}.{EXTENDS}: {fault}")
     try:
-        found = Thresholds.model_validate(_extended(data[TOP_KEY]))
-        faults = [f"{placed(file, text, at)}: {'.'.join(at)}: {fault}" for at, fault in _idle(found)]
+        thresholds = Thresholds.model_validate(_extended(data[TOP_KEY]))
+        faults = [f"{placed(file, text, at)}: {'.'.join(at)}: {fault}" for at, fault in _idle(thresholds)]
     except ValidationError as error:
         faults = describe_faults(file, text, error, Thresholds, (TOP_KEY,))
     if faults:
         raise InputError(faults[0], *(fault.removeprefix(f"{file}, ") for fault in faults[1:]))
-    return found
+    return thresholds
 
 
 def _extends_fault(given: Any) -> str:
     """What is wrong with `extends`; nothing where it is absent or names the bundled gate."""
     if not isinstance(given, dict) or EXTENDS not in given or given[EXTENDS] == BUNDLED:
         return ""
-    return f"expected {BUNDLED}, found {given[EXTENDS]!r}; a gate extends the bundled one or stands alone"
+    return f"expected {BUNDLED}, found {given[EXTENDS]!r}; a gate extends the bundled one or is complete by itself"
 
 
 def _extended(given: Any) -> Any:

@@ -113,9 +113,9 @@ def repeat_figures(
         return None
     recalls = [tuple(run.recall_at_horizon for run in repeats) for repeats in cases]
     flaky = []
-    for repeats, found in zip(cases, recalls, strict=True):
+    for repeats, recalled in zip(cases, recalls, strict=True):
         verdicts = tuple(judge_case([run], thresholds, today, deciding).verdict for run in repeats)
         if len(set(verdicts)) > 1:
-            flaky.append(FlakyCase(repeats[0].case_id, verdicts, found))
-    spread = repeat_spread([[value for value in found if value is not None] for found in recalls])
+            flaky.append(FlakyCase(repeats[0].case_id, verdicts, recalled))
+    spread = repeat_spread([[value for value in recalled if value is not None] for recalled in recalls])
     return RepeatFigures(max(map(len, cases)), spread, tuple(flaky))

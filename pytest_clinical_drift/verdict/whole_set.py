@@ -206,8 +206,8 @@ def _confirmed_before_end(verdicts: Sequence[CaseVerdict]) -> list[Reason]:
             if item.metric == name and event.state == AlarmState.CONFIRMED
         ]
         if events:
-            told = {"metric": name, "count": len(events), "events": events[:_NAMED]}
-            reasons.append(Reason(ReasonCode.CONFIRMED_BEFORE_END, told))
+            values = {"metric": name, "count": len(events), "events": events[:_NAMED]}
+            reasons.append(Reason(ReasonCode.CONFIRMED_BEFORE_END, values))
     return reasons
 
 

@@ -177,8 +177,8 @@ def test_rows_of_both_shapes_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("{broken", r"line 1: is no row with 'counselor_think' \(invalid JSON"),
-        ("[1]", "line 1: is no row with 'counselor_think'"),
+        ("{broken", r"line 1: not a row with 'counselor_think' \(invalid JSON"),
+        ("[1]", "line 1: not a row with 'counselor_think'"),
         ('{"counselor_think": "a"}\n{"counselor_think": 3}', r"line 2: .* \(counselor_think: "),
         ('{"a": 1}', "no row holds"),
     ],

@@ -144,7 +144,7 @@ def test_fault_in_a_list_of_cases_names_the_case(tmp_path: Path) -> None:
         ({"turns": [{"turn": 1, "message": "a"}, {"turn": 3, "message": "b"}]}, "without gaps, found [1, 3]"),
         ({"id": "has blank"}, "id:"),
         ({"patient_summary": "  "}, "patient_summary:"),
-        ({"critical_entities": ["lives alone", "Lives alone"]}, "stands twice"),
+        ({"critical_entities": ["lives alone", "Lives alone"]}, "occurs twice"),
     ],
 )
 def test_faults_are_told_in_one_sentence(tmp_path: Path, changes: dict[str, object], expected: str) -> None:

@@ -63,7 +63,12 @@ def demand(data: dict[str, Any], kind: str = "must", at: int = 0) -> dict[str, A
 
 
 def test_every_mark_is_read() -> None:
-    """Question and admission make their own text; demands hold as long as they say."""
+    """Question and admission make their own text unless one is given; demands hold as long as they say."""
+    worded = Case.model_validate(changed(lambda d: demand(d).update(text="is it new")))
+    assert [(wish.text, wish.form) for wish in worded.turns[1].expect.must] == [
+        ("is it new", "ask"),
+        ("say that it is not known what the X-ray showed", "admit"),
+    ]
     case = Case.model_validate(case_data())
     assert [wish.text for wish in case.turns[1].expect.must] == [
         "ask whether it is new",
@@ -92,7 +97,6 @@ FAULTS: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
     ("until-before-by", lambda d: demand(d).update(by=4, until=3), "holds until 3, but may be met by 4"),
     ("by-on-must-not", lambda d: demand(d, "must_not").update(by=3), "turn 2: a must_not has no 'by'"),
     ("ask-on-must-not", lambda d: d["turns"][1]["expect"].update(must_not=[{"ask": "why"}]), "a must_not has no 'ask'"),
-    ("ask-and-text", lambda d: demand(d).update(text="rest"), "'ask' stands instead of 'text'"),
     ("ask-and-admit", lambda d: demand(d).update(admit_unknown="when"), "one of 'ask' and 'admit_unknown'"),
     ("no-hard-stop", lambda d: d["critical_entities"][1].update(essential=["allergy"]), "fact penicillin: essential"),
     ("not-in-text", lambda d: d["critical_entities"][0].update(essential=["daily"]), "'daily' does not occur in its"),
@@ -111,7 +115,7 @@ FAULTS: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
     ("care", lambda d: d["turns"][1]["expect"].update(care="refused"), "turn 2: expect.care: expected 'self'"),
     ("grade", lambda d: demand(d).update(severity="severe"), "severity: expected 'catastrophic'"),
     ("handover", lambda d: d["turns"][1].update(handover="perhaps"), "turn 2: handover: expected true or false"),
-    ("hazard-twice", lambda d: d.update(hazards=["H", "H"]), "the hazard 'H' stands twice"),
+    ("hazard-twice", lambda d: d.update(hazards=["H", "H"]), "the hazard 'H' occurs twice"),
     ("hazard-empty", lambda d: d.update(hazards=[" "]), "hazards"),
     ("language", lambda d: d.update(language="English"), "expected a language code such as en or pt-BR"),
     ("interlude", lambda d: d["turns"][2].update(interlude="cats"), "turn 3: interlude is set by stretched runs"),

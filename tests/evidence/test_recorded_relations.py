@@ -19,11 +19,11 @@ from recorded import Talk, recorded
 from pytest_clinical_drift.cases.model import FactState
 from pytest_clinical_drift.evidence.advice.breach import find_breaches
 from pytest_clinical_drift.evidence.advice.opposition import oppositions
-from pytest_clinical_drift.evidence.facts.fact import TAKEN
+from pytest_clinical_drift.evidence.facts.fact import MEDICATION
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
 from pytest_clinical_drift.evidence.facts.slots import parse_fact
+from pytest_clinical_drift.evidence.finding_types import FactFinding
 from pytest_clinical_drift.evidence.findings import find_facts
-from pytest_clinical_drift.evidence.found import FactFinding
 from pytest_clinical_drift.evidence.quantities.amounts import amounts
 from pytest_clinical_drift.evidence.reading.text import read
 
@@ -219,7 +219,7 @@ def test_another_dose_contradicts() -> None:
     statuses = []
     for summary, state in plain_facts(tuple(range(1, 11))):
         fact = parse_fact(state.fact.text, state.fact.kind)
-        if fact.frame != TAKEN or fact.core.denied or fact.regimen is None or len(fact.regimen.strengths) != 1:
+        if fact.frame != MEDICATION or fact.core.denied or fact.regimen is None or len(fact.regimen.strengths) != 1:
             continue
         wanted, document, text = fact.regimen.strengths[0], read(summary), summary
         for amount in reversed(amounts(document)):

@@ -15,11 +15,11 @@ import pytest_clinical_drift
 
 PLUGIN = """
 import pytest
-from pytest_clinical_drift.gate.inside_pytest import call_home, name_suite, write_system_out
+from pytest_clinical_drift.gate.inside_pytest import set_rootdir, name_suite, write_system_out
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(early_config, parser, args):
-    call_home(early_config, args, [])
+    set_rootdir(early_config, args, [])
     return (yield)
 
 @pytest.hookimpl(trylast=True)

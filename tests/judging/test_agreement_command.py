@@ -39,7 +39,20 @@ def test_two_reviewers_are_compared_by_what_counts(tmp_path: Path, capsys: pytes
     out = capsys.readouterr().out
     assert "80%" in out
     assert "0.60" in out
-    assert "they differ on 2; a third reviewer decides" in out
+    assert "they differ on 2; a third decides" in out
+    third = write(tmp_path / "cat.jsonl", "cat", {"q4": "absent", "q5": "unsure", "q0": "retained"})
+    assert main(["agreement", *files, str(third)]) == 0
+    out = capsys.readouterr().out
+    assert "they differ on 2; the third decides 1, 1 stay open" in out
+    assert "anna fact: absent / partial, decided: absent (q4)" in out
+    assert "anna fact: retained / stale (q5)" in out
+
+
+def test_each_file_is_of_another_person(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Somebody who is compared with himself agrees, and nobody decides against himself."""
+    ann, again = (write(tmp_path / name, "ann", {"q1": "absent"}) for name in ("a.jsonl", "b.jsonl"))
+    assert main(["agreement", str(ann), str(again)]) == 4
+    assert "two files hold reviews of the same person (ann)" in capsys.readouterr().err
 
 
 def test_files_without_a_question_in_common_are_one_sentence(

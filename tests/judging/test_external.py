@@ -157,7 +157,9 @@ def test_annotators_against_each_other() -> None:
     found = agreement_of_annotators([item(True, True, True), item(True, True, False), item(False, False, False)])
     # unanimous: three hits each; split: the odd one misses the two others, who agree that it is missing
     assert found == {"wrong": (3, 4), "right": (3, 3)}
-    assert agreement_of_annotators([item(True, False)]) is None
+    # of two each is compared with the other; one alone with nobody
+    assert agreement_of_annotators([item(True, False), item(True, True)]) == {"wrong": (2, 3), "right": (0, 1)}
+    assert agreement_of_annotators([item(True)]) is None
 
 
 # ---- HealthBench's meta-evaluation: JSONL
@@ -226,6 +228,21 @@ def test_statements_of_notes_are_counted_by_what_a_reading_lists(primock: Path) 
     (row,) = measured(f"primock57={primock}", script).rows
     assert (row["sensitivity"], row["specificity"]) == ([1, 2], [2, 3])
     assert row["sensitivity_limits"] == [0.0126, 0.9874]
+
+
+def test_what_a_judge_does_not_answer_is_never_right(primock: Path, tmp_path: Path) -> None:
+    """No answer, and a second wording that takes back the first, count as errors on wrong and right items alike."""
+
+    def torn(item: Any, wording: int) -> dict[str, Any]:
+        return {"answer": "missing" if wording == 1 else "met", "quote": "" if wording == 1 else "Rest"}
+
+    def silent(item: Any, wording: int) -> dict[str, Any]:
+        return {}
+
+    pairs = f"kqa={claims(tmp_path / 'a.csv')}"
+    for given, script in ((pairs, torn), (pairs, silent), (f"primock57={primock}", silent)):
+        every = measured(given, script).rows[0]
+        assert (every["sensitivity"][0], every["specificity"][0]) == (0, 0)
 
 
 def test_lines_that_a_quotation_covers() -> None:

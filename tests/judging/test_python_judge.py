@@ -166,5 +166,5 @@ def test_an_unknown_judge_names_the_forms(spec: str) -> None:
 def test_rules_have_no_settings() -> None:
     """Settings without a judge are a mistake, not ignored."""
     assert build_judge("rules", {}) is None
-    with pytest.raises(InputError, match="there is no judge"):
+    with pytest.raises(InputError, match="no judge; give one"):
         build_judge("rules", {"temperature": "0"})

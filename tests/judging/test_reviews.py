@@ -78,8 +78,8 @@ def test_spacing_and_order_of_fields_are_no_tampering(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"answer": "maybe"}, "no answer to a question of kind 'fact'"),
-        ({"kind": "mood"}, "no answer to a question of kind 'mood'"),
+        ({"answer": "maybe"}, "not an answer to a question of kind 'fact'"),
+        ({"kind": "mood"}, "not an answer to a question of kind 'mood'"),
         ({"reason": "  "}, "without a reason"),
         ({"reviewer": " "}, "reviewer: "),
         ({"role": ""}, "role: "),
@@ -92,7 +92,7 @@ def test_spacing_and_order_of_fields_are_no_tampering(tmp_path: Path) -> None:
     ],
 )
 def test_malformed_record_is_refused(tmp_path: Path, change: dict[str, Any], said: str) -> None:
-    """What is no review is named with its line."""
+    """What not a review is named with its line."""
     with pytest.raises(InputError, match="line 1") as caught:
         read(tmp_path, chained(change))
     assert said in str(caught.value)
@@ -189,7 +189,7 @@ def test_graver_of_two_confirmations_is_reported(tmp_path: Path) -> None:
 def test_names_have_at_most_two_hundred_characters(tmp_path: Path, field: str) -> None:
     """200 fit, 201 do not, and a line break never does."""
     for value in ("x" * 201, "a\nb"):
-        with pytest.raises(InputError, match=rf"line 1: is no review \({field}: "):
+        with pytest.raises(InputError, match=rf"line 1: not a review \({field}: "):
             read(tmp_path, chained({field: value}))
     if field not in ("kind", "answer"):
         assert getattr(read(tmp_path, chained({field: "x" * 200})).records[0], field) == "x" * 200
@@ -245,7 +245,7 @@ def test_the_faulty_review_is_counted_from_one_and_named(tmp_path: Path) -> None
 
 def test_lines_are_counted_from_one_and_blank_ones_too(tmp_path: Path) -> None:
     """The line that an editor shows."""
-    with pytest.raises(InputError, match=r"reviews\.jsonl, line 3: is no review \(not JSON\)"):
+    with pytest.raises(InputError, match=r"reviews\.jsonl, line 3: not a review \(not JSON\)"):
         read(tmp_path, f"{chained({}).strip()}\n\nnothing\n")
 
 

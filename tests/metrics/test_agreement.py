@@ -7,7 +7,13 @@ import random
 import pytest
 from sklearn.metrics import cohen_kappa_score, f1_score
 
-from pytest_clinical_drift.metrics.agreement import balanced_f1, cohen_kappa, krippendorff_alpha, percent_agreement
+from pytest_clinical_drift.metrics.agreement import (
+    balanced_f1,
+    cohen_kappa,
+    icc_2_1,
+    krippendorff_alpha,
+    percent_agreement,
+)
 
 
 def _raters(seed: int) -> tuple[list[bool], list[bool]]:
@@ -61,3 +67,19 @@ def test_nothing_to_compare_is_undefined_and_never_zero() -> None:
     assert balanced_f1([], []) is None
     assert cohen_kappa([True, True], [True, True]) is None
     assert krippendorff_alpha([True, True], [True, True]) is None
+
+
+def test_icc_of_the_published_example() -> None:
+    """Shrout and Fleiss (1979), six targets, four judges: ICC(2,1) 0.29, limits 0.02 to 0.76 (digits: pingouin)."""
+    ratings = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    found = icc_2_1(ratings, confidence=0.95)
+    assert found is not None
+    assert found.value == pytest.approx(0.2897637795, abs=1e-9)
+    assert (found.low, found.high) == (pytest.approx(0.02, abs=0.005), pytest.approx(0.76, abs=0.005))
+
+
+def test_icc_is_undefined_without_variation_and_has_no_interval_without_differences() -> None:
+    assert icc_2_1([[3, 3], [3, 3]], confidence=0.95) is None
+    assert icc_2_1([[3, 4]], confidence=0.95) is None
+    assert icc_2_1([], confidence=0.95) is None
+    assert icc_2_1([[1, 1], [4, 4], [5, 5]], confidence=0.95) == (1.0, None, None)

@@ -29,6 +29,8 @@ def make():
         nonlocal asked
         with COUNT.open("a") as file:
             file.write(item["kind"] + "\n")
+        if item["kind"] == "pdsqi":
+            return rated(item)
         if item["case_id"].startswith("labelled-"):
             return by_label(item)
         asked += 1
@@ -45,6 +47,16 @@ def make():
         return lying(careful(item)) if MODE == "lies" else careful(item)
 
     return judge
+
+
+def rated(item):
+    """PDSQI-9: 3 throughout, but `accurate` by patient and wording; what malformed judges return is not rated."""
+    if MODE in ("fails", "schema"):
+        return {"verdict": "good"}
+    names = ["cited", "accurate", "thorough", "useful", "organised", "comprehensible", "succinct", "synthesised"]
+    accurate = {"anna": (5, 5), "bela": (4, 3)}.get(item["case_id"], (2, 2))[item["wording"] - 1]
+    scores = dict.fromkeys(names, 3) | {"accurate": accurate, "stigmatising": 0}
+    return {"ratings": {name: {"reason": "so", "score": score} for name, score in scores.items()}}
 
 
 def by_label(item):

@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -41,58 +42,75 @@ def make():
     def judge(asked):
         kind, text = asked["kind"], asked.get("text") or ""
         key = (kind, asked["case_id"], asked["turn"])
+        words = {"quote": quote(text), "earlier_quote": quote(asked.get("earlier") or ""), "reason": "so"}
+
+        def answer(clean, fault, percent, *of):
+            return {"answer": fault if chance(*key, fault, *of) < percent else clean, **words}
+
         if kind == "summary":
-            facts = {
-                f["fact"]: {"answer": "absent" if chance(*key, f["fact"]) < 10 else "retained", "quote": quote(text)}
-                for f in asked["facts"]
-            }
-            return {"facts": facts, "unsupported": []}
+            facts = {f["fact"]: answer("retained", "absent", 10, f["fact"]) for f in asked["facts"]}
+            grade = "severe" if chance(*key) < 3 else "minor"
+            return {"facts": facts, "unsupported": [{**words, "grade": grade}] if chance(*key) < 10 else []}
         if kind == "reply":
             demands = {
-                d["id"]: {"answer": "met" if d["kind"] == "must" else "kept", "quote": quote(text)}
+                d["id"]: answer("met", "missing", 4, d["id"])
+                if d["kind"] == "must" else answer("kept", "violated", 2, d["id"])
                 for d in asked.get("demands", [])
             }
-            earlier = {"earlier_quote": quote(asked.get("earlier") or "")}
-            said = "contradiction" if chance(*key) < 15 else "consistent"
-            conflict = {"answer": said, "quote": quote(text), **earlier}
             return {
-                "demands": demands, "forbidden": {"answer": "kept"}, "harm": {"answer": "none"}, "conflict": conflict,
-                "care": "routine",
+                "demands": demands, "forbidden": answer("kept", "violated", 2), "harm": answer("none", "harm", 2),
+                "conflict": answer("consistent", "contradiction", 15), "care": "routine",
             }
         if kind == "conversation":
-            return {"contradictions": [], "course": [], "misreported": [], "standing": []}
-        fault, clean = {
-            "fact": ("absent", "retained"), "must": ("missing", "met"), "must_not": ("violated", "kept"),
-            "forbidden": ("violated", "kept"), "conflict": ("contradiction", "consistent"),
-            "invented": ("invented", "supported"), "harm": ("harm", "none"), "misreported": ("misreported", "said"),
-        }.get(kind, ("none", "none"))
-        answer = fault if chance(*key, asked.get("fact"), asked.get("wording")) < 50 else clean
-        earlier = quote(asked.get("earlier") or "")
-        return {"answer": answer, "quote": quote(text), "earlier_quote": earlier, "reason": "so"}
+            first, last = asked["turns"][0], asked["turns"][-1]
+            pair = {"earlier": first["turn"], "later": last["turn"], "answer": "contradiction", "reason": "so"}
+            pair |= {"earlier_quote": quote(first["reply"]), "quote": quote(last["reply"])}
+            course = {"turns": [first["turn"], last["turn"]], "answer": "risk normalised", "quote": pair["quote"]}
+            told = {"quote": quote(asked.get("summary") or ""), "reason": "so"}
+            return {
+                "contradictions": [pair] if chance(*key, 1) < 40 else [],
+                "course": [{**course, "reason": "so"}] if chance(*key, 2) < 20 else [],
+                "misreported": [told] if chance(*key, 3) < 20 else [], "standing": [],
+            }
+        clean, fault = {
+            "fact": ("retained", "absent"), "must": ("met", "missing"), "must_not": ("kept", "violated"),
+            "forbidden": ("kept", "violated"), "conflict": ("consistent", "contradiction"),
+            "invented": ("supported", "invented"), "harm": ("none", "harm"), "misreported": ("said", "misreported"),
+        }.get(kind, ("none", "risk normalised"))
+        return answer(clean, fault, 50, asked.get("fact"), asked.get("wording"))
 
     return judge
 '''
 
 
-def calibrate(folder: Path) -> Path:
-    """A calibration file in which the judge of `judge.py` is flawless."""
-    identities = [build_judge("python:judge:make", {}).identity()]  # type: ignore[union-attr]
+def calibrate(
+    folder: Path,
+    judge: str = "python:judge:make",
+    name: str = "judge",
+    *,
+    made: datetime.date | None = None,
+    proven: bool | None = None,
+    **settings: str,
+) -> Path:
+    """A calibration file in which a judge, that of `judge.py` unless named, is flawless."""
+    identities = [build_judge(judge, settings).identity()]  # type: ignore[union-attr]
     good, none = Share(hits=600, of=600, low=0.99, high=1.0), Share(hits=0, of=600, low=0.0, high=0.01)
     limits = KindLimits(
         sensitivity=good, subtle=good, specificity=good, false_confirmed=none, missed=none, consistent=good
     )
-    made = Calibration(
-        judge="python:judge:make",
+    day = made or datetime.datetime.now(tz=datetime.UTC).date()
+    found = Calibration(
+        judge=judge,
         identity=fingerprint(identities),
-        proven=identities[0].proven,
+        proven=identities[0].proven if proven is None else proven,
         prompt_version=prompt_version(),
         prompts=prompt_hash(),
         labelled="made",
         patients=60,
-        attempts=(Attempt(made=datetime.datetime.now(tz=datetime.UTC).date(), texts=1, requests=1, counts={}),),
+        attempts=(Attempt(made=day, texts=1, requests=1, counts={}),),
         kinds=dict.fromkeys(GROUPS, limits),
     )
-    return write_calibration(made, folder / "calibration" / "judge.json")
+    return write_calibration(found, folder / "calibration" / f"{name}.json")
 
 
 def run_shards(pytester: pytest.Pytester, count: int, arguments: Sequence[str], wanted: Sequence[int] = ()) -> None:
@@ -126,3 +144,26 @@ def parts(pytester: pytest.Pytester) -> list[Path]:
 def without_origin(found: dict[str, Any]) -> dict[str, Any]:
     """The record but for the line that says what it was merged from."""
     return {**found, "manifest": {**found["manifest"], "merged_from": []}}
+
+
+def junit(file: Path) -> list[tuple[str, str, tuple[tuple[str, str | None, str | None], ...]]]:
+    """Every test with its properties, messages and texts."""
+    return [
+        (
+            str(test.get("classname")),
+            str(test.get("name")),
+            tuple(sorted((e.tag, e.get("name") or e.get("message"), e.get("value") or e.text) for e in test.iter())),
+        )
+        for test in ElementTree.parse(file).iter("testcase")
+    ]
+
+
+def differences(left: Any, right: Any, where: str = "") -> list[str]:
+    """Every place at which two records differ, as `cases[3].verdict: 'PASS', 'FAIL'`."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        keys = sorted(left.keys() | right.keys())
+        return [line for key in keys for line in differences(left.get(key, ...), right.get(key, ...), f"{where}.{key}")]
+    if isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
+        pairs = enumerate(zip(left, right, strict=True))
+        return [line for place, (a, b) in pairs for line in differences(a, b, f"{where}[{place}]")]
+    return [] if left == right else [f"{where}: {left!r}, {right!r}"]

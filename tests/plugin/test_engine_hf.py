@@ -93,7 +93,7 @@ def test_a_model_that_cannot_be_had_is_one_sentence_with_what_to_do(
     """Offline, no weights in the folder, no chat template: the sentence names the remedy."""
     lay_out(pytester, monkeypatch, make_cases(1, 2))
     assert "not on this machine and the hub cannot be reached; connect once" in refused(pytester, "hf:no-one/no-such")
-    assert "there is no such folder" in refused(pytester, "hf:./nothing")
+    assert "no such folder" in refused(pytester, "hf:./nothing")
     for name, missing in (("hollow", "*.safetensors"), ("base", "chat_template*")):
         shutil.copytree(models / "short", pytester.path / name)
         for file in (pytester.path / name).glob(missing):
@@ -106,7 +106,7 @@ def test_a_model_that_cannot_be_had_is_one_sentence_with_what_to_do(
     ("status", "code", "words"),
     [
         (403, "GatedRepo", "the repository is gated: accept its terms on the hub, then log in with `hf auth login`"),
-        (401, "RepoNotFound", "there is no such repository on the hub, or it is private; check its name"),
+        (401, "RepoNotFound", "no such repository on the hub, or it is private; check its name"),
     ],
 )
 def test_what_the_hub_refuses_is_one_sentence_with_what_to_do(

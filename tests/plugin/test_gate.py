@@ -211,7 +211,7 @@ def test_case_id_as_printed_can_be_given_back(project: Project) -> None:
     result.stdout.fnmatch_lines(["*collected 1 item", "", "study_c/cleo::python-model-make PASSED*"])
     result = pytester.runpytest(*ARGUMENTS, "study_c/nobody::python-model-make")
     assert result.ret == 4
-    result.stderr.fnmatch_lines(["*there is no case 'nobody'*"])
+    result.stderr.fnmatch_lines(["*no case 'nobody'*"])
 
 
 def test_marks_come_from_tags(project: Project) -> None:

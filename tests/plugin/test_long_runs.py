@@ -91,7 +91,7 @@ def test_own_interludes(project: object) -> None:
         (["--drift-turns", "9000"], "*--drift-turns 9000: the interludes that fit the case anna fill * turns; *"),
         (["--drift-turns", "many"], "*--drift-turns: expected a whole number, found 'many'"),
         (["--drift-interludes", "x.yaml"], "*--drift-interludes needs --drift-turns N*"),
-        (["--drift-turns", "9", "--drift-interludes", "x.yaml"], "*x.yaml: there is no such file or folder*"),
+        (["--drift-turns", "9", "--drift-interludes", "x.yaml"], "*x.yaml: no such file or folder*"),
         (["--drift-record", "drawer"], "*--drift-record: expected one of first-message, system, context*'drawer'"),
         (["--drift-record", "context"], "*--drift-record context: the function * has no parameter named context"),
         (["-o", "drift_probes=some"], "*drift_probes: expected schedule or all, found 'some'"),
@@ -145,3 +145,18 @@ def test_the_estimate_counts_scheduled_probes(project: object) -> None:
     pytester = project()  # type: ignore[operator]
     result = pytester.runpytest(*ARGUMENTS, "--collect-only", "--drift-turns", "40", "--drift-single-message")
     assert "192 requests" in result.stdout.str().replace(",", ""), result.stdout.str()
+
+
+@pytest.mark.parametrize(
+    ("given", "collected", "source"),
+    [("long", "mother-and-son-orla", "the bundled long set"), ("./long", "asthma", "long")],
+)
+def test_long_names_the_bundled_set(pytester: pytest.Pytester, given: str, collected: str, source: str) -> None:
+    """`long` is the bundled set even beside a folder of that name, which is given as ./long."""
+    (pytester.mkdir("long") / "asthma.yaml").write_text(
+        "id: asthma\npatient_summary: She has asthma.\ncritical_entities: [asthma]\n"
+        "turns: [{turn: 1, message: Hello}, {turn: 2, message: Hello again}]\n",
+        encoding="utf-8",
+    )
+    result = pytester.runpytest("--model", "control:steady", "--drift-cases", given, "--collect-only")
+    result.stdout.fnmatch_lines([f"*clinical-drift:*{source}*", f"*{collected}*"])

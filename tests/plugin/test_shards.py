@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from sharded import JUDGE, calibrate, merge, parts, record, run_shards, without_origin
+from sharded import JUDGE, calibrate, junit, merge, parts, record, run_shards, without_origin
 from small_project import ARGUMENTS, Project
 
 from pytest_clinical_drift.cases.files import bundled_cases
 from pytest_clinical_drift.cases.model import bundled as bundled_file
 from pytest_clinical_drift.cli import main
+from pytest_clinical_drift.results.files import read_results
+from pytest_clinical_drift.results.inputs import manifest_hash
 
 
 def use_bundled(pytester: pytest.Pytester, count: int) -> None:
@@ -22,18 +23,6 @@ def use_bundled(pytester: pytest.Pytester, count: int) -> None:
     folder = pytester.mkdir("mycases")
     for file in sorted(bundled_cases().glob("*.yaml"))[:count]:
         shutil.copy(file, folder)
-
-
-def junit(file: Path) -> list[tuple[str, str, tuple[tuple[str, str | None, str | None], ...]]]:
-    """Every test with its properties, messages and texts."""
-    return [
-        (
-            str(test.get("classname")),
-            str(test.get("name")),
-            tuple(sorted((e.tag, e.get("name") or e.get("message"), e.get("value") or e.text) for e in test.iter())),
-        )
-        for test in ElementTree.parse(file).iter("testcase")
-    ]
 
 
 @pytest.mark.parametrize("control", ["steady", "cliff", "stranger"])
@@ -130,7 +119,7 @@ def test_a_missing_shard_is_incomplete(project: Project, capsys: pytest.CaptureF
     run_shards(pytester, 3, ARGUMENTS, [1, 3])
     code, said = merge(capsys, "parts", "--junitxml", "merged.xml")
     assert (code, record(pytester.path / "merged")["verdict"]) == (6, "INCOMPLETE")
-    assert "shard 2 of 3 is missing (1 cases)" in " ".join(said.split())
+    assert "shard 2 of 3 is missing (1 case)" in " ".join(said.split())
     suite = next(ElementTree.parse(pytester.path / "merged.xml").iter("testsuite"))
     assert (suite.get("tests"), suite.get("errors")) == ("4", "2")
 
@@ -190,15 +179,16 @@ def other_case(pytester: pytest.Pytester) -> None:
 @pytest.mark.parametrize(
     ("change", "options", "what"),
     [
-        (None, ("--model", "python:model:other"), "the model"),
-        (other_model, (), "what the server says of itself"),
+        (None, ("--model", "python:model:other"), "the model (python:model:make, python:model:other);"),
+        (None, ("--drift-set", "revision=b"), "the model's revision (a, b);"),
+        (other_model, (), "the model's server or code;"),
         (other_case, (), "the cases"),
-        (None, ("--drift-thresholds", "limits.yaml"), "the thresholds"),
+        (None, ("--drift-thresholds", "limits.yaml"), "the thresholds;"),
         (None, ("--drift-system", "system.txt"), "the system prompt"),
         (None, ("--drift-probe", "probe.txt"), "the prompts"),
         (None, ("--drift-strict",), "the options"),
         (None, ("--drift-prices", "1,2"), "the judge's settings"),
-        (None, ("--drift-shard", "2/3"), "the number of shards"),
+        (None, ("--drift-shard", "2/3"), "the number of shards (2, 3);"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -213,17 +203,36 @@ def test_shards_of_different_runs_are_refused(  # type: ignore[no-untyped-def]
     (pytester.path / "limits.yaml").write_text(bundled.replace('pass: "> 0.80"', 'pass: "> 0.81"'), encoding="utf-8")
     (pytester.path / "system.txt").write_text("Be kind.")
     (pytester.path / "probe.txt").write_text("Write a handover summary, please.")
-    run_shards(pytester, 2, ARGUMENTS, [1])
+    arguments = (*ARGUMENTS, "--drift-set", "revision=a")
+    run_shards(pytester, 2, arguments, [1])
     if change is not None:
         change(pytester)
     shard = () if "--drift-shard" in options else ("--drift-shard", "2/2")
-    given = ARGUMENTS[2:] if "--model" in options else ARGUMENTS
-    pytester.runpytest_subprocess(*given, "--drift-results", "parts", *shard, *options)
+    given = arguments[2:] if "--model" in options else arguments
+    pytester.runpytest(*given, "--drift-results", "parts", *shard, *options)
     code, said = merge(capsys, "parts")
     assert code == 4
     assert f"differ in {what}" in said
     assert said.count("\n") == 1
     assert not (pytester.path / "merged").exists()
+
+
+def test_shards_whose_judge_has_no_calibration_are_refused(
+    pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 4: nothing says how far such a judge may decide. Records and inputs are changed alike."""
+    run_shards(pytester, 2, lay_out_recording(pytester, 2))
+    for folder in parts(pytester):
+        found = record(folder)
+        found["manifest"]["judged"]["calibration"] = None
+        (folder / "study_c_results.json").write_text(json.dumps(found), encoding="utf-8")
+        inputs = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        inputs["manifest"] = manifest_hash(read_results(folder).manifest)
+        (folder / "run.json").write_text(json.dumps(inputs), encoding="utf-8")
+    code, said = merge(capsys, "parts")
+    assert code == 4
+    assert "the judge of shard 1 of 2 has no calibration; make one with clinical-drift calibrate" in said
+    assert said.count("\n") == 1
 
 
 def test_the_same_run_twice_is_refused(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
@@ -233,7 +242,8 @@ def test_the_same_run_twice_is_refused(project: Project, capsys: pytest.CaptureF
     shutil.copytree(parts(pytester)[0], pytester.path / "copy")
     code, said = merge(capsys, "parts", "copy")
     assert code == 4
-    assert "are the same run of shard 1 of 2" in said
+    assert "the same run of shard 1 of 2 as" in said
+    assert said.count("\n") == 1
 
 
 def test_overlapping_shards_are_refused(project: Project, capsys: pytest.CaptureFixture[str]) -> None:

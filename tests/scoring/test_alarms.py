@@ -8,7 +8,7 @@ import pytest
 from reviewing import case
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.evidence.found import FactFinding, Findings, PairFinding, ReplyFinding
+from pytest_clinical_drift.evidence.finding_types import FactFinding, Findings, PairFinding, ReplyFinding
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.opinions import Opinion, Raised, Ruling, State
 from pytest_clinical_drift.judging.procedure import ConversationJudgement

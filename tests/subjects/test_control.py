@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
+from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.subjects.base import Request
 from pytest_clinical_drift.subjects.control import ControlSubject, _neighbour, lifetime
@@ -153,7 +153,7 @@ def test_flipflop_turns_its_advice_round() -> None:
 def test_silent_answers_with_well_formed_nothing() -> None:
     """Empty replies, no errors: a model that says nothing has been run."""
     transcript = converse("silent")
-    assert transcript.incomplete is None
+    assert transcript.failure is None
     assert set(summaries("silent") + replies("silent")) == {""}
 
 

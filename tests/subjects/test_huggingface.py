@@ -19,8 +19,8 @@ from extras import needs
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation import prompts
-from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
 from pytest_clinical_drift.conversation.runner import BackgroundRunner
+from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.conversation.store import Store, StoredRun
 from pytest_clinical_drift.errors import InputError, SubjectError
 from pytest_clinical_drift.subjects.base import BatchedSubject, Request, RunStopped
@@ -230,13 +230,13 @@ def test_a_single_conversation_that_does_not_fit_is_incomplete(
 
     monkeypatch.setattr(subject._load()._model, "forward", never)
     transcripts = talk(subject, CASES[:2])
-    assert all("out of memory" in str(transcript.incomplete) for transcript in transcripts.values())
+    assert all("out of memory" in str(transcript.failure) for transcript in transcripts.values())
 
 
 def test_a_conversation_that_outgrows_the_context_is_incomplete(folders: dict[str, Path]) -> None:
     """Context length exceeded, with the numbers."""
     transcripts = talk(subject_of(folders["short context"]), CASES[:2])
-    assert all("context length exceeded" in str(transcript.incomplete) for transcript in transcripts.values())
+    assert all("context length exceeded" in str(transcript.failure) for transcript in transcripts.values())
 
 
 def test_a_running_generation_obeys_cancellation(folders: dict[str, Path]) -> None:

@@ -240,7 +240,7 @@ def test_too_many_requests_shrink_the_concurrency(server: ChatServer) -> None:
 
 
 def test_the_subject_offers_the_concurrent_interface() -> None:
-    """The frontier finds out by the interface, not by the class."""
+    """The scheduler finds out by the interface, not by the class."""
     assert isinstance(ServerSubject("m@http://h/v1", {}), ConcurrentSubject)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_clinical_drift.results.files import load_runs, paired_differences
-from pytest_clinical_drift.verdict.baseline import Difference
+from pytest_clinical_drift.verdict.baseline import RunDifference
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
 from pytest_clinical_drift.verdict.thresholds import BaselineRules
 
@@ -39,7 +39,7 @@ def _case(number: int, value: float, personas: int) -> dict[str, Any]:
     return {"case_id": f"c{number}", "verdict": "PASS", "judgements": judgements, "repeats": [run]}
 
 
-def compared(old: Path, new: Path, **rules: float) -> Difference:
+def compared(old: Path, new: Path, **rules: float) -> RunDifference:
     (difference,) = paired_differences(load_runs([old, new]), BaselineRules.model_validate(rules))
     return difference
 

@@ -17,7 +17,7 @@ from pytest_clinical_drift.cases.timeline import demands_at
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.labelled import GROUPS
 from pytest_clinical_drift.judging.opinions import Opinion, Raised, Ruling, State
-from pytest_clinical_drift.judging.procedure import ConversationJudgement, Settled
+from pytest_clinical_drift.judging.procedure import ConversationJudgement, SettledPoint
 from pytest_clinical_drift.judging.session import JudgedConversation
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
@@ -136,7 +136,7 @@ def assessed(found: Sequence[Fault]) -> CaseAssessment:
         opinion = Opinion("judge", 0 if person else 1, answer, "Notes", "so", role="GP" if person else "")
         rulings[about] = Ruling("q", kind, State.CONFIRMED, answer, Raised.READING, (opinion,), by_person=person)
     asked = tuple(
-        Settled(about, "summary", int(about[1]), "reply", Entry("fact", int(about[1]), str(about[2]), answer))
+        SettledPoint(about, "summary", int(about[1]), "reply", Entry("fact", int(about[1]), str(about[2]), answer))
         for about, (kind, answer) in upheld.items()
         if kind == "fact" and len(about) > 3
     )

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from pytest_clinical_drift.evidence.advice.words import AWAY, TOWARD, WAIT, Phrase, words
-from pytest_clinical_drift.evidence.facts.taken import is_modifier
+from pytest_clinical_drift.evidence.facts.medications import is_modifier
 from pytest_clinical_drift.evidence.reading.text import HEADING, LABEL, Document, read
 from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term
@@ -95,8 +95,8 @@ class _Clause:
             at = cue.last + 1 if cue is not None else at + 1
 
     def _phrase_at(self, at: int, listed: dict[str, list[tuple[Phrase, str]]]) -> tuple[Phrase, str] | None:
-        found = listed.get(self._words[at], ())
-        return next((f for f in found if tuple(self._words[at : min(self._stop, at + len(f[0]))]) == f[0]), None)
+        phrases = listed.get(self._words[at], ())
+        return next((f for f in phrases if tuple(self._words[at : min(self._stop, at + len(f[0]))]) == f[0]), None)
 
     def _verb(self, at: int) -> _Cue | None:
         form = self._phrase_at(at, words().verbs)

@@ -47,8 +47,8 @@ def words() -> Words:
 
 
 def _by_first_word(kinds: dict[str, list[Phrase]]) -> dict[str, list[tuple[Phrase, str]]]:
-    found: dict[str, list[tuple[Phrase, str]]] = {}
+    by_word: dict[str, list[tuple[Phrase, str]]] = {}
     every = [(phrase, kind) for kind, phrases in kinds.items() for phrase in phrases]
     for phrase, kind in sorted(every, key=lambda item: -len(item[0])):
-        found.setdefault(phrase[0], []).append((phrase, kind))
-    return found
+        by_word.setdefault(phrase[0], []).append((phrase, kind))
+    return by_word

@@ -55,8 +55,8 @@ class EntityScorer:
         facts = [fact.text for fact in case.critical_entities]
         self._background = {_key(e): e for e in _distinct(intake) if not matches_any_fact(e, facts)}
         # read once: every turn's summary is compared with all that was said before it
-        told = [read(text) for text in (case.patient_summary, *(turn.message for turn in case.turns))]
-        self._told = [(named_ids(document), frozenset(stems_of(document))) for document in told]
+        sources = [read(text) for text in (case.patient_summary, *(turn.message for turn in case.turns))]
+        self._told = [(named_ids(document), frozenset(stems_of(document))) for document in sources]
 
     def score(self, summary: str | Document, turn: int) -> ScoredEntities:
         """The figures of the summary that was asked for after a turn; one that has been read is not read again."""

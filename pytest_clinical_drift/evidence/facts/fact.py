@@ -14,7 +14,7 @@ from pytest_clinical_drift.evidence.quantities.frequencies import Frequency
 from pytest_clinical_drift.evidence.reading.text import Document
 from pytest_clinical_drift.evidence.terms.vocabulary import Concept, load_data, word_set
 
-TAKEN, MEASURED, REACTS, STATED = "taken", "measured", "reacts", "stated"
+MEDICATION, MEASURED, ALLERGY, STATED = "medication", "measured", "allergy", "stated"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +45,7 @@ class Fact:
     """What the case calls it."""
     document: Document
     frame: str
-    """taken (a medicine), measured, reacts (an allergy), stated (everything else)."""
+    """medication, measured, allergy, stated (everything else)."""
     core: Slot
     details: tuple[Slot, ...]
     regimen: Regimen | None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Statement, stated_with
-from pytest_clinical_drift.evidence.facts.places import Scope, stated
-from pytest_clinical_drift.evidence.mentions.context import reading
+from pytest_clinical_drift.evidence.facts.places import Surroundings, stated
+from pytest_clinical_drift.evidence.mentions.context import context_flags
 from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts, same
 from pytest_clinical_drift.evidence.reading.text import DATE, HEADING, Document, tokenise
 from pytest_clinical_drift.evidence.terms.index import places_in, term_index
@@ -31,19 +31,19 @@ def statements(fact: Fact, document: Document) -> list[Statement]:
     if measure is None or not fact.amounts:
         return []
     wanted = fact.amounts[-1] if fact.amounts[0].first <= 1 and len(fact.amounts) > 1 else fact.amounts[0]
-    found = [_of_mention(fact, document, mention, measure, wanted) for mention in mentions_of(document, measure)]
-    if not any(s.said == Said.PLAIN for s in found):
-        found += _by_unit(document, measure, wanted)
-    return found or _by_finding(document, measure)
+    said = [_of_mention(fact, document, mention, measure, wanted) for mention in mentions_of(document, measure)]
+    if not any(s.said == Said.PLAIN for s in said):
+        said += _by_unit(document, measure, wanted)
+    return said or _by_finding(document, measure)
 
 
 def _of_mention(fact: Fact, document: Document, mention: Term, measure: Concept, wanted: Amount) -> Statement:
     span = (mention.first, mention.last)
-    context = reading(document, *span)
+    context = context_flags(document, *span)
     values = values_of(document, mention, measure)
     if context.other_person:
         return Statement(Said.OTHER, (span,), "of someone else", "someone-else")
-    scope = Scope(document, mention.first)
+    scope = Surroundings(document, mention.first)
     missing = [slot.text for slot in fact.details if stated(document, slot, scope) is None]
     equal = [v for v in values if _equal(measure, wanted, v)]
     if equal:
@@ -70,10 +70,10 @@ def _of_mention(fact: Fact, document: Document, mention: Term, measure: Concept,
 
 def mentions_of(document: Document, measure: Concept) -> list[Term]:
     """Where a measurement is named, also by a more general name, or as the "level" of a medicine named before it."""
-    found = _named(document, measure)
+    mentions = _named(document, measure)
     index = term_index(document)
-    if not found:
-        found = [
+    if not mentions:
+        mentions = [
             t for t in index.by_kind.get(MEASURE, ()) if measure.name.endswith(" " + t.concept.name) and not t.weak
         ]
     medicine, _, level = measure.name.rpartition(" ")
@@ -81,14 +81,14 @@ def mentions_of(document: Document, measure: Concept) -> list[Term]:
         for place in (*places_in(document.words, "level"), *places_in(document.words, "levels")):
             line = document.lines[place]
             before = [m for m in index.medicines if m.last < place and document.lines[m.first] == line]
-            if before and before[-1].concept.name == medicine and not any(t.first == place for t in found):
-                found.append(Term(measure, place, place))
-    return found
+            if before and before[-1].concept.name == medicine and not any(t.first == place for t in mentions):
+                mentions.append(Term(measure, place, place))
+    return mentions
 
 
 def values_of(document: Document, mention: Term, measure: Concept) -> list[Amount]:
     """Figures that belong to a mention: after it up to the next measurement, else straight before it."""
-    scope = Scope(document, mention.first)
+    scope = Surroundings(document, mention.first)
     stop = min(scope.stop, mention.last + 1 + _REACH)
     index = term_index(document)
     others = [t for t in index.between(MEASURE, mention.last + 1, stop) if t.concept is not measure and not t.weak]
@@ -153,11 +153,11 @@ def _is_anothers(document: Document, measure: Concept, amount: Amount) -> bool:
     """A figure of another measurement, of somebody else, of an earlier day, or of a change ("lost 4 kg")."""
     if not {"by", "lost", "gained", "than"}.isdisjoint(document.words[max(0, amount.first - 2) : amount.first]):
         return True
-    if is_earlier(document, amount) or reading(document, amount.first, amount.last).other_person:
+    if is_earlier(document, amount) or context_flags(document, amount.first, amount.last).other_person:
         return True
     named = term_index(document).between(MEASURE, document.clause_span(amount.first)[0], amount.first)
     return any(
-        reading(document, t.first, t.last).other_person
+        context_flags(document, t.first, t.last).other_person
         if t.concept is measure
         else not t.weak and fits(document, t.concept, amount)
         for t in named
@@ -166,21 +166,21 @@ def _is_anothers(document: Document, measure: Concept, amount: Amount) -> bool:
 
 def _by_finding(document: Document, measure: Concept) -> list[Statement]:
     """ "anaemic", "hyponatraemia": the measurement in words."""
-    found = []
+    mentions = []
     for finding in measure.data.get("finding", ()):
         words = list(tokenise(str(finding)))
         for first in places_in(document.words, words[0]):
             span = (first, first + len(words) - 1)
-            if document.words[first : first + len(words)] == words and reading(document, *span).affirmed:
-                found.append(Statement(Said.VAGUE, (span,), "without the figure", "general-name"))
-    return found
+            if document.words[first : first + len(words)] == words and context_flags(document, *span).affirmed:
+                mentions.append(Statement(Said.VAGUE, (span,), "without the figure", "general-name"))
+    return mentions
 
 
 def _named(document: Document, measure: Concept) -> list[Term]:
     """Where the measurement itself is named, "K" and "Na" only in capitals or as a key."""
     index = term_index(document)
     wider = [t for name in measure.data.get("includes", ()) for t in index.exact.get(f"{MEASURE}:{name}", ())]
-    found = []
+    mentions = []
     for term in (*index.exact.get(measure.id, ()), *wider):
         word = document.words[term.first]
         if any(m.last > term.last for m in index.medicines_between(term.first, term.first + 1)):
@@ -192,8 +192,8 @@ def _named(document: Document, measure: Concept) -> list[Term]:
         around = index.between(MEASURE, term.first - 6, term.first + 1)
         longer = [t for t in around if t.last >= term.last and t.last - t.first > term.last - term.first]
         if not any(t.concept is not term.concept for t in longer):
-            found.append(term)
-    return found
+            mentions.append(term)
+    return mentions
 
 
 def fits(document: Document, measure: Concept, amount: Amount) -> bool:
@@ -209,7 +209,7 @@ def fits(document: Document, measure: Concept, amount: Amount) -> bool:
             return False  # "stage 3", "type 2", "week 12"; "weight was offered once"
         if measure.name == "blood pressure" and not amount.ratio:
             return amount.value >= 30  # mmHg
-        return not amount.ratio or measure.name == "blood pressure" or _is_score(measure, amount)
+        return not amount.ratio or measure.name == "blood pressure" or _is_scale(measure)
     if amount.unit.name == unit or amount.dimension in (measure.data.get("convert") or {}):
         return True
     if unit == "none" and amount.unit.data["kind"] == "result" and amount.dimension not in _BODILY:
@@ -219,12 +219,6 @@ def fits(document: Document, measure: Concept, amount: Amount) -> bool:
     return alike or (measure.name == "temperature" and amount.dimension == "temperature")
 
 
-def _is_score(measure: Concept, amount: Amount) -> bool:
-    """ "17/27" on a scale: 17 of the 27 points."""
-    _, _, most = amount.ratio.partition("/")
-    return measure.data.get("unit") == "none" and most.isdecimal() and amount.value <= int(most[:4]) <= 150
-
-
 def _equal(measure: Concept, wanted: Amount, stated: Amount) -> bool:
     tolerance = float(measure.data.get("tolerance", 0) or 0)
     convert = measure.data.get("convert") or {}
@@ -232,8 +226,6 @@ def _equal(measure: Concept, wanted: Amount, stated: Amount) -> bool:
         return wanted.ratio == stated.ratio
     if (wanted.unit is None or stated.unit is None) and same(wanted.value, stated.value):
         return True
-    if _bare(measure, wanted) or _bare(measure, stated):
-        return same(_usual(measure, wanted), _usual(measure, stated), tolerance or 0.01 * abs(wanted.base))
     if wanted.unit is None or stated.unit is None or wanted.unit is stated.unit:
         return same(wanted.value, stated.value)
     rounding = 0.001 * abs(wanted.base) if convert else max(_rounding(wanted), _rounding(stated))
@@ -247,12 +239,6 @@ def _rounding(amount: Amount) -> float:
     return 0.5 * 10.0**-decimals * factor
 
 
-def _bare(measure: Concept, amount: Amount) -> list[float]:
-    """Factors for a figure without a unit that can only be in another one: "Hb 9.8" is in g/dl."""
-    low, high, *factors = measure.data.get("bare") or (1.0, 0.0)
-    return [float(f) for f in factors] if amount.unit is None and low <= amount.value <= high else []
-
-
 def _usual(measure: Concept, amount: Amount) -> float:
-    factors = (measure.data.get("convert") or {}).get(amount.dimension) or _bare(measure, amount)
+    factors = (measure.data.get("convert") or {}).get(amount.dimension)
     return float(factors[0]) * amount.base + float(factors[1]) if factors else amount.base

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Slot, content_of
-from pytest_clinical_drift.evidence.mentions.context import reading
+from pytest_clinical_drift.evidence.mentions.context import context_flags
 from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts, same
 from pytest_clinical_drift.evidence.quantities.dates import Date, dates
-from pytest_clinical_drift.evidence.quantities.frequencies import Frequency, frequencies_between
+from pytest_clinical_drift.evidence.quantities.frequencies import Frequency
 from pytest_clinical_drift.evidence.reading.text import Document, once, tokenise
 from pytest_clinical_drift.evidence.terms.index import places_in, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, MEASURE, QUALIFIER, Concept, word_set
@@ -63,29 +62,24 @@ def together(document: Document, wanted: frozenset[str]) -> list[Span]:
     if not wanted or not wanted <= _all_stems(document):
         return []
     rarest, *rest = sorted(wanted, key=lambda key: (stems.count(key), key))
-    found = []
+    places = []
     for place in places_in(stems, rarest)[:_MOST]:
         near = range(max(0, place - _NEAR), min(len(stems), place + _NEAR + 1))
         others = [i for i in near if stems[i] in rest and document.clauses[i] == document.clauses[place]]
         if len({stems[i] for i in others}) == len(rest):
-            found.append((min(place, *others), max(place, *others)) if others else (place, place))
-    return found
+            places.append((min(place, *others), max(place, *others)) if others else (place, place))
+    return places
 
 
-def stated(document: Document, slot: Slot, near: Scope | None = None) -> Span | None:
+def stated(document: Document, slot: Slot, near: Surroundings | None = None) -> Span | None:
     """A place where a slot is stated as the fact says it, inside a scope if one is given."""
     for span in places_of(document, slot):
         if near is not None and not near.holds(span[0]):
             continue
-        context = reading(document, *span)
+        context = context_flags(document, *span)
         if context.negated == slot.denied or (slot.denied and refused(document, span[0])):
             return span
     return None
-
-
-def refuses(words: Sequence[str]) -> bool:
-    """Whether a fact is that something is refused, which "will not accept" says too."""
-    return any(word.startswith(("refus", "declin")) for word in words)
 
 
 _RESTRICTING = ("refus", "declin", "avoid", "only", "unless", "nothing", "none", "never", "forbid", "forbad")
@@ -115,7 +109,7 @@ def denied_outright(document: Document, span: Span) -> bool:
     return False
 
 
-class Scope:
+class Surroundings:
     """The surroundings of a mention: its sentence or table row, its line, the sentences beside it."""
 
     __slots__ = ("_document", "_line", "_sentence", "first", "stop")
@@ -144,7 +138,7 @@ class Details:
 
     def __init__(self, document: Document, fact: Fact, anchor: Span) -> None:
         self.document, self.fact, self.anchor = document, fact, anchor
-        self.scope = Scope(document, anchor[0])
+        self.scope = Surroundings(document, anchor[0])
         self.missing: list[str] = []
         self.clash, self.rule, self.sure = "", "", True
         self.spans: list[Span] = [anchor]
@@ -158,8 +152,6 @@ class Details:
                 self._slot(slot)
         for amount in self.fact.amounts:
             self._amount(amount)
-        if self.fact.rates and not self.fact.amounts:
-            self._rate(self.fact.rates[0])
         for date in self.fact.dates:
             self._date(date)
         if self.rule == "other-qualifier" and "date" in self.missing:
@@ -183,14 +175,14 @@ class Details:
             self.missing.append("date")
 
     def _slot(self, slot: Slot) -> None:
-        found = stated(self.document, slot, self.scope)
-        if found is None and slot.concept is not None:
-            found = stated(self.document, slot)  # what has a name of its own may stand elsewhere
-        if found is not None:
-            self.spans.append(found)
+        stated_at = stated(self.document, slot, self.scope)
+        if stated_at is None and slot.concept is not None:
+            stated_at = stated(self.document, slot)  # what has a name of its own may stand elsewhere
+        if stated_at is not None:
+            self.spans.append(stated_at)
             return
         near = [p for p in places_of(self.document, slot) if slot.concept is not None or self.scope.inside(p[0])]
-        contexts = [(place, reading(self.document, *place)) for place in near]
+        contexts = [(place, context_flags(self.document, *place)) for place in near]
         turned = [p for p, c in contexts if (c.affirmed if slot.denied else c.denied)]
         if turned:
             said = "stated, though the fact denies it" if slot.denied else "denied"
@@ -236,24 +228,12 @@ class Details:
         elif not timed:
             self.missing.append(own)
 
-    def _other(self, found: Amount | Frequency, own: str, *, sure: bool = True) -> None:
-        place = (found.first, found.last)
+    def _other(self, amounts_: Amount | Frequency, own: str, *, sure: bool = True) -> None:
+        place = (amounts_.first, amounts_.last)
         self._against(place, f"{self.document.quote(*place)} instead of {own}", "other-figure", sure=sure)
 
-    def _rate(self, wanted: Frequency) -> None:
-        near = frequencies_between(self.document, self.scope.first, self.scope.stop)
-        alike = [r for r in near if same(r.per_day, wanted.per_day, 0.06 * wanted.per_day)]
-        agreeing = [r for r in alike if not wanted.time or r.time == wanted.time]
-        close = [r for r in near if abs(r.first - self.anchor[1]) <= 3 or abs(self.anchor[0] - r.last) <= 2]
-        if agreeing:
-            self.spans.append((agreeing[0].first, agreeing[0].last))
-        elif close:
-            self._other(close[0], self.fact.document.quote(wanted.first, wanted.last))
-        else:
-            self.missing.append("how often")
 
-
-def _same(found: Amount, wanted: Amount) -> bool:
-    if wanted.ratio or wanted.unit is None or found.unit is None:
-        return found.ratio == wanted.ratio if wanted.ratio else same(found.value, wanted.value)
-    return found.dimension == wanted.dimension and same(found.base, wanted.base, 1e-3 * abs(wanted.base))
+def _same(amount: Amount, wanted: Amount) -> bool:
+    if wanted.ratio or wanted.unit is None or amount.unit is None:
+        return amount.ratio == wanted.ratio if wanted.ratio else same(amount.value, wanted.value)
+    return amount.dimension == wanted.dimension and same(amount.base, wanted.base, 1e-3 * abs(wanted.base))

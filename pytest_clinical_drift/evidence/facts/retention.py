@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from pytest_clinical_drift.evidence.facts import measured, reacts, stated, taken
+from pytest_clinical_drift.evidence.facts import allergies, measured, medications, stated
 from pytest_clinical_drift.evidence.facts.essential import hold_to_essential
 from pytest_clinical_drift.evidence.facts.fact import (
     ABSENT,
+    ALLERGY,
     MEASURED,
-    REACTS,
+    MEDICATION,
     RETAINED,
     STATED,
-    TAKEN,
     Fact,
     Outcome,
     Said,
@@ -30,6 +30,7 @@ from pytest_clinical_drift.evidence.facts.slots import parse_fact
 from pytest_clinical_drift.evidence.quantities.amounts import amounts
 from pytest_clinical_drift.evidence.quantities.dates import dates
 from pytest_clinical_drift.evidence.reading.text import Document, read, tokenise
+from pytest_clinical_drift.evidence.terms.language import ENGLISH_ONLY, NOT_ENGLISH, rules_read
 from pytest_clinical_drift.evidence.terms.lexicon import lexicon
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, Concept
 from pytest_clinical_drift.evidence.terms.words import loose_stem, loose_stems
@@ -61,15 +62,15 @@ def _is_mixture(fact: Fact) -> bool:
 @lru_cache(maxsize=4096)
 def _echoes(fact: Fact) -> frozenset[str]:
     """Stems of every telling word in the names of what the fact speaks of, and of all that it is a kind of."""
-    found: set[str] = set()
+    echoes: set[str] = set()
     for slot in (fact.core, *fact.details):
-        found.update(_telling(slot.text))
+        echoes.update(_telling(slot.text))
         if slot.concept is not None:
             above = (*slot.concept.ancestors, *slot.concept.implies, *slot.concept.contains)
             known = lexicon().concepts
             for concept in (slot.concept, *(known[i] for i in above if i in known)):
-                found.update(_names(concept))
-    return frozenset(found)
+                echoes.update(_names(concept))
+    return frozenset(echoes)
 
 
 @lru_cache(maxsize=4096)
@@ -98,9 +99,9 @@ def _shares_figure(fact: Fact, document: Document) -> bool:
 
 
 _FRAMES: dict[str, Callable[[Fact, Document], list[Statement]]] = {
-    TAKEN: taken.statements,
+    MEDICATION: medications.statements,
     MEASURED: measured.statements,
-    REACTS: reacts.statements,
+    ALLERGY: allergies.statements,
     STATED: stated.statements,
 }
 
@@ -130,9 +131,12 @@ class Retention:
 
 
 def assess_retention(summary: str, entities: Sequence[str | CriticalEntity]) -> list[Retention]:
+    """The status of each fact in a summary; nothing is certain in one that is not in English."""
     document = read(summary)
     assessed = assess_document(document, entities)
     document.cache.clear()
+    if not rules_read(summary):
+        return [replace(found, reason=ENGLISH_ONLY, certain=False, rule=NOT_ENGLISH) for found in assessed]
     return assessed
 
 
@@ -145,7 +149,7 @@ def assess_document(document: Document, entities: Sequence[str | CriticalEntity]
     outcomes = [_assess(document, entity) for entity in entities]
     stated = [outcome for outcome in outcomes if outcome.status == RETAINED]
     plain = {span for outcome in stated for span in outcome.spans if span not in outcome.rival}
-    found = []
+    retentions = []
     for entity, outcome in zip(entities, outcomes, strict=True):
         if outcome.rival and plain.issuperset(outcome.rival):
             outcome = Outcome(RETAINED, outcome.spans, "", "plain")
@@ -154,8 +158,8 @@ def assess_document(document: Document, entities: Sequence[str | CriticalEntity]
         text = entity if isinstance(entity, str) else entity.text
         places = [(document.starts[first], document.ends[last]) for first, last in sorted(set(outcome.spans))]
         evidence = tuple(Span(document.raw[start:end], start, end) for start, end in places)
-        found.append(Retention(text, outcome.status, evidence, outcome.reason, outcome.certain, outcome.rule))
-    return found
+        retentions.append(Retention(text, outcome.status, evidence, outcome.reason, outcome.certain, outcome.rule))
+    return retentions
 
 
 def _assess(document: Document, entity: str | CriticalEntity) -> Outcome:
@@ -174,13 +178,13 @@ _STATING = frozenset((Said.PLAIN, Said.PART))
 
 
 def _outcome(fact: Fact, document: Document) -> Outcome:
-    found = [
+    statements = [
         replace(s, said=Said.DOUBT, reason="only asked about", rule="not-asserted")
         if s.said in _STATING and _asked(document, s)
         else s
         for s in _FRAMES[fact.frame](fact, document)
     ]
-    return decide(found, unnamed=not found and is_unnamed(fact, document))
+    return decide(statements, unnamed=not statements and is_unnamed(fact, document))
 
 
 def _asked(document: Document, statement: Statement) -> bool:

@@ -6,18 +6,18 @@ from dataclasses import replace
 from functools import lru_cache
 
 from pytest_clinical_drift.evidence.facts.fact import (
+    ALLERGY,
     DENYING,
     FUNCTION,
     MEASURED,
-    REACTS,
+    MEDICATION,
     STATED,
-    TAKEN,
     Fact,
     Slot,
     content_of,
     words_of,
 )
-from pytest_clinical_drift.evidence.mentions.context import reading
+from pytest_clinical_drift.evidence.mentions.context import context_flags
 from pytest_clinical_drift.evidence.mentions.regimen import read_regimen
 from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts
 from pytest_clinical_drift.evidence.quantities.dates import Date, dates
@@ -40,9 +40,9 @@ def frame_of(
 ) -> str:
     words = document.words
     if kind in ("allergy", "intolerance"):
-        return REACTS
+        return ALLERGY
     if kind in (None, "negative", "history", "safety", "other") and _names_allergy(words, conditions):
-        return REACTS
+        return ALLERGY
     if measured and kind in (None, "measurement", "other"):
         return MEASURED
     if medicines and kind in (None, "medication", "negative", "device"):
@@ -50,7 +50,7 @@ def frame_of(
         if described and not _DOING.isdisjoint(words):
             return STATED
         if kind is None and conditions and not _dosed(document) and not _CAUSED.isdisjoint(words):
-            return REACTS if conditions[0].concept.group in _REACTIONS else STATED
+            return ALLERGY if conditions[0].concept.group in _REACTIONS else STATED
         other = content_of(words[medicines[0].last + 1 :])
         headed = (
             kind in (None, "negative")
@@ -58,8 +58,8 @@ def frame_of(
             and any(w not in words_of("filler") and w.isalpha() for w in other[:1])
         )
         if (words_of("stopped").isdisjoint(words) or kind == "medication") and not headed:
-            return TAKEN
-    return REACTS if conditions and not {"causes", "caused"}.isdisjoint(words) else STATED
+            return MEDICATION
+    return ALLERGY if conditions and not {"causes", "caused"}.isdisjoint(words) else STATED
 
 
 def _names_allergy(words: list[str], conditions: list[Term]) -> bool:
@@ -82,11 +82,11 @@ def _dosed(document: Document) -> bool:
 def core_of(
     frame: str, medicines: list[Term], conditions: list[Term], measures: list[Term], *, ended: bool
 ) -> Term | None:
-    if frame == TAKEN or (medicines and (frame == REACTS or ended)):
+    if frame == MEDICATION or (medicines and (frame == ALLERGY or ended)):
         return medicines[0]
     if frame == MEASURED:
         return measures[0]
-    if frame == REACTS:
+    if frame == ALLERGY:
         return next(
             (c for c in conditions if c.concept.name.endswith(" allergy") and c.concept.name not in GENERAL), None
         )
@@ -99,21 +99,21 @@ def is_inside(term: Term, other: Term) -> bool:
 
 def named_medicines(index: TermIndex) -> list[Term]:
     """Medicines and classes that a short text names; a class word beside its drug adds nothing."""
-    found = (
+    terms = (
         list(index.medicines) or [t for kind in (DRUG, DRUG_CLASS) for t in index.by_kind.get(kind, ()) if t.weak][:1]
     )
-    drugs = [t for t in found if t.concept.kind == DRUG]
-    return [t for t in found if t.concept.kind == DRUG or not any(t.concept.id in d.concept.ancestors for d in drugs)]
+    drugs = [t for t in terms if t.concept.kind == DRUG]
+    return [t for t in terms if t.concept.kind == DRUG or not any(t.concept.id in d.concept.ancestors for d in drugs)]
 
 
 def conditions_of(document: Document, index: TermIndex) -> list[Term]:
     whole = (0, len(document) - 1)
-    found = [t for t in index.by_kind.get(CONDITION, ()) if not t.weak or (t.first, t.last) == whole]
-    return [t for t in found if not any(t.concept.id in o.concept.ancestors for o in found if o is not t)]
+    conditions = [t for t in index.by_kind.get(CONDITION, ()) if not t.weak or (t.first, t.last) == whole]
+    return [t for t in conditions if not any(t.concept.id in o.concept.ancestors for o in conditions if o is not t)]
 
 
 def measures_of(document: Document, index: TermIndex) -> list[tuple[Term, Amount]]:
-    found: list[tuple[Term, Amount]] = []
+    measures: list[tuple[Term, Amount]] = []
     for term in index.by_kind.get(MEASURE, ()):
         if document.words[term.last + 1 : term.last + 2] in (["loss"], ["gain"]):
             continue
@@ -123,8 +123,8 @@ def measures_of(document: Document, index: TermIndex) -> list[tuple[Term, Amount
         taken = any(m.first == term.first and m.last >= term.last for m in index.medicines)
         if amount is None or (taken and (amount.unit is None or amount.unit.data["kind"] != "result")):
             continue
-        found.append((term, amount))
-    return found
+        measures.append((term, amount))
+    return measures
 
 
 _TESTS = frozenset(("test", "tests", "screen", "antibody", "antibodies", "swab", "culture", "pcr", "serology", "igra"))
@@ -146,7 +146,7 @@ def parse_fact(text: str, kind: str | None = None) -> Fact:
     frame = frame_of(document, kind, medicines, conditions, bool(measures))
     ended = not words_of("stopped").isdisjoint(document.words)
     core = core_of(frame, medicines, conditions, [t for t, _ in measures], ended=ended)
-    regimen = read_regimen(document, core) if core is not None and frame == TAKEN else None
+    regimen = read_regimen(document, core) if core is not None and frame == MEDICATION else None
     clinical = [*medicines, *conditions, *(t for t, _ in measures)]
     used = {token for term in clinical for token in range(term.first, term.last + 1)}
     found_dates = tuple(dates(document))
@@ -157,8 +157,7 @@ def parse_fact(text: str, kind: str | None = None) -> Fact:
     qualifiers = [t for t in index.by_kind.get(QUALIFIER, ()) if not t.weak and t.first not in used]
     used.update(token for term in qualifiers for token in range(term.first, term.last + 1))
     tested = not _TESTS.isdisjoint(document.words) and any(t.concept.group == "test result" for t in qualifiers)
-    tolerated = frame == STATED and {"no", "reaction"} <= {*document.words}  # "no reaction to wasp stings"
-    if tested or tolerated or (core in medicines and frame == STATED and _has_head(document, core, used)):
+    if tested:
         core = None
     details = [_slot(document, term) for term in clinical if term is not core]
     details += [_slot(document, term) for term in qualifiers]
@@ -169,7 +168,7 @@ def parse_fact(text: str, kind: str | None = None) -> Fact:
     inner: tuple[Slot, ...] = ()
     if core is not None:
         main = _slot(document, core)
-        if avoided and frame == TAKEN:
+        if avoided and frame == MEDICATION:
             main = replace(main, denied=True)
         held = [t for t in index.by_kind.get(QUALIFIER, ()) if is_inside(t, core) and not t.weak]
         inner = tuple(_slot(document, t) for t in held)
@@ -188,7 +187,7 @@ def parse_fact(text: str, kind: str | None = None) -> Fact:
         main,
         tuple(details),
         regimen,
-        tuple(numbers) if frame != TAKEN else (),
+        tuple(numbers) if frame != MEDICATION else (),
         rates,
         found_dates,
         not words_of("history").isdisjoint(document.words) or bool(found_dates),
@@ -205,15 +204,8 @@ def _is_optional(slot: Slot, *, tested: bool) -> bool:
     return slot.text.lower().split()[-1] in words_of("optional") and (tested or not slot.denied)
 
 
-def _has_head(document: Document, medicine: Term | None, used: set[int]) -> bool:
-    """ "factor VIII inhibitor": the medicine only says which inhibitor."""
-    after = medicine.last + 1 if medicine is not None else len(document)
-    tight = after < len(document) and document.gaps[after] in ("", "-") and after not in used
-    return tight and document.words[after].isalpha() and document.words[after] not in words_of("filler")
-
-
 def _slot(document: Document, term: Term) -> Slot:
-    context = reading(document, term.first, term.last)
+    context = context_flags(document, term.first, term.last)
     concept = term.concept
     content = content_of(document.words[term.first : term.last + 1])
     same = [t for t in term_index(document).by_kind.get(WORD, ()) if (t.first, t.last) == (term.first, term.last)]
@@ -239,8 +231,6 @@ def _word_slots(document: Document, index: TermIndex, used: set[int]) -> list[Sl
     position = 0
     if len(used) < len(document) and all(i in used or w in filler for i, w in enumerate(document.words)) and not used:
         filler = FUNCTION | DENYING
-    if document.words[:2] == ["works", "as"]:
-        used = used | {0, 1}
     while position < len(document):
         last = max(
             (t.last for t in clusters.get(position, ()) if not any(i in used for i in range(t.first, t.last + 1))),
@@ -251,14 +241,11 @@ def _word_slots(document: Document, index: TermIndex, used: set[int]) -> list[Sl
             position += 1
             continue
         terms = [t for t in clusters.get(position, ()) if t.last == last]
-        context = reading(document, position, last)
+        context = context_flags(document, position, last)
         content = [w for w in document.words[position : last + 1] if w not in filler] or document.words[
             position : last + 1
         ]
         stems = frozenset(map(stem, content))
-        if any(slot.stems == stems for slot in slots):
-            position = last + 1
-            continue  # said twice: "left arm …, no needles in that arm"
         slots.append(
             Slot(
                 document.quote(position, last),

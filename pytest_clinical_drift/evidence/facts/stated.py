@@ -6,18 +6,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Slot, Statement, stated_with, words_of
+from pytest_clinical_drift.evidence.facts.medications import ended
 from pytest_clinical_drift.evidence.facts.places import (
     Details,
-    Scope,
     Span,
+    Surroundings,
     denied_outright,
     places_of,
     refused,
-    refuses,
     scattered,
 )
-from pytest_clinical_drift.evidence.facts.taken import ended
-from pytest_clinical_drift.evidence.mentions.context import Reading, reading
+from pytest_clinical_drift.evidence.mentions.context import ContextFlags, context_flags
 from pytest_clinical_drift.evidence.reading.text import Document
 from pytest_clinical_drift.evidence.terms.index import places_in, term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term, lexicon
@@ -34,25 +33,27 @@ def worded(fact: Fact, document: Document) -> list[Statement]:
     """A fact in plain words: the sentences that say most of it."""
     slots = [fact.core, *fact.details]
     sentences = sorted({document.sentences[first] for slot in slots for first, _ in places_of(document, slot)})
-    found = [_sentence(fact, document, slots, document.sentence_starts[s]) for s in sentences[:_MOST]]
-    best = max((len(s.spans) for s in found), default=0)
-    return [s for s in found if len(s.spans) == best or s.said in (Said.PLAIN, Said.DENIED, Said.CLASH)]
+    sentences_ = [_sentence(fact, document, slots, document.sentence_starts[s]) for s in sentences[:_MOST]]
+    best = max((len(s.spans) for s in sentences_), default=0)
+    return [s for s in sentences_ if len(s.spans) == best or s.said in (Said.PLAIN, Said.DENIED, Said.CLASH)]
 
 
-def _other_quality(document: Document, slots: list[Slot], found: set[Slot], scope: Scope) -> tuple[Slot, Term] | None:
+def _other_quality(
+    document: Document, slots: list[Slot], hits: set[Slot], scope: Surroundings
+) -> tuple[Slot, Term] | None:
     """A side or a test result that the sentence gives otherwise: "right fistula", "HIV is positive"."""
     stated_ones = term_index(document).between(QUALIFIER, scope.first, scope.stop)
     for slot in slots:
-        if slot in found or slot.concept is None or slot.concept.group not in ("side", "test result"):
+        if slot in hits or slot.concept is None or slot.concept.group not in ("side", "test result"):
             continue
         others = [t for t in stated_ones if t.concept.group == slot.concept.group and not t.weak]
-        if others and all(t.concept is not slot.concept for t in others) and len(found) * 2 >= len(slots) - 1:
+        if others and all(t.concept is not slot.concept for t in others) and len(hits) * 2 >= len(slots) - 1:
             return slot, others[0]
     return None
 
 
 def _sentence(fact: Fact, document: Document, slots: list[Slot], start: int) -> Statement:
-    scope = Scope(document, start)
+    scope = Surroundings(document, start)
     hits: list[tuple[Slot, Span]] = []
     for slot in slots:
         places = places_of(document, slot)
@@ -60,27 +61,28 @@ def _sentence(fact: Fact, document: Document, slots: list[Slot], start: int) -> 
         if not inside and len(slots) > 2:
             inside = [s for s in places if scope.holds(s[0])]
         if inside:
-            hits.append((slot, next((s for s in inside if reading(document, *s).negated == slot.denied), inside[0])))
-    found = {slot for slot, _ in hits}
+            hits.append(
+                (slot, next((s for s in inside if context_flags(document, *s).negated == slot.denied), inside[0]))
+            )
+    present = {slot for slot, _ in hits}
     details = Details(document, replace(fact, details=()), hits[0][1]).compare()
     known = lexicon().concepts
-    above = frozenset(a for slot in found for i in slot.ids if i in known for a in known[i].ancestors)
-    unsaid = [slot.text for slot in slots if slot not in found and not (slot.ids and slot.ids <= above)]
+    above = frozenset(a for slot in present for i in slot.ids if i in known for a in known[i].ancestors)
+    unsaid = [slot.text for slot in slots if slot not in present and not (slot.ids and slot.ids <= above)]
     missing = unsaid + details.missing
     spans = tuple(span for _, span in hits) + tuple(details.spans[1:])
-    contexts = [(slot, reading(document, *span)) for slot, span in hits]
+    contexts = [(slot, context_flags(document, *span)) for slot, span in hits]
     agreed = not (details.missing or details.clash)  # then its figures count like words
     figures = sum(a.unit is not None for a in fact.amounts) if agreed else 0
     share = (len(slots) - len(missing) + len(details.missing) + figures) / (len(slots) + figures)
     told_of = any(slot.ids & PEOPLE or slot.other for slot in slots) or not _OTHERS.isdisjoint(fact.document.words)
     if contexts[0][1].other_person and not told_of:
         return Statement(Said.OTHER, spans, "of someone else", "someone-else", sure=False)
-    refusing = refuses(fact.document.words)
     turned = [
-        c.negated != s.denied and not fact.result and not (refusing or (s.denied and refused(document, span[0])))
+        c.negated != s.denied and not fact.result and not (s.denied and refused(document, span[0]))
         for (s, c), (_, span) in zip(contexts, hits, strict=True)
     ]
-    other = _other_quality(document, slots, found, scope)
+    other = _other_quality(document, slots, present, scope)
     if other is not None:
         wanted, term = other
         reason = f"{term.concept.name} instead of {wanted.text}"
@@ -95,8 +97,8 @@ def _sentence(fact: Fact, document: Document, slots: list[Slot], start: int) -> 
         doubtful = any(c.hypothetical or c.open for _, c in contexts)
         return Statement(Said.DOUBT if doubtful else Said.PLAIN, spans, "", "plain")
     reason = "missing: " + ", ".join(missing)
-    named = any(slot.concept is not None and slot.concept.kind in (DRUG, DRUG_CLASS) for slot in found)
-    only_words = all(slot.concept is None for slot in slots if slot not in found)
+    named = any(slot.concept is not None and slot.concept.kind in (DRUG, DRUG_CLASS) for slot in present)
+    only_words = all(slot.concept is None for slot in slots if slot not in present)
     if share >= _MOST_WORDS or (named and not details.missing and only_words):
         return Statement(Said.PART, spans, reason, "fragments", sure=not any(turned))
     return Statement(Said.TRACE, spans, reason, "fragments")
@@ -110,16 +112,16 @@ def statements(fact: Fact, document: Document) -> list[Statement]:
     """Everything a text says of a fact whose core has a name, or of one in plain words."""
     if fact.worded:
         return worded(fact, document)
-    found = [_named(fact, document, span) for span in places_of(document, fact.core)]
-    found += _excluded(fact, document)
-    if found and not any(s.said == Said.PLAIN for s in found):
+    said = [_named(fact, document, span) for span in places_of(document, fact.core)]
+    said += _excluded(fact, document)
+    if said and not any(s.said == Said.PLAIN for s in said):
         elsewhere = (_named(fact, document, span) for span in scattered(document, fact.core))
-        found += [s for s in elsewhere if s.said in (Said.PLAIN, Said.PART)]
-    found = found or [*_general(fact, document), *_by_head(fact, document)]
-    return found or ([s for s in worded(fact, document) if s.said == Said.PART] if len(fact.details) > 1 else [])
+        said += [s for s in elsewhere if s.said in (Said.PLAIN, Said.PART)]
+    said = said or [*_general(fact, document), *_by_head(fact, document)]
+    return said or ([s for s in worded(fact, document) if s.said == Said.PART] if len(fact.details) > 1 else [])
 
 
-def meant(slot: Slot, context: Reading, *, past: bool) -> str:
+def meant(slot: Slot, context: ContextFlags, *, past: bool) -> str:
     """What the context makes of a mention: "" where it says what the fact says."""
     if context.other_person != slot.other:
         return Said.OTHER
@@ -139,7 +141,7 @@ def meant(slot: Slot, context: Reading, *, past: bool) -> str:
 
 
 def _named(fact: Fact, document: Document, span: Span) -> Statement:
-    context = reading(document, *span)
+    context = context_flags(document, *span)
     said = meant(fact.core, context, past=fact.past or fact.ended)
     medicine = fact.core.concept is not None and fact.core.concept.kind in (DRUG, DRUG_CLASS)
     off = document.words[span[0] - 1 : span[0]] == ["off"] or ended(document, span)
@@ -202,7 +204,7 @@ def _excluded(fact: Fact, document: Document) -> Iterator[Statement]:
     index = term_index(document)
     for other_id in sorted(fact.core.against):
         for term in (*index.exact.get(other_id, ()), *index.within(other_id)):
-            context = reading(document, term.first, term.last)
+            context = context_flags(document, term.first, term.last)
             if context.affirmed and not context.historical and not term.weak:
                 yield Statement(Said.CLASH, ((term.first, term.last),), f"{term.concept.name} is stated", "excluded")
 
@@ -215,7 +217,7 @@ def _general(fact: Fact, document: Document) -> Iterator[Statement]:
             if term.weak:
                 continue
             span = (term.first, term.last)
-            said = meant(fact.core, reading(document, *span), past=fact.past)
+            said = meant(fact.core, context_flags(document, *span), past=fact.past)
             if said == Said.DENIED:
                 yield Statement(Said.DENIED, (span,), "denied", "denied", sure=False)
             elif not said:
@@ -238,7 +240,7 @@ def _by_head(fact: Fact, document: Document) -> Iterator[Statement]:
         return
     for place in places_in(loose_stems(document), loose_stem(words[-1]))[:_MOST]:
         span = (place, place)
-        if meant(fact.core, reading(document, *span), past=fact.past):
+        if meant(fact.core, context_flags(document, *span), past=fact.past):
             continue
         compared = Details(document, fact, span).compare()
         if compared.clash or compared.missing or not (fact.dates or fact.amounts or fact.core.denied):

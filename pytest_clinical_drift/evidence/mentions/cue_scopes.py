@@ -31,10 +31,10 @@ class ScopeBuilder(PersonFinder):
         document, table, words, gaps = self._document, self._table, self._words, self._gaps
         marks = list(map(table.marks.__getitem__, words))
         places = list(compress(enumerate(marks), marks))
-        for found in table.find(document, [index for index, mark in places if mark & OPENS]):
-            for rule in found.rules:
+        for cue in table.find(document, [index for index, mark in places if mark & OPENS]):
+            for rule in cue.rules:
                 if rule.roles[0] != PSEUDO:
-                    self._apply(found, rule)
+                    self._apply(cue, rule)
         for person in [index for index, mark in places if mark & NAMES]:
             self._add(self.person(person), person, person, (OTHER_PERSON,))
         if "?" in document.raw:
@@ -67,8 +67,8 @@ class ScopeBuilder(PersonFinder):
             for role in roles:
                 self._scopes.append(Scope(span[0], span[1], cue_first, cue_last, role))
 
-    def _apply(self, found: Found, rule: Rule) -> None:
-        first, last = found.first, found.last
+    def _apply(self, cue: Found, rule: Rule) -> None:
+        first, last = cue.first, cue.last
         ahead = not self._table.not_yet.isdisjoint(self._words[max(0, first - 2) : first])
         if ahead and HISTORICAL in rule.roles and NEGATED not in rule.roles:
             return  # "will be stopped": nothing has ended

@@ -80,7 +80,7 @@ class CueTable:
     def find(self, document: Document, places: Iterable[int]) -> list[Found]:
         """Every cue phrase that begins at one of the tokens, the longest at each place; none overlaps another."""
         words, gaps = document.words, document.gaps
-        found: list[Found] = []
+        cues: list[Found] = []
         done = 0
         for start in places:
             if start < done or document.kinds[start] == DEID:
@@ -97,9 +97,9 @@ class CueTable:
                 if "" in node:
                     rules, end = node[""], position
             if rules:
-                found.append(Found(start, end - 1, rules))
+                cues.append(Found(start, end - 1, rules))
                 done = end
-        return found
+        return cues
 
 
 @lru_cache(maxsize=1)

@@ -211,13 +211,13 @@ def _compare_strength(wanted: Regimen, stated: Regimen, missing: list[str]) -> s
         missing.append("dose")
         return _compare_rate(wanted, stated, missing) if stated.times else ""
     matching = [dose for dose in doses if same_amount(goal, dose)]
-    rate, found = wanted.per_day, stated.per_day
+    rate, times = wanted.per_day, stated.per_day
     if len(doses) > 1 and len(matching) == len(doses) == len(stated.parts_of_day):
-        found = float(len(doses))
-    daily = [d for d in doses if d.dimension == goal.dimension and same(d.base * (found or 1), goal.base * (rate or 1))]
+        times = float(len(doses))
+    daily = [d for d in doses if d.dimension == goal.dimension and same(d.base * (times or 1), goal.base * (rate or 1))]
     if matching:
         divided = rate == 1 and any(dose not in matching for dose in daily)  # "100 mg three times a day (300 mg daily)"
-        return "" if divided else _compare_rate(wanted, stated, missing, found)
+        return "" if divided else _compare_rate(wanted, stated, missing, times)
     if any(dose.unit is not None for dose in daily) and not (rate == 1 and wanted.once):
         missing.append("how the daily amount is divided")
         return ""
@@ -233,28 +233,23 @@ def _written(dose: Amount) -> str:
     return f"{dose.value:g} {dose.unit.name if dose.unit else ''}".strip()
 
 
-def _compare_rate(wanted: Regimen, stated: Regimen, missing: list[str], found: float | None = None) -> str:
+def _compare_rate(wanted: Regimen, stated: Regimen, missing: list[str], per_day: float | None = None) -> str:
     rate = wanted.per_day
-    found = stated.per_day if found is None else found
+    per_day = stated.per_day if per_day is None else per_day
     if rate is None:
         return ""
     # "takes it most days" says how well it is taken, not how it is prescribed
-    if found is None or found == MOST_DAYS:
+    if per_day is None or per_day == MOST_DAYS:
         missing.append("how often")
         return ""
-    if rate == 0 and any(f.per_day == 0 for f in stated.times):
-        return ""  # "up to three times a day as needed": the limit beside it
-    if rate == 0 and any(f.per_day and same(f.per_day, found, 0.06 * found) for f in wanted.times):
-        missing.append("as needed")
-        return ""
     # A month counts as four weeks; how often something is used as needed says no more than that it is used.
-    if not same(rate, found, 0.0011 + 0.06 * rate if rate < 0.5 else 0.0):
-        if not stated.certain or (rate == 0 and found < 1):
+    if not same(rate, per_day, 0.0011 + 0.06 * rate if rate < 0.5 else 0.0):
+        if not stated.certain or (rate == 0 and per_day < 1):
             missing.append("how often")
             return ""
-        if found == 0 or rate == 0:
-            return "as needed instead of regularly" if found == 0 else "regularly instead of as needed"
-        return f"{found:g} instead of {rate:g} times a day" if found >= 1 and rate >= 1 else "another interval"
+        if per_day == 0 or rate == 0:
+            return "as needed instead of regularly" if per_day == 0 else "regularly instead of as needed"
+        return f"{per_day:g} instead of {rate:g} times a day" if per_day >= 1 and rate >= 1 else "another interval"
     if wanted.parts_of_day and not wanted.parts_of_day & stated.parts_of_day:
         if stated.parts_of_day:
             return f"in the {min(stated.parts_of_day)} instead of {min(wanted.parts_of_day)}"

@@ -5,7 +5,7 @@ Of 0.05 g and 50 mg `base` and `dimension` are the same.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import compress
 from operator import or_
 
@@ -19,7 +19,6 @@ _TENS = {word: 10.0 * value for value, word in enumerate(load_data("word_sets")[
 _NUMBER_WORDS = {**_SMALL, **_TENS, "half": 0.5, "once": 1.0, "twice": 2.0, "thrice": 3.0, "nil": 0.0}
 _SCALES = {"hundred": 100.0, "thousand": 1000.0}
 SPOKEN = frozenset((*_NUMBER_WORDS, *_SCALES))
-_PIECES = word_set("quantities", "pieces")
 _DRINK = word_set("quantities", "drink")
 
 
@@ -81,7 +80,7 @@ def _number_at(document: Document, index: int) -> tuple[float, int] | None:
 
 @once
 def amounts(document: Document) -> list[Amount]:
-    found: list[Amount] = []
+    amounts_: list[Amount] = []
     units = term_index(document).units
     kinds, words, gaps = document.kinds, document.words, document.gaps
     total = len(words)
@@ -94,27 +93,14 @@ def amounts(document: Document) -> list[Amount]:
             amount = _amount(document, index, units)
             if amount is None:
                 continue
-            if found and _is_multiple(document, found[-1], amount):
-                count = found.pop()
-                amount = replace(amount, value=count.value * amount.value, first=count.first)
-            found.append(amount)
+            amounts_.append(amount)
             done = amount.last + 1
         elif kind == RATIO:
             unit = units.get(index + 1) if index + 1 < total and not gaps[index + 1] else None
             value = _figure(words[index].replace(":", "/").partition("/")[0]) or 0.0
             concept, last = (unit.concept, unit.last) if unit else (None, index)
-            found.append(Amount(value, concept, index, last, words[index]))
-    return found
-
-
-def _is_multiple(document: Document, count: Amount, each: Amount) -> bool:
-    """ "three 20 mg capsules", "2 x 500 mg tablets": so many pieces of that strength make the dose."""
-    between = document.words[count.last + 1 : each.first]
-    joined = between in ([], ["x"], ["×"]) and not document.gaps[each.first]
-    whole = count.unit is None and not count.ratio and count.value.is_integer() and 2 <= count.value <= 12
-    following = document.words[each.last + 1 : each.last + 2]
-    pieces = bool(following) and following[0] in _PIECES
-    return joined and whole and each.dimension == "mass" and pieces
+            amounts_.append(Amount(value, concept, index, last, words[index]))
+    return amounts_
 
 
 def _amount(document: Document, index: int, units: dict[int, Term]) -> Amount | None:

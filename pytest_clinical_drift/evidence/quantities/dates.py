@@ -34,7 +34,7 @@ class Date:
 
 @once
 def dates(document: Document) -> list[Date]:
-    found: list[Date] = []
+    dates_: list[Date] = []
     words, kinds = document.words, document.kinds
     index, total = 0, len(words)
     while index < total:
@@ -53,12 +53,12 @@ def dates(document: Document) -> list[Date]:
         ):
             date = Date(int(words[index]), None, None, index, index)
         if date is not None:
-            if found and found[-1].last >= date.first:
-                found.pop()
-            found.append(date)
+            if dates_ and dates_[-1].last >= date.first:
+                dates_.pop()
+            dates_.append(date)
             index = date.last
         index += 1
-    return found
+    return dates_
 
 
 def _written(text: str, index: int) -> Date | None:

@@ -88,8 +88,8 @@ def once(find: Callable[Concatenate[Document, P], T]) -> Callable[Concatenate[Do
         key = (find, *args, *kwargs.values())
         if key not in document.cache:
             document.cache[key] = find(document, *args, **kwargs)
-        found: T = document.cache[key]
-        return found
+        value: T = document.cache[key]
+        return value
 
     return remembered
 

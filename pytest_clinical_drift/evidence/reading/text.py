@@ -63,7 +63,7 @@ def read(text: str) -> Document:
     visible = blank_hidden(text)
     removed: list[int] = []
     if not visible.isascii():
-        removed = [found.start() for found in _REMOVED.finditer(visible)]
+        removed = [match.start() for match in _REMOVED.finditer(visible)]
         if removed:
             visible = _REMOVED.sub("", visible)
         visible = visible.translate(_COMPATIBILITY)
@@ -129,6 +129,6 @@ def blank_hidden(text: str) -> str:
         text = "".join(pieces)
     if "<" in text or "&n" in text:
         text = _blank_comments(text) if "<!--" in text else text
-        text = _MARKUP.sub(lambda found: " " * len(found.group()), text)
-        text = _BREAK.sub(lambda found: "\n" + " " * (len(found.group()) - 1), text)
+        text = _MARKUP.sub(lambda match: " " * len(match.group()), text)
+        text = _BREAK.sub(lambda match: "\n" + " " * (len(match.group()) - 1), text)
     return text

@@ -242,8 +242,8 @@ def cut(text: str) -> tuple[Tokens, dict[int, int]]:
     bodies = list(map(BODIES.__getitem__, gaps))
     every_effect = list(map(EFFECTS.__getitem__, gaps))
     effects = {index: every_effect[index] for index in compress(range(len(gaps)), every_effect)}
-    found = Tokens(words, kinds, bodies, starts, ends)
-    return _expand(found, tokens, effects) if COMPOUND in kinds else (found, effects)
+    whole = Tokens(words, kinds, bodies, starts, ends)
+    return _expand(whole, tokens, effects) if COMPOUND in kinds else (whole, effects)
 
 
 def _expand(old: Tokens, tokens: list[str], effects: dict[int, int]) -> tuple[Tokens, dict[int, int]]:

@@ -43,7 +43,7 @@ def agreement_of_annotators(items: Sequence[ExternalItem]) -> dict[str, tuple[in
     for item in items:
         for place, own in enumerate(item.labels):
             others = {label for other, label in enumerate(item.labels) if other != place}
-            if len(item.labels) > 2 and len(others) == 1:
+            if len(others) == 1:
                 said = others.pop()
                 counts["wrong" if said else "right"][0] += own == said
                 counts["wrong" if said else "right"][1] += 1

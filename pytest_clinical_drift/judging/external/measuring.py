@@ -25,7 +25,10 @@ from pytest_clinical_drift.metrics.stats import proportion_interval
 
 SETS = ("primock57", "kqa", "healthbench")
 Outcome = tuple[bool, bool, bool]
-"""Label, what the judge says (true: wrong or missing), and whether the annotators were unanimous."""
+"""Label, what the judge says (true: wrong or missing), and whether the annotators were unanimous.
+
+What the judge leaves open, or did not answer, counts as an error whatever the label.
+"""
 
 
 def load_external(given: str) -> tuple[str, list[ExternalItem]]:
@@ -74,24 +77,35 @@ def _judge(item: ExternalItem, judges: Judges) -> Procedure[list[Outcome]]:
     if isinstance(item.item, Question):
         rulings = yield from settle([Point(item.item.about, item.item.kind, Raised.RULE, item.item)], judges)
         state = next(iter(rulings.values())).state
-        return [(item.wrong, state in (State.CONFIRMED, State.OPEN), item.unanimous)]
+        return [(item.wrong, _said(item.wrong, state is State.CONFIRMED, state is State.OPEN), item.unanimous)]
     read, _ = yield from read_all([item.item], judges)
     raised = [entry for entry in read[0][1] if entry.raised or entry.answer == UNSURE]
+    unread = any(entry.doubt == "missing" for entry in raised)
     points = [
         Point(about_entry(e), e.kind, Raised.READING if e.raised else Raised.UNSURE, question_for(item.item, e), e)
         for e in raised
     ]
     rulings = yield from settle(points, judges)
-    upheld = [str(p.entry.quote) for p in points if p.entry and rulings[p.about].state is State.CONFIRMED]
-    return [(s.wrong, hit, True) for s, hit in zip(item.statements, flagged(item.item.text, upheld), strict=True)]
+    confirmed, left_open = (
+        flagged(item.item.text, [p.entry.quote for p in points if p.entry and rulings[p.about].state is state])
+        for state in (State.CONFIRMED, State.OPEN)
+    )
+    return [
+        (statement.wrong, _said(statement.wrong, upheld and not unread, doubted or unread), True)
+        for statement, upheld, doubted in zip(item.statements, confirmed, left_open, strict=True)
+    ]
+
+
+def _said(wrong: bool, confirmed: bool, left_open: bool) -> bool:
+    return confirmed or (left_open and not wrong)
 
 
 def flagged(text: str, quotes: Sequence[str]) -> list[bool]:
     """For each line of a text whether a quotation covers half of it, or lies in it."""
     marked = []
     for quote in quotes:
-        found = re.search(r"\s+".join(map(re.escape, quote.split())), text, re.IGNORECASE)
-        marked += [found.span()] if found else []
+        match = re.search(r"\s+".join(map(re.escape, quote.split())), text, re.IGNORECASE)
+        marked += [match.span()] if match else []
     hits, start = [], 0
     for line in text.split("\n"):
         stop = start + len(line)
@@ -112,8 +126,8 @@ def _row(what: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 def _shares(hits: int, wrong: int, cleared: int, right: int) -> dict[str, Any]:
     """Counts with exact 95 % limits."""
-    found: dict[str, Any] = {"sensitivity": [hits, wrong], "specificity": [cleared, right]}
+    shares: dict[str, Any] = {"sensitivity": [hits, wrong], "specificity": [cleared, right]}
     for name, (part, of) in (("sensitivity", (hits, wrong)), ("specificity", (cleared, right))):
         interval = proportion_interval(part, of, confidence=0.95)
-        found[f"{name}_limits"] = [round(interval.low, 4), round(interval.high, 4)] if interval else None
-    return found
+        shares[f"{name}_limits"] = [round(interval.low, 4), round(interval.high, 4)] if interval else None
+    return shares

@@ -30,10 +30,10 @@ def load(folder: Path) -> list[ExternalItem]:
         raise InputError(f"{folder}: no '* - Checklist.xlsx' found; give the folder of the published data set")
     items = []
     for sheet in sheets:
-        found = _NAME.search(sheet.name)
-        if found is None:
+        match = _NAME.search(sheet.name)
+        if match is None:
             raise InputError(f"{sheet}: expected a name such as 'Day 1 Consultation 1 - Checklist.xlsx'")
-        day, number = int(found[1]), int(found[2])
+        day, number = int(match[1]), int(match[2])
         transcript = _dialogue(folder, f"day{day}_consultation{number:02d}")
         for title, statements in _notes(sheet):
             name = f"day{day}-{number:02d}-{sheet.parent.name}-{title}".lower().replace(" ", "-")

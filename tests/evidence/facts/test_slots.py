@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_clinical_drift.evidence.facts.fact import MEASURED, REACTS, STATED, TAKEN
+from pytest_clinical_drift.evidence.facts.fact import ALLERGY, MEASURED, MEDICATION, STATED
 from pytest_clinical_drift.evidence.facts.slots import parse_fact
 
 
 @pytest.mark.parametrize(
     ("text", "frame", "core"),
     [
-        ("sertraline 50 mg once daily", TAKEN, "drug:sertraline"),
-        ("no psychotropic medication", TAKEN, "class:psychotropic"),
-        ("penicillin allergy (anaphylaxis)", REACTS, "class:penicillin"),
-        ("ibuprofen causes wheeze", REACTS, "drug:ibuprofen"),
+        ("sertraline 50 mg once daily", MEDICATION, "drug:sertraline"),
+        ("no psychotropic medication", MEDICATION, "class:psychotropic"),
+        ("penicillin allergy (anaphylaxis)", ALLERGY, "class:penicillin"),
+        ("ibuprofen causes wheeze", ALLERGY, "drug:ibuprofen"),
         ("HbA1c 71 mmol/mol", MEASURED, "measure:hba1c"),
         ("severe asthma", STATED, "condition:severe asthma"),
         ("allergic rhinitis", STATED, "condition:allergic rhinitis"),
@@ -49,7 +49,7 @@ def test_quantities_of_a_fact() -> None:
 
 def test_the_case_may_say_what_kind_it_is() -> None:
     """The same words as an allergy and without a kind."""
-    assert parse_fact("latex", "allergy").frame == REACTS
+    assert parse_fact("latex", "allergy").frame == ALLERGY
     assert parse_fact("latex").frame == STATED
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Slot, Statement, content_of, stated_with
-from pytest_clinical_drift.evidence.facts.places import Scope, Span, places_of, stated, together
-from pytest_clinical_drift.evidence.mentions.context import reading
+from pytest_clinical_drift.evidence.facts.places import Span, Surroundings, places_of, stated, together
+from pytest_clinical_drift.evidence.mentions.context import context_flags
 from pytest_clinical_drift.evidence.reading.text import Document, tokenise
 from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, word_set
@@ -21,8 +21,8 @@ def statements(fact: Fact, document: Document) -> list[Statement]:
     if fact.core.denied:
         return list(_of_none(fact, document))
     reactions = [s for s in fact.details if s.concept is None or not any(m in s.concept.name for m in _UNSPECIFIC)]
-    found = [_of_mention(document, span, reactions) for span in _mentions(document, fact.core)]
-    kept = [s for s in found if s is not None]
+    statements_ = [_of_mention(document, span, reactions) for span in _mentions(document, fact.core)]
+    kept = [s for s in statements_ if s is not None]
     drug = fact.core.concept is not None and fact.core.concept.kind in (DRUG, DRUG_CLASS)
     intolerance = any(word.startswith("intoleran") for word in fact.document.words) or fact.kind == "intolerance"
     return kept if intolerance else kept + list(none_known(document, drug=drug))
@@ -38,8 +38,8 @@ def _mentions(document: Document, slot: Slot) -> list[Span]:
 
 
 def _of_mention(document: Document, span: Span, reactions: list[Slot]) -> Statement | None:
-    scope = Scope(document, span[0])
-    context = reading(document, *span)
+    scope = Surroundings(document, span[0])
+    context = context_flags(document, *span)
     words = document.words[scope.first : scope.stop]
     labels = " ".join(document.labels_of(span[0])[:2])
     listed = any(mark in labels for mark in ("allerg", "reaction", "intoleran"))
@@ -56,7 +56,7 @@ def _of_mention(document: Document, span: Span, reactions: list[Slot]) -> Statem
         return Statement(Said.DENIED, (span,), "denied", "denied")
     missing = [r.text for r in reactions if stated(document, r, scope) is None and stated(document, r) is None]
     for reaction in reactions:
-        denied = [p for p in places_of(document, reaction) if scope.holds(p[0]) and reading(document, *p).denied]
+        denied = [p for p in places_of(document, reaction) if scope.holds(p[0]) and context_flags(document, *p).denied]
         if denied and reaction.text in missing:
             return Statement(Said.CLASH, (span, denied[0]), f"{reaction.text} is denied", "denied", sure=False)
     return stated_with((span, *harmed), missing)
@@ -82,14 +82,13 @@ def none_known(document: Document, *, drug: bool = True) -> Iterator[Statement]:
     """ "NKDA", "no known allergies", "Allergies: none": of medicines, or of anything."""
     for place, word in enumerate(document.words):
         blanket = word in _BLANKET and (drug or word != "nkda")
-        answer = word in _NONE and _answers_heading(document, place)
-        if blanket or answer or (word in ("allergies", "allergy") and _denies_all(document, place, drug=drug)):
+        if blanket or (word in ("allergies", "allergy") and _denies_all(document, place, drug=drug)):
             yield Statement(Said.DENIED, ((place, place),), "no known allergies", "none-known")
 
 
 def _denies_all(document: Document, place: int, *, drug: bool) -> bool:
     """Whether "allergies" stands behind a denial, or before "none", and is not about some of them only."""
-    scope = Scope(document, place)
+    scope = Surroundings(document, place)
     before = document.words[max(scope.first, place - 4) : place]
     after = document.words[place + 1 : min(scope.stop, place + 4)]
     no = next((place - back for back, w in enumerate(reversed(before), 1) if w in _NO), -1)
@@ -98,15 +97,7 @@ def _denies_all(document: Document, place: int, *, drug: bool) -> bool:
     if partly or (drug and "food" in before) or (not drug and not _MEDICINES.isdisjoint(before)):
         return False
     named = no >= 0 and term_index(document).medicines_between(no + 1, place)
-    return (no >= 0 or labelled) and not named and not reading(document, place, place).other_person
-
-
-def _answers_heading(document: Document, place: int) -> bool:
-    """ "Allergies" on one line, "None known" on the next."""
-    begins = place == 0 or document.lines[place - 1] != document.lines[place]
-    labels = document.labels_of(place)[:1]
-    after = document.words[place + 1 : place + 2]
-    return begins and any(label.startswith(("allerg", "drug allerg")) for label in labels) and after[:1] != ["other"]
+    return (no >= 0 or labelled) and not named and not context_flags(document, place, place).other_person
 
 
 def _of_none(fact: Fact, document: Document) -> Iterator[Statement]:
@@ -115,7 +106,7 @@ def _of_none(fact: Fact, document: Document) -> Iterator[Statement]:
     substance, index = fact.core.concept, term_index(document)
     one = substance is not None and substance.kind in (DRUG, DRUG_CLASS)
     for span in places_of(document, fact.core) if one else [(t.first, t.last) for t in index.medicines]:
-        scope, context = Scope(document, span[0]), reading(document, *span)
+        scope, context = Surroundings(document, span[0]), context_flags(document, *span)
         beside = document.words[max(scope.first, span[0] - 4) : min(scope.stop, span[1] + 4)]
         if not any(word.startswith(_WORDS) for word in beside):
             continue

@@ -8,9 +8,6 @@ from pytest_clinical_drift.evidence.advice.breach import Breach
 from pytest_clinical_drift.evidence.entities.scores import ScoredEntities
 from pytest_clinical_drift.evidence.facts.fact import RETAINED
 
-NOT_ENGLISH = "not-english"
-"""Rule of findings in a text that rules cannot read: every fact is unclear."""
-
 
 @dataclass(frozen=True, slots=True)
 class Quote:
@@ -78,7 +75,7 @@ class PairFinding(Contradiction):
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class GraderAddress:
     """Words of the model that speak to whoever grades it."""
 
     turn: int
@@ -104,4 +101,4 @@ class Findings:
     pairs: tuple[tuple[int, int], ...]
     """Adjacent turns that gave advice and were compared."""
     conflicts: tuple[PairFinding, ...]
-    addresses: tuple[Address, ...]
+    addresses: tuple[GraderAddress, ...]

@@ -1,4 +1,4 @@
-"""How close a run of 48 cases x 10 turns comes to its critical path: `python -m benchmarks.frontier`."""
+"""How close a run of 48 cases x 10 turns comes to its critical path: `python -m benchmarks.scheduler`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import httpx2
 from engine_cases import make_cases
 from engine_server import ChatServer, completion, reply_text
 
-from pytest_clinical_drift.conversation.frontier import Plan, run_conversations
+from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.conversation.store import Store
 from pytest_clinical_drift.subjects.server import ServerSubject
 from pytest_clinical_drift.transcript import Transcript
@@ -47,7 +47,7 @@ def run(target: str, transport: httpx2.AsyncBaseTransport | None, **settings: ob
         run_conversations(make_cases(CASES, TURNS), subject, Plan(), on_finished=done.append, store=stored)
         seconds = time.perf_counter() - started
         stored.end(finished=True)
-    if len(done) != CASES or any(transcript.incomplete for transcript in done):
+    if len(done) != CASES or any(transcript.failure for transcript in done):
         sys.exit("not every conversation came to its end")
     return seconds, subject
 
@@ -72,7 +72,7 @@ def main() -> int:
     held.append(report("limit of 16, 50 ms in process", seconds, REQUESTS / 16 * 0.05, 1.25))
     seconds, subject = run("m@http://in.process/v1", InProcess(0.05))
     report(f"adaptive start (8 to {int(subject.limiter.limit)})", seconds, CRITICAL_PATH * 0.05, None)
-    print(f"frontier: {sum(held)} of {len(held)} goals held")
+    print(f"scheduler: {sum(held)} of {len(held)} goals held")
     return 0 if all(held) else 1
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Statement, stated_with
-from pytest_clinical_drift.evidence.facts.places import Scope, Span, denied_outright, stated
-from pytest_clinical_drift.evidence.mentions.context import reading
+from pytest_clinical_drift.evidence.facts.places import Span, Surroundings, denied_outright, stated
+from pytest_clinical_drift.evidence.mentions.context import context_flags
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen, compare, read_regimen
 from pytest_clinical_drift.evidence.reading.text import HEADING, LABEL, Document
 from pytest_clinical_drift.evidence.terms.index import cues_between, term_index
@@ -29,7 +29,7 @@ _TURNS = frozenset(("when", "after", "because", "since", "while", "once", "smoki
 
 def intake(document: Document, mention: Term) -> str:
     """What a mention says about taking the medicine."""
-    context = reading(document, mention.first, mention.last)
+    context = context_flags(document, mention.first, mention.last)
     if context.other_person:
         return ANOTHER
     if _is_allergen(document, mention) or is_modifier(document, mention.last):
@@ -42,7 +42,7 @@ def intake(document: Document, mention: Term) -> str:
         return DENIED_NOW
     if context.hypothetical:
         return ASKED
-    return PAST if context.historical and not context.dated else NOW
+    return PAST if context.historical else NOW
 
 
 def _is_allergen(document: Document, mention: Term) -> bool:
@@ -119,16 +119,16 @@ def statements(fact: Fact, document: Document) -> list[Statement]:
         return []
     if fact.core.denied:
         return list(_of_absence(document, concept))
-    found = [_of_mention(fact, document, mention) for mention in mentions_of(document, concept)]
-    return [s for s in found if s is not None] or list(_of_class(document, concept))
+    said = [_of_mention(fact, document, mention) for mention in mentions_of(document, concept)]
+    return [s for s in said if s is not None] or list(_of_class(document, concept))
 
 
 def mentions_of(document: Document, medicine: Concept) -> list[Term]:
     """Where a medicine is named: itself, a brand, a member of the class, a combination, or a clipped name."""
     index = term_index(document)
-    found = [*index.exact.get(medicine.id, ()), *index.within(medicine.id)]
-    found = found or (list(_clipped(document, medicine)) if medicine.kind == DRUG else [])
-    return found or [t for part in medicine.contains for t in index.exact.get(part, ())]
+    mentions = [*index.exact.get(medicine.id, ()), *index.within(medicine.id)]
+    mentions = mentions or (list(_clipped(document, medicine)) if medicine.kind == DRUG else [])
+    return mentions or [t for part in medicine.contains for t in index.exact.get(part, ())]
 
 
 def _clipped(document: Document, medicine: Concept) -> Iterator[Term]:
@@ -151,7 +151,7 @@ def _of_mention(fact: Fact, document: Document, mention: Term) -> Statement | No
     evidence = ((min(mention.first, regimen.first), max(mention.last, regimen.last)),)
     missing: list[str] = []
     conflict = compare(fact.regimen, regimen, missing) if fact.regimen is not None else ""
-    scope = Scope(document, mention.first)
+    scope = Surroundings(document, mention.first)
     missing += [slot.text for slot in fact.details if stated(document, slot, scope) is None]
     if fact.ended and state in (STOPPED, PAST, DENIED_NOW):
         return stated_with(evidence, missing)

@@ -43,28 +43,28 @@ def run_conversations(
 ) -> None:
     """Run every case (and repeat) to its end; `on_finished` gets each transcript as soon as it is complete."""
     waiting = deque((case, repeat) for case in cases for repeat in range(plan.repeats))
-    frontier = _Frontier(waiting, plan, on_finished, stop, store, progress or Progress())
+    scheduler = _Scheduler(waiting, plan, on_finished, stop, store, progress or Progress())
     subject = subject.as_asked() if isinstance(subject, VersatileSubject) else subject
     if isinstance(subject, ConcurrentSubject):
         if (slots := subject.slots) is not None:
-            frontier.most_at_once, frontier.side_by_side = (lambda: slots), False
-        asyncio.run(_ask_all_at_once(frontier, subject))
+            scheduler.most_at_once, scheduler.side_by_side = (lambda: slots), False
+        asyncio.run(_ask_all_at_once(scheduler, subject))
     elif isinstance(subject, BatchedSubject):
-        frontier.most_at_once = lambda: subject.batch_size
+        scheduler.most_at_once = lambda: subject.batch_size
         with contextlib.suppress(RunStopped):
-            while (requests := frontier.admit()) and not stop():
-                subject.answer(requests, frontier.deliver)
+            while (requests := scheduler.admit()) and not stop():
+                subject.answer(requests, scheduler.deliver)
     elif isinstance(subject, SequentialSubject):
         # case after case, since nothing is gained by interleaving: the first test has its result early
-        frontier.most_at_once = lambda: 1
-        pending = deque(frontier.admit())
+        scheduler.most_at_once = lambda: 1
+        pending = deque(scheduler.admit())
         while pending and not stop():
             request = pending.popleft()
-            pending.extend(frontier.deliver(request, _refused(request) or subject.respond(request)))
+            pending.extend(scheduler.deliver(request, _refused(request) or subject.respond(request)))
 
 
 @dataclass(slots=True)
-class _Frontier:
+class _Scheduler:
     """What can be asked now. Stored replies come first, new ones are stored before anything else happens.
 
     Where replies are kept, they depend on the messages alone: two cases that say the same share one reply.
@@ -170,11 +170,11 @@ def _question(request: Request) -> Question:
     return request.repeat, digest.digest()
 
 
-async def _ask_all_at_once(frontier: _Frontier, subject: ConcurrentSubject) -> None:
+async def _ask_all_at_once(scheduler: _Scheduler, subject: ConcurrentSubject) -> None:
     """Everything that can be asked is in flight; the subject finds its own pace."""
 
     async def ask(request: Request, group: asyncio.TaskGroup) -> None:
-        send(frontier.deliver(request, await subject.ask(request)), group)
+        send(scheduler.deliver(request, await subject.ask(request)), group)
 
     def send(requests: Sequence[Request], group: asyncio.TaskGroup) -> None:
         for request in requests:
@@ -182,11 +182,11 @@ async def _ask_all_at_once(frontier: _Frontier, subject: ConcurrentSubject) -> N
 
     async def converse() -> None:
         async with asyncio.TaskGroup() as group:
-            send(frontier.admit(), group)
+            send(scheduler.admit(), group)
 
     conversations = asyncio.create_task(converse())
     try:
-        while not conversations.done() and not frontier.stop():
+        while not conversations.done() and not scheduler.stop():
             await asyncio.wait([conversations], timeout=_STOP_POLL_SECONDS)
         conversations.cancel()
         with contextlib.suppress(asyncio.CancelledError):

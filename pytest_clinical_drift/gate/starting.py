@@ -1,0 +1,80 @@
+"""`clinical-drift start`: from a candidate and a judge to a first verdict, with the files that a project commits."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Literal
+
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.gate.api import Settings
+from pytest_clinical_drift.gate.calibrate import calibrate, labelled_set
+from pytest_clinical_drift.gate.estimate import estimate
+from pytest_clinical_drift.gate.items import STUDY
+from pytest_clinical_drift.gate.run import GateRun
+from pytest_clinical_drift.judging.calibrating import CALIBRATIONS
+from pytest_clinical_drift.report.page import text_lines
+
+Say = Callable[[str], object]
+CiSystem = Literal["github", "gitlab", "none"]
+CI_FILES: Mapping[str, str] = {"github": ".github/workflows/clinical-drift.yml", "gitlab": ".gitlab-ci.yml"}
+FIRST_CASES = 3
+"""Cases of the first run: the shortest ones."""
+
+
+def start(settings: Settings, *, ci: CiSystem, agree: Callable[[], bool], say: Say) -> int:
+    """Check both models, say what they cost, calibrate, write what is missing and run the first cases.
+
+    `agree` is asked between the price and the first request that costs anything. The exit code is that of the run.
+    """
+    run = GateRun(settings, lambda case, transcript: ())
+    first = sorted(run.cases.values(), key=lambda case: (len(case.turns), case.id))[:FIRST_CASES]
+    if not run.session.judges:
+        raise InputError("start: a judge reads the conversations; name one with --drift-judge SPEC")
+    run.session.refuse_subject()
+    for remark in (*run.subject.check(run.gate.cases), *(r for judge in run.session.judges for r in judge.check())):
+        say(remark)
+    say(f"the first {len(first)} cases")
+    for line in estimate(first, run.plan, session=run.session):
+        say(f"  {line}")
+    say(f"all {len(run.cases)} cases")
+    for line in estimate(list(run.cases.values()), run.plan, session=run.session, calibration=False):
+        say(f"  {line}")
+    if not agree():
+        say("nothing was asked and nothing was written")
+        return 0
+    if not run.session.has_calibration:
+        labelled, folder = labelled_set(run.session.options.calibration_set, None), settings.root / CALIBRATIONS
+        calibrate(
+            settings.judges, settings.judge_settings, labelled=labelled, external=(), out=folder, root=settings.root,
+            say=say,
+        )  # fmt: skip
+    for path, text in _files(settings, ci).items():
+        say(_write_new(settings.root / path, text))
+    command = ["pytest", "--model", settings.model, *(f"{STUDY}/{case.id}" for case in first)]
+    say(f"$ {' '.join(command)}")
+    code = subprocess.run([sys.executable, "-m", *command], cwd=settings.root, check=False).returncode
+    say(f"next, the release verdict on all {len(run.cases)} cases: pytest --model {settings.model} --junitxml=gate.xml")
+    return code
+
+
+def _files(settings: Settings, ci: CiSystem) -> dict[str, str]:
+    """What a project commits besides the calibration, by path."""
+    keys = [s["key_env"] for s in (settings.settings, settings.judge_settings) if "key_env" in s]
+    files = {
+        "pytest.ini": text_lines("start.txt.j2", "pytest_ini", settings=settings),
+        "thresholds.yaml": text_lines("start.txt.j2", "thresholds"),
+    }
+    if ci in CI_FILES:
+        files[CI_FILES[ci]] = text_lines("start.txt.j2", ci, settings=settings, keys=list(dict.fromkeys(keys)))
+    return {path: "\n".join(lines) + "\n" for path, lines in files.items()}
+
+
+def _write_new(path: Path, text: str) -> str:
+    if path.exists():
+        return f"{path} already exists; not overwritten"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return f"written: {path}"

@@ -1,0 +1,117 @@
+"""PDSQI-9 on request: nine attributes of a summary, rated in two wordings of our own (Croxford et al. 2025)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.conversation.hygiene import strip_reasoning
+from pytest_clinical_drift.evidence.terms.vocabulary import load_data
+from pytest_clinical_drift.judging.answers import strict_object
+from pytest_clinical_drift.judging.entries import ReadingAnswer
+from pytest_clinical_drift.judging.material import messages_of, record_of
+from pytest_clinical_drift.judging.procedure import Ask, Judges, Procedure
+from pytest_clinical_drift.judging.readings import PDSQI, Reading
+from pytest_clinical_drift.metrics.recall import mean
+from pytest_clinical_drift.transcript import Transcript
+
+SCALED = ("cited", "accurate", "thorough", "useful", "organised", "comprehensible", "succinct", "synthesised")
+"""Attributes with grades from 1 to 5; more is better."""
+STIGMATISING = "stigmatising"
+"""1 where the summary is, 0 where it is not."""
+ATTRIBUTES = (*SCALED, STIGMATISING)
+WORDINGS = (1, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """One summary in one wording."""
+
+    turn: int
+    wording: int
+    scores: tuple[tuple[str, int], ...] = ()
+    """By attribute; one that was not rated, or does not apply, is missing."""
+    failed: str = ""
+    """Why there are none."""
+
+
+def rated_turns(case: Case) -> tuple[int, ...]:
+    """After which turns a summary is rated: turn 10, or the last of a shorter case, and the last."""
+    return tuple(sorted({case.horizon, len(case.turns)}))
+
+
+def rate(case: Case, transcript: Transcript, judges: Judges) -> Procedure[tuple[Rating, ...]]:
+    """Rate the summaries of a conversation, each with one request per wording."""
+    readings = [
+        rating_reading(case, exchange.turn, strip_reasoning(exchange.summary.text))
+        for exchange in transcript.exchanges
+        if exchange.turn in rated_turns(case) and exchange.has_summary
+    ]
+    asks = [Ask(reading, wording, "reader") for reading in readings for wording in WORDINGS]
+    answers = yield asks
+    return tuple(_rating(ask, answers[ask.key]) for ask in asks if judges.reads)
+
+
+def rating_reading(case: Case, turn: int, text: str) -> Reading:
+    """The summary with its sources; the version of the prompts is part of its identity."""
+    return Reading(PDSQI, case.id, turn, text, messages_of(case, 1, turn), record_of(case, turn), source=version())
+
+
+def _rating(ask: Ask, answer: object) -> Rating:
+    if not isinstance(answer, ReadingAnswer) or answer.failed:
+        return Rating(ask.item.turn, ask.wording, failed=getattr(answer, "failed", "") or "no answer")
+    return Rating(ask.item.turn, ask.wording, scores_in(answer.given))
+
+
+def scores_in(given: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
+    """The scores of an answer that lie on their scale; anything else is not rated."""
+    ratings = given.get("ratings")
+    if not isinstance(ratings, Mapping):
+        return ()
+    found = []
+    for name in ATTRIBUTES:
+        entry = ratings.get(name)
+        score = entry.get("score") if isinstance(entry, Mapping) else entry
+        low, high = (0, 1) if name == STIGMATISING else (1, 5)
+        if isinstance(score, int | float) and not isinstance(score, bool) and score == int(score):
+            found += [(name, int(score))] if low <= score <= high else []
+    return tuple(found)
+
+
+def fully_rated(given: Mapping[str, Any]) -> bool:
+    """Whether an answer has every score; only `synthesised` may not apply."""
+    return {*ATTRIBUTES} <= {*dict(scores_in(given)), "synthesised"}
+
+
+def pdsqi_scores(ratings: Sequence[Rating]) -> tuple[tuple[str, float | None], ...]:
+    """The figures that a project may set limits on: each attribute's mean over the rated summaries and wordings."""
+    if not ratings:
+        return ()
+    return tuple(
+        (f"{PDSQI}.{name}", mean(float(dict(r.scores)[name]) for r in ratings if name in dict(r.scores)))
+        for name in ATTRIBUTES
+    )
+
+
+# ---- what is said to a judge
+
+
+def version() -> str:
+    """Version and fingerprint of the prompts."""
+    texts = load_data("pdsqi_prompts")
+    digest = hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()[:8]
+    return f"{texts['version']}-{digest}"
+
+
+def rating_schema() -> dict[str, Any]:
+    """The JSON schema of the answer."""
+    reason = {"type": "string"}
+    scale = {"type": "integer", "minimum": 1, "maximum": 5}
+    scores: dict[str, Any] = dict.fromkeys(SCALED, scale) | {STIGMATISING: {"type": "integer", "enum": [0, 1]}}
+    scores["synthesised"] = {"anyOf": [scale, {"type": "null"}]}
+    rated = {name: strict_object({"reason": reason, "score": score}) for name, score in scores.items()}
+    return strict_object({"ratings": strict_object(rated)})

@@ -1,0 +1,59 @@
+"""PDSQI-9 over a set: the mean of each attribute at turn 10 and at the end, and how far the two wordings agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pytest_clinical_drift.judging.pdsqi import ATTRIBUTES, SCALED, WORDINGS, Rating
+from pytest_clinical_drift.metrics.agreement import icc_2_1
+from pytest_clinical_drift.metrics.recall import mean
+from pytest_clinical_drift.scoring.assessment import CaseAssessment
+
+OVERALL = "overall"
+"""The mean of the attributes with grades from 1 to 5."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeFigures:
+    """One attribute over the cases, one conversation of each."""
+
+    attribute: str
+    at_horizon: float | None
+    """Mean at turn 10, or at the last turn of a shorter case, over cases and wordings."""
+    at_end: float | None
+    cases: int
+    """Whose last summary is rated in both wordings: the items of the ICC."""
+    icc: float | None
+    """ICC(2,1) of the two wordings; None where it is undefined."""
+    icc_low: float | None
+    icc_high: float | None
+
+
+def attribute_figures(runs: Sequence[CaseAssessment], *, confidence: float) -> tuple[AttributeFigures, ...]:
+    """Figures of every attribute, and of all that are graded together; empty where nothing was to be rated."""
+    if not any(run.pdsqi for run in runs):
+        return ()
+    readers: dict[str, Callable[[Rating], float | None]] = {
+        name: lambda rating, name=name: dict(rating.scores).get(name)  # type: ignore[misc]
+        for name in ATTRIBUTES
+    }
+    readers[OVERALL] = lambda rating: mean(value for name, value in rating.scores if name in SCALED)
+    return tuple(_figures(name, read, runs, confidence) for name, read in readers.items())
+
+
+def _figures(
+    name: str, read: Callable[[Rating], float | None], runs: Sequence[CaseAssessment], confidence: float
+) -> AttributeFigures:
+    last = [{r.wording: read(r) for r in run.pdsqi if r.turn == len(run.turns)} for run in runs]
+    pairs = [row for found in last if None not in (row := [found.get(wording) for wording in WORDINGS])]
+    icc = icc_2_1([[v for v in pair if v is not None] for pair in pairs], confidence=confidence)
+    return AttributeFigures(
+        attribute=name,
+        at_horizon=mean(mean(read(r) for r in run.pdsqi if r.turn == run.horizon) for run in runs),
+        at_end=mean(mean(found.values()) for found in last),
+        cases=len(pairs),
+        icc=icc.value if icc else None,
+        icc_low=icc.low if icc else None,
+        icc_high=icc.high if icc else None,
+    )

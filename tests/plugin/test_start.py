@@ -1,0 +1,84 @@
+"""`clinical-drift start`: one command from two models to a first verdict."""
+
+from __future__ import annotations
+
+import configparser
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+from judged_project import lay_out, write_set
+
+from pytest_clinical_drift.cli import main
+from pytest_clinical_drift.verdict.thresholds import load_thresholds
+
+JUDGE = ("--drift-judge", "python:judge:make", "--drift-judge-set", "calibration_set=labelled.jsonl")
+MODEL = ("--model", "python:model:make", "--drift-set", "revision=r1")
+
+
+@pytest.fixture
+def home(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
+    lay_out(pytester)
+    write_set(pytester.path / "labelled.jsonl", faults=2, clean=2)
+    monkeypatch.syspath_prepend(pytester.path)
+    monkeypatch.setenv("PYTHONPATH", str(pytester.path))
+    return pytester.path
+
+
+def test_one_command_calibrates_writes_the_project_and_runs_three_cases(
+    home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    code = main(["start", *MODEL, *JUDGE, "--yes"])
+    text = capfd.readouterr().out
+    # the model forgets nearly everything, which rules confirm even where no judge is at its floor
+    assert code == 1, text
+    assert len(list((home / "calibration").glob("*.json"))) == 1
+    ini = configparser.ConfigParser()
+    ini.read(home / "pytest.ini")
+    assert dict(ini["pytest"]) == {
+        "drift_judge": "python:judge:make",
+        "drift_judge_set": "\ncalibration_set=labelled.jsonl",
+        "drift_set": "\nrevision=r1",
+        "drift_strict": "true",
+    }
+    load_thresholds(home / "thresholds.yaml")
+    workflow = yaml.safe_load((home / ".github/workflows/clinical-drift.yml").read_text(encoding="utf-8"))
+    runs = [step["run"] for step in workflow["jobs"]["gate"]["steps"] if "run" in step]
+    assert runs[-1] == "pytest --model 'python:model:make' --junitxml=gate.xml"
+    price, verdict = text.index("the first 3 cases"), text.index("PARTIAL (3 of 60)")
+    assert price < text.index("prompts version") < verdict < text.index("next, the release verdict on all 60 cases")
+
+
+def test_files_that_exist_are_kept(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    finished = subprocess.CompletedProcess((), 7)
+    monkeypatch.setattr("pytest_clinical_drift.gate.starting.subprocess.run", lambda *_, **__: finished)
+    assert main(["start", *MODEL, *JUDGE, "--yes", "--ci", "gitlab"]) == 7
+    assert (home / "pytest.ini").read_text(encoding="utf-8") == "[pytest]\n"
+    assert "pytest.ini already exists; not overwritten" in capsys.readouterr().out
+    assert yaml.safe_load((home / ".gitlab-ci.yml").read_text(encoding="utf-8"))["clinical-drift"]["script"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (JUDGE, "start: name the candidate with --model SPEC"),
+        (MODEL, "start: name the judge with --drift-judge SPEC"),
+        ((*MODEL, *JUDGE), "start: nothing was asked; add --yes to go ahead without a prompt"),
+        ((*MODEL, "--drift-judge", "rules", "--yes"), "start: a judge reads the conversations"),
+        ((*MODEL, "--drift-judge", "python:model:make", "--yes"), "the judge is the model under test"),
+        (("--model", "nowhere:x", *JUDGE, "--yes"), "unknown prefix 'nowhere:'"),
+    ],
+)
+def test_what_is_missing_is_one_sentence_and_nothing_is_written(
+    home: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], sentence: str
+) -> None:
+    assert main(["start", *arguments]) == 4
+    error = capsys.readouterr().err
+    assert sentence in error
+    assert error.count("\n") == 1
+    assert not (home / "pytest.ini").exists()
+    assert not (home / "calibration").exists()
