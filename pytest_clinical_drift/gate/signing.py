@@ -17,10 +17,10 @@ from pytest_clinical_drift.results.releases import (
     RELEASE_FILE,
     Decision,
     Release,
+    made_of,
     read_release,
     record_hash,
     rereads_in,
-    tested_by,
     write_release,
 )
 from pytest_clinical_drift.results.sheet import read_sheet
@@ -56,7 +56,7 @@ def sign(
         verdict=result.verdict,
         hazards=tuple(dict.fromkeys((*sheet.hazards, *result.hazards))),
         rereads=rereads_in(result),
-        tested=tested_by(result.manifest),
+        tested=made_of(result.manifest),
     )
     file = write_release(results, release)
     try:
