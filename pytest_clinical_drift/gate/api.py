@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_clinical_drift.cases.sharding import Shard
 from pytest_clinical_drift.conversation.runner import BackgroundRunner
-from pytest_clinical_drift.errors import InputError, SubjectError
+from pytest_clinical_drift.errors import FailureCode, InputError, SubjectError, failure
 from pytest_clinical_drift.gate.collected import CollectedCases
 from pytest_clinical_drift.gate.deciders import deciders_of
 from pytest_clinical_drift.gate.manifest import make_manifest
@@ -137,7 +137,9 @@ def _carry_out(run: GateRun, chosen: Sequence[str]) -> GateResult:
             try:
                 transcripts[case_id], assessments = run.assess(case_id)
             except SubjectError as error:
-                transcripts[case_id] = (Transcript(case_id, (), incomplete=str(error)),)
+                transcripts[case_id] = (
+                    Transcript(case_id, (), failure=failure(FailureCode.SUBJECT_STOPPED, error=str(error))),
+                )
                 assessments = (run.scorer.score(run.cases[case_id], transcripts[case_id][0]),)
             collected.add(run.gate.judge(assessments, run.session.deciding), assessments)
     finally:

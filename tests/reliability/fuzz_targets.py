@@ -442,7 +442,7 @@ class _Talk:
     def ask(self) -> Outcome:
         reply = asyncio.run(self._ask())
         if reply.error is not None:
-            check_sentence(reply.error.encode("utf-8", "backslashreplace").decode())
+            check_sentence(str(reply.error).encode("utf-8", "backslashreplace").decode())
             return "outage"
         return "read"
 
