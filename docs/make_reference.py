@@ -66,6 +66,8 @@ RESULTS = {
     "not_gated": "metrics of the bundled gate that these thresholds leave out",
     "gated_by_default": "metrics that the thresholds leave out and that are gated all the same",
     "alarms": "per kind: how many are confirmed, open, dismissed",
+    "findings": "groups of alarms on one fact or demand on turns in a row, by state: all, and the severe ones",
+    "hazards": "hazards that the cases name, each with its cases",
     "to_read": "groups of open alarms that a person would have to read",
     "severe_to_read": "the severe ones among them",
     "unread": "confirmed breaches that no person has read",
