@@ -75,7 +75,7 @@ RESULTS = {
     "manifest": "what produced the figures, see below",
     "average_context_tokens_curve": "prompt tokens of the summaries per turn, mean over cases",
     "truth_decay_rate_per_1000_tokens": "recall lost per thousand tokens of context; null without token counts",
-    "trend": "shape of the mean curve, with its line",
+    "trend": "the mean curve, with its line",
     "repeat_spread": "how far the repeats of a case differ; null without repeats",
     "baseline": "comparison with the earlier run; null without one",
     "canaries": "faults put into copies of the model's texts: how many the judge confirmed, of how many",
