@@ -41,6 +41,26 @@ class MissingDependency(InputError):
     """A feature was asked for whose optional dependency or weights are not here; the message says what to install."""
 
 
+def not_loadable(module: str, error: Exception, missing: str, misfit: str) -> MissingDependency:
+    """What to tell where an import fails: `missing` without the package, else how it fails beside numpy, and `misfit`.
+
+    A package built for another numpy raises almost anything when it is imported.
+    """
+    if isinstance(error, ModuleNotFoundError) and error.name == module:
+        return MissingDependency(missing)
+    installed = " beside ".join(f"{name} {_version(name)}" for name in (module, "numpy"))
+    return MissingDependency(f"{installed} cannot be loaded ({type(error).__name__}: {error}): {misfit}")
+
+
+def _version(package: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "of unknown version"
+
+
 class SubjectError(DriftError):
     """The subject could not be run: the case is INCOMPLETE, which says nothing about the model's memory."""
 

@@ -100,16 +100,6 @@ def _verify(options: argparse.Namespace) -> int:
 
         today = datetime.datetime.now(tz=datetime.UTC).date()
         return verify_release(options.folder, options.allowed_signers, say, today)
-    return _verify_slate(options)
+    from pytest_clinical_drift.ranking.freezing import verify_slate
 
-
-def _verify_slate(options: argparse.Namespace) -> int:
-    from pytest_clinical_drift.ranking.freezing import verify
-
-    result = verify(options.folder, options.sha256)
-    for problem in result.problems:
-        say(problem)
-    say(f"{'unchanged' if result.unchanged else 'CHANGED'}: {options.folder}\nsha256 {result.sha256}")
-    if result.unchanged and options.sha256 is None:
-        say("without --sha256 this shows only that folder and manifest agree, not that both are the old ones")
-    return 0 if result.unchanged else 1
+    return verify_slate(options.folder, options.sha256, say)

@@ -68,18 +68,22 @@ class _Line:
         self.failures = 0
         self.given_up = ""
         self._thread: threading.Thread | None = None
+        self._broken = ""
 
     def put(self, asked: Sequence[Asked]) -> None:
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="clinical-drift-judge", daemon=True)
             self._thread.start()
         self.feed.put(asked)
+        if self._broken:
+            self.feed.abandon(self._broken)
 
     def _run(self) -> None:
         try:
             self.judge.work(self.feed)
         except BaseException as error:  # whatever ended this thread is an outage of the judge, not of the run
-            self.given_up = f"the judge broke off ({type(error).__name__}: {error})"[:300]
+            self.given_up = self._broken = f"the judge broke off ({type(error).__name__}: {error})"[:300]
+            self.feed.abandon(self._broken)
 
     def stop(self, *, close: bool) -> None:
         self.feed.stop()

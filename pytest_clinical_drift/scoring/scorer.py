@@ -91,10 +91,8 @@ class Scorer:
 
         `judged` is what rules, judge and people made of it, `deciding` the groups of kinds in which the judge decides.
         """
-        findings = judged.findings if judged is not None else self.find(case, transcript)
-        judgement = judged.judgement if judged is not None else ConversationJudgement()
-        ratings = judged.ratings if judged is not None else ()
-        ruled = judgement.rulings
+        judged = judged or JudgedConversation(self.find(case, transcript), ConversationJudgement())
+        findings, judgement, ruled = judged.findings, judged.judgement, judged.judgement.rulings
         turns, fact_alarms = _turns(case, findings, transcript, judgement, deciding)
         conflict, conflicts = judged_pairs(case, findings, judgement, deciding, transcript.exchanges)
         replies = list(reply_alarms(case, findings, ruled, deciding))
@@ -118,10 +116,9 @@ class Scorer:
             )
             for alarm in fact_alarms
         ]
-        alignment = Alignment(reason=self.no_embedder)
+        alignment, texts = Alignment(reason=self.no_embedder), transcript.replies
         if self.embedder is not None:
             alignment = align([visible(e.reply) for e in transcript.exchanges], case.target_plan, self.embedder)
-        texts = transcript.replies
         cleaned = [str(exchange.turn) for exchange in transcript.exchanges if exchange.cleaned]
         unfinished = transcript.failure or _cut_off(case, turns, replies)
         asked = [r for r in ruled.values() if any(not o.by_person for o in r.opinions)]
@@ -144,9 +141,9 @@ class Scorer:
                 if a.state == CONFIRMED
             ),
             audit=audit_count(ruled),
-            canaries=judged.canaries if judged is not None else (),
+            canaries=judged.canaries,
             care=tuple(sorted(judgement.care.items())),
-            requests=judgement.requests + len(ratings),
+            requests=judgement.requests + len(judged.ratings),
             unsure=tuple(sorted(judgement.unsure.items())),
             rules_against_judge=_rules_against_judge(findings, judgement),
             alignment=alignment.score,
@@ -168,8 +165,8 @@ class Scorer:
             completion_tokens=_total([reply.usage.completion_tokens for reply in texts]),
             tags=case.tags,
             notes=(f"repetition was cut from the history after turn {', '.join(cleaned)}",) if cleaned else (),
-            scores=(*own, *pdsqi_scores(ratings)),
-            pdsqi=ratings,
+            scores=(*own, *pdsqi_scores(judged.ratings)),
+            pdsqi=judged.ratings,
             single=score_single(case, transcript, judgement.single, deciding),
         )
 

@@ -87,7 +87,7 @@ def test_session_from_the_page_to_the_verdict(
     introduce(page)
     for _ in range(3):
         answer(page, "1", AWKWARD)
-        assert page.locator("#status").inner_text() == "Recorded: retained."
+        assert page.locator("#status").inner_text() == "Recorded: goes: the summary states it, whole."
         page.keyboard.press("Enter")
     case_id = page.locator(".where span").nth(1).inner_text()
     answer(page, "3")
@@ -181,7 +181,7 @@ def test_two_tabs_share_one_chain(page: Any, results: Path, tmp_path: Path) -> N
 def test_one_answer_for_turns_in_a_row(page: Any, tmp_path: Path) -> None:
     """`g` repeats the answer on the other turns of the same fact, each with a record of its own."""
     introduce(page)
-    while "turns in a row" not in page.locator(".where").inner_text():
+    while "turns in a row" not in page.locator("#card").inner_text():
         page.keyboard.press("ArrowRight")
     answer(page, "3")
     page.keyboard.press("g")
@@ -190,13 +190,44 @@ def test_one_answer_for_turns_in_a_row(page: Any, tmp_path: Path) -> None:
     assert len({record.question for record in records}) == 2
 
 
+def test_saved_file_is_opened_and_a_changed_one_refused(page: Any, tmp_path: Path) -> None:
+    """Answers come back from the file in a browser that has kept nothing; one changed byte, and it is refused."""
+    introduce(page)
+    answer(page, "3")
+    file = saved(page, tmp_path / "reviews.jsonl")
+    changed = tmp_path / "changed.jsonl"
+    changed.write_text(file.read_text(encoding="utf-8").replace("contradicted", "retained"), encoding="utf-8")
+    fresh = page.context.browser.new_context().new_page()
+    fresh.goto(page.url)
+    fresh.set_input_files("#open", changed)
+    fresh.locator("#status", has_text="changed.jsonl was changed after it was written.").wait_for()
+    assert fresh.locator("#count").inner_text().startswith("0 of ")
+    fresh.set_input_files("#open", file)
+    fresh.locator("#status", has_text="Opened 1 record from reviews.jsonl.").wait_for()
+    assert fresh.locator("#count").inner_text().startswith("1 of ")
+    assert fresh.locator("#reviewer").input_value() == "Ada Brühl"
+    fresh.context.close()
+
+
+def test_filter_shows_what_fits(page: Any) -> None:
+    """By case, and by what has no answer yet."""
+    introduce(page)
+    page.fill("#case", "bela")
+    page.press("#case", "Tab")
+    assert page.locator(".where span").first.inner_text() == "1 of 1"
+    assert page.locator(".where span").nth(1).inner_text() == "bela"
+    page.locator("#asked").focus()
+    answer(page, "3")
+    page.select_option("#filter", "open")
+    assert "Nothing fits" in page.locator("#status").inner_text()
+
+
 def test_model_text_stays_text(page: Any) -> None:
     """Scripts and handlers in a summary neither run nor become elements; they are shown as written."""
-    page.locator("#overview summary").click()
-    for button in page.locator("#list button").all_inner_texts():
-        if "dora, turn 3" in button:
-            page.get_by_role("button", name=button).first.click()
-    shown = page.locator(".text").first.inner_text()
+    page.fill("#case", "dora")
+    page.press("#case", "Tab")
+    page.locator("summary", has_text="on the other turns").click()
+    shown = " ".join(page.locator(".text").all_inner_texts())
     assert "<img src=x onerror=" in shown
     assert "\\x1b[31m" in shown
     assert page.locator("main img").count() == 0
