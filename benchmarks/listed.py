@@ -42,6 +42,7 @@ LISTED = (
     Benchmark("mutation", "at least 90 % of mutants killed", long=True),
     Benchmark("negation", "F1 at least 0.965", (f"{GOLD}negation_dev.tsv",)),
     Benchmark("natural_errors", "none: readings against labels of errors that nobody planted"),
+    Benchmark("one_line_changes", "every change that would let something wrong pass is noticed by the fast tests"),
     Benchmark("ranking", "5 times faster than scikit-learn and pandas, within 8 GB"),
     Benchmark("real_engine", "hf: 3 times, server: 2 times faster than one by one", long=True),
     Benchmark("rent", "none: lists what is worth nothing", long=True),

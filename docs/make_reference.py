@@ -77,7 +77,7 @@ RESULTS = {
     "manifest": "what produced the figures, see below",
     "average_context_tokens_curve": "prompt tokens of the summaries per turn, mean over cases",
     "truth_decay_rate_per_1000_tokens": "recall lost per thousand tokens of context; null without token counts",
-    "trend": "shape of the mean curve, with its line",
+    "trend": "the mean curve, with its line",
     "pdsqi": "PDSQI-9 by attribute: mean at turn 10 and at the end, ICC of the two wordings; empty unless requested",
     "repeat_spread": "how far the repeats of a case differ; null without repeats",
     "baseline": "comparison with the earlier run; null without one",
