@@ -13,6 +13,8 @@ _OPEN_GAPS = frozenset({"", "-", "/", ":", "(", "'s", "'"})
 _INFINITIVE = frozenset({"to", "having", "of"})
 #: Longest reach in tokens; keeps a text of nothing but cues linear.
 LIMIT = 60
+#: Longest label in tokens that an answer answers: "Fever at night: no".
+_LABEL = 8
 
 
 class Scope(NamedTuple):
@@ -199,7 +201,7 @@ def _answered(document: Document, index: int) -> tuple[int, int] | None:
             last += 1
         return first, last
     first = document.sentence_span(index)[0]
-    if document.segment_kinds[document.segments[index - 1]] == HEADING or index - first > LIMIT:
+    if document.segment_kinds[document.segments[index - 1]] == HEADING or index - first > _LABEL:
         return None
     # not across ";" or a further mark
     return next((at for at in range(index - 1, first, -1) if set(document.gaps[at]) & set(";:–")), first), index - 1
