@@ -101,7 +101,14 @@ class ScopeFinder:
 
     def _opens_statement(self, index: int, stop: int) -> bool:
         """Whether what follows a comma or conjunction is a new statement and not one more member of the list."""
-        return index < stop and self._words[index] in self._table.clause_starters
+        words, table = self._words, self._table
+        if index < stop and words[index] in table.conjunctions and words[index] != "as":
+            index += 1
+        if index >= stop:
+            return False
+        # "no fever, severe headache, or rash" is one list all the same
+        goes_on = words[index] not in table.quality_starters or words[index - 1] in ("or", "nor")
+        return words[index] in table.clause_starters or not goes_on
 
     def _absorbs(self, index: int, stop: int) -> bool:
         """ "no change to X", "denies missing any X": the negation ends with this word."""
