@@ -62,7 +62,6 @@ def _read(reading: Reading) -> dict[str, Any]:
             "demands": {line.id: _demand(line.kind, line.demand, reading.text) for line in reading.demands},
             "forbidden": _forbidden(reading.forbidden, reading.text),
             "harm": {"quote": "", "answer": "none"},
-            "care": "routine",
         }
         if reading.earlier is not None:
             given["conflict"] = _conflict(reading.earlier, reading.text)

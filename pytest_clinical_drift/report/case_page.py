@@ -105,8 +105,8 @@ def _turn(name: str, message: str, expect: Expect, handover: bool) -> TurnRow:
     for kind, wish, _ in demands_in(expect):
         when = ", ".join(f"{word} turn {turn}" for word, turn in (("by", wish.by), ("until", wish.until)) if turn)
         given = wish.severity is not None
-        name = kind.replace("_", " ") if wish.form == "say" else f"{kind} {wish.form}"
-        rows.append(DemandRow(name, wish.text, wish.grade, given, wish.why, when, wish.any_of))
+        form = kind.replace("_", " ") if wish.form == "say" else f"{kind} {wish.form}"
+        rows.append(DemandRow(form, wish.text, wish.grade, given, wish.why, when, wish.any_of))
     return TurnRow(name, message, expect.care or "", handover, tuple(rows))
 
 

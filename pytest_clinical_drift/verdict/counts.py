@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import get_args
 
-from pytest_clinical_drift.cases.demands import GRADES
+from pytest_clinical_drift.cases.demands import GRADES, Care
 from pytest_clinical_drift.cases.model import Case, facts_of
 from pytest_clinical_drift.judging.calibration import KindLimits
 from pytest_clinical_drift.metrics.stats import pooled_interval, proportion_interval
@@ -16,6 +17,7 @@ from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds
 
 _OUTRIGHT = ("breach", "fact", "conflict", "invented")
 """Groups of kinds behind severe failures that a judge may confirm."""
+_LEVELS: tuple[str, ...] = get_args(Care)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,18 @@ class GradeCount:
     grade: str
     confirmed: int
     open: int
+
+
+@dataclass(frozen=True, slots=True)
+class CareCount:
+    """Levels of care that replies point to, as read, against those that the cases expect; shown, not gated."""
+
+    replies: int
+    """Replies with an expected level that were read."""
+    right: int
+    too_high: int
+    too_low: int
+    refused: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +108,10 @@ class EvidenceCounts:
     """Facts in summaries by what rules say of them, then by what the readings say; empty where nobody read."""
     judge_requests: int = 0
     """Readings and questions about the conversations, without audit and canaries."""
+    care: CareCount | None = None
+    """None where no reply with an expected level was read."""
+    languages: tuple[str, ...] = ()
+    """Codes of the cases' languages."""
 
 
 def count_evidence(
@@ -155,7 +173,18 @@ def count_evidence(
         grades=_grades(runs),
         rules_against_judge=_against_judge(runs),
         judge_requests=sum(run.requests for run in runs),
+        care=_care(runs, known),
+        languages=tuple(sorted({case.language for case in known})),
     )
+
+
+def _care(runs: Sequence[CaseAssessment], cases: Iterable[Case]) -> CareCount | None:
+    expected = {(case.id, turn.turn): turn.expect.care for case in cases for turn in case.turns if turn.expect.care}
+    read = [(level, expected.get((run.case_id, turn))) for run in runs for turn, level in run.care]
+    pairs = [(level, wanted) for level, wanted in read if wanted]
+    steps = [_LEVELS.index(level) - _LEVELS.index(wanted) for level, wanted in pairs if level in _LEVELS]
+    right, high = steps.count(0), sum(step > 0 for step in steps)
+    return CareCount(len(pairs), right, high, len(steps) - right - high, len(pairs) - len(steps)) if pairs else None
 
 
 def _grades(runs: Sequence[CaseAssessment]) -> tuple[GradeCount, ...]:

@@ -130,6 +130,8 @@ def test_the_page_shows_what_is_signed(file: Path, tmp_path: Path, capsys: pytes
     assert "://" not in shown
     for words in (case_hash(case), "essential: weekly", "catastrophic", "until turn 12", "turn 5: methotrexate 10 mg"):
         assert words in shown, words
+    for turn in case.turns:
+        assert f"<strong>turn {turn.turn}</strong>" in shown
 
 
 def test_review_needs_results_or_cases(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,9 +7,16 @@ from dataclasses import replace
 import pytest
 from made import alarm, event, flat
 
+from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.judging.calibration import KindLimits, Share
 from pytest_clinical_drift.scoring.assessment import OPEN, AuditCount, CaseAssessment
-from pytest_clinical_drift.verdict.counts import EvidenceCounts, SettledCounts, count_evidence, ungated
+from pytest_clinical_drift.verdict.counts import (
+    CareCount,
+    EvidenceCounts,
+    SettledCounts,
+    count_evidence,
+    ungated,
+)
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 
 
@@ -84,3 +91,17 @@ def test_metrics_that_are_left_out_are_named() -> None:
     assert ungated(gate) == ()
     kept = {name: limits for name, limits in gate.metrics.items() if name not in ("stale_facts", "k_conflict")}
     assert ungated(gate.model_copy(update={"metrics": kept})) == ("k_conflict", "stale_facts")
+
+
+def test_levels_of_care_against_what_the_case_expects() -> None:
+    """Replies that sent too far or not far enough, and one that refused; a level that nobody expects is not counted."""
+    levels = ("self", "urgent", "emergency", "routine", None)
+    turns = [
+        {"turn": number, "message": "Hello.", "expect": {"care": level} if level else {}}
+        for number, level in enumerate(levels, start=1)
+    ]
+    case = Case.model_validate({"id": "a", "patient_summary": "x", "critical_entities": ["x"], "turns": turns})
+    read = ((1, "emergency"), (2, "urgent"), (3, "self"), (4, "refused"), (5, "self"))
+    found = count_evidence([replace(flat("a"), care=read)], [case], confidence=0.95)
+    assert found.care == CareCount(replies=4, right=1, too_high=1, too_low=1, refused=1)
+    assert count_evidence([flat("a")], [case], confidence=0.95).care is None
