@@ -111,7 +111,7 @@ def _check_decision(result: RunResult, decision: Decision, expires: datetime.dat
     if decision == "reject":
         return
     if result.deciders.control:
-        raise InputError("sign: an instrument check is no model to release")
+        raise InputError("sign: an instrument check is not a model to release")
     if result.verdict not in (Verdict.PASS, Verdict.CAUTION) and not (
         decision == "accept-until" and conditions.strip()
     ):
