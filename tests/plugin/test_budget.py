@@ -58,7 +58,7 @@ def test_a_run_stops_in_time_and_goes_on_later(project: Project, monkeypatch: py
     ("budget", "what"), [("2h,tokens=100", "tokens"), ("2h,cost=0.0001", "cost")], ids=["tokens", "cost"]
 )
 def test_a_server_that_counts_its_tokens(project: Project, budget: str, what: str) -> None:
-    """24 tokens a reply, a millionth each: used up after 5 replies and what was under way; later the rest, nothing twice."""
+    """24 tokens a reply, a millionth each: used up after 5 replies and what was under way; then the rest."""
     pytester = project()
     with ChatServer(delay=0.02) as server:
         arguments = ("--model", f"server:m@{server.url}", *RULES_ONLY[2:], "--drift-prices", "1,1")
