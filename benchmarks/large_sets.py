@@ -22,7 +22,7 @@ from pytest_clinical_drift.cases.files import bundled_cases
 from pytest_clinical_drift.results.files import RESULTS_FILE
 
 RECORDED = Path(__file__).parent.parent / "examples" / "recorded" / "qwen2-5-coder-1-5b"
-CASES, SHARDS, AT_ONCE = 1000, 8, 4
+CASES, SHARDS, AT_ONCE = 1000, 8, 2
 FIRST_PAGE_MB = 3.0
 CHROMIUM = Path("/usr/bin/chromium")
 CLI = "import sys; from pytest_clinical_drift.cli import main; sys.exit(main())"
