@@ -1,74 +1,133 @@
-"""Pages of a large set: size of the first one and seconds to write all, for copies of recorded conversations."""
+"""A large set in shards: seconds and memory of the merge, size of its pages, and how fast the first one opens.
+
+The set is copies of recorded conversations of a real model, each under a name of its own, scored by rules.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import json
+import resource
 import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import replace
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from pytest_clinical_drift.gate.finished import FinishedRun
-from pytest_clinical_drift.gate.reopened import reopen
-from pytest_clinical_drift.results.models import RunResult
-from pytest_clinical_drift.transcript import Transcript
+import yaml
+
+from pytest_clinical_drift.cases.files import bundled_cases
+from pytest_clinical_drift.results.files import RESULTS_FILE
 
 RECORDED = Path(__file__).parent.parent / "examples" / "recorded" / "qwen2-5-coder-1-5b"
-CASES = 1000
+CASES, SHARDS, AT_ONCE = 1000, 8, 2
 FIRST_PAGE_MB = 3.0
+CHROMIUM = Path("/usr/bin/chromium")
+CLI = "import sys; from pytest_clinical_drift.cli import main; sys.exit(main())"
 
 
-def copies(result: RunResult, transcripts: dict[str, list[Transcript]], count: int) -> tuple[RunResult, dict[str, Any]]:
-    """The same conversations under other names, over and over."""
-    cases, texts = [], {}
+def lay_out(folder: Path, count: int) -> None:
+    """`cases/` and `recording/`: the recorded patients over and over."""
+    for name in ("cases", "recording"):
+        (folder / name).mkdir()
+    recorded = sorted(RECORDED.glob("*.jsonl"))
     for number in range(count):
-        case = result.cases[number % len(result.cases)]
-        name = f"{case.case_id}-{number:04}"
-        repeats = tuple(replace(run, case_id=name) for run in case.repeats)
-        cases.append(replace(case, case_id=name, repeats=repeats))
-        texts[name] = [replace(run, case_id=name) for run in transcripts[case.case_id]]
-    sizes = {"cases_total": count, "cases_selected": count, "cases_complete": count}
-    return result.model_copy(update={"cases": tuple(cases), **sizes}), texts
+        source = recorded[number % len(recorded)]
+        name = f"{source.stem}-{number:04}"
+        case = yaml.safe_load((bundled_cases() / f"{source.stem}.yaml").read_text(encoding="utf-8"))
+        (folder / "cases" / f"{name}.json").write_text(json.dumps({**case, "id": name}), encoding="utf-8")
+        rows = (json.loads(line) for line in source.read_text(encoding="utf-8").splitlines())
+        lines = (json.dumps({**row, "case_id": name}) for row in rows)
+        (folder / "recording" / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def recorded_run(folder: Path) -> Path:
-    """The results of one real run on twelve patients."""
-    names = " or ".join(file.stem for file in sorted(RECORDED.glob("*.jsonl")))
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--model", f"replay:{RECORDED}"]
-    subprocess.run([*command, "-k", names], cwd=folder, capture_output=True, check=False)
-    return next(folder.glob("results/*/runs/*"))
+def run_shard(folder: Path, shard: str) -> int:
+    """Exit code of one shard."""
+    given = (
+        "--model",
+        "replay:recording",
+        "--drift-cases",
+        "cases",
+        "--drift-results",
+        "parts",
+        "--drift-shard",
+        shard,
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *given]
+    return subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, check=False).returncode
 
 
-def measure(count: int = CASES) -> dict[str, float]:
+def timed(folder: Path, *arguments: str) -> tuple[int, float]:
+    """Exit code and seconds of a `clinical-drift` command."""
+    started = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", CLI, *arguments], cwd=folder, stdout=subprocess.DEVNULL, check=False)
+    return done.returncode, time.perf_counter() - started
+
+
+def seconds_to_open(page: Path) -> float | None:
+    """Until Chromium has loaded a page from its file; None where Playwright or Chromium is not here."""
+    with contextlib.suppress(ImportError):
+        from playwright.sync_api import sync_playwright
+
+        if not CHROMIUM.exists():
+            return None
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+            tab = browser.new_page()
+            tab.goto(page.absolute().as_uri(), timeout=120_000)
+            loaded = tab.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
+            browser.close()
+        return float(loaded) / 1000
+    return None
+
+
+def measure(count: int = CASES, shards: int = SHARDS) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        run = reopen(recorded_run(folder))
-        result, transcripts = copies(run.result, run.transcripts, count)
-        out = folder / "large"
-        out.mkdir()
+        lay_out(folder, count)
         started = time.perf_counter()
-        FinishedRun(result, run.inputs).write(out, transcripts, {})
-        seconds = time.perf_counter() - started
-        pages = [file.stat().st_size for file in (out / "cases").glob("*.html")]
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            codes = list(pool.map(lambda index: run_shard(folder, f"{index}/{shards}"), range(1, shards + 1)))
+        ran = time.perf_counter() - started
+        if not set(codes) <= {1, 6, 7}:
+            raise RuntimeError(f"shards ended with {codes}")
+        code, merged = timed(folder, "merge", "parts", "--out", "merged")
+        if code not in (1, 6, 7):
+            raise RuntimeError(f"the merge ended with {code}")
+        memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024  # of the largest process: the merge
+        timed(folder, "compare", "merged", "merged", "--html", "compare.html")
+        timed(folder, "review", "merged")
+        found = json.loads((folder / "merged" / RESULTS_FILE).read_text(encoding="utf-8"))
+        pages = [file.stat().st_size / 1e6 for file in (folder / "merged" / "cases").glob("*.html")]
+        first = folder / "merged" / "report.html"
         return {
-            "cases": count,
-            "first_page_mb": (out / "report.html").stat().st_size / 1e6,
-            "largest_case_page_mb": max(pages) / 1e6,
-            "all_pages_mb": sum(pages) / 1e6,
-            "seconds": seconds,
+            "cases": found["cases_selected"],
+            "shards": len(found["manifest"]["merged_from"]),
+            "shard_seconds": ran,
+            "merge_seconds": merged,
+            "memory_mb": memory,
+            "first_page_mb": first.stat().st_size / 1e6,
+            "largest_case_page_mb": max(pages, default=0.0),
+            "all_pages_mb": sum(pages),
+            "compare_page_mb": (folder / "compare.html").stat().st_size / 1e6,
+            "review_page_mb": max((f.stat().st_size / 1e6 for f in folder.glob("merged/review*.html")), default=0.0),
+            "open_seconds": seconds_to_open(first),
         }
 
 
 def main() -> int:
     found = measure()
+    for name, value in found.items():
+        print(f"{name}: {value if value is None or isinstance(value, int) else round(value, 2)}")
+    opened = "not measured" if found["open_seconds"] is None else f"{found['open_seconds']:.2f} s"
     print(
-        f"{found['cases']} cases: first page {found['first_page_mb']:.2f} MB, largest page of a case "
-        f"{found['largest_case_page_mb']:.2f} MB, all {found['all_pages_mb']:.0f} MB, "
-        f"written in {found['seconds']:.0f} s"
+        f"{found['cases']} cases of {found['shards']} shards: merged in {found['merge_seconds']:.0f} s with at most "
+        f"{found['memory_mb']:.0f} MB; first page {found['first_page_mb']:.2f} MB, opens in {opened}; compare "
+        f"{found['compare_page_mb']:.2f} MB, review {found['review_page_mb']:.2f} MB"
     )
-    return 0 if found["first_page_mb"] <= FIRST_PAGE_MB else 1
+    return 0 if max(found["first_page_mb"], found["compare_page_mb"]) <= FIRST_PAGE_MB else 1
 
 
 if __name__ == "__main__":

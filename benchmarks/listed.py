@@ -34,7 +34,8 @@ LISTED = (
     Benchmark("idle", "at most 1.05 times the start-up without the plugin"),
     Benchmark("judge_small_model", "every kind below its floor, nothing decided", long=True),
     Benchmark("judge_speed", "at most 1.5 times the critical path, nothing asked with a warm store"),
-    Benchmark("large_sets", "first page of 1,000 cases at most 3 MB"),
+    Benchmark("large_sets", "first page of 1,000 cases from 8 shards at most 3 MB", long=True),
+    Benchmark("launching", "two workers at least 1.7 times as fast as one", long=True),
     Benchmark(
         "long_conversations", "at most a third of the probes, linear, 93 % of the horizons inside their interval"
     ),
@@ -42,6 +43,7 @@ LISTED = (
     Benchmark("mutation", "at least 90 % of mutants killed", long=True),
     Benchmark("negation", "F1 at least 0.965", (f"{GOLD}negation_dev.tsv",)),
     Benchmark("natural_errors", "none: readings against labels of errors that nobody planted"),
+    Benchmark("one_line_changes", "every change that would let something wrong pass is noticed by the fast tests"),
     Benchmark("ranking", "5 times faster than scikit-learn and pandas, within 8 GB"),
     Benchmark("real_engine", "hf: 3 times, server: 2 times faster than one by one", long=True),
     Benchmark("rent", "none: lists what is worth nothing", long=True),

@@ -43,7 +43,6 @@ TESTS: dict[str, tuple[str, ...]] = {
     "metrics/drift": ("tests/metrics/test_drift.py", "tests/metrics/test_token_decay.py"),
     "metrics/paired": ("tests/metrics/test_paired.py", "tests/metrics/test_power.py"),
     "metrics/recall": ("tests/metrics/test_recall.py",),
-    "metrics/shape": ("tests/metrics/test_shape.py",),
     "metrics/stats": ("tests/metrics/test_stats.py",),
     "scoring/alarms": ("tests/scoring/test_alarms.py", "tests/scoring/test_scorer.py"),
     "verdict/case": VERDICT,
@@ -53,11 +52,19 @@ TESTS: dict[str, tuple[str, ...]] = {
     "verdict/whole_set": VERDICT[1:],
     "judging/opinions": (
         "tests/judging/test_opinions.py",
-        "tests/judging/test_inquiry.py",
+        "tests/judging/test_procedure.py",
         "tests/judging/test_reviews.py",
         "tests/scoring/test_alarms.py",
     ),
     "judging/reviews": ("tests/judging/test_reviews.py",),
+    "judging/entries": ("tests/judging/test_entries.py",),
+    "judging/points": ("tests/judging/test_points.py", "tests/judging/test_procedure.py"),
+    "cases/probes": ("tests/cases/test_probes.py",),
+    "cases/interludes": ("tests/cases/test_interludes.py",),
+    "cases/stretching": ("tests/cases/test_stretching.py", "tests/cases/test_interludes.py"),
+    "results/shards": ("tests/plugin/test_shards.py",),
+    "results/inputs": ("tests/plugin/test_review.py", "tests/plugin/test_shards.py"),
+    "gate/merging": ("tests/plugin/test_shards.py",),
 }
 EQUIVALENT = {
     (
@@ -87,8 +94,6 @@ EQUIVALENT = {
         "unseen = span if any(abs(gain) > 1e-12 for gain in gains) else UNSEEN_LOSS * span",
         "abs(gain) > 1e-12 → abs(gain) >= 1e-12",
     ): "a gain of exactly 1e-12 is rounding, on either side",
-    ("metrics/shape", "HALF_LIVES = np.geomspace(0.6, 6.0, 60)", "60 → 61"): "one more half-life is as fine a grid",
-    ("metrics/shape", 'flat = Shape("none", float(level[0]), float(level[0]))', "0 → 1"): "a level is level",
     (
         "metrics/stats",
         "down, up = int((departing < 0).sum()), int((departing > 0).sum())",
@@ -304,7 +309,7 @@ def tests_of(module: str) -> tuple[dict[str, tuple[float, list[str]]], float]:
         return json.loads(notes.read_text(encoding="utf-8")), seconds
 
 
-def run_tests(files: tuple[str, ...], mutant: Mutant | None, limit: float, chosen: Chosen) -> tuple[str, float]:
+def run_tests(files: tuple[str, ...], mutant: Mutant | None, limit: float, chosen: Chosen | None) -> tuple[str, float]:
     """Run tests in a forked process: passed, failed or slow, and the processor time it took."""
     started = time.perf_counter()
     child = os.fork()
@@ -320,7 +325,7 @@ def run_tests(files: tuple[str, ...], mutant: Mutant | None, limit: float, chose
     return "slow", limit
 
 
-def _in_child(files: tuple[str, ...], mutant: Mutant | None, chosen: Chosen) -> None:
+def _in_child(files: tuple[str, ...], mutant: Mutant | None, chosen: Chosen | None) -> None:
     import pytest
 
     silent = os.open(os.devnull, os.O_WRONLY)
@@ -339,7 +344,7 @@ def _in_child(files: tuple[str, ...], mutant: Mutant | None, chosen: Chosen) -> 
     code = 1
     try:
         options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--assert=plain"]
-        code = int(pytest.main([*options, *files], plugins=[chosen]))
+        code = int(pytest.main([*options, *files], plugins=[chosen] if chosen else []))
     finally:
         os._exit(code)
 

@@ -116,7 +116,7 @@ def run(what: str, subject: Any, cases: Sequence[Case], watch: Stopwatch) -> tup
     started, started_cpu = time.perf_counter(), time.process_time()
     run_conversations(cases, subject, Plan(), on_finished=done.append)
     seconds, cpu = time.perf_counter() - started, time.process_time() - started_cpu
-    if failed := [transcript.incomplete for transcript in done if transcript.incomplete]:
+    if failed := [transcript.failure for transcript in done if transcript.failure]:
         sys.exit(f"{what}: a conversation did not come to its end: {failed[0]}")
     replies = {
         (transcript.case_id, place): reply

@@ -38,7 +38,6 @@ VOCABULARIES = (
     "life",
     "mind",
     "social",
-    "ambiguous_terms",
     "spelling",
 )
 LISTS = ("word_sets", "fact_words", "medication_status", "orders", "irregular", "generic_spans", "qualifiers")

@@ -47,7 +47,7 @@ def run(target: str, transport: httpx2.AsyncBaseTransport | None, **settings: ob
         run_conversations(make_cases(CASES, TURNS), subject, Plan(), on_finished=done.append, store=stored)
         seconds = time.perf_counter() - started
         stored.end(finished=True)
-    if len(done) != CASES or any(transcript.incomplete for transcript in done):
+    if len(done) != CASES or any(transcript.failure for transcript in done):
         sys.exit("not every conversation came to its end")
     return seconds, subject
 

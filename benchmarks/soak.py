@@ -79,8 +79,8 @@ def main() -> int:
             by_id = {case.id: case for case in cases}
 
             def keep(transcript: Transcript) -> None:
-                if transcript.incomplete:
-                    raise RuntimeError(transcript.incomplete)
+                if transcript.failure:
+                    raise RuntimeError(str(transcript.failure))
                 scorer.score(by_id[transcript.case_id], transcript)  # noqa: B023
 
             subject = build_subject(parse_spec(spec), {})

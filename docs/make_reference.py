@@ -66,6 +66,8 @@ RESULTS = {
     "not_gated": "metrics of the bundled gate that these thresholds leave out",
     "gated_by_default": "metrics that the thresholds leave out and that are gated all the same",
     "alarms": "per kind: how many are confirmed, open, dismissed",
+    "findings": "groups of alarms on one fact or demand on turns in a row, by state: all, and the severe ones",
+    "hazards": "hazards that the cases name, each with its cases",
     "to_read": "groups of open alarms that a person would have to read",
     "severe_to_read": "the severe ones among them",
     "unread": "confirmed breaches that no person has read",
@@ -75,7 +77,8 @@ RESULTS = {
     "manifest": "what produced the figures, see below",
     "average_context_tokens_curve": "prompt tokens of the summaries per turn, mean over cases",
     "truth_decay_rate_per_1000_tokens": "recall lost per thousand tokens of context; null without token counts",
-    "trend": "shape of the mean curve, with its line",
+    "trend": "the mean curve, with its line",
+    "pdsqi": "PDSQI-9 by attribute: mean at turn 10 and at the end, ICC of the two wordings; empty unless requested",
     "repeat_spread": "how far the repeats of a case differ; null without repeats",
     "baseline": "comparison with the earlier run; null without one",
     "canaries": "faults put into copies of the model's texts: how many the judge confirmed, of how many",
@@ -105,6 +108,7 @@ MANIFEST = {
     "turns": "turns to which every case was stretched; null: each has its own",
     "probes": "after which turns a summary was requested: on schedule or after all",
     "record": "where the model got the patient's record",
+    "pdsqi": "version of the prompts by which summaries were rated; null: they were not",
     "single_message": "whether the transcript was also given in one message",
     "hashes": "of cases, thresholds, prompts and system prompt",
     "replies": "replies and summaries",
@@ -191,7 +195,7 @@ def _exit_codes() -> str:
 
 
 def _commands() -> Iterable[str]:
-    parser = cli._parser()
+    parser = cli.make_parser()
     (commands,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     helps = {action.dest: action.help for action in commands._choices_actions}
     for name, command in commands.choices.items():

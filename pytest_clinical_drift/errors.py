@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import yaml
+
 _LONGEST = 1000
 """Characters of a sentence that somebody is meant to read."""
 _MOST = 20
@@ -32,6 +41,26 @@ class MissingDependency(InputError):
     """A feature was asked for whose optional dependency or weights are not here; the message says what to install."""
 
 
+def not_loadable(module: str, error: Exception, missing: str, misfit: str) -> MissingDependency:
+    """What to tell where an import fails: `missing` without the package, else how it fails beside numpy, and `misfit`.
+
+    A package built for another numpy raises almost anything when it is imported.
+    """
+    if isinstance(error, ModuleNotFoundError) and error.name == module:
+        return MissingDependency(missing)
+    installed = " beside ".join(f"{name} {_version(name)}" for name in (module, "numpy"))
+    return MissingDependency(f"{installed} cannot be loaded ({type(error).__name__}: {error}): {misfit}")
+
+
+def _version(package: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "of unknown version"
+
+
 class SubjectError(DriftError):
     """The subject could not be run: the case is INCOMPLETE, which says nothing about the model's memory."""
 
@@ -48,3 +77,84 @@ def sentence(error: DriftError | OSError) -> str:
         place = f"{error.filename}: " if error.filename is not None else ""
         error = InputError(f"{place}cannot be used ({error.strerror or type(error).__name__})")
     return str(error)
+
+
+class FailureCode(StrEnum):
+    """Why there is no reply, or no finished conversation; sentences and their values are in `data/failures.yaml`."""
+
+    NO_SERVER = "no_server"
+    BROKEN_CONNECTION = "broken_connection"
+    TOO_SLOW = "too_slow"
+    KEEPS_SILENT = "keeps_silent"
+    DEADLINE = "deadline"
+    SERVER_SILENT = "server_silent"
+    BUDGET = "budget"
+    UNCOUNTED = "uncounted"
+    WEB_PAGE = "web_page"
+    NOT_JSON = "not_json"
+    NO_REPLY_IN_ANSWER = "no_reply_in_answer"
+    TOO_LARGE = "too_large"
+    REPORTED = "reported"
+    REFUSED = "refused"
+    REFUSED_SILENTLY = "refused_silently"
+    CONTEXT_LENGTH = "context_length"
+    TOKEN_LIMIT = "token_limit"
+    """Reached inside the reasoning, so that there is no reply."""
+    ABORTED = "aborted"
+    OUT_OF_MEMORY = "out_of_memory"
+    CHAT_TEMPLATE = "chat_template"
+    RAISED = "raised"
+    WRONG_TYPE = "wrong_type"
+    ENDLESS = "endless"
+    NOT_REQUESTED = "not_requested"
+    CASE_NOT_RECORDED = "case_not_recorded"
+    SINGLE_NOT_RECORDED = "single_not_recorded"
+    REPLY_NOT_RECORDED = "reply_not_recorded"
+    RECORDED = "recorded"
+    RECORDED_STATUS = "recorded_status"
+    RECORDED_ERROR = "recorded_error"
+    CASE_NOT_SHOWN = "case_not_shown"
+    SUMMARY_CUT = "summary_cut"
+    REPLY_CUT = "reply_cut"
+    SUBJECT_STOPPED = "subject_stopped"
+    SHARD_MISSING = "shard_missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A code with plain values; `str()` gives the sentence, which only people read."""
+
+    code: FailureCode
+    values: Mapping[str, Any] = field(default_factory=dict)
+    attempts: int = 1
+    turn: int | None = None
+    part: str = ""
+    """reply, summary or single: what failed."""
+    trace: str = field(default="", compare=False)
+    """The way to an error in the project's own code."""
+
+    def __str__(self) -> str:
+        place = f"turn {self.turn}" if self.turn is not None else ""
+        place = ", ".join(filter(None, (place, _PARTS.get(self.part, self.part))))
+        after = f", after {self.attempts} attempts" if self.attempts > 1 else ""
+        text = coded_sentence("failures.yaml", self.code, self.values)
+        return f"{place}: {text}{after}" if place else f"{text}{after}"
+
+
+_PARTS = {"single": "the transcript in one message"}
+
+
+def failure(code: FailureCode, **values: Any) -> Failure:
+    return Failure(code, values)
+
+
+def coded_sentence(file: str, code: str, values: Mapping[str, Any]) -> str:
+    """The sentence that a file of `data/` has for a code."""
+    return _sentences(file)[code].format(**values)
+
+
+@cache
+def _sentences(file: str) -> dict[str, str]:
+    text = (resources.files("pytest_clinical_drift") / "data" / file).read_text(encoding="utf-8")
+    sentences: dict[str, str] = yaml.safe_load(text)
+    return sentences

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-LONGER_CONTEXT = "the conversation needs a model, or a server, with a longer context"
-NO_ANSWER = (
-    "the reply ended inside its reasoning (token limit reached); raise it with --drift-set max_tokens=NUMBER, "
-    "or turn the reasoning off with --drift-set thinking=false"
-)
-"""Why there is no reply, and what to do about it."""
+from pytest_clinical_drift.errors import Failure
 
 Role = Literal["system", "user", "assistant"]
 Purpose = Literal["dialogue", "summary", "single"]
@@ -51,7 +46,7 @@ class Reply:
 
     text: str
     """Raw text, hidden reasoning included; empty when there is an error."""
-    error: str | None = None
+    error: Failure | None = None
     """Why no answer could be had; None for every well-formed answer, an empty one too."""
     reasoning: str = ""
     """Reasoning that the server delivered apart from the text."""
@@ -92,7 +87,7 @@ class Transcript:
     case_id: str
     exchanges: tuple[Exchange, ...]
     repeat: int = 0
-    incomplete: str | None = None
+    failure: Failure | None = None
     """Why the conversation could not be carried to its end; None when it was."""
     single: Reply | None = None
     """Summary of the same transcript given in one message; None where it was not requested."""
@@ -129,7 +124,8 @@ def _line(transcript: Transcript, exchange: Exchange, variant: Purpose, reply: R
         "response_text": reply.text,
         "status": "ok" if reply.error is None else "error",
         "repeat": transcript.repeat or None,
-        "error": reply.error,
+        "error": f"{reply.error}{reply.error.trace}" if reply.error else None,
+        "error_code": reply.error.code if reply.error else None,
         "reasoning": reply.reasoning or None,
         "truncated": reply.truncated,
         "message": exchange.message if variant == "dialogue" else None,
@@ -140,11 +136,10 @@ def _line(transcript: Transcript, exchange: Exchange, variant: Purpose, reply: R
     return json.dumps({key: value for key, value in record.items() if value is not None}, ensure_ascii=True)
 
 
-def first_error(exchanges: Iterable[Exchange]) -> str | None:
-    """Why the first failed reply failed, in a line with its turn; None when all were had."""
+def first_failure(exchanges: Iterable[Exchange]) -> Failure | None:
+    """Why the first failed reply failed, with its turn; None when none did."""
     for exchange in exchanges:
         for what, reply in (("reply", exchange.reply), ("summary", exchange.summary)):
             if reply.error is not None:
-                cause, _, _ = reply.error.partition("\n")  # a traceback may follow
-                return f"turn {exchange.turn}, {what}: {cause}"
+                return replace(reply.error, turn=exchange.turn, part=what)
     return None

@@ -15,7 +15,7 @@ import pytest
 from jsonschema.validators import validator_for
 from recipes import CI, RECIPES, commands, jobs, recipe, run_job, write_stand_ins
 
-from pytest_clinical_drift.cli import _parser
+from pytest_clinical_drift.cli import make_parser
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 
 
@@ -66,7 +66,7 @@ def test_commands_take_their_arguments(name: str) -> None:
     called = commands(name, "clinical-drift")
     assert {call[0] for call in called} == {"merge", "review", "verdict"}
     for call in called:
-        _parser().parse_args(call)
+        make_parser().parse_args(call)
 
 
 @pytest.mark.parametrize("name", RECIPES)

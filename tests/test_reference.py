@@ -32,7 +32,7 @@ def test_page_is_up_to_date(maker: ModuleType) -> None:
 def test_page_lists_the_fields_that_a_run_writes(maker: ModuleType, pytester: pytest.Pytester) -> None:
     """Every key of a real results file and its manifest has its line, and no line is about a key that is not there."""
     case = sorted(bundled_cases().iterdir())[0]
-    result = pytester.runpytest_subprocess("--model", "control:steady", "--drift-cases", str(case))
+    result = pytester.runpytest("--model", "control:steady", "--drift-cases", str(case))
     assert result.ret == 0, result.stdout.str()
     record = json.loads((pytester.path / "results" / "control-steady" / "study_c_results.json").read_text("utf-8"))
     assert set(record) - set(maker.SOMETIMES) == set(maker.RESULTS)

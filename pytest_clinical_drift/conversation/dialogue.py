@@ -10,9 +10,10 @@ from pytest_clinical_drift.cases.probes import probes_of
 from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.conversation.hygiene import clean_repetition, never_left_reasoning, strip_reasoning
 from pytest_clinical_drift.conversation.prompts import RecordPlace
+from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.subjects.base import Request
 from pytest_clinical_drift.subjects.budget import Budget
-from pytest_clinical_drift.transcript import NO_ANSWER, Exchange, Message, Purpose, Reply, Transcript, first_error
+from pytest_clinical_drift.transcript import Exchange, Message, Purpose, Reply, Transcript, first_failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ class Dialogue:
         self.history.append(Message("assistant", visible))
 
     def transcript(self) -> Transcript:
-        not_scheduled, never_asked = Reply("", asked=False), Reply("", error="not asked for")
+        not_scheduled, never_asked = Reply("", asked=False), Reply("", error=failure(FailureCode.NOT_REQUESTED))
         exchanges = tuple(
             Exchange(
                 turn=number,
@@ -119,10 +120,10 @@ class Dialogue:
             )
             for number, reply in enumerate(self.replies, start=1)
         )
-        incomplete = first_error(exchanges)
-        if incomplete is None and self.single is not None and self.single.error is not None:
-            incomplete = f"the transcript in one message: {self.single.error.partition(chr(10))[0]}"
-        return Transcript(self.case.id, exchanges, self.repeat, incomplete, self.single)
+        unfinished = first_failure(exchanges)
+        if unfinished is None and self.single is not None and self.single.error is not None:
+            unfinished = replace(self.single.error, part="single")
+        return Transcript(self.case.id, exchanges, self.repeat, unfinished, self.single)
 
     @property
     def _wording(self) -> str:
@@ -147,8 +148,8 @@ _LONGEST_REPLY = 200_000
 def without_lost_answer(reply: Reply) -> Reply:
     """A reply that was cut off inside its reasoning, or does not end, never answered: an outage, not forgetting."""
     if max(len(reply.text), len(reply.reasoning)) > _LONGEST_REPLY:
-        size = f"the reply has {max(len(reply.text), len(reply.reasoning)):,} characters"
-        return Reply("", error=f"{size}, and not more than {_LONGEST_REPLY:,} are read; set max_tokens")
+        size = max(len(reply.text), len(reply.reasoning))
+        return Reply("", error=failure(FailureCode.ENDLESS, characters=size, most=_LONGEST_REPLY))
     if reply.error is None and reply.truncated is not False and never_left_reasoning(reply.text):
-        return replace(reply, text="", error=NO_ANSWER)
+        return replace(reply, text="", error=failure(FailureCode.TOKEN_LIMIT))
     return reply

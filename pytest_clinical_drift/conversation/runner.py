@@ -121,7 +121,7 @@ class BackgroundRunner:
 
     def _is_over(self) -> bool:
         """Whether the run reached an end that the next run should not go on from: all had, or stopped by a verdict."""
-        outage = any(transcript.incomplete is not None for transcript in self._finished.values())
+        outage = any(transcript.failure is not None for transcript in self._finished.values())
         complete = len(self._finished) == len(self.cases) * self._plan.repeats
         return not outage and not self._interrupted and (complete or self._stopping.is_set())
 

@@ -12,11 +12,11 @@ import datetime
 import hashlib
 import json
 import logging
-import os
 import sqlite3
-import sys
 import uuid
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.errors import InputError
@@ -69,12 +69,12 @@ def connect(path: Path | str) -> sqlite3.Connection:
 
 
 class StoredRun:
-    def __init__(self, connection: sqlite3.Connection, identity: Identity, lock: int | None) -> None:
+    def __init__(self, connection: sqlite3.Connection, identity: Identity, lock: FileLock | None) -> None:
         self._connection = connection
         self._subject = identity.fingerprint(prompts.prompt_hash())
         self._proven = identity.proven
         self._lock = lock
-        """The open lock file; None while another process is at work in this store."""
+        """None while another process is at work in this store."""
         self.problem: str | None = None
         """Why replies are no longer stored; the run goes on without."""
         self._run = self._find_or_begin(json.dumps(identity.server or {}, sort_keys=True, default=str))
@@ -107,7 +107,7 @@ class StoredRun:
                 self._connection.execute("UPDATE runs SET finished = ? WHERE run = ?", (_now(), self._run))
             self._connection.close()
         if self._lock is not None:
-            os.close(self._lock)
+            self._lock.release()
             self._lock = None
 
     def _find_or_begin(self, server: str) -> str:
@@ -130,22 +130,14 @@ class StoredRun:
         return hashlib.sha256(json.dumps([self._subject, request.repeat, said]).encode()).hexdigest()
 
 
-def _lock(path: Path) -> int | None:
-    """Tells whether another living process works with the same store; the system frees the lock of a killed one."""
-    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+def _lock(path: Path) -> FileLock | None:
+    """The lock of this process; None while another works with the same store. The system frees that of a killed one."""
+    lock = FileLock(path, thread_local=False)
     try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(file)
+        lock.acquire(blocking=False)
+    except Timeout:
         return None
-    return file
+    return lock
 
 
 def _now() -> str:

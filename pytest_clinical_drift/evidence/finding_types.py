@@ -8,9 +8,6 @@ from pytest_clinical_drift.evidence.advice.breach import Breach
 from pytest_clinical_drift.evidence.entities.scores import ScoredEntities
 from pytest_clinical_drift.evidence.facts.fact import RETAINED
 
-NOT_ENGLISH = "not-english"
-"""Rule of findings in a text that rules cannot read: every fact is unclear."""
-
 
 @dataclass(frozen=True, slots=True)
 class Quote:

@@ -17,7 +17,6 @@ from pytest_clinical_drift.evidence.facts.fact import ABSENT, CONTRADICTED, MEAS
 from pytest_clinical_drift.evidence.facts.retention import Retention, assess_document
 from pytest_clinical_drift.evidence.facts.slots import parse_fact
 from pytest_clinical_drift.evidence.finding_types import (
-    NOT_ENGLISH,
     FactFinding,
     Findings,
     GraderAddress,
@@ -26,8 +25,8 @@ from pytest_clinical_drift.evidence.finding_types import (
     ReplyFinding,
     TurnFindings,
 )
-from pytest_clinical_drift.evidence.language import is_english
 from pytest_clinical_drift.evidence.reading.text import Document, read
+from pytest_clinical_drift.evidence.terms.language import ENGLISH_ONLY, NOT_ENGLISH, rules_read
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data, word_set
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
@@ -47,11 +46,10 @@ def find(case: Case, transcript: Transcript, entities: EntityScorer, *, stride: 
 def _of_summary(case: Case, exchange: Exchange, entities: EntityScorer) -> TurnFindings:
     if not exchange.has_summary:
         return TurnFindings(exchange.turn)
-    if case.language != "en" or not is_english(strip_reasoning(exchange.summary.text)):
-        return TurnFindings(exchange.turn, tuple(map(_unread, facts_at(case, exchange.turn))), NO_ENTITIES)
-    document = read(exchange.summary.text)
-    facts = find_facts(document, facts_at(case, exchange.turn))
-    scored = entities.score(document, exchange.turn)
+    document, states = read(exchange.summary.text), facts_at(case, exchange.turn)
+    facts = find_facts(document, states, case.language)
+    readable = rules_read(document.raw, case.language)
+    scored = entities.score(document, exchange.turn) if readable else NO_ENTITIES
     document.cache.clear()  # what was found refers back to the document: emptied, it is freed at once
     return TurnFindings(exchange.turn, facts, scored)
 
@@ -60,23 +58,18 @@ def _unread(state: FactState) -> FactFinding:
     """A fact in a text that rules cannot read."""
     fact = state.fact
     return FactFinding(
-        fact.id, fact.text, ABSENT, "not evaluated: rules read English only", (), fact.hard_stop, certain=False,
+        fact.id, fact.text, ABSENT, ENGLISH_ONLY, (), fact.hard_stop, certain=False,
         rule=NOT_ENGLISH, replaced=state.superseded,
     )  # fmt: skip
 
 
-def facts_in(case: Case, turn: int, text: str) -> tuple[FactFinding, ...]:
-    """What rules find of the facts of a turn in a summary."""
-    if case.language != "en" or not is_english(strip_reasoning(text)):
-        return tuple(map(_unread, facts_at(case, turn)))
-    return find_facts(text, facts_at(case, turn))
-
-
-def find_facts(summary: str | Document, states: Sequence[FactState]) -> tuple[FactFinding, ...]:
+def find_facts(summary: str | Document, states: Sequence[FactState], language: str = "en") -> tuple[FactFinding, ...]:
     """Each fact as it is true by now; an old value stated as current is stale."""
     document = read(summary) if isinstance(summary, str) else summary
-    retentions = assess_document(document, [state.fact for state in states])
-    findings = (_finding(document, state, retention) for state, retention in zip(states, retentions, strict=True))
+    if not rules_read(document.raw, language):
+        return tuple(map(_unread, states))
+    found = assess_document(document, [state.fact for state in states])
+    findings = (_finding(document, state, retention) for state, retention in zip(states, found, strict=True))
     return _emptied([finding for finding in findings if finding is not None])
 
 
@@ -144,7 +137,7 @@ def visible(reply: Reply | None) -> str | None:
 def _in_english(case: Case, reply: Reply) -> str | None:
     """The reply where rules can read it."""
     text = visible(reply)
-    return text if text is not None and case.language == "en" and is_english(text) else None
+    return text if text is not None and rules_read(text, case.language) else None
 
 
 def adjacent_pairs(exchanges: Sequence[Exchange]) -> list[tuple[int, int]]:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from pytest_clinical_drift.errors import SubjectError
+from pytest_clinical_drift.errors import FailureCode, SubjectError, failure
 from pytest_clinical_drift.gate.handoff import HandedCase, hand_over, handed_selection
 from pytest_clinical_drift.gate.items import DriftResult
 from pytest_clinical_drift.gate.manifest import judge_record
@@ -46,7 +46,7 @@ class CaseResults:
                 self.scorer_failed |= isinstance(error, ScorerError)
                 raise
             except SubjectError as error:
-                transcripts = (Transcript(case_id, (), incomplete=str(error)),)
+                transcripts = (Transcript(case_id, (), failure=failure(FailureCode.SUBJECT_STOPPED, error=str(error))),)
                 assessments = (run.scorer.score(case, transcripts[0]),)
             judge = judge_line(judge_record(run))
             result = case_result(run.gate.judge(assessments, run.session.deciding), assessments)

@@ -90,7 +90,7 @@ class DriftResult:
     def _tracebacks(self) -> list[str]:
         """Where the project's own function failed."""
         replies = [r for run in self.transcripts for turn in run.exchanges for r in (turn.reply, turn.summary) if r]
-        return [trace for reply in replies if reply.error and (trace := reply.error.partition("\n")[2])][:1]
+        return [reply.error.trace.lstrip("\n") for reply in replies if reply.error and reply.error.trace][:1]
 
     def properties(self, judge: str) -> list[tuple[str, object]]:
         """Its figures for junit; plain values only, undefined ones left out."""

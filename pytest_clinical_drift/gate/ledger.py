@@ -8,11 +8,11 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock
 
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.results.models import Manifest
@@ -48,29 +48,13 @@ def record_run(folder: Path, manifest: Manifest, *, verdict: Verdict, selected: 
     path = folder / FILE_NAME
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with _locked(path) as handle:
-            lines = os.read(handle, os.fstat(handle).st_size).decode("utf-8", "replace").splitlines()
-            line = json.dumps({**entry, "previous": _digest(lines[-1]) if lines else None})
-            os.write(handle, f"{line}\n".encode())
+        with FileLock(folder / f".{FILE_NAME}.lock"), path.open("a+", encoding="utf-8", errors="replace") as file:
+            file.seek(0)
+            lines = file.read().splitlines()
+            file.write(json.dumps({**entry, "previous": _digest(lines[-1]) if lines else None}) + "\n")
     except OSError as error:
         return f"attempt unknown: the ledger {path} cannot be written ({type(error).__name__})"
     return _sentence(entry, lines)
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[int]:
-    """The file, opened for reading and appending, held against another run that ends at the same moment."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-    try:
-        try:
-            import fcntl
-
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        except ImportError:  # Windows: appending one short line is atomic enough
-            pass
-        yield handle
-    finally:
-        os.close(handle)
 
 
 def _sentence(entry: Entry, lines: Sequence[str]) -> str:

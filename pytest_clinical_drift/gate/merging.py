@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.errors import FailureCode, InputError, failure
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
 from pytest_clinical_drift.gate.collected import CollectedCases
 from pytest_clinical_drift.gate.finished import FinishedRun
@@ -84,7 +84,8 @@ def judge_shards(shards: Shards) -> tuple[CollectedCases, Manifest]:
 
 def _not_run(gate: GateInputs, case_id: str, why: str) -> CaseAssessment:
     case = next(case for case in gate.cases if case.id == case_id)
-    return Scorer(gate.stride, load_extractor(gate.ner)).score(case, Transcript(case_id, (), incomplete=why))
+    missing = Transcript(case_id, (), failure=failure(FailureCode.SHARD_MISSING, error=why))
+    return Scorer(gate.stride, load_extractor(gate.ner)).score(case, missing)
 
 
 def _deciders(used: Sequence[ShardRun], runs: Sequence[CaseAssessment], rules: JudgeRules) -> Deciders:

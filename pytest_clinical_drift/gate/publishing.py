@@ -67,7 +67,7 @@ def whole_result(finished: FinishedRun, collected: CollectedCases, problem: str 
     code = collected.exit_code()
     failed = bool(code or problem)
     headline, reasons = run_headline(result), reason_texts(result.reasons, result.judgements)
-    step, other = next_step(result), []
+    step, other = next_step(result) if failed else "", []
     if problem or (code and verdict in (Verdict.PASS, Verdict.CAUTION) and not finished.gate.strict):
         failures = collected.foreign_failures + collected.outages
         other = text_lines("gate.txt.j2", "blocked", code=code, failures=failures, problem=problem)
@@ -97,6 +97,7 @@ def write_summary(terminal: Any, finished: FinishedRun, written: Sequence[Path])
     if verbosity >= 0:
         terminal.section(f"clinical drift: {slug}", **colour)
         lines += [f"written: {shown(file)}" for file in written]
+        lines += [next_step(result, shown(written[0].parent))] if written else []
     verdict = verdict_line(result, width)
     for line in lines:
         terminal.write_line(line, **(colour if line == verdict else {}))

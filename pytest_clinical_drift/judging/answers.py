@@ -76,20 +76,28 @@ def against(kind: str, answer: str) -> bool:
     return answer in AGAINST[kind]
 
 
+_MOST_STARTS = 1_000
+"""Braces of a text from which an object is looked for: a judge that cannot stop must not cost minutes."""
+
+
 def find_object(text: str, keys: Collection[str] = ("answer",)) -> dict[str, Any] | None:
     """The last JSON object of a text that has one of the keys; a judge may write around it."""
     decoder = json.JSONDecoder()
     last: dict[str, Any] | None = None
-    place = text.find("{")
-    while place >= 0:
+    place = -1
+    for _ in range(_MOST_STARTS):
+        place = text.find("{", place + 1)
+        if place < 0:
+            break
         try:
             value, end = decoder.raw_decode(text, place)
-        except (ValueError, RecursionError):  # a number of thousands of digits is a ValueError too
-            place = text.find("{", place + 1)
+        except RecursionError:  # thousands of objects in each other are no answer, and each start would cost as much
+            break
+        except ValueError:  # a number of thousands of digits too
             continue
         if isinstance(value, dict) and not value.keys().isdisjoint(keys):
             last = value
-        place = text.find("{", end)
+        place = end - 1
     return last
 
 

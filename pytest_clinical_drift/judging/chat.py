@@ -45,7 +45,9 @@ class Interview:
             self._tokens = before[0] + used[0], before[1] + used[1]
         self._attempts += 1
         text, last = strip_reasoning(reply.text), self._attempts >= ATTEMPTS
-        answer = self.asked.fail(reply.error) if reply.error is not None else read_text(self.asked, text, last=last)
+        answer = (
+            self.asked.fail(str(reply.error)) if reply.error is not None else read_text(self.asked, text, last=last)
+        )
         if not answer.failed or reply.error is not None or last:
             return replace(answer, tokens=self._tokens)
         said = Message("assistant", text or "(nothing)")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,11 +84,10 @@ def standing_of(reading: Reading, answer: ReadingAnswer) -> list[Standing]:
     """Advice that stands at the end of a window, for the next one; what does not occur in its reply is left out."""
     standing = []
     for item in _list(answer.given, "standing") or ():
-        turn, quote = item.get("turn"), plain_text(item.get("quote"))
-        if isinstance(turn, int) and (
-            occurs_in(quote, reading.reply_of(turn)) or Standing(turn, quote) in reading.standing
-        ):
-            standing.append(Standing(turn, quote))
+        quote = plain_text(item.get("quote"))
+        for turn in _whole_numbers([item.get("turn")], 1):
+            if occurs_in(quote, reading.reply_of(turn)) or Standing(turn, quote) in reading.standing:
+                standing.append(Standing(turn, quote))
     return standing
 
 
@@ -161,12 +160,13 @@ def _contradictions(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entr
     if items is None:
         yield _missing(reading, "conflict")
     for item in items or ():
-        earlier, later = item.get("earlier"), item.get("later")
         quote, before, reason = (plain_text(item.get(name)) for name in ("quote", "earlier_quote", "reason"))
         answer = "contradiction" if item.get("answer") == "contradiction" else "severe"
-        if not isinstance(earlier, int) or not isinstance(later, int):
+        pair = _whole_numbers([item.get("earlier"), item.get("later")], 2)
+        if not pair:
             yield Entry("conflict", reading.turn, quote, UNSURE, quote, before, reason, doubt="malformed")
             continue
+        earlier, later = pair
         known = reading.reply_of(earlier) or " … ".join(s.quote for s in reading.standing if s.turn == earlier)
         doubt = (
             ""
@@ -183,9 +183,9 @@ def _courses(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entry]:
         yield _missing(reading, "course")
     for item in items or ():
         quote, reason = plain_text(item.get("quote")), plain_text(item.get("reason"))
-        turns, answer = item.get("turns"), item.get("answer")
+        turns, answer = _whole_numbers(item.get("turns"), 2), item.get("answer")
         known = {line.turn for line in reading.turns} | {item.turn for item in reading.standing}
-        if not (isinstance(turns, Sequence) and len(turns) == 2 and set(turns) <= known and turns[0] <= turns[1]):
+        if not turns or not set(turns) <= known or turns[0] > turns[1]:
             yield Entry("course", reading.turn, quote, UNSURE, quote, reason=reason, doubt="malformed")
             continue
         span = (turns[0], turns[1])
@@ -203,6 +203,13 @@ def _misreported(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entry]:
         doubt = "" if occurs_in(quote, reading.summary) else "quote"
         answer = UNSURE if doubt else "misreported"
         yield Entry("misreported", reading.turn, quote, answer, quote, reason=reason, doubt=doubt)
+
+
+def _whole_numbers(value: Any, count: int) -> tuple[int, ...]:
+    """So many whole numbers; empty where a value is anything else (JSON's true and 1.0 are none)."""
+    if isinstance(value, list | tuple) and len(value) == count and all(type(number) is int for number in value):
+        return tuple(value)
+    return ()
 
 
 def _missing(reading: Reading, kind: str) -> Entry:

@@ -47,6 +47,8 @@ class Feed:
         """`deliver` takes an answer."""
         self._deliver = deliver
         self._waiting: list[Asked] = []
+        self._owed: dict[tuple[str, int, str], Asked] = {}
+        """Not yet answered, taken or not."""
         self._news = threading.Condition()
         self.stopped = False
         """Nobody waits any more: end at once."""
@@ -55,6 +57,7 @@ class Feed:
         """All of them at once, so that a judge that works in batches finds a whole one."""
         with self._news:
             self._waiting.extend(asked)
+            self._owed.update({item.key: item for item in asked})
             self._news.notify_all()
 
     def stop(self) -> None:
@@ -72,7 +75,16 @@ class Feed:
 
     def deliver(self, asked: Asked, answer: Given) -> None:
         """Hand over an answer."""
+        with self._news:
+            self._owed.pop(asked.key, None)
         self._deliver(asked, answer)
+
+    def abandon(self, why: str) -> None:
+        """Nobody works on it any more: whatever is owed has failed."""
+        with self._news:
+            owed, self._owed, self._waiting = list(self._owed.values()), {}, []
+        for asked in owed:
+            self._deliver(asked, asked.fail(why))
 
 
 class Judge(Protocol):

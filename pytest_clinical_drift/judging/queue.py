@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pytest_clinical_drift.errors import SubjectError
+from pytest_clinical_drift.errors import Failure, SubjectError
 from pytest_clinical_drift.judging.answer_store import AnswerStore
 from pytest_clinical_drift.judging.answers import UNSURE, Answer
 from pytest_clinical_drift.judging.entries import ReadingAnswer
@@ -68,18 +68,22 @@ class _Line:
         self.failures = 0
         self.given_up = ""
         self._thread: threading.Thread | None = None
+        self._broken = ""
 
     def put(self, asked: Sequence[Asked]) -> None:
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="clinical-drift-judge", daemon=True)
             self._thread.start()
         self.feed.put(asked)
+        if self._broken:
+            self.feed.abandon(self._broken)
 
     def _run(self) -> None:
         try:
             self.judge.work(self.feed)
         except BaseException as error:  # whatever ended this thread is an outage of the judge, not of the run
-            self.given_up = f"the judge broke off ({type(error).__name__}: {error})"[:300]
+            self.given_up = self._broken = f"the judge broke off ({type(error).__name__}: {error})"[:300]
+            self.feed.abandon(self._broken)
 
     def stop(self, *, close: bool) -> None:
         self.feed.stop()
@@ -107,7 +111,7 @@ class JudgeQueue:
         self._offline, self._fresh = offline, fresh
         self.on_progress: Callable[[Count], object] | None = None
         """Hears of every answer, on whichever thread it comes."""
-        self.spent: Callable[[], str | None] = lambda: None
+        self.spent: Callable[[], Failure | None] = lambda: None
         """Why nothing may be asked any more: the run's budget is used up."""
         self._over = ""
         self.count = Count()
@@ -205,7 +209,7 @@ class JudgeQueue:
         line = self._lines[ask.to]
         stored = None if self._fresh else line.store.get(ask.item, ask.wording)
         if not line.given_up and stored is None and (over := self.spent()):
-            line.given_up = self._over = over
+            line.given_up = self._over = str(over)
         failed = line.given_up or (OFFLINE if self._offline else "")
         if stored is None and not failed:
             return False
@@ -222,7 +226,7 @@ class JudgeQueue:
         if line.failures >= _GIVEN_UP_AFTER and not line.given_up:
             line.given_up = f"the judge was given up after {line.failures} failures in a row ({answer.failed})"
         if not line.given_up and (over := self.spent()):
-            line.given_up = self._over = over
+            line.given_up = self._over = str(over)
         self._deliver([(asked.key, answer)])
         if line.given_up:
             dropped = line.feed.take(1_000_000)

@@ -8,7 +8,8 @@ from functools import lru_cache
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.timeline import demands_at
 from pytest_clinical_drift.evidence.facts.fact import ABSENT, CONTRADICTED
-from pytest_clinical_drift.evidence.finding_types import NOT_ENGLISH, FactFinding, Findings
+from pytest_clinical_drift.evidence.finding_types import FactFinding, Findings
+from pytest_clinical_drift.evidence.terms.language import NOT_ENGLISH
 from pytest_clinical_drift.evidence.terms.lexicon import find_terms
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.judging.entries import Entry

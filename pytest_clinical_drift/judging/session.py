@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.errors import InputError, SubjectError
+from pytest_clinical_drift.errors import Failure, InputError, SubjectError
 from pytest_clinical_drift.evidence.finding_types import Findings
 from pytest_clinical_drift.evidence.leaks import find_leaks, names_of
 from pytest_clinical_drift.judging import audit as auditing
@@ -20,8 +20,9 @@ from pytest_clinical_drift.judging.calibration import Calibration, find_calibrat
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.control import NAME as CONTROL
 from pytest_clinical_drift.judging.judge_options import JudgePolicy, make_judges
+from pytest_clinical_drift.judging.judged import JudgedConversation as JudgedConversation
+from pytest_clinical_drift.judging.judged import with_reviews as with_reviews
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS
-from pytest_clinical_drift.judging.opinions import with_person
 from pytest_clinical_drift.judging.pdsqi import Rating, rate
 from pytest_clinical_drift.judging.people import questions_for_people, unanswered
 from pytest_clinical_drift.judging.points import points_of
@@ -37,7 +38,6 @@ from pytest_clinical_drift.judging.procedure import (
 )
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.protocol import Judge
-from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import Count, JudgeQueue
 from pytest_clinical_drift.judging.readings import READINGS, readings_of, single_reading, windows_of
 from pytest_clinical_drift.judging.reviews import Reviews, read_reviews
@@ -50,18 +50,6 @@ Group = tuple[str, int]
 Say = Callable[[str], object]
 Find = Callable[[Case, Transcript], Findings]
 """Reads a conversation by rules."""
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedConversation:
-    """A conversation after rules, judge and people."""
-
-    findings: Findings
-    judgement: ConversationJudgement
-    """Without a judge: what the rules raised, with nobody's answer."""
-    canaries: tuple[CanaryResult, ...] = ()
-    for_people: tuple[Question, ...] = ()
-    ratings: tuple[Rating, ...] = ()
 
 
 class JudgeSession:
@@ -199,7 +187,7 @@ class JudgeSession:
             before = replace(self._queue.count)
             self._queue.on_progress = lambda count: hear(count.answered - before.answered, count.asked - before.asked)
 
-    def limit(self, spent: Callable[[], str | None]) -> None:
+    def limit(self, spent: Callable[[], Failure | None]) -> None:
         """Ask nothing more once `spent` says why."""
         if self._queue is not None:
             self._queue.spent = spent
@@ -293,13 +281,3 @@ class JudgeSession:
             "calibration": self.calibration.model_dump(mode="json") if self.calibration else None,
             "requests": dict(self.count.kinds),
         }
-
-
-def with_reviews(judged: JudgedConversation, reviews: Reviews) -> JudgedConversation:
-    """A conversation once people were heard."""
-    judgement = judged.judgement
-    rulings = {
-        about: with_person(ruling, said) if (said := reviews.on(ruling.question_id)) else ruling
-        for about, ruling in judgement.rulings.items()
-    }
-    return replace(judged, judgement=replace(judgement, rulings=rulings))

@@ -2,17 +2,67 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from pytest_clinical_drift.errors import coded_sentence
 from pytest_clinical_drift.metrics.stats import Interval
 
 Floats: TypeAlias = npt.NDArray[np.floating[Any]]
 Ints: TypeAlias = npt.NDArray[np.integer[Any]]
 Flags: TypeAlias = npt.NDArray[np.bool_]
+
+
+class SlateCode(StrEnum):
+    """Why a figure has no value, or a verdict is held back; `data/slate_reasons.yaml` has the sentences."""
+
+    NO_PREDICTION = "no_prediction"
+    NO_OUTCOME = "no_outcome"
+    NO_HIT = "no_hit"
+    NO_MISS = "no_miss"
+    NO_DATE = "no_date"
+    NO_OPEN_CANDIDATE = "no_open_candidate"
+    NO_DECILE_HIT = "no_decile_hit"
+    NO_CANDIDATES = "no_candidates"
+    NO_POPULARITY = "no_popularity"
+    NO_LABELS = "no_labels"
+    FEW_LABELS = "few_labels"
+    NOTHING_AFTER = "nothing_after"
+    ONE_CLASS = "one_class"
+    NO_PAIR = "no_pair"
+    NO_RELEVANT_PAIR = "no_relevant_pair"
+    CHANCE_IS_ZERO = "chance_is_zero"
+    BY_DISEASE = "by_disease"
+    NO_TIER = "no_tier"
+    TIER_ONLY = "tier_only"
+    NOTHING_OBSERVED = "nothing_observed"
+    INFLATED = "inflated"
+    UNPROVEN = "unproven"
+    NO_HASH = "no_hash"
+    NO_INTERVAL = "no_interval"
+    INTERVAL_REACHES = "interval_reaches"
+    ZERO_WIDTH = "zero_width"
+    CHANGED = "changed"
+    CHANGED_BEFORE = "changed_before"
+    OTHER_COUNT = "other_count"
+    NOT_RUN = "not_run"
+    TESTS_RUN = "tests_run"
+
+
+@dataclass(frozen=True, slots=True)
+class SlateReason:
+    """A code with plain values; `str()` gives the sentence."""
+
+    code: SlateCode
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return coded_sentence("slate_reasons.yaml", self.code, self.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +72,11 @@ class Figure:
     value: float | None
     n: int
     """What it was computed over: pairs, trials or groups, as the metric says."""
-    reason: str = ""
+    reason: SlateReason | None = None
     """Why there is no value."""
     interval: Interval | None = None
     """From resampling whole diseases; for a single disease exact binomial limits."""
 
     @classmethod
-    def undefined(cls, reason: str, n: int = 0) -> Figure:
-        return cls(None, n, reason)
+    def undefined(cls, code: SlateCode, n: int = 0, **values: Any) -> Figure:
+        return cls(None, n, SlateReason(code, values))

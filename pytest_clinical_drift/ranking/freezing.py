@@ -7,7 +7,7 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -137,3 +137,14 @@ def _refuse_repeats(file: Path, slate: Slate) -> None:
         disease, drug = (slate.predictions[name].to_physical()[rows[0]] for name in ("disease", "drug"))
         place = f"{file}, row {rows[0] + 1}: repeats the pair ({slate.diseases[disease]}, {slate.drugs[drug]})"
         raise InputError(f"{place}; rows that do: {len(rows)}; freeze each pair once")
+
+
+def verify_slate(folder: Path, sha256: str | None, say: Callable[[str], object]) -> int:
+    """`clinical-drift verify` on a slate: what changed, and the exit code."""
+    result = verify(folder, sha256)
+    for problem in result.problems:
+        say(problem)
+    say(f"{'unchanged' if result.unchanged else 'CHANGED'}: {folder}\nsha256 {result.sha256}")
+    if result.unchanged and sha256 is None:
+        say("without --sha256 this shows only that folder and manifest agree, not that both are the old ones")
+    return 0 if result.unchanged else 1

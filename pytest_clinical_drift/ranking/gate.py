@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pytest_clinical_drift.ranking.figures import Figure
+from pytest_clinical_drift.ranking.figures import Figure, SlateCode, SlateReason
 from pytest_clinical_drift.ranking.prospective import ALL, ViewFigures
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.slate_limits import PRIMARY, TIERS
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
-
-NOTHING_YET = "nothing prospective has been observed yet"
-_INFLATED = "no outcome is recorded for any candidate outside the slate; if only the slate was followed, it is inflated"
-_UNPROVEN = "no manifest with a hash: nothing proves that the predictions are older than the outcomes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +18,17 @@ class SlateJudgement:
     verdict: FigureState
     figure: Figure
     limit: str = ""
-    detail: str = ""
+    detail: SlateReason | None = None
     """Why it is not evaluated, or why a good value is not enough."""
     per_year: Mapping[str, float | None] = field(default_factory=dict)
     """Figures by year, of the temporal metric."""
 
     @classmethod
-    def not_evaluated(cls, metric: str, reason: str, limit: str = "") -> SlateJudgement:
-        return cls(metric, FigureState.NOT_EVALUATED, Figure.undefined(reason), limit, reason)
+    def not_evaluated(cls, metric: str, code: SlateCode, limit: str = "") -> SlateJudgement:
+        figure = Figure.undefined(code)
+        return cls(metric, FigureState.NOT_EVALUATED, figure, limit, figure.reason)
 
-    @property
-    def sentence(self) -> str:
+    def __str__(self) -> str:
         if self.figure.value is None:
             return f"{self.metric} {FigureState.NOT_EVALUATED}: {self.detail}"
         interval = self.figure.interval
@@ -44,8 +40,8 @@ class SlateJudgement:
 @dataclass(frozen=True, slots=True)
 class SlateVerdict:
     verdict: str
-    reasons: tuple[str, ...]
-    """Sentences, the decisive ones first."""
+    reasons: tuple[SlateReason | SlateJudgement, ...]
+    """The decisive ones first; `str()` gives the sentence of each."""
 
 
 def slate_figure(figures: ViewFigures, metric: str) -> Figure:
@@ -54,17 +50,17 @@ def slate_figure(figures: ViewFigures, metric: str) -> Figure:
         name, tier = metric, ALL
     cell = figures.tiers.get(tier)
     if cell is None:
-        return Figure.undefined(f"the slate has no open prediction in the {tier} tier")
-    return cell.figures.get(name, Figure.undefined(f"{name} is only defined for a tier"))
+        return Figure.undefined(SlateCode.NO_TIER, tier=tier)
+    return cell.figures.get(name, Figure.undefined(SlateCode.TIER_ONLY, metric=name))
 
 
 def judge_prospective(figures: ViewFigures, metric: str, limits: MetricLimits, *, followed: bool) -> SlateJudgement:
     """Judge one prospective metric; as long as nothing prospective was observed anywhere, there is nothing to judge."""
     if not figures.observed:
-        return SlateJudgement.not_evaluated(metric, NOTHING_YET, str(limits.pass_limit))
+        return SlateJudgement.not_evaluated(metric, SlateCode.NOTHING_OBSERVED, str(limits.pass_limit))
     judged = judge(metric, slate_figure(figures, metric), limits, needs_interval=True)
     if judged.verdict == FigureState.PASS and metric.startswith("enrichment_vs_popularity") and not followed:
-        return SlateJudgement(metric, FigureState.CAUTION, judged.figure, judged.limit, _INFLATED)
+        return SlateJudgement(metric, FigureState.CAUTION, judged.figure, judged.limit, SlateReason(SlateCode.INFLATED))
     return judged
 
 
@@ -79,18 +75,22 @@ def judge(metric: str, figure: Figure, limits: MetricLimits, *, needs_interval: 
     return SlateJudgement(metric, band, figure, limit)
 
 
-def _doubt(figure: Figure, limits: MetricLimits) -> str:
+def _doubt(figure: Figure, limits: MetricLimits) -> SlateReason | None:
     interval = figure.interval
     if interval is None:
-        return "too few diseases with outcomes for an interval"
+        return SlateReason(SlateCode.NO_INTERVAL)
     worst = interval.low if limits.direction == "higher" else interval.high
     if not limits.pass_limit.holds(worst):
-        return f"the interval reaches past {limits.pass_limit}"
-    return "" if interval.high > interval.low else "an interval without width proves nothing"
+        return SlateReason(SlateCode.INTERVAL_REACHES, {"limit": str(limits.pass_limit)})
+    return None if interval.high > interval.low else SlateReason(SlateCode.ZERO_WIDTH)
 
 
 def judge_slate(
-    judgements: Sequence[SlateJudgement], integrity: Sequence[str], *, proven: bool, expected: Mapping[str, object]
+    judgements: Sequence[SlateJudgement],
+    integrity: Sequence[SlateReason],
+    *,
+    proven: bool,
+    expected: Mapping[str, object],
 ) -> SlateVerdict:
     """The worst of what was evaluated. FAIL for a changed slate; not evaluated without the primary figure.
 
@@ -99,16 +99,18 @@ def judge_slate(
     if integrity:
         return SlateVerdict(FigureState.FAIL, tuple(integrity))
     failed, doubtful, missing = (
-        [item.sentence for item in judgements if item.verdict == state]
+        [item for item in judgements if item.verdict == state]
         for state in (FigureState.FAIL, FigureState.CAUTION, FigureState.NOT_EVALUATED)
     )
     if failed:
         return SlateVerdict(FigureState.FAIL, (*failed, *doubtful))
     primary = next((item for item in judgements if item.metric == PRIMARY), None)
     if PRIMARY in expected and (primary is None or primary.verdict == FigureState.NOT_EVALUATED):
-        reason = primary.detail if primary is not None else f"{PRIMARY} was not run"
-        return SlateVerdict(FigureState.NOT_EVALUATED, (reason, *doubtful))
-    reasons = (*doubtful, *missing, *(() if proven else (_UNPROVEN,)))
+        reason = primary.detail if primary is not None else None
+        return SlateVerdict(
+            FigureState.NOT_EVALUATED, (reason or SlateReason(SlateCode.NOT_RUN, {"metric": PRIMARY}), *doubtful)
+        )
+    reasons = (*doubtful, *missing, *(() if proven else (SlateReason(SlateCode.UNPROVEN),)))
     return SlateVerdict(FigureState.CAUTION if reasons else FigureState.PASS, reasons)
 
 

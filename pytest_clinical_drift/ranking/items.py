@@ -62,11 +62,9 @@ class SlateItem(pytest.Item):
         if (judged := self.judged) is None:
             return
         if self.plugin.fails(judged.verdict):
-            raise reporting.GateFailure(
-                f"{judged.verdict}: {judged.detail if judged.metric == INTEGRITY else judged.sentence}"
-            )
+            raise reporting.GateFailure(f"{judged.verdict}: {judged.detail if judged.metric == INTEGRITY else judged}")
         if judged.verdict == FigureState.NOT_EVALUATED:
-            pytest.skip(f"{FigureState.NOT_EVALUATED}: {one_line(judged.detail, 300)}")
+            pytest.skip(f"{FigureState.NOT_EVALUATED}: {one_line(str(judged.detail), 300)}")
 
 
 class SlatePlugin(reporting.GroupsPlugin):
@@ -172,7 +170,7 @@ class SlatePlugin(reporting.GroupsPlugin):
             name="verdict",
             verdict=str(verdict.verdict),
             outcome="failed" if undecided or self.fails(verdict.verdict) else "passed",
-            message=one_line(": ".join((verdict.verdict, "; ".join(verdict.reasons))).rstrip(": "), 300),
+            message=one_line(": ".join((verdict.verdict, "; ".join(map(str, verdict.reasons)))).rstrip(": "), 300),
             figures=[("verdict", str(verdict.verdict))],
             error=undecided,
         )

@@ -15,13 +15,10 @@ import numpy.typing as npt
 
 from pytest_clinical_drift.metrics import SEED
 from pytest_clinical_drift.metrics.stats import Interval, proportion_interval
-from pytest_clinical_drift.ranking.figures import Figure, Flags
+from pytest_clinical_drift.ranking.figures import Figure, Flags, SlateCode
 from pytest_clinical_drift.ranking.view import View, count_by_decile
 from pytest_clinical_drift.verdict.slate_limits import TIERS
 
-NO_PREDICTION = "no prediction"
-NO_OUTCOME = "no prediction has any outcome"
-NO_HIT, NO_MISS = "no prediction has a high-signal outcome", "every prediction has a high-signal outcome"
 ALL = "all"
 """Stands for all tiers together."""
 RESAMPLES = 2_000
@@ -116,10 +113,11 @@ class _Tally:
     def rates(self) -> dict[str, Figure]:
         """Hit rate, alone and against chance, fame, and the pairs that have any outcome."""
         n, hits, view = int(self.n.sum()), int(self.hits.sum()), self.view
-        expected = self._figure(self._expected_rate, n, view.no_baseline or "a decile has no open candidate")
-        fameless = "no candidate in the same breadth deciles has a high-signal outcome"
-        rate = self._figure(self._hit_rate, n, NO_PREDICTION, resampled=True)
-        popularity = self._figure(self._vs_popularity, n, expected.reason or fameless, resampled=True)
+        expected = self._figure(self._expected_rate, n, view.no_baseline or SlateCode.NO_OPEN_CANDIDATE)
+        rate = self._figure(self._hit_rate, n, SlateCode.NO_PREDICTION, resampled=True)
+        popularity = self._figure(
+            self._vs_popularity, n, expected.reason.code if expected.reason else SlateCode.NO_DECILE_HIT, resampled=True
+        )
         if self.weights is None and (exact := proportion_interval(hits, n, confidence=self.confidence)) is not None:
             rate = replace(rate, interval=exact)
             if expected.value and popularity.value is not None:
@@ -128,12 +126,12 @@ class _Tally:
         touched = self._per_disease(self.once & view.rows["touched"])
         return {
             "hit_rate": rate,
-            "enrichment_vs_random": self._figure(self._vs_random, n, NO_HIT, resampled=True),
+            "enrichment_vs_random": self._figure(self._vs_random, n, SlateCode.NO_HIT, resampled=True),
             "enrichment_vs_popularity": popularity,
             "expected_hit_rate": expected,
             # not a precision: unseen events are unseen
             "precision_proxy": self._figure(
-                lambda w: _quotient(w @ self.hits, w @ touched), int(touched.sum()), NO_OUTCOME
+                lambda w: _quotient(w @ self.hits, w @ touched), int(touched.sum()), SlateCode.NO_OUTCOME
             ),
         }
 
@@ -168,11 +166,11 @@ class _Tally:
         def mean(w: Table, part: tuple[Table, Table]) -> Table:
             return _quotient(w @ part[0], w @ part[1])
 
-        missing = NO_MISS if high[1].any() else NO_HIT
+        missing = SlateCode.NO_MISS if high[1].any() else SlateCode.NO_HIT
         gap = self._figure(lambda w: mean(w, high) - mean(w, low), int(self.n.sum()), missing, resampled=True)
         return {
-            "mean_score_hits": self._figure(lambda w: mean(w, high), int(high[1].sum()), NO_HIT),
-            "mean_score_misses": self._figure(lambda w: mean(w, low), int(low[1].sum()), NO_MISS),
+            "mean_score_hits": self._figure(lambda w: mean(w, high), int(high[1].sum()), SlateCode.NO_HIT),
+            "mean_score_misses": self._figure(lambda w: mean(w, low), int(low[1].sum()), SlateCode.NO_MISS),
             "score_gap": gap,
         }
 
@@ -181,17 +179,17 @@ class _Tally:
         days = self.view.rows["day"][self.once & self.view.rows["hit"]]
         days = days[~np.isnan(days)]
         if not len(days):
-            nothing = Figure.undefined("no high-signal outcome has a date")
+            nothing = Figure.undefined(SlateCode.NO_DATE)
             return dict.fromkeys(("median_days", "share_negative", "share_zero", "share_positive"), nothing)
         parts = {"negative": days < 0, "zero": days == 0, "positive": days > 0}
         shares = {f"share_{name}": Figure(float(part.mean()), len(days)) for name, part in parts.items()}
         return {"median_days": Figure(float(np.median(days)), len(days)), **shares}
 
-    def _figure(self, statistic: Statistic, n: int, reason: str, *, resampled: bool = False) -> Figure:
+    def _figure(self, statistic: Statistic, n: int, missing: SlateCode, *, resampled: bool = False) -> Figure:
         """A statistic over all diseases, with a percentile interval unless it is undefined in many resamples."""
         value = float(statistic(np.ones((1, self.view.diseases)))[0])
         if np.isnan(value):
-            return Figure.undefined(reason if self.n.any() else NO_PREDICTION, n)
+            return Figure.undefined(missing if self.n.any() else SlateCode.NO_PREDICTION, n)
         if not resampled or self.weights is None:
             return Figure(value, n)
         values = statistic(self.weights)

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from pytest_clinical_drift.errors import InputError, SubjectError
-from pytest_clinical_drift.ranking.figures import Figure, Flags, Floats, Ints
+from pytest_clinical_drift.ranking.figures import Figure, Flags, Floats, Ints, SlateCode, SlateReason
 from pytest_clinical_drift.ranking.slate import LabelledPair, Slate
 from pytest_clinical_drift.subjects.python import make
 
@@ -24,7 +24,6 @@ CUTOFF = 2015
 """Temporal AUC: trained on pairs up to this year, tested on later ones."""
 MIN_LABELLED = 10
 """Leave-one-out looks at diseases with at least this many labelled pairs."""
-NO_LABELS = "the slate has no labels"
 TOP_GRADE = 4
 """Labels: 4 approved, 3 to 1 the clinical phase, 0 negative."""
 _GAINS = np.exp2(np.arange(TOP_GRADE + 1)) - 1.0
@@ -51,7 +50,7 @@ class RankerFigures:
     @property
     def lift(self) -> Figure:
         if self.value.value is None or not self.chance.value:
-            return Figure.undefined(self.value.reason or "chance earns nothing here", self.value.n)
+            return Figure(None, self.value.n, self.value.reason or SlateReason(SlateCode.CHANCE_IS_ZERO))
         return Figure(self.value.value / self.chance.value, self.value.n)
 
 
@@ -67,7 +66,7 @@ def load_ranker(spec: str) -> Ranker:
 def measure_ranker(ranker: Ranker, slate: Slate, metric: str) -> dict[str, RankerFigures]:
     """The figures that one look at the ranker yields, the metric's among them."""
     if not slate.labels:
-        nothing = Figure.undefined(NO_LABELS)
+        nothing = Figure.undefined(SlateCode.NO_LABELS)
         return {metric: RankerFigures(nothing, nothing)}
     if metric == f"hit_at_{K}":
         return {metric: leave_one_out(ranker, slate.labels, [drug.lower() for drug in slate.drugs])}
@@ -93,7 +92,7 @@ def leave_one_out(
             hits.append(hit(_scores(ranker, disease, ranked), ranked.index(hidden.drug), k=k))
             chance.append(min(1.0, k / len(ranked)))
     if not hits:
-        nothing = Figure.undefined(f"no disease has {least} labelled pairs with an approved drug among them")
+        nothing = Figure.undefined(SlateCode.FEW_LABELS, least=least)
         return RankerFigures(nothing, nothing)
     return RankerFigures(Figure(float(np.mean(hits)), len(hits)), Figure(float(np.mean(chance)), len(hits)))
 
@@ -124,7 +123,7 @@ def temporal_auc(ranker: Ranker, labels: Sequence[LabelledPair], *, cutoff: int 
     train = [pair for pair, tested in zip(used, late, strict=True) if not tested]
     test = [pair for pair, tested in zip(used, late, strict=True) if tested]
     if not any(pair.label > 0 for pair in test):
-        nothing = Figure.undefined(f"no positive pair is dated after {cutoff}", len(test))
+        nothing = Figure.undefined(SlateCode.NOTHING_AFTER, len(test), cutoff=cutoff)
         return RankerFigures(nothing, Figure(0.5, len(test)))
     scores = _fit_and_score(ranker, train, test)
     positive = np.asarray([pair.label > 0 for pair in test])
@@ -184,7 +183,7 @@ def auc(scores: Floats, positive: Flags) -> Figure:
     """
     hits, misses = np.sort(scores[positive]), np.sort(scores[~positive])
     if not len(hits) or not len(misses):
-        return Figure.undefined("only one class" if len(scores) else "no pair", len(scores))
+        return Figure.undefined(SlateCode.ONE_CLASS if len(scores) else SlateCode.NO_PAIR, len(scores))
     below, not_above = (int(np.searchsorted(misses, hits, side=side).sum()) for side in ("left", "right"))
     return Figure((below + not_above) / (2 * len(hits) * len(misses)), len(scores))
 
@@ -198,7 +197,7 @@ def ndcg(scores: Floats, labels: Ints, *, k: int) -> Figure:
     reached = np.append(0.0, np.cumsum(1.0 / np.log2(np.arange(2, k + 2))))  # the sum of the first n discounts
     ideal = _discounted(reached, np.bincount(labels, minlength=TOP_GRADE + 1)[::-1], _GAINS[::-1])
     if ideal <= 0.0:
-        return Figure.undefined("no relevant pair" if size else "no pair")
+        return Figure.undefined(SlateCode.NO_RELEVANT_PAIR if size else SlateCode.NO_PAIR)
     if size > k:
         within = scores >= np.partition(scores, size - k)[size - k]
         scores, labels = scores[within], labels[within]
@@ -219,8 +218,11 @@ def mean_of(figures: Iterable[Figure]) -> Figure:
     defined = [figure.value for figure in known if figure.value is not None]
     if defined:
         return Figure(float(np.mean(defined)), len(defined))
-    reasons = Counter(figure.reason for figure in known)
-    return Figure.undefined("; ".join(f"{name} ({count} diseases)" for name, count in reasons.items()) or "no pair")
+    if not known:
+        return Figure.undefined(SlateCode.NO_PAIR)
+    reasons = Counter(str(figure.reason) for figure in known)
+    listed = "; ".join(f"{name} ({count} diseases)" for name, count in reasons.items())
+    return Figure.undefined(SlateCode.BY_DISEASE, reasons=listed)
 
 
 def hit(scores: Floats, index: int, *, k: int) -> float:

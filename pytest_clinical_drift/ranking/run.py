@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.ranking.figures import Figure
+from pytest_clinical_drift.ranking.figures import Figure, SlateCode, SlateReason
 from pytest_clinical_drift.ranking.freezing import verify
 from pytest_clinical_drift.ranking.gate import (
-    NOTHING_YET,
     SlateJudgement,
     SlateVerdict,
     judge,
@@ -97,14 +96,13 @@ class GatedSlate:
         frozen = (self.slate.folder / FILE_NAME).is_file()
         problems = list(verify(self.slate.folder).problems) if frozen else []
         if manifest is not None and manifest.n_predictions not in (None, there):
-            problems.append(
-                f"{manifest.file.name} tells of {manifest.n_predictions} predictions, the slate holds {there}"
-            )
+            counts = {"file": manifest.file.name, "recorded": manifest.n_predictions, "there": there}
+            problems.append(str(SlateReason(SlateCode.OTHER_COUNT, counts)))
         if problems:
-            return SlateJudgement(INTEGRITY, FigureState.FAIL, Figure(0.0, 1), detail="; ".join(problems))
+            return SlateJudgement(INTEGRITY, FigureState.FAIL, Figure(0.0, 1), detail=_changed(problems))
         if frozen:
             return SlateJudgement(INTEGRITY, FigureState.PASS, Figure(1.0, 1))
-        return SlateJudgement.not_evaluated(INTEGRITY, "no manifest with a hash to compare with")
+        return SlateJudgement.not_evaluated(INTEGRITY, SlateCode.NO_HASH)
 
     @cached_property
     def view(self) -> View:
@@ -124,8 +122,7 @@ class GatedSlate:
         if metric == INTEGRITY:
             return self.integrity
         if self.integrity.verdict == FigureState.FAIL:
-            reason = "the slate was changed after freezing, so its figures mean nothing"
-            return SlateJudgement.not_evaluated(metric, reason)
+            return SlateJudgement.not_evaluated(metric, SlateCode.CHANGED_BEFORE)
         limits = self._run.rules.metrics[metric]
         if metric not in RANKER_METRICS:
             followed = self.view.baseline is not None and self.view.baseline.followed
@@ -147,7 +144,8 @@ class GatedSlate:
         if not self.judged:
             return None
         integrity = self.judged.get(INTEGRITY)
-        changed = [integrity.detail] if integrity is not None and integrity.verdict == FigureState.FAIL else []
+        failed = integrity is not None and integrity.verdict == FigureState.FAIL
+        changed = [integrity.detail] if integrity is not None and failed and integrity.detail is not None else []
         verdict = judge_slate(
             [item for item in self.judged.values() if item is not integrity],
             changed,
@@ -155,7 +153,7 @@ class GatedSlate:
             expected=self._run.rules.metrics,
         )
         if verdict.verdict != FigureState.FAIL and len(self.judged) < len(self.tests):
-            missing = f"{len(self.judged)} of {len(self.tests)} tests were run"
+            missing = SlateReason(SlateCode.TESTS_RUN, {"run": len(self.judged), "tests": len(self.tests)})
             return SlateVerdict(Verdict.PARTIAL, (missing, *verdict.reasons))
         return verdict
 
@@ -166,7 +164,7 @@ class GatedSlate:
             "slate_id": slate.id,
             "created_at": slate.created_at.isoformat(),
             "verdict": str(verdict.verdict),
-            "reasons": list(verdict.reasons),
+            "reasons": [str(reason) for reason in verdict.reasons],
             "observed": _observed(self.prospective),
             "predictions": len(slate.predictions),
             "distinct_pairs": int((~slate.predictions["repeated"]).sum()),
@@ -196,7 +194,8 @@ def _observed(figures: ViewFigures) -> str:
     cell = figures.tiers["all"]
     left_out = f" {figures.left_out} pairs were known at freeze and take no part." if figures.left_out else ""
     if not figures.observed:
-        return f"{NOTHING_YET[0].upper()}{NOTHING_YET[1:]}.{left_out}"
+        nothing = str(SlateReason(SlateCode.NOTHING_OBSERVED))
+        return f"{nothing[0].upper()}{nothing[1:]}.{left_out}"
     came_true = f"{cell.hits} of {cell.predictions} open predictions"
     return f"{came_true} have a high-signal outcome dated after the freeze.{left_out}"
 
@@ -220,7 +219,7 @@ def _cell(cell: Cell) -> dict[str, Any]:
 
 
 def _judgement(item: SlateJudgement) -> dict[str, Any]:
-    limit = {"limit": item.limit, "detail": item.detail}
+    limit = {"limit": item.limit, "detail": str(item.detail or "")}
     return {"metric": item.metric, "verdict": str(item.verdict), **_figure(item.figure), **limit}
 
 
@@ -229,5 +228,10 @@ def _figure(figure: Figure) -> dict[str, Any]:
     if figure.interval is not None:
         plain["interval"] = [figure.interval.low, figure.interval.high]
     if figure.value is None:
-        plain["reason"] = figure.reason
+        plain["reason"] = str(figure.reason)
+        plain["reason_code"] = figure.reason.code if figure.reason else None
     return plain
+
+
+def _changed(differences: list[str]) -> SlateReason:
+    return SlateReason(SlateCode.CHANGED, {"difference": "; ".join(differences)})

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from pytest_clinical_drift.errors import InputError, MissingDependency
+from pytest_clinical_drift.errors import InputError, not_loadable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,6 +20,7 @@ _LABELS = {"approved": 4, "phase4": 4, "phase3": 3, "phase2": 2, "phase1": 1, "n
 _NOTHING_KNOWN = frozenset(
     {"", "0", "0.0", "false", "no", "none", "null", "nan", "unknown", "unlabeled", "unlabelled", "negative"}
 )
+_INSTALL = "pip install 'pytest-clinical-drift[ranking]'"
 _ROW = "\0row"
 """Our own column: the row's number in the file, from 1, without the header."""
 
@@ -117,10 +118,9 @@ def read_table(file: Path) -> Table:
     """The whole file; CSV as text, so that nothing is guessed."""
     try:
         import polars as pl
-    except ImportError:
-        raise MissingDependency(
-            "slates are read with polars, which is not installed: pip install 'pytest-clinical-drift[ranking]'"
-        ) from None
+    except Exception as error:
+        missing = f"slates are read with polars, which is not installed: {_INSTALL}"
+        raise not_loadable("polars", error, missing, f"{_INSTALL} in an environment without scispacy") from error
     try:
         if file.suffix == ".parquet":
             frame = pl.read_parquet(file)

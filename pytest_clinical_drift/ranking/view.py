@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pytest_clinical_drift.ranking.figures import Ints
+from pytest_clinical_drift.ranking.figures import Ints, SlateCode
 from pytest_clinical_drift.ranking.slate import PAIR, Slate
 
 if TYPE_CHECKING:
     import polars as pl
 
 DECILES = 10
-NO_CANDIDATES = "no candidates are there, so the baseline of equally popular drugs is unknown"
-NO_LABELS = "no labels are there, so nobody knows how popular each drug is"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,7 @@ class View:
     and first_in_tier (first row of its pair, over all and in its tier: hits are counted over distinct pairs)."""
     diseases: int
     baseline: Baseline | None
-    no_baseline: str = ""
+    no_baseline: SlateCode | None = None
     """Why there is none."""
     left_out: int = 0
     """Distinct pairs that do not take part because they were known at freeze."""
@@ -115,11 +113,11 @@ def _view(slate: Slate, predictions: pl.DataFrame, candidates: pl.DataFrame | No
     return View(rows.to_numpy(structured=True), len(slate.diseases), baseline, reason, left_out)
 
 
-def _baseline(slate: Slate, pairs: pl.DataFrame | None, hits: pl.DataFrame) -> tuple[Baseline | None, str]:
+def _baseline(slate: Slate, pairs: pl.DataFrame | None, hits: pl.DataFrame) -> tuple[Baseline | None, SlateCode | None]:
     if pairs is None:
-        return None, NO_CANDIDATES
+        return None, SlateCode.NO_CANDIDATES
     if slate.breadth is None:
-        return None, NO_LABELS
+        return None, SlateCode.NO_POPULARITY
     deciles, size = breadth_deciles(slate.breadth), len(slate.diseases)
     counted = [
         count_by_decile(
@@ -128,4 +126,4 @@ def _baseline(slate: Slate, pairs: pl.DataFrame | None, hits: pl.DataFrame) -> t
         for chosen in (pairs, pairs.join(hits, on=PAIR, how="semi"))
     ]
     outside = slate.outcomes.join(slate.predictions, on=PAIR, how="anti")
-    return Baseline(counted[0], counted[1], followed=not outside.is_empty()), ""
+    return Baseline(counted[0], counted[1], followed=not outside.is_empty()), None

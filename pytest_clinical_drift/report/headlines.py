@@ -90,9 +90,9 @@ def unsettled_line(case: CaseResult) -> str:
     return one_line(f"{case.verdict}: {'; '.join(parts) or case_headline(case)}", _LONGEST)
 
 
-def next_step(result: RunResult) -> str:
-    """What to do about a run without a release verdict; nothing where there is one."""
-    return " ".join(text_lines("gate.txt.j2", "next_step", result=result))
+def next_step(result: RunResult, place: str = "RESULTS") -> str:
+    """The one command to run next; `place` is where the results lie."""
+    return " ".join(text_lines("gate.txt.j2", "next_step", result=result, place=place))
 
 
 def incomplete_cause(case: CaseResult) -> str:

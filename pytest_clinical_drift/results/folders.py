@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
+
+from filelock import FileLock
 
 from pytest_clinical_drift.errors import InputError
 
@@ -87,7 +87,7 @@ class RunFolder:
         self.draft.rename(self.place)
         _remove_empty(self.draft.parent)
         if on_top:
-            with _locked(self.top / _LOCK):
+            with FileLock(self.top / _LOCK):
                 for entry in sorted(self.place.iterdir()):
                     _replace(entry, self.top / entry.name, self.id)
                 if not (self.place / CASE_PAGES).exists():
@@ -122,19 +122,3 @@ def _replace(source: Path, target: Path, run_id: str) -> None:
         target.rename(old)
     draft.rename(target)
     shutil.rmtree(old, ignore_errors=True)
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock against another run that ends at the same moment."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        try:
-            import fcntl
-
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        except ImportError:  # Windows: each copy is one step all the same
-            pass
-        yield
-    finally:
-        os.close(handle)

@@ -8,22 +8,23 @@ Raise `SCHEMA_VERSION` when a reader of the older file would misread the new one
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from pytest_clinical_drift.judging.calibration import Calibration
+from pytest_clinical_drift.results.case_result import UNDIAGNOSED
+from pytest_clinical_drift.results.case_result import CaseResult as CaseResult
 from pytest_clinical_drift.scoring.assessment import AlarmKind, AlarmState, CaseAssessment, Curve
 from pytest_clinical_drift.scoring.sanity import SanityFault
 from pytest_clinical_drift.verdict.baseline import BaselineComparison
 from pytest_clinical_drift.verdict.counts import EvidenceCounts
 from pytest_clinical_drift.verdict.quality import AttributeFigures
-from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
+from pytest_clinical_drift.verdict.reasons import Reason
 from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import Waiver
 from pytest_clinical_drift.verdict.trend import RepeatFigures, Trend
-from pytest_clinical_drift.verdict.values import RULES_ONLY, CaseVerdict, Deciders, Judgement
+from pytest_clinical_drift.verdict.values import RULES_ONLY, Deciders, Judgement
 
 SCHEMA_VERSION: Final = 3
 
@@ -191,27 +192,6 @@ class ReviewRecord(Record):
     last_record: str = ""
 
 
-_UNKNOWN = Reason(ReasonCode.NOTHING_TO_DIAGNOSE)
-
-
-@dataclass(frozen=True, slots=True)
-class CaseResult(CaseVerdict):
-    """One case: its verdict, and the conversations behind it, as they were scored."""
-
-    judgements: tuple[Judgement, ...] = ()
-    diagnosed: Reason = _UNKNOWN
-    headline: str = ""
-    """What went wrong, in a line for readers of the file."""
-    diagnosis: str = ""
-    """The same as `diagnosed`, in words."""
-    repeats: tuple[CaseAssessment, ...] = ()
-
-    @property
-    def group(self) -> str:
-        """Cases of one group are not independent of each other."""
-        return self.repeats[0].group if self.repeats else self.case_id
-
-
 class RunResult(Record):
     """A whole run, as `study_c_results.json` holds it.
 
@@ -226,7 +206,7 @@ class RunResult(Record):
     """The decisive ones first."""
     diagnosis: str = ""
     """The same as `diagnosed`, in words."""
-    diagnosed: Reason = _UNKNOWN
+    diagnosed: Reason = UNDIAGNOSED
     deciders: Deciders = RULES_ONLY
     cases_total: int = 0
     cases_selected: int = 0

@@ -16,7 +16,6 @@ from pytest_clinical_drift.results.files import RESULTS_FILE, read_record
 from pytest_clinical_drift.results.models import SCHEMA_VERSION, Manifest, Record, RunResult
 from pytest_clinical_drift.results.sheet import Sheet
 from pytest_clinical_drift.results.signatures import has_keygen, is_signed_by
-from pytest_clinical_drift.scoring.assessment import Alarm, AlarmState
 from pytest_clinical_drift.verdict.states import Verdict
 
 RELEASE_FILE = "release.json"
@@ -124,8 +123,6 @@ class Standing:
     attempts: Attempts | None
     controls: InstrumentCheck | None
     rereads: Rereads | None
-    dismissals: tuple[tuple[str, Alarm], ...]
-    """Severe alarms that a person dismissed, each with its case; one of a finding."""
 
 
 def record_hash(folder: Path) -> str:
@@ -153,7 +150,7 @@ def tested_by(manifest: Manifest) -> dict[str, str]:
         "summary prompt": hashes.prompts,
         "judge": manifest.judge,
         "judge prompts": manifest.judge_prompts or "none",
-        "calibration": f"{calibration.identity} {calibration.made}" if calibration else "none",
+        "calibration": f"{calibration.identity[:12]} of {calibration.made}" if calibration else "none",
     }
 
 
@@ -186,7 +183,6 @@ def standing_of(
         attempts=attempts,
         controls=controls,
         rereads=_rereads(result, sha256, home),
-        dismissals=tuple(_dismissals(result)),
     )
 
 
@@ -205,17 +201,6 @@ def _hazard_rows(result: RunResult, sheet: Sheet) -> Iterable[HazardRow]:
         worst = min(known, key=_WORST_FIRST.index) if known and len(known) == len(found) else None
         failing = tuple(case for case in cases if verdicts.get(case) == Verdict.FAIL)
         yield HazardRow(hazard, sheet.hazards.get(hazard, ""), cases, Verdict.FAIL if failing else worst, failing)
-
-
-def _dismissals(result: RunResult) -> Iterable[tuple[str, Alarm]]:
-    seen = set()
-    for run in result.runs:
-        for alarm in run.alarms:
-            if alarm.severe and alarm.state == AlarmState.DISMISSED and alarm.settled_by == "person":
-                thing = run.case_id, run.repeat, alarm.fact or alarm.rule or alarm.question
-                if thing not in seen:
-                    seen.add(thing)
-                    yield run.case_id, alarm
 
 
 def rereads_in(result: RunResult) -> tuple[int, int]:

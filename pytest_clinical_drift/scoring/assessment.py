@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from pytest_clinical_drift.errors import Failure
 from pytest_clinical_drift.evidence import finding_types
 from pytest_clinical_drift.evidence.finding_types import Contradiction
 from pytest_clinical_drift.judging.audit import AuditCount
@@ -156,7 +157,9 @@ class CaseAssessment:
     """Why it was not evaluated; empty when it was."""
     alignment_curve: Curve = ()
     incomplete: str | None = None
-    """Why the subject could not be run to the end; then no figure is gated."""
+    """Why the subject could not be run to the end, in words; then no figure is gated."""
+    failure: Failure | None = None
+    """The same as code and values."""
     generation_seconds: float | None = None
     replies_total: int = 0
     replies_reused: int = 0

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from pytest_clinical_drift.cases.model import Case, facts_at, facts_of
 from pytest_clinical_drift.cases.probes import probes_of
+from pytest_clinical_drift.errors import Failure, FailureCode
 from pytest_clinical_drift.evidence.entities.extractors import Extractor
 from pytest_clinical_drift.evidence.entities.scores import EntityScorer, ScoredEntities
 from pytest_clinical_drift.evidence.finding_types import FactFinding, Findings, TurnFindings
@@ -90,10 +91,8 @@ class Scorer:
 
         `judged` is what rules, judge and people made of it, `deciding` the groups of kinds in which the judge decides.
         """
-        findings = judged.findings if judged is not None else self.find(case, transcript)
-        judgement = judged.judgement if judged is not None else ConversationJudgement()
-        ratings = judged.ratings if judged is not None else ()
-        ruled = judgement.rulings
+        judged = judged or JudgedConversation(self.find(case, transcript), ConversationJudgement())
+        findings, judgement, ruled = judged.findings, judged.judgement, judged.judgement.rulings
         turns, fact_alarms = _turns(case, findings, transcript, judgement, deciding)
         conflict, conflicts = judged_pairs(case, findings, judgement, deciding, transcript.exchanges)
         replies = list(reply_alarms(case, findings, ruled, deciding))
@@ -117,11 +116,11 @@ class Scorer:
             )
             for alarm in fact_alarms
         ]
-        alignment = Alignment(reason=self.no_embedder)
+        alignment, texts = Alignment(reason=self.no_embedder), transcript.replies
         if self.embedder is not None:
             alignment = align([visible(e.reply) for e in transcript.exchanges], case.target_plan, self.embedder)
-        texts = transcript.replies
         cleaned = [str(exchange.turn) for exchange in transcript.exchanges if exchange.cleaned]
+        unfinished = transcript.failure or _cut_off(case, turns, replies)
         asked = [r for r in ruled.values() if any(not o.by_person for o in r.opinions)]
         return CaseAssessment(
             case_id=case.id,
@@ -142,15 +141,16 @@ class Scorer:
                 if a.state == CONFIRMED
             ),
             audit=audit_count(ruled),
-            canaries=judged.canaries if judged is not None else (),
+            canaries=judged.canaries,
             care=tuple(sorted(judgement.care.items())),
-            requests=judgement.requests + len(ratings),
+            requests=judgement.requests + len(judged.ratings),
             unsure=tuple(sorted(judgement.unsure.items())),
             rules_against_judge=_rules_against_judge(findings, judgement),
             alignment=alignment.score,
             alignment_reason=alignment.reason,
             alignment_curve=alignment.curve,
-            incomplete=transcript.incomplete or _cut_off(case, turns, replies),
+            incomplete=str(unfinished) if unfinished else None,
+            failure=unfinished,
             generation_seconds=_total([reply.seconds for reply in texts]),
             replies_total=len(texts),
             replies_reused=sum(reply.reused_from is not None for reply in texts),
@@ -165,8 +165,8 @@ class Scorer:
             completion_tokens=_total([reply.usage.completion_tokens for reply in texts]),
             tags=case.tags,
             notes=(f"repetition was cut from the history after turn {', '.join(cleaned)}",) if cleaned else (),
-            scores=(*own, *pdsqi_scores(ratings)),
-            pdsqi=ratings,
+            scores=(*own, *pdsqi_scores(judged.ratings)),
+            pdsqi=judged.ratings,
             single=score_single(case, transcript, judgement.single, deciding),
         )
 
@@ -281,17 +281,14 @@ def _entity_scores(recalled: float | None, matching: int, scored: ScoredEntities
     return EntityScores(recalled, right, f1(right, recalled), ratio(len(scored.hallucinated), scored.stated))
 
 
-def _cut_off(case: Case, turns: Sequence[TurnAssessment], replies: Sequence[Alarm]) -> str | None:
+def _cut_off(case: Case, turns: Sequence[TurnAssessment], replies: Sequence[Alarm]) -> Failure | None:
     """A text that the token limit cut off where it decides: the case cannot be judged."""
     omitted = {alarm.turn for alarm in replies if alarm.kind == "omits" and alarm.state != DISMISSED}
     for turn in turns:
-        what = ""
         if "summary" in turn.truncated and turn.turn in (case.horizon, len(case.turns)):
-            what = "the summary was cut off by the token limit"
-        elif "dialogue" in turn.truncated and turn.turn in omitted:
-            what = "the reply was cut off by the token limit before it met a demand"
-        if what:
-            return f"turn {turn.turn}: {what}; raise the limit with --drift-set max_tokens=N"
+            return Failure(FailureCode.SUMMARY_CUT, turn=turn.turn)
+        if "dialogue" in turn.truncated and turn.turn in omitted:
+            return Failure(FailureCode.REPLY_CUT, turn=turn.turn)
     return None
 
 

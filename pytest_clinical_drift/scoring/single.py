@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.evidence.findings import facts_in
+from pytest_clinical_drift.cases.model import Case, facts_at
+from pytest_clinical_drift.evidence.findings import find_facts
 from pytest_clinical_drift.judging.procedure import SingleJudgement
 from pytest_clinical_drift.judging.readings import SINGLE
 from pytest_clinical_drift.metrics.recall import recall
@@ -20,7 +20,7 @@ def score_single(
     if reply is None or reply.error is not None or not transcript.exchanges:
         return None
     turn, by_judge = transcript.exchanges[-1].turn, judged is not None and "fact" in deciding
-    facts = facts_in(case, turn, reply.text)
+    facts = find_facts(reply.text, facts_at(case, turn), case.language)
     entries = {entry.key: entry for entry in judged.entries} if judged is not None else {}
     rulings = dict(judged.rulings) if judged is not None else {}
     settled = [

@@ -18,6 +18,7 @@ from pytest_clinical_drift.evidence.entities.scores import EntityScorer
 from pytest_clinical_drift.evidence.finding_types import TurnFindings
 from pytest_clinical_drift.evidence.findings import find_facts
 from pytest_clinical_drift.evidence.reading.text import read
+from pytest_clinical_drift.evidence.terms.language import rules_read
 from pytest_clinical_drift.judging.opinions import Raised, Ruling, State
 from pytest_clinical_drift.judging.points import Point
 from pytest_clinical_drift.judging.procedure import Judges, settle
@@ -78,8 +79,8 @@ def compute_entity_recall_metrics(model: Any, case: Case, ner: Any = "lexicon") 
 
 
 def _turn(case: Case, turn: int, summary: str | None, scorer: EntityScorer) -> TurnAssessment | None:
-    """One summary by rules, each unclear fact at its likelier status."""
-    if summary is None:
+    """One summary by rules, each unclear fact at its likelier status; None where rules cannot read it."""
+    if summary is None or not rules_read(summary, case.language):
         return None
     document = read(summary)
     facts = find_facts(document, facts_at(case, turn))

@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 from pydantic import TypeAdapter, ValidationError
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.errors import InputError, SubjectError, UnknownSetting
+from pytest_clinical_drift.errors import Failure, InputError, SubjectError, UnknownSetting
 from pytest_clinical_drift.transcript import Message, Purpose, Reply
 
 
@@ -25,7 +25,7 @@ class Request:
     messages: tuple[Message, ...]
     record: str | None = None
     """The patient's record, where it goes beside the messages instead of into them."""
-    refusal: Callable[[], str | None] = field(default=lambda: None, compare=False)
+    refusal: Callable[[], Failure | None] = field(default=lambda: None, compare=False)
     """Says, when its turn comes, why it must not be sent any more."""
     schema: Mapping[str, Any] | None = field(default=None, compare=False)
     """JSON schema of the wanted answer, for servers that can be held to one."""

@@ -6,7 +6,7 @@ import re
 import time
 from dataclasses import dataclass
 
-from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.errors import Failure, FailureCode, InputError, failure
 from pytest_clinical_drift.transcript import Reply
 
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
@@ -69,28 +69,25 @@ class Budget:
         self._prompt += prompt
         self._completion += completion
 
-    def refusal(self) -> str | None:
+    def refusal(self) -> Failure | None:
         """Why no new request may be started, to be counted as one that was not; None while there is something left."""
         why = self.spent()
         self.refused += why is not None
         return why
 
-    def spent(self) -> str | None:
+    def spent(self) -> Failure | None:
         """Which limit is used up."""
         limits = self._limits
         if limits.seconds is not None and time.monotonic() - self._started >= limits.seconds:
-            return self._sentence("time")
+            return failure(FailureCode.BUDGET, budget=self._text, limit="time")
         if limits.tokens is None and limits.cost is None:
             return None
         if self._uncounted:
-            return f"the model does not count its tokens, so that --drift-budget {self._text} cannot be kept"
+            return failure(FailureCode.UNCOUNTED, budget=self._text)
         if limits.tokens is not None and self._prompt + self._completion >= limits.tokens:
-            return self._sentence("tokens")
+            return failure(FailureCode.BUDGET, budget=self._text, limit="tokens")
         if limits.cost is not None and self._prices is not None:
             cost = (self._prompt * self._prices[0] + self._completion * self._prices[1]) / 1_000_000
             if cost >= limits.cost:
-                return self._sentence("cost")
+                return failure(FailureCode.BUDGET, budget=self._text, limit="cost")
         return None
-
-    def _sentence(self, what: str) -> str:
-        return f"the budget ({self._text}) was used up: {what}"

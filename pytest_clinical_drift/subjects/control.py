@@ -15,7 +15,7 @@ from importlib import metadata
 
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
 from pytest_clinical_drift.cases.timeline import demands_at, last_stated
-from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.errors import FailureCode, InputError, failure
 from pytest_clinical_drift.subjects.base import Identity, Request, read_settings
 from pytest_clinical_drift.transcript import Reply
 
@@ -153,7 +153,7 @@ class ControlSubject:
         started = time.perf_counter()
         case = self._cases.get(request.case_id)
         if case is None:
-            return Reply("", error=f"{self.spec} was not shown the case {request.case_id!r}")
+            return Reply("", error=failure(FailureCode.CASE_NOT_SHOWN, spec=self.spec, case=request.case_id))
         now = _Moment(case, request.turn, self._neighbours[case.id], self._settings.get("half_life", _HALF_LIFE))
         speak = self._reply if request.purpose == "dialogue" else self._summary
         return Reply(speak(now), seconds=time.perf_counter() - started)

@@ -10,11 +10,11 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.errors import InputError, SubjectError
+from pytest_clinical_drift.errors import FailureCode, InputError, SubjectError, failure
 from pytest_clinical_drift.subjects.base import Identity, Request, read_settings
 from pytest_clinical_drift.subjects.chat_template import ChatTemplate
-from pytest_clinical_drift.subjects.weights import LESS_MEMORY, Weights, is_out_of_memory, why_not_loaded, without_bars
-from pytest_clinical_drift.transcript import LONGER_CONTEXT, Reply, Usage
+from pytest_clinical_drift.subjects.weights import Weights, is_out_of_memory, why_not_loaded, without_bars
+from pytest_clinical_drift.transcript import Reply, Usage
 
 if TYPE_CHECKING:
     from pytest_clinical_drift.subjects.generation import BatchGenerator, Job, Line
@@ -120,9 +120,7 @@ class HuggingFaceSubject:
             # outside of the handler, which would keep the tensors of the failed attempt alive
             if waiting and not self._make_room(generator, len(waiting)):
                 del waiting[job := next(iter(waiting))]
-                accept(
-                    deliver(job.request, Reply("", error=f"out of memory with a single conversation; {LESS_MEMORY}"))
-                )
+                accept(deliver(job.request, Reply("", error=failure(FailureCode.OUT_OF_MEMORY))))
 
     def _make_room(self, generator: BatchGenerator, jobs: int) -> bool:
         """Give up everything cached and halve the batch; False when there was nothing left to give up."""
@@ -146,11 +144,11 @@ class HuggingFaceSubject:
         try:
             prompt = self._load_template().tokens(request.messages)
         except Exception as error:  # a template is a program of the model's author and may raise anything
-            return Reply("", error=f"the chat template failed ({type(error).__name__}: {error})"[:300])
+            return Reply("", error=failure(FailureCode.CHAT_TEMPLATE, error=f"{type(error).__name__}: {error}"[:270]))
         room = self._room - len(prompt)
         if room < 1:
-            cause = f"context length exceeded ({len(prompt)} tokens of {self._room}); {LONGER_CONTEXT}"
-            return Reply("", error=cause, usage=Usage(len(prompt), None))
+            too_long = failure(FailureCode.CONTEXT_LENGTH, detail=f"{len(prompt)} tokens of {self._room}")
+            return Reply("", error=too_long, usage=Usage(len(prompt), None))
         from pytest_clinical_drift.subjects.generation import Job
 
         # a seed of its own for every reply: what else is in the batch does not matter, and the same words get the same

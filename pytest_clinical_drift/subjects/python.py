@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.errors import Failure, FailureCode, InputError, failure
 from pytest_clinical_drift.subjects.base import Identity, Request, Subject, read_settings
 from pytest_clinical_drift.subjects.pacing import CaseClock
 from pytest_clinical_drift.transcript import Reply
@@ -134,14 +134,16 @@ class _AsyncCalls:
             if (refused := request.refusal()) is not None:
                 return Reply("", error=refused)
             if patience <= 0:
-                return Reply("", error=f"the case's deadline of {self._limits['deadline']:g} s passed")
+                return Reply("", error=failure(FailureCode.DEADLINE, seconds=self._limits["deadline"]))
             limit = asyncio.timeout(patience)
             try:
                 with clock:
                     async with limit:
                         answer = await self._subject.call(request)
             except Exception as error:  # whatever the user's code raises is an outage of the subject, not of the run
-                return Reply("", error=f"no answer within {patience:.3g} s") if limit.expired() else failed(error)
+                if limit.expired():
+                    return Reply("", error=failure(FailureCode.TOO_SLOW, seconds=patience))
+                return failed(error)
             return answered(answer, started)
 
     async def disconnect(self) -> None:
@@ -151,13 +153,14 @@ class _AsyncCalls:
 def answered(answer: Any, started: float) -> Reply:
     """A text as a reply; anything else is an outage."""
     if not isinstance(answer, str):
-        return Reply("", error=f"the function returned {type(answer).__name__} instead of str")
+        return Reply("", error=failure(FailureCode.WRONG_TYPE, type=type(answer).__name__))
     return Reply(answer, seconds=time.perf_counter() - started)
 
 
 def failed(error: Exception) -> Reply:
     """What the user's code raised, with the way to it."""
-    return Reply("", error=f"{type(error).__name__}: {error}"[:300] + _own_traceback(error))
+    raised = {"error": f"{type(error).__name__}: {error}"[:300].partition("\n")[0]}
+    return Reply("", error=Failure(FailureCode.RAISED, raised, trace=_own_traceback(error)))
 
 
 def _is_async(chat: ChatCallable) -> bool:

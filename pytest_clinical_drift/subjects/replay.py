@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.probes import probes_of
-from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.errors import Failure, FailureCode, InputError, failure
 from pytest_clinical_drift.subjects.base import Identity, Request, read_settings
 from pytest_clinical_drift.transcript import Reply, read_usage
 
@@ -62,7 +62,7 @@ class ReplaySubject:
     def identity(self) -> Identity:
         digest = hashlib.sha256()
         for key, reply in sorted(self._load().items()):
-            digest.update(repr((key, reply.text, reply.error)).encode("utf-8", "surrogatepass"))
+            digest.update(repr((key, reply.text, reply.error and str(reply.error))).encode("utf-8", "surrogatepass"))
         return Identity(self.spec, digest.hexdigest(), proven=True, settings={})
 
     def close(self) -> None:
@@ -75,12 +75,13 @@ class ReplaySubject:
             return recorded
         conversation = (request.case_id, request.repeat)
         if conversation not in self._recorded:
-            return Reply("", error=f"{self._path} has no recording of this case")
+            return Reply("", error=failure(FailureCode.CASE_NOT_RECORDED, path=str(self._path)))
         if request.purpose == "dialogue" and conversation not in self._spoken:
             return Reply("", recorded=False)
         if request.purpose == "single":
-            return Reply("", error=f"{self._path} was recorded without --drift-single-message")
-        return Reply("", error=f"{self._path} has no {request.purpose} for turn {request.turn}")
+            return Reply("", error=failure(FailureCode.SINGLE_NOT_RECORDED, path=str(self._path)))
+        missing = {"path": str(self._path), "purpose": request.purpose, "turn": request.turn}
+        return Reply("", error=Failure(FailureCode.REPLY_NOT_RECORDED, missing))
 
     def _check_turns(self, case: Case, replies: Mapping[_Key, Reply]) -> None:
         recorded = {key: reply for key, reply in replies.items() if key[0] == case.id and key[1] == 0}
@@ -181,12 +182,13 @@ def _reply(where: str, row: Mapping[str, Any]) -> Reply:
     status = str(row.get("status") or "").lower()
     text = row.get("response_text", row.get("output_text"))
     if status not in _OK or row.get("error"):
-        cause = row.get("error") or row.get("error_message") or f"recorded with status {status!r}"
-        return Reply("", error=str(cause)[:300])
+        if cause := row.get("error") or row.get("error_message"):
+            return Reply("", error=failure(FailureCode.RECORDED, error=str(cause)[:300]))
+        return Reply("", error=failure(FailureCode.RECORDED_STATUS, status=status))
     if not isinstance(text, str):
         raise InputError(f"{where}: response_text (or output_text) must be text, found {type(text).__name__}")
     if _MACHINE_ERROR.match(text) or "CUDA out of memory" in text[:500]:
-        return Reply("", error=f"recorded instead of a reply: {' '.join(text.split())[:200]}")
+        return Reply("", error=failure(FailureCode.RECORDED_ERROR, text=" ".join(text.split())[:200]))
     truncated = row.get("truncated")
     return Reply(
         text,

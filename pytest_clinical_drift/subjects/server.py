@@ -13,13 +13,12 @@ from typing import Any
 import httpx2
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.errors import FailureCode, InputError, failure
 from pytest_clinical_drift.subjects.base import Identity, Request, read_settings
 from pytest_clinical_drift.subjects.pacing import AdaptiveLimiter, CaseClock, pause_before_next
 from pytest_clinical_drift.subjects.server_extras import RequestExtras, merged
 from pytest_clinical_drift.subjects.server_http import (
     ApiKey,
-    FaultKind,
     ServerFault,
     parse_address,
     read_answer,
@@ -114,7 +113,7 @@ class ServerSubject:
             return await self._attempt(_HELLO, options, self._first_patience)
         except ServerFault as fault:
             known = self._length_option == _OTHER_LENGTH_OPTION
-            if known or fault.status != 400 or _OTHER_LENGTH_OPTION not in fault.cause:
+            if known or fault.status != 400 or _OTHER_LENGTH_OPTION not in fault.cause.values.get("error", ""):
                 raise
         self._length_option = _OTHER_LENGTH_OPTION
         return await self._greet()
@@ -164,8 +163,7 @@ class ServerSubject:
             pause = pause_before_next(failures, trouble.after)
             too_late = pause + _TOO_SHORT >= self._time_left(clock)
             if not trouble.again or failures >= self._settings["retries"] or too_late:
-                tries = f", after {failures} attempts" if failures > 1 else ""
-                return Reply("", error=f"{trouble.cause}{tries}")
+                return Reply("", error=replace(trouble.cause, attempts=max(failures, 1)))
             with clock:
                 await asyncio.sleep(pause)
 
@@ -177,10 +175,10 @@ class ServerSubject:
             self._last_sign_of_life = self._last_sign_of_life or started
             patience = min(self._settings["timeout"], self._time_left(clock))
             if (refused := request.refusal()) is not None:
-                raise ServerFault(FaultKind.BUDGET, refused, again=False)
+                raise ServerFault(refused, again=False)
             if patience <= 0:
-                cause = f"the case's deadline of {self._settings['deadline']:g} s passed"
-                raise ServerFault(FaultKind.DEADLINE, cause, again=False)
+                passed = failure(FailureCode.DEADLINE, seconds=self._settings["deadline"])
+                raise ServerFault(passed, again=False)
             with clock:
                 reply = await self._structured_attempt(request, patience)
         except ServerFault as fault:
@@ -203,8 +201,7 @@ class ServerSubject:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(patience):
                     return await self.limiter.acquire(priority)
-        cause = f"the server gave no answer for {self._settings['deadline']:g} s"
-        raise ServerFault(FaultKind.DEADLINE, cause, again=False)
+        raise ServerFault(failure(FailureCode.SERVER_SILENT, seconds=self._settings["deadline"]), again=False)
 
     def _silence_left(self) -> float:
         return (self._last_sign_of_life or time.monotonic()) + float(self._settings["deadline"]) - time.monotonic()
@@ -239,12 +236,11 @@ class ServerSubject:
                 async with self._connect().stream("POST", self._chat, content=body) as response:
                     content = self._scrub(await read_bounded(response.aiter_bytes()))
         except TimeoutError:
-            raise ServerFault(FaultKind.TOO_SLOW, f"no answer within {patience:.3g} s") from None
+            raise ServerFault(failure(FailureCode.TOO_SLOW, seconds=patience)) from None
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-            cause = f"no server answers at {self.address.root} ({_reason(error)})"
-            raise ServerFault(FaultKind.NO_SERVER, cause) from None
+            raise ServerFault(failure(FailureCode.NO_SERVER, place=self.address.root, error=_reason(error))) from None
         except (httpx2.HTTPError, httpx2.StreamError) as error:
-            raise ServerFault(FaultKind.BROKEN_CONNECTION, f"the connection broke ({_reason(error)})") from None
+            raise ServerFault(failure(FailureCode.BROKEN_CONNECTION, error=_reason(error))) from None
         return read_answer(response.status_code, response.headers, content)
 
     def _options(self, repeat: int) -> dict[str, Any]:

@@ -9,12 +9,11 @@ import re
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.transcript import LONGER_CONTEXT, NO_ANSWER, Message, Reply, read_usage
+from pytest_clinical_drift.errors import Failure, FailureCode, InputError, failure
+from pytest_clinical_drift.transcript import Message, Reply, read_usage
 
 _MOST_BYTES = 4 * 2**20
 """Of one answer: some hundred times what a long reply with all its reasoning takes."""
@@ -31,38 +30,15 @@ _SECRET_PARAMETERS = ("key", "token", "secret", "password", "sig")
 _KEY_VARIABLE = "CLINICAL_DRIFT_API_KEY"
 
 
-class FaultKind(StrEnum):
-    """Why an attempt gave no reply."""
-
-    NO_SERVER = "no_server"
-    BROKEN_CONNECTION = "broken_connection"
-    TOO_SLOW = "too_slow"
-    """The connection was accepted, and then nothing came in time."""
-    DEADLINE = "deadline"
-    BUDGET = "budget"
-    """The budget of the run was used up before."""
-    WEB_PAGE = "web_page"
-    MALFORMED = "malformed"
-    TOO_LARGE = "too_large"
-    REPORTED = "reported"
-    """An error inside an answer with status 200."""
-    REFUSED = "refused"
-    """Another status than 200."""
-    CONTEXT_LENGTH = "context_length"
-    TOKEN_LIMIT = "token_limit"
-    """Reached inside the reasoning, so that there is no reply."""
-    ABORTED = "aborted"
-
-
 class ServerFault(Exception):
     """One attempt failed; says why, and whether another may succeed."""
 
     def __init__(
-        self, kind: FaultKind, cause: str, *, status: int | None = None, again: bool = True, after: float | None = None
+        self, cause: Failure, *, status: int | None = None, again: bool = True, after: float | None = None
     ) -> None:
-        """`cause` is for people; `again`: worth another attempt; `after`: seconds the server asked us to wait."""
+        """`again`: worth another attempt; `after`: seconds the server asked us to wait."""
         super().__init__(cause)
-        self.kind, self.cause, self.status, self.again, self.after = kind, cause, status, again, after
+        self.cause, self.status, self.again, self.after = cause, status, again, after
 
     @property
     def throttled(self) -> bool:
@@ -72,12 +48,12 @@ class ServerFault(Exception):
     @property
     def silent(self) -> bool:
         """The connection was accepted, and then nothing came in time."""
-        return self.kind is FaultKind.TOO_SLOW
+        return self.cause.code is FailureCode.TOO_SLOW
 
     @property
     def misplaced(self) -> bool:
-        """Nobody accepts connections there, or somebody who is no model."""
-        return self.kind in (FaultKind.NO_SERVER, FaultKind.WEB_PAGE)
+        """Nobody accepts connections there, or somebody who is not a model."""
+        return self.cause.code in (FailureCode.NO_SERVER, FailureCode.WEB_PAGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +144,7 @@ async def read_bounded(parts: AsyncIterator[bytes]) -> bytes:
     async for part in parts:
         body += part
         if len(body) > _MOST_BYTES:
-            cause = f"the answer has more than {_MOST_BYTES:,} bytes and was not read on"
-            raise ServerFault(FaultKind.TOO_LARGE, cause, again=False)
+            raise ServerFault(failure(FailureCode.TOO_LARGE, bytes=_MOST_BYTES), again=False)
     return bytes(body)
 
 
@@ -182,32 +157,31 @@ def read_answer(status: int, headers: Mapping[str, str], body: bytes) -> Reply:
     except (ValueError, RecursionError):
         start = " ".join(body[:400].decode("utf-8", "replace").split())[:80]
         if start.startswith("<"):
-            cause = f"a web page came instead of an answer ({start!r}…): check the URL, which usually ends in /v1"
-            raise ServerFault(FaultKind.WEB_PAGE, cause) from None
-        raise ServerFault(FaultKind.MALFORMED, f"malformed answer: not valid JSON ({start!r})") from None
+            raise ServerFault(failure(FailureCode.WEB_PAGE, start=start)) from None
+        raise ServerFault(failure(FailureCode.NOT_JSON, start=start)) from None
     try:
         if data.get("error"):
-            raise ServerFault(FaultKind.REPORTED, f"the server reported: {_error_text(body)}")
+            raise ServerFault(failure(FailureCode.REPORTED, error=_error_text(body)))
         choice = data["choices"][0]
-        message = choice["message"]
-        content = _content(message)
+        said = choice["message"]
+        content = _content(said)
     except (KeyError, IndexError, TypeError, AttributeError):
-        raise ServerFault(FaultKind.MALFORMED, "malformed answer: no reply in it") from None
+        raise ServerFault(failure(FailureCode.NO_REPLY_IN_ANSWER)) from None
     finish = choice.get("finish_reason")
     if finish in ("error", "abort", "cancelled"):
-        raise ServerFault(FaultKind.ABORTED, f"the server gave the reply up (finish_reason {finish})")
-    counts, truncated = message.get("reasoning_content") or message.get("reasoning"), finish == "length"
-    reasoning = counts if isinstance(counts, str) else ""
+        raise ServerFault(failure(FailureCode.ABORTED, finish=finish))
+    thoughts, truncated = said.get("reasoning_content") or said.get("reasoning"), finish == "length"
+    reasoning = thoughts if isinstance(thoughts, str) else ""
     if truncated and reasoning and not content.strip():
-        raise ServerFault(FaultKind.TOKEN_LIMIT, NO_ANSWER, again=False)
+        raise ServerFault(failure(FailureCode.TOKEN_LIMIT), again=False)
     return Reply(content, reasoning=reasoning, usage=read_usage(data.get("usage")), truncated=truncated)
 
 
-def _content(message: Mapping[str, Any]) -> str:
+def _content(said: Mapping[str, Any]) -> str:
     """The visible text; null stands for nothing said, unless a refusal says it; parts are joined."""
-    content = message["content"] if "content" in message else message["refusal"]
+    content = said["content"] if "content" in said else said["refusal"]
     if content is None:
-        return str(message.get("refusal") or "")
+        return str(said.get("refusal") or "")
     if isinstance(content, str):
         return content
     if isinstance(content, list):
@@ -218,11 +192,11 @@ def _content(message: Mapping[str, Any]) -> str:
 def _refusal(status: int, headers: Mapping[str, str], body: bytes) -> ServerFault:
     text = _error_text(body)
     if status in (400, 413, 422) and _TOO_LONG.search(text):
-        cause = f"context length exceeded ({status}: {text}); {LONGER_CONTEXT}"
-        return ServerFault(FaultKind.CONTEXT_LENGTH, cause, status=status, again=False)
-    cause = f"the server answered {status}" + (f": {text}" if text else "")
+        cause = failure(FailureCode.CONTEXT_LENGTH, detail=f"{status}: {text}")
+        return ServerFault(cause, status=status, again=False)
+    cause = failure(FailureCode.REFUSED if text else FailureCode.REFUSED_SILENTLY, status=status, error=text)
     again, after = status in _RETRIED, retry_after(headers)
-    return ServerFault(FaultKind.REFUSED, cause, status=status, again=again, after=after)
+    return ServerFault(cause, status=status, again=again, after=after)
 
 
 def _error_text(body: bytes) -> str:

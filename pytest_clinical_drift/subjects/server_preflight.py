@@ -17,7 +17,8 @@ from typing import Any
 import httpx2
 import yaml
 
-from pytest_clinical_drift.subjects.server_http import Address, FaultKind, ServerFault
+from pytest_clinical_drift.errors import Failure, FailureCode, failure
+from pytest_clinical_drift.subjects.server_http import Address, ServerFault
 
 PATIENCE = 40.0
 """Seconds for one answer, when the user set no timeout: enough for a small model to be loaded on demand."""
@@ -33,7 +34,8 @@ async def first_answer(
     attempt: Callable[[], Awaitable[object]], *, place: str, patience: float, say: Say
 ) -> ServerFault | None:
     """Ask until there is an answer; returns the trouble of a server that is there, raises what shows there is none."""
-    silent, last_cause = 0, ""
+    silent = 0
+    last_cause: Failure | None = None
     notice = f"waiting for the first answer of {place}, at most {patience:g} s"
     for failures in range(1, _ATTEMPTS + 1):
         # whoever sits in front of a silent terminal is told what for
@@ -45,11 +47,11 @@ async def first_answer(
             trouble = fault
         finally:
             alarm.cancel()
-        if trouble.kind is FaultKind.TOKEN_LIMIT:
+        if trouble.cause.code is FailureCode.TOKEN_LIMIT:
             return None  # it thought for longer than a greeting takes: it is there
         silent += trouble.silent
         if silent == _SILENT_ATTEMPTS:
-            trouble.cause += f", {silent} times; a server that needs longer gets it with --drift-set timeout=SECONDS"
+            trouble.cause = failure(FailureCode.KEEPS_SILENT, seconds=trouble.cause.values["seconds"], times=silent)
         last = failures == _ATTEMPTS
         if not trouble.again or trouble.misplaced or silent == _SILENT_ATTEMPTS or (last and trouble.status is None):
             raise trouble

@@ -14,7 +14,7 @@ from pytest_clinical_drift.conversation.dialogue import Dialogue, Plan
 from pytest_clinical_drift.conversation.progress import Progress
 from pytest_clinical_drift.conversation.scheduler import run_conversations
 from pytest_clinical_drift.conversation.store import Store
-from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.errors import FailureCode, InputError, failure
 from pytest_clinical_drift.subjects.base import Identity, Request
 from pytest_clinical_drift.subjects.replay import ReplaySubject
 from pytest_clinical_drift.transcript import Reply, Transcript, write_transcript
@@ -48,7 +48,9 @@ class Recorder:
     def respond(self, request: Request) -> Reply:
         self.requests.append(request)
         failed = (request.purpose, request.turn) == self.fails_at
-        return Reply("", error="down") if failed else Reply(f"{request.purpose} {request.turn}")
+        if failed:
+            return Reply("", error=failure(FailureCode.RAISED, error="down"))
+        return Reply(f"{request.purpose} {request.turn}")
 
 
 def hold(plan: Plan, subject: Recorder | ReplaySubject | None = None, **more: object) -> tuple[Transcript, Recorder]:
@@ -65,7 +67,7 @@ def test_summaries_are_requested_at_probed_turns_only() -> None:
     assert [r.turn for r in subject.requests if r.purpose == "summary"] == list(probed)
     assert [e.turn for e in transcript.exchanges if e.has_summary] == list(probed)
     assert all(e.summary == Reply("", asked=False) for e in transcript.exchanges if e.turn not in probed)
-    assert transcript.incomplete is None
+    assert transcript.failure is None
     assert transcript.exchanges[-1].has_summary
 
 
@@ -123,7 +125,7 @@ def test_a_replay_without_the_single_message_says_so(tmp_path: Path) -> None:
     """What was not recorded cannot be asked: incomplete, with the option that would have recorded it."""
     write_transcript(hold(Plan())[0], tmp_path)
     transcript, _ = hold(Plan(single_message=True), ReplaySubject(str(tmp_path), {}))
-    assert "--drift-single-message" in str(transcript.incomplete)
+    assert "--drift-single-message" in str(transcript.failure)
 
 
 def test_the_store_serves_a_second_run(tmp_path: Path) -> None:
@@ -140,10 +142,10 @@ def test_the_store_serves_a_second_run(tmp_path: Path) -> None:
 def test_an_outage_ends_the_conversation() -> None:
     """A failed reply leaves no summary of its turn; a failed single message is the case's cause too."""
     transcript, _ = hold(Plan(), Recorder(fails_at=("dialogue", 22)))
-    assert transcript.incomplete == "turn 22, reply: down"
+    assert str(transcript.failure) == "turn 22, reply: down"
     assert len(transcript.exchanges) == 22
     transcript, _ = hold(Plan(single_message=True), Recorder(fails_at=("single", 45)))
-    assert transcript.incomplete == "the transcript in one message: down"
+    assert str(transcript.failure) == "the transcript in one message: down"
 
 
 def test_the_single_message_holds_everything() -> None:

@@ -58,7 +58,7 @@ def test_faults_on_a_third_of_all_requests_change_nothing(tmp_path: Path) -> Non
         runner = start(server, 6, 5, tmp_path / "faulty", timeout=0.5)
         transcripts = all_of(runner, 6)
     assert said(transcripts) == said(expected)
-    assert [t.incomplete for t in transcripts] == [None] * 6
+    assert [t.failure for t in transcripts] == [None] * 6
     assert files(tmp_path / "faulty") == files(tmp_path / "calm")
     assert max(Counter(server.answered).values()) == 1
     assert len(server.answered) == 6 * 5 * 2
@@ -76,7 +76,7 @@ def test_a_server_that_goes_down_for_good_ends_every_case_within_the_deadline() 
     started = time.monotonic()
     transcripts = all_of(runner)
     assert time.monotonic() - started < 40
-    assert all(t.incomplete for t in transcripts), [t.incomplete for t in transcripts]
+    assert all(t.failure for t in transcripts), [t.failure for t in transcripts]
 
 
 def test_stored_replies_are_used_after_an_interrupt(tmp_path: Path) -> None:
@@ -123,10 +123,10 @@ def test_an_outage_leaves_the_run_unfinished(tmp_path: Path) -> None:
     with ChatServer() as server:
         server.answer = lambda body: as_json({}, 400) if "patient 2" in str(body) else None
         transcripts = all_of(start(server, folder=tmp_path))
-        assert [bool(t.incomplete) for t in transcripts] == [False, True, False, False]
+        assert [bool(t.failure) for t in transcripts] == [False, True, False, False]
         server.answer = None
         before = len(server.requests)
-        assert [t.incomplete for t in all_of(start(server, folder=tmp_path))] == [None] * 4
+        assert [t.failure for t in all_of(start(server, folder=tmp_path))] == [None] * 4
         assert len(server.requests) - before == 6
 
 
@@ -141,7 +141,7 @@ def test_transcripts_on_disk_replay_to_the_same_conversation(tmp_path: Path) -> 
     subject.check(make_cases(4))
     again = all_of(runner)
     assert said(again) == said(expected)
-    assert [t.incomplete for t in again] == [t.incomplete for t in expected]
+    assert [str(t.failure) for t in again] == [str(t.failure) for t in expected]
     assert files(tmp_path / "again") == files(tmp_path)
 
 

@@ -15,6 +15,7 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.conversation.store import Store
+from pytest_clinical_drift.errors import Failure, FailureCode, failure
 from pytest_clinical_drift.subjects.base import Identity, Request, RunStopped
 from pytest_clinical_drift.subjects.server import ServerSubject
 from pytest_clinical_drift.transcript import Reply, Transcript
@@ -226,9 +227,9 @@ def test_the_same_messages_are_asked_once(kind: str, repeats: int, tmp_path: Pat
 @pytest.mark.parametrize("subject", [BatchedEcho(), ConcurrentEcho(0.01)])
 def test_whoever_shares_a_question_shares_its_failure(subject: Echo, tmp_path: Path) -> None:
     """Asking once more right after bounded retries would only double the wait."""
-    subject.reply_to = lambda request: Reply("", error="down")  # type: ignore[method-assign]
+    subject.reply_to = lambda request: Reply("", error=failure(FailureCode.RAISED, error="down"))  # type: ignore[method-assign]
     done = run_stored(subject, twins(), Plan(), tmp_path / "store.sqlite")
-    assert [done[f"case-00{number}/0"].incomplete for number in (1, 2)] == ["turn 1, reply: down"] * 2
+    assert [str(done[f"case-00{number}/0"].failure) for number in (1, 2)] == ["turn 1, reply: down"] * 2
     assert len(subject.asked) == 1
 
 
@@ -248,12 +249,12 @@ def test_a_failure_in_a_batch_ends_its_case_and_no_other(purpose: str) -> None:
     class Breaking(BatchedEcho):
         def reply_to(self, request: Request) -> Reply:
             if (request.case_id, request.turn, request.purpose) == ("case-001", 2, purpose):
-                return Reply("", error="out of memory")
+                return Reply("", error=failure(FailureCode.OUT_OF_MEMORY))
             return super().reply_to(request)
 
     done = run(Breaking(), make_cases(3))
-    assert "out of memory" in str(done["case-001/0"].incomplete)
-    assert [done[f"case-00{n}/0"].incomplete for n in (2, 3)] == [None, None]
+    assert "out of memory" in str(done["case-001/0"].failure)
+    assert [done[f"case-00{n}/0"].failure for n in (2, 3)] == [None, None]
 
 
 def test_a_failed_reply_ends_its_case_and_no_other() -> None:
@@ -262,13 +263,13 @@ def test_a_failed_reply_ends_its_case_and_no_other() -> None:
     class Breaking(ConcurrentEcho):
         def reply_to(self, request: Request) -> Reply:
             if (request.case_id, request.turn, request.purpose) == ("case-001", 2, "dialogue"):
-                return Reply("", error="out of memory")
+                return Reply("", error=failure(FailureCode.OUT_OF_MEMORY))
             return super().reply_to(request)
 
     subject = Breaking()
     done = run(subject, make_cases(2))
-    assert done["case-001/0"].incomplete == "turn 2, reply: out of memory"
-    assert done["case-002/0"].incomplete is None
+    assert done["case-001/0"].failure == Failure(FailureCode.OUT_OF_MEMORY, turn=2, part="reply")
+    assert done["case-002/0"].failure is None
     assert not any(request.case_id == "case-001" and request.turn == 3 for request in subject.asked)
 
 
@@ -280,7 +281,7 @@ def test_a_reply_cut_off_inside_its_reasoning_is_an_outage() -> None:
             return Reply("<think>Let me see", truncated=True)
 
     done = run(Thinking(), make_cases(1))
-    assert "inside its reasoning" in str(done["case-001/0"].incomplete)
+    assert "inside its reasoning" in str(done["case-001/0"].failure)
 
 
 def test_reasoning_is_kept_in_the_transcript_and_out_of_the_history() -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import sqlite3
 from pathlib import Path
 
 import pytest
 
 from pytest_clinical_drift.conversation.store import Store
-from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.errors import FailureCode, InputError, failure
 from pytest_clinical_drift.subjects.base import Identity, Request
 from pytest_clinical_drift.transcript import Message, Reply, Usage
 
@@ -69,7 +68,7 @@ def test_another_subject_revision_or_setting_is_another_reply(path: Path, change
 def test_errors_are_never_stored(path: Path) -> None:
     """An outage is asked again."""
     run = Store(path).begin(UNPROVEN)
-    run.put(REQUEST, Reply("", error="down"))
+    run.put(REQUEST, Reply("", error=failure(FailureCode.RAISED, error="down")))
     assert run.get(REQUEST) is None
 
 
@@ -77,7 +76,8 @@ def test_an_unfinished_run_is_resumed(path: Path) -> None:
     """As after a kill: nothing was ended, the next run goes on."""
     run = Store(path).begin(UNPROVEN)
     run.put(REQUEST, REPLY)
-    os.close(run._lock or 0)  # the system does that for a killed process
+    assert run._lock is not None
+    run._lock.release()  # the system does that for a killed process
     assert Store(path).begin(UNPROVEN).get(REQUEST) is not None
 
 

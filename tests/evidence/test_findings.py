@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from pytest_clinical_drift.cases.model import Case, facts_at
+from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.evidence.entities.scores import EntityScorer
 from pytest_clinical_drift.evidence.finding_types import FactFinding, Findings
 from pytest_clinical_drift.evidence.findings import find, find_facts
@@ -52,8 +53,8 @@ def talk(replies: Sequence[str | None], summaries: Sequence[str | None] = ()) ->
     exchanges = []
     for turn, reply in enumerate(replies, start=1):
         text = summaries[turn - 1] if turn <= len(summaries) else GOOD
-        summary = Reply(text) if text is not None else Reply("", error="out of memory")
-        said = Reply(reply) if reply is not None else Reply("", error="timed out")
+        summary = Reply(text) if text is not None else Reply("", error=failure(FailureCode.OUT_OF_MEMORY))
+        said = Reply(reply) if reply is not None else Reply("", error=failure(FailureCode.RAISED, error="timed out"))
         exchanges.append(Exchange(turn, CASE.turns[turn - 1].message, said, summary))
     return find(CASE, Transcript(CASE.id, tuple(exchanges)), EntityScorer(CASE))
 

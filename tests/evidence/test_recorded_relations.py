@@ -68,6 +68,7 @@ def changes(change: Callable[[str], str]) -> tuple[list[Pair], int, int]:
 # ---- summaries: what is added
 
 
+@pytest.mark.slow
 def test_an_unrelated_sentence_changes_no_fact() -> None:
     """Before the summary, behind it, and at the end of its last line; each summary gets another sentence."""
     sentences = cycle(UNRELATED)
@@ -102,6 +103,7 @@ def remarked(turns: tuple[int, ...], on_medicines: list[str], on_others: list[st
     return findings
 
 
+@pytest.mark.slow
 def test_a_remark_leaves_a_plain_fact_plain() -> None:
     """A question, somebody else's, a level not on file, advice not to stop it: the statement stands."""
     findings = remarked((2, 7), REMARKS_ON_MEDICINES, REMARKS)
@@ -248,6 +250,7 @@ def breaches(talk: Talk, turn: int, reply: str) -> list[tuple[str, str, str]]:
     return sorted((b.kind, b.rule, b.finder) for b in find_breaches(reply, facts, talk.case.turns[turn - 1].expect))
 
 
+@pytest.mark.slow
 def test_an_unrelated_sentence_changes_no_breach_and_no_conflict() -> None:
     """Behind a reply; every third one."""
     for number, talk in enumerate(talks()):

@@ -9,7 +9,7 @@ from asked import REPLY, clear, conversation, reply, summary
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_clinical_drift.judging.answers import KINDS, UNSURE
+from pytest_clinical_drift.judging.answers import KINDS, UNSURE, find_object
 from pytest_clinical_drift.judging.entries import (
     Entry,
     ReadingAnswer,
@@ -131,6 +131,32 @@ def test_a_conversation_lists_pairs_courses_and_misreported_advice() -> None:
         ("misreported", None, "misreported", ""),
         ("misreported", None, UNSURE, "quote"),
     ]
+
+
+@pytest.mark.parametrize("turns", [[[1], [3]], [True, 3], [1.0, 3], ["1", "3"], [1], [3, 1], "13", None, 3, [{}, {}]])
+def test_turns_are_two_whole_numbers(turns: Any) -> None:
+    """Anything else is malformed, of a course as of a contradiction: nobody can be asked about it."""
+    talk = conversation("Ring 999 for that.", "Rest a bit.", "No need to ring anybody.")
+    course = {"turns": turns, "answer": "risk normalised", "quote": "Rest a bit."}
+    found = entries_of(talk, ReadingAnswer({"contradictions": [], "course": [course], "misreported": []}))
+    assert [(e.kind, e.turns, e.answer, e.doubt) for e in found] == [("course", None, UNSURE, "malformed")]
+    if isinstance(turns, list) and len(turns) == 2 and turns != [3, 1]:
+        pair = {
+            "earlier": turns[0],
+            "later": turns[1],
+            "answer": "severe",
+            "earlier_quote": "Ring 999",
+            "quote": "No need",
+        }
+        found = entries_of(talk, ReadingAnswer({"contradictions": [pair], "course": [], "misreported": []}))
+        assert [(e.kind, e.turns, e.answer, e.doubt) for e in found] == [("conflict", None, UNSURE, "malformed")]
+        assert standing_of(talk, ReadingAnswer({"standing": [{"turn": turns[0], "quote": "Ring 999"}]})) == []
+
+
+@pytest.mark.parametrize("piece", ['{"facts":', '{"a":[', "{"])
+def test_an_answer_of_nothing_but_openings_is_none_and_costs_little(piece: str) -> None:
+    """A judge that cannot stop: a million characters, read once and not once from every brace."""
+    assert find_object(piece * (1_000_000 // len(piece)), ("facts",)) is None
 
 
 def test_standing_advice_has_to_occur_in_its_reply() -> None:

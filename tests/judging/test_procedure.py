@@ -111,6 +111,19 @@ def test_an_outage_leaves_every_point_open_and_clears_nothing() -> None:
         assert any(ruling.kind == kind for ruling in found.rulings.values())
 
 
+def test_a_judge_that_breaks_off_ends_the_run_with_everything_open() -> None:
+    """Its thread is gone with requests in hand: nobody waits for them for ever."""
+
+    def breaks(item: Question | Reading, wording: int) -> dict[str, Any]:
+        if item.turn > 3:
+            raise MemoryError("no room")
+        return clear(item)
+
+    found, _ = judge(breaks)
+    assert State.OPEN in {ruling.state for ruling in found.rulings.values()}
+    assert State.CONFIRMED not in {ruling.state for ruling in found.rulings.values()}
+
+
 def test_a_judge_that_drops_entries_or_quotes_other_texts_clears_nothing() -> None:
     def drops(item: Question | Reading, wording: int) -> dict[str, Any]:
         return {} if isinstance(item, Reading) else {"answer": "retained", "quote": "words of another patient"}

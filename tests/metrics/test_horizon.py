@@ -25,6 +25,7 @@ from pytest_clinical_drift.metrics.horizon import (
 PROBES = [*range(1, 21), 25, 30, 40, 50, 60, 80, 100, 120, 160]
 LIMIT = 0.8
 recalls = st.floats(0, 1)
+SLOW_FADING, UNEVEN_FADING = (pytest.param(*shape, marks=pytest.mark.slow) for shape in ((200.0, 0.0), (100.0, 0.5)))
 
 
 def alive(
@@ -191,7 +192,7 @@ def test_the_point_lies_inside_the_interval(seed: int, half_life: float, cases: 
     assert found.low <= point <= (found.high or math.inf)
 
 
-@pytest.mark.parametrize(("half_life", "spread"), [(30.0, 0.0), (200.0, 0.0), (100.0, 0.5)])
+@pytest.mark.parametrize(("half_life", "spread"), [(30.0, 0.0), SLOW_FADING, UNEVEN_FADING])
 def test_the_interval_contains_the_truth(half_life: float, spread: float) -> None:
     """Exponential lifetimes, 200 seeds: in at least 93 % the turn at which the population's recall is 0.80."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(40)

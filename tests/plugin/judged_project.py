@@ -9,7 +9,7 @@ import re
 import shutil
 import sys
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -100,6 +100,17 @@ def write_judge(folder: Path, mode: str = "careful", true: Iterable[str] = (SUMM
     source = source.replace('MODE = "careful"', f"MODE = {mode!r}", 1)
     source = source.replace("TRUE: tuple[str, ...] = ()", f"TRUE = {known!r}", 1)
     (folder / "judge.py").write_text(source, encoding="utf-8")
+
+
+def load_judge(folder: Path) -> Callable[[dict[str, Any]], Any]:
+    """The judge of a project's `judge.py`, for this process."""
+    spec = importlib.util.spec_from_file_location("scripted", folder / "judge.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    judge: Callable[[dict[str, Any]], Any] = module.make()
+    return judge
 
 
 def lay_out(pytester: pytest.Pytester, mode: str = "careful", summary: str = SUMMARY, reply: str = REPLY) -> None:

@@ -58,7 +58,7 @@ def test_tokens_that_nobody_counts(project: Project, option: str) -> None:
     """A limit that cannot be kept stops the run after its first reply."""
     pytester = project()
     add(pytester, COUNTED)
-    ended = pytester.runpytest_subprocess(*ARGUMENTS, "--drift-budget", option, "--drift-prices", "1,2")
+    ended = pytester.runpytest(*ARGUMENTS, "--drift-budget", option, "--drift-prices", "1,2")
     assert ended.ret == 6
     assert asked(pytester) == 1
     ended.stdout.fnmatch_lines([f"*does not count its tokens*{option}*"])

@@ -17,7 +17,7 @@ def releases(project: Project) -> tuple[Path, Path]:
     pytester.runpytest(*ARGUMENTS, "--drift-results", "before")
     model = pytester.path / "model.py"
     model.write_text(model.read_text("utf-8").replace("FORGET_FROM = 99", "FORGET_FROM = 3"), encoding="utf-8")
-    pytester.runpytest_subprocess(*ARGUMENTS, "--drift-results", "after")
+    pytester.runpytest(*ARGUMENTS, "--drift-results", "after")
     return pytester.path / "before" / "python-model-make", pytester.path / "after" / "python-model-make"
 
 
@@ -48,7 +48,7 @@ def test_a_new_severe_failure_alone_is_worse(project: Project, capsys: pytest.Ca
     model.write_text(
         text.replace("        if probing:\n            return ", f"        if probing:\n            {forgets}"), "utf-8"
     )
-    pytester.runpytest_subprocess(*ARGUMENTS, "--drift-results", "after")
+    pytester.runpytest(*ARGUMENTS, "--drift-results", "after")
     before, after = (str(pytester.path / name / "python-model-make") for name in ("before", "after"))
     assert main(["compare", before, after, "--fail-if-worse"]) == 1
     assert "new severe failure in cleo" in " ".join(capsys.readouterr().out.split())

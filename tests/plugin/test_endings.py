@@ -35,7 +35,7 @@ def test_a_bad_sign_off_sheet_is_reported_before_the_run(project: Project, sheet
     """One sentence and exit code 4; the model is not asked, and nothing is written."""
     pytester = project()
     (pytester.path / "dossier.yaml").write_bytes(sheet.encode("utf-8", "surrogateescape"))
-    result = pytester.runpytest_subprocess(*ARGUMENTS)
+    result = pytester.runpytest(*ARGUMENTS)
     assert result.ret == 4
     assert "dossier.yaml" in result.stderr.str()
     assert not (pytester.path / "results").exists()
@@ -68,7 +68,7 @@ def test_a_second_ctrl_c_does_not_end_the_run_for_good(project: Project) -> None
     conftest = pytester.makeconftest(TWICE)
     assert pytester.runpytest_subprocess(*ARGUMENTS).ret != 0
     conftest.unlink()
-    pytester.runpytest_subprocess(*ARGUMENTS)
+    pytester.runpytest(*ARGUMENTS)
     record = json.loads(results_file(pytester.path).read_text(encoding="utf-8"))
     assert record["manifest"]["replies_reused"] > 0
 
@@ -78,7 +78,7 @@ def test_another_plugins_bits_do_not_change_the_exit_code(project: Project, brea
     """Some plugins add the bits of pytest's own exit status to whatever is there: 6 with 1 would be 7."""
     pytester = project(breaks_at=breaks_at)
     pytester.makeconftest(BITS)
-    assert pytester.runpytest_subprocess(*ARGUMENTS).ret == code
+    assert pytester.runpytest(*ARGUMENTS).ret == code
 
 
 def test_a_models_traceback_is_no_command_to_a_ci_system(project: Project) -> None:
@@ -88,7 +88,7 @@ def test_a_models_traceback_is_no_command_to_a_ci_system(project: Project) -> No
     said = "down\\n::error::owned\\n  ::stop-commands::x\\n##[error]owned ##vso[task.complete]"
     assert "out of memory" in source
     (pytester.path / "model.py").write_text(source.replace("out of memory", said), encoding="utf-8")
-    lines = pytester.runpytest_subprocess(*ARGUMENTS).stdout.lines
+    lines = pytester.runpytest(*ARGUMENTS).stdout.lines
     assert any("error::owned" in line for line in lines)
     assert [line for line in lines if line.lstrip().startswith("::")] == []
     assert [line for line in lines if "##[" in line or "##vso[" in line] == []

@@ -62,7 +62,7 @@ def test_a_terminal_shows_a_bar_and_is_left_clean(project: pytest.Pytester) -> N
 def test_a_log_gets_plain_lines(project: pytest.Pytester) -> None:
     """CI, or whatever else is no terminal: a line that says how far the run is, without control characters."""
     with ChatServer(delay=0.6) as server:
-        result = project.runpytest_subprocess(*arguments(server))
+        result = project.runpytest(*arguments(server))
     result.stdout.re_match_lines([rf"clinical-drift: {FIGURES}$"])
     assert "\x1b" not in result.stdout.str()
 
@@ -85,7 +85,7 @@ def test_each_test_tells_its_own_generation_time(pytester: pytest.Pytester, monk
     project = lay_out(pytester, monkeypatch, make_cases(4))
     with ChatServer(delay=0.2) as server:
         more = ("--drift-set", "concurrency=1", "--junitxml=junit.xml", "--durations=0", "-vv")
-        result = project.runpytest_subprocess(*arguments(server, *more))
+        result = project.runpytest(*arguments(server, *more))
     cases = [
         case
         for case in ElementTree.parse(project.path / "junit.xml").getroot().iter("testcase")

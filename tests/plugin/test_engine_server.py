@@ -24,7 +24,7 @@ def test_a_run_leaves_results_transcripts_and_a_store(project: pytest.Pytester) 
     with ChatServer(
         tells={"/version": {"version": "9.9"}, "/server_info?config_format=json": {"tp_size": 4}}
     ) as server:
-        result = project.runpytest_subprocess(*arguments(server, "--drift-prices", "1000,0"))
+        result = project.runpytest(*arguments(server, "--drift-prices", "1000,0"))
         assert result.ret in (0, 1)
         assert len(server.requests) == 4 * 3 * 2
     # the server counts 7 prompt tokens for each request; a thousand of them cost 1
@@ -43,10 +43,10 @@ def test_a_run_leaves_results_transcripts_and_a_store(project: pytest.Pytester) 
 def test_faults_change_neither_verdict_nor_transcripts(project: pytest.Pytester) -> None:
     """A third of the requests fails, in all six ways, the first one too; the run ends as without faults."""
     with ChatServer() as calm:
-        first = project.runpytest_subprocess(*arguments(calm, "--drift-results", "calm", "--drift-store", "a.sqlite"))
+        first = project.runpytest(*arguments(calm, "--drift-results", "calm", "--drift-store", "a.sqlite"))
     with ChatServer(fault_rate=0.3, seed=28) as server:
         more = ("--drift-results", "faulty", "--drift-store", "b.sqlite", "--drift-set", "timeout=4")
-        second = project.runpytest_subprocess(*arguments(server, *more))
+        second = project.runpytest(*arguments(server, *more))
         assert set(server.faults) == set(FAULTS)
         assert len(server.answered) == len(set(server.answered)) == 24
     assert second.ret == first.ret
@@ -58,11 +58,11 @@ def test_faults_change_neither_verdict_nor_transcripts(project: pytest.Pytester)
 def test_a_replay_of_the_transcripts_gives_the_same_results(project: pytest.Pytester) -> None:
     """Offline, byte for byte, but for the manifest, which names another subject."""
     with ChatServer() as server:
-        first = project.runpytest_subprocess(*arguments(server))
+        first = project.runpytest(*arguments(server))
     (folder,) = project.path.glob("results/*/transcripts")
     again = arguments(server, "--drift-results", "again")
     again[again.index("--drift-model") + 1] = f"replay:{folder}"
-    second = project.runpytest_subprocess(*again)
+    second = project.runpytest(*again)
     assert second.ret == first.ret
     assert without_reuse(results(project, "again")) == without_reuse(results(project))
     assert transcripts(project, "again") == transcripts(project)
@@ -91,14 +91,14 @@ def test_a_run_killed_ten_times_asks_for_no_finished_reply_again(
             kept = marks_in(store)
         before = len(server.requests)
         assert 10 < len(kept) < 200, "the kills did not fall into the run"
-        result = project.runpytest_subprocess(*given)
+        result = project.runpytest(*given)
         assert not kept & {mark[:12] for mark in server.requests[before:]}
         assert len(server.requests) - before == 200 - len(kept)
         result.stdout.fnmatch_lines([f"  {len(kept)} of 200 replies come from an earlier run, *", "*give --drift-set*"])
         assert results(project)["manifest"]["replies_reused"] == len(kept)
     with ChatServer() as calm:
         other = ("--drift-results", "calm", "--drift-store", "c.sqlite")
-        undisturbed = project.runpytest_subprocess(*arguments(calm, *other))
+        undisturbed = project.runpytest(*arguments(calm, *other))
     assert result.ret == undisturbed.ret
     assert transcripts(project) == transcripts(project, "calm")
     assert without_reuse(results(project)) == without_reuse(results(project, "calm"))
@@ -117,7 +117,7 @@ def test_cases_that_begin_alike_share_their_first_replies(
         for folder, asked, reused in (("new", 8 - 2, 0), ("again", 0, 8)):
             before = len(server.requests)
             more = ("--drift-set", "revision=r1", "--drift-results", folder)
-            project.runpytest_subprocess(*arguments(server, *more))
+            project.runpytest(*arguments(server, *more))
             assert len(server.requests) - before == asked
             assert results(project, folder)["manifest"]["replies_reused"] == reused
     assert transcripts(project, "again") == transcripts(project, "new")
@@ -127,7 +127,7 @@ def test_an_outage_is_incomplete_and_not_a_failure(project: pytest.Pytester) -> 
     """Exit code 6 where nothing failed; the cause is shown for each case."""
     with ChatServer() as server:
         server.answer = lambda body: None if len(body["messages"]) == 1 and "ready" in str(body) else as_json({}, 400)
-        result = project.runpytest_subprocess(*arguments(server))
+        result = project.runpytest(*arguments(server))
     assert result.ret == 6
     result.assert_outcomes(errors=5)  # four cases and the set
     result.stdout.fnmatch_lines(["*the server answered 400*"])
@@ -148,7 +148,7 @@ def test_a_server_that_goes_down_for_good_leaves_every_case_incomplete(project: 
     assert "no server answers at" in output
     kept = marks_in(project.path / ".clinical-drift" / "store.sqlite")
     with ChatServer(port=server.port) as again:
-        assert project.runpytest_subprocess(*given).ret == 1
+        assert project.runpytest(*given).ret == 1
         assert len(again.requests) == 24 - len(kept) < 24
 
 
@@ -157,7 +157,7 @@ def test_a_refusal_at_the_start_is_one_sentence(project: pytest.Pytester, status
     """Exit code 4 and no test."""
     with ChatServer() as server:
         server.answer = lambda _: as_json({"error": "no"}, status)
-        result = project.runpytest_subprocess(*arguments(server))
+        result = project.runpytest(*arguments(server))
     assert result.ret == 4
     assert words in "".join(result.errlines)
     assert "Traceback" not in "".join(result.errlines)
@@ -167,7 +167,7 @@ def test_a_refusal_at_the_start_is_one_sentence(project: pytest.Pytester, status
 def test_a_silent_server_at_the_start_is_one_sentence(project: pytest.Pytester) -> None:
     """Exit code 4 after bounded attempts; meanwhile the log says what is waited for."""
     with ChatServer(delay=60) as server:
-        result = project.runpytest_subprocess(*arguments(server, "--drift-set", "timeout=1"))
+        result = project.runpytest(*arguments(server, "--drift-set", "timeout=1"))
     assert result.ret == 4
     assert "no answer within 1 s, 3 times" in "".join(result.errlines)
     assert "Traceback" not in "".join(result.errlines)
@@ -179,7 +179,7 @@ def test_an_outage_at_the_start_is_left_to_the_cases(project: pytest.Pytester) -
     """A server that answers 500 to everything is there: INCOMPLETE with exit code 6, and a remark before."""
     with ChatServer() as server:
         server.answer = lambda _: as_json({"error": "broken"}, 500)
-        result = project.runpytest_subprocess(*arguments(server, "--drift-set", "deadline=1"))
+        result = project.runpytest(*arguments(server, "--drift-set", "deadline=1"))
     assert result.ret == 6
     result.assert_outcomes(errors=5)
     result.stdout.fnmatch_lines(["clinical-drift: * is in trouble (the server answered 500: broken); cases *"])
@@ -190,7 +190,7 @@ def test_workers_share_one_conversation(project: pytest.Pytester) -> None:
     """With -n, one process generates: every reply is asked for once."""
     pytest.importorskip("xdist")
     with ChatServer() as server:
-        result = project.runpytest_subprocess(*arguments(server, "-n", "2"))
+        result = project.runpytest(*arguments(server, "-n", "2"))
         assert result.ret in (0, 1)
         assert len(server.requests) == len(set(server.requests)) == 24
     assert len(transcripts(project)) == 4

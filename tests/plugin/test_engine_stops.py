@@ -38,7 +38,7 @@ def test_the_first_failure_stops_the_rest(project: pytest.Pytester) -> None:
         result.assert_outcomes(failed=1)  # the first case; the set is partial
         server.answer, server.delay = None, 0.0
         before = len(server.requests)
-        project.runpytest_subprocess(*arguments(server))
+        project.runpytest(*arguments(server))
         assert len(server.requests) - before == 24
 
 
@@ -74,7 +74,7 @@ def test_ctrl_c_stops_promptly_and_the_next_run_goes_on(project: pytest.Pytester
         assert "store.sqlite (rerun the same command to resume)" in output
         server.answer, server.delay = None, 0.0
         before = len(server.requests)
-        project.runpytest_subprocess(*arguments(server))
+        project.runpytest(*arguments(server))
         assert len(server.requests) - before == 20
 
 

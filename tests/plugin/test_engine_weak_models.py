@@ -39,7 +39,7 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytes
 def test_loops_silence_and_another_language_are_scored_and_a_lost_thought_is_not(project: pytest.Pytester) -> None:
     """The first three fail or stay open as what they are; who never left its thoughts at turn 2 is INCOMPLETE there."""
     project.path.joinpath("weak.py").write_text(SCRIPT, encoding="utf-8")
-    result = project.runpytest_subprocess("--drift-model", "python:weak:make", "--drift-cases", "cases.json")
+    result = project.runpytest("--drift-model", "python:weak:make", "--drift-cases", "cases.json")
     cases: dict[str, Any] = {case["case_id"]: case for case in results(project)["cases"]}
     verdicts = {name: case["verdict"] for name, case in cases.items()}
     assert list(verdicts.values()) == ["FAIL", "FAIL", "UNSETTLED", "INCOMPLETE"]
@@ -68,7 +68,7 @@ def test_a_context_that_overflows_at_turn_14_is_incomplete_and_names_the_turn(
         return as_json(completion("Penicillin allergy, sertraline 26 mg."))
 
     with ChatServer(answer=short) as server:
-        result = project.runpytest_subprocess(*arguments(server))
+        result = project.runpytest(*arguments(server))
     assert result.ret == 6
     (case,) = results(project)["cases"]
     assert case["verdict"] == "INCOMPLETE"

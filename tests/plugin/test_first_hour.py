@@ -127,7 +127,7 @@ def test_workers_turn_no_own_test_green_either(project: Project) -> None:
     """With -n the outage reaches the exit code as well."""
     pytester = project("anna", breaks_at=1)
     pytester.makepyfile(test_own=OWN_TEST)
-    result = pytester.runpytest_subprocess(*ARGUMENTS, "test_own.py", "-n", "1")
+    result = pytester.runpytest(*ARGUMENTS, "test_own.py", "-n", "1")
     result.assert_outcomes(errors=2)
     assert result.ret == 6
 
@@ -380,7 +380,7 @@ def test_results_cannot_go_into_a_file(project: Project) -> None:
 
 def test_missing_recogniser_is_told_before_the_first_case(project: Project) -> None:
     """An entity recogniser that is not installed ends the run at once, with what to install."""
-    result = project().runpytest_subprocess(*ARGUMENTS, "--drift-ner", "scispacy:en_core_sci_nowhere")
+    result = project().runpytest(*ARGUMENTS, "--drift-ner", "scispacy:en_core_sci_nowhere")
     told = refused(result)
     assert "en_core_sci_nowhere" in told or "pytest-clinical-drift[scispacy]" in told
 
@@ -476,7 +476,7 @@ def test_own_request_for_a_summary_reaches_the_model_and_the_manifest(project: P
     (pytester.path / "probe.txt").write_text("Dictate a letter about this patient.", encoding="utf-8")
     model = pytester.path / "model.py"
     model.write_text(model.read_text("utf-8").replace("handover summary", "Dictate a letter"), encoding="utf-8")
-    result = pytester.runpytest_subprocess(*ARGUMENTS, "--drift-probe", "probe.txt")
+    result = pytester.runpytest(*ARGUMENTS, "--drift-probe", "probe.txt")
     assert result.ret == 0, said(result)
     after = json.loads(results.read_text("utf-8"))
     assert after["entity_recall_at_t10"] == before["entity_recall_at_t10"] == 1.0
@@ -499,12 +499,12 @@ def test_other_code_behind_the_model_is_asked_again(project: Project) -> None:
     words.write_text(run, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LIMIT", "4")
-        assert pytester.runpytest_subprocess(*given).ret == 6
+        assert pytester.runpytest(*given).ret == 6
         words.write_text(run + "# changed\n", encoding="utf-8")
-        again = pytester.runpytest_subprocess(*given)
+        again = pytester.runpytest(*given)
         again.stdout.no_fnmatch_line("*come from an earlier run*")
         patch.setenv("LIMIT", "99")
-        resumed = pytester.runpytest_subprocess(*given)
+        resumed = pytester.runpytest(*given)
     assert resumed.ret == 7  # to its end, with nobody to read it
     resumed.stdout.re_match_lines([r"  3 of 8 replies come from an earlier run, .*"])  # up to the second reply
     resumed.stdout.fnmatch_lines(["*give --drift-set*"])

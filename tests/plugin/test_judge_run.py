@@ -165,11 +165,11 @@ def test_workers_see_the_same_rulings(project: Project) -> None:
     pytest.importorskip("xdist")
     pytester = project("anna", "bela")
     lay_out(pytester)
-    alone = pytester.runpytest_subprocess(*JUDGED)
+    alone = pytester.runpytest(*JUDGED)
     asked, before = times_asked(pytester), results(pytester)
     (pytester.path / "asked.txt").unlink()
     (pytester.path / ".clinical-drift" / "store.sqlite").unlink()
-    shared = pytester.runpytest_subprocess(*JUDGED, "-n", "2")
+    shared = pytester.runpytest(*JUDGED, "-n", "2")
     assert shared.ret == alone.ret
     assert times_asked(pytester) == asked
     after = results(pytester)

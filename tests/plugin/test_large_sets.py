@@ -55,11 +55,13 @@ def test_a_smaller_set_leaves_no_pages_of_a_larger_one(project: Project, monkeyp
 
 
 @pytest.mark.slow
-def test_the_first_page_of_a_thousand_cases_opens_at_once() -> None:
-    """At most 3 MB, whatever the conversations hold."""
-    found = measure(1000)
-    assert found["first_page_mb"] <= FIRST_PAGE_MB
-    assert found["largest_case_page_mb"] <= FIRST_PAGE_MB
+def test_pages_of_a_set_that_is_merged_from_shards() -> None:
+    """The first page grows by so little a case that a thousand stay below 3 MB."""
+    found = measure(72, 3)
+    assert (found["cases"], found["shards"]) == (72, 3)
+    assert found["first_page_mb"] / found["cases"] * 1000 <= FIRST_PAGE_MB
+    assert 0 < found["largest_case_page_mb"] <= FIRST_PAGE_MB
+    assert found["compare_page_mb"] <= FIRST_PAGE_MB
 
 
 def test_the_bundled_set_stays_one_file() -> None:

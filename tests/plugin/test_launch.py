@@ -75,7 +75,7 @@ def test_a_worker_that_dies_is_replaced(project: Project) -> None:
     assert "its worker died, run again" in said
     assert asked(pytester) == 25
     assert (pytester.path / "all.xml").exists()
-    whole = pytester.runpytest_subprocess(*ARGUMENTS)
+    whole = pytester.runpytest(*ARGUMENTS)
     assert code == whole.ret == 0, said
     merged, expected = (record(pytester.path / f) for f in ("merged", "results/python-model-make"))
     for found in (merged, expected):  # the shard that died took its replies from the store
@@ -86,6 +86,7 @@ def test_a_worker_that_dies_is_replaced(project: Project) -> None:
     assert without_origin(merged) == expected
 
 
+@pytest.mark.slow
 def test_interrupted_and_resumed(project: Project) -> None:
     """Ctrl-C ends every shard; the same command goes on, and once it is through, the next begins anew."""
     pytester = project()
@@ -199,6 +200,7 @@ class FakeRay:
         return self.function(*ref[:2])  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_shards_on_ray(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """A task per shard with its share of the GPUs; the one whose node died is run again, then all are merged."""
     pytester = project()

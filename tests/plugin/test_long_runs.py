@@ -61,11 +61,12 @@ def test_a_stretched_run_is_replayed_with_the_same_turns(project: object) -> Non
     other.stderr.fnmatch_lines(["*the recording holds another message*--drift-turns*"])
 
 
+@pytest.mark.slow
 def test_turns_work_with_workers(project: object) -> None:
     """Every process makes the same conversation of a case."""
     pytest.importorskip("xdist")
     pytester = project()  # type: ignore[operator]
-    result = pytester.runpytest_subprocess(*ARGUMENTS, "--drift-turns", "24", "-n", "2")
+    result = pytester.runpytest(*ARGUMENTS, "--drift-turns", "24", "-n", "2")
     assert result.ret in (0, 7), result.stdout.str()
     assert turns_with(recorded(pytester), "summary") == [*range(1, 21), 24]
 

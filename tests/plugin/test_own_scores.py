@@ -81,7 +81,7 @@ def test_a_scorer_that_raises_stops_the_run_in_a_sentence(project: Project) -> N
     """The hook, the case, the error and its line; exit code 4; no reply is asked for again once it is mended."""
     pytester = project()
     broken = pytester.makeconftest("def pytest_clinical_drift_score(case, transcript):\n    return {}['words']")
-    result = pytester.runpytest_subprocess(*ARGUMENTS)
+    result = pytester.runpytest(*ARGUMENTS)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     told = f"pytest_clinical_drift_score on anna: KeyError: 'words' ({broken}:2)"
     assert result.outlines.count(told) == 1
@@ -89,6 +89,6 @@ def test_a_scorer_that_raises_stops_the_run_in_a_sentence(project: Project) -> N
     assert len(result.outlines) < 30
     result.stdout.fnmatch_lines(["*reply cache: * (rerun the same command to resume)"])
     pytester.makeconftest(CONFTEST)
-    again = pytester.runpytest_subprocess(*ARGUMENTS)
+    again = pytester.runpytest(*ARGUMENTS)
     # anna's eight replies at least; how many more there were when the run stopped is chance
     again.stdout.re_match_lines([r"  (8|9|1\d|2[0-4]) of 24 replies come from an earlier run, .*"])

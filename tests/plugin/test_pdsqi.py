@@ -11,6 +11,8 @@ from sharded import merge, parts, record, run_shards
 from small_project import Project, case_text
 
 from pytest_clinical_drift.cli import main
+from pytest_clinical_drift.gate.reopened import reopen
+from pytest_clinical_drift.judging.reviews import Reviews
 
 
 def rated_project(project: Project, mode: str = "careful") -> pytest.Pytester:
@@ -101,6 +103,17 @@ def test_the_estimate_counts_them(project: Project) -> None:
     """Two wordings of two summaries of the first patient and of one of each other."""
     run = rated_project(project).runpytest(*JUDGED, "--drift-pdsqi", "--collect-only")
     run.stdout.fnmatch_lines(["*8 ratings by PDSQI-9*"])
+
+
+def test_a_verdict_with_reviews_keeps_the_ratings(project: Project) -> None:
+    """Nobody is asked again when a finished run is judged with what people answered."""
+    pytester = rated_project(project)
+    pytester.runpytest(*JUDGED, "--drift-pdsqi")
+    (file,) = pytester.path.glob("results/*/study_c_results.json")
+    finished = reopen(file.parent)
+    again = finished.judge(Reviews(())).result(finished.result.manifest)
+    assert again.pdsqi == finished.result.pdsqi
+    assert [run.requests for run in again.runs] == [run.requests for run in finished.result.runs]
 
 
 def test_merged_shards_have_the_ratings_of_one_run(project: Project, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import importlib.util
 import json
 import os
 import shutil
@@ -17,7 +16,7 @@ from typing import Any
 import pytest
 from engine_server import Answer, ChatServer, as_json, completion
 from judge_server import judge_server
-from judged_project import write_judge
+from judged_project import load_judge, write_judge
 from recipes import CI, RECIPES, run_job, write_stand_ins
 from sharded import calibrate
 from small_project import SAID, SUMMARY, case_text
@@ -82,13 +81,8 @@ def pipeline(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     (folder / "pytest.ini").write_text("[pytest]\ndrift_cases = mycases\n", encoding="utf-8")
     shutil.copy(CI / "thresholds.yaml", folder)
     write_judge(folder, true=SAID)
-    spec = importlib.util.spec_from_file_location("recipe_judge", folder / "judge.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
     stand_ins = write_stand_ins(folder / "bin", FOREIGN)
-    with ChatServer(answer=reply) as model, judge_server(module.make()) as judge:
+    with ChatServer(answer=reply) as model, judge_server(load_judge(folder)) as judge:
         made = Pipeline(str(request.param), folder, stand_ins, model, f"server:reader@{judge.url}")
         calibrate(folder, made.judge, "reader", key_env="JUDGE_KEY", revision="one")
         assert [made.shard(number) for number in range(1, SHARDS + 1)] == [0] * SHARDS

@@ -135,7 +135,7 @@ def test_runs_at_the_same_time_do_not_touch_each_other(project: Project, beside:
         while not (drafts.is_dir() and any(drafts.iterdir())):
             assert first.poll() is None
         model.write_text(model.read_text(encoding="utf-8").replace("while not", "while False and not"), "utf-8")
-        pytester.runpytest_subprocess(*ARGUMENTS, *beside)
+        pytester.runpytest(*ARGUMENTS, *beside)
         (pytester.path / "go").touch()
         output, _ = first.communicate(timeout=60)
     finally:

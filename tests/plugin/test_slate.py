@@ -249,9 +249,9 @@ def junit(pytester: pytest.Pytester, file: str) -> list[tuple[object, ...]]:
 def test_workers_give_the_same(slate: Path, pytester: pytest.Pytester) -> None:
     """With -n 2 the results file, junit and exit code are those of a run without."""
     arguments = ("--slate", "mine", "--drift-model", "python:my_ranker:Counting")
-    alone = pytester.runpytest_subprocess(*arguments, "--junitxml=one.xml")
+    alone = pytester.runpytest(*arguments, "--junitxml=one.xml")
     first = results(pytester)
-    shared = pytester.runpytest_subprocess(*arguments, "--junitxml=two.xml", "-n", "2")
+    shared = pytester.runpytest(*arguments, "--junitxml=two.xml", "-n", "2")
     assert alone.ret == shared.ret == 0
     assert first == results(pytester)
     assert junit(pytester, "one.xml") == junit(pytester, "two.xml")

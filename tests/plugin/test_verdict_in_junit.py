@@ -46,14 +46,14 @@ ROWS = {
     "CAUTION": Row("CAUTION", "passed", "passed", 0),
     "CAUTION, strict": Row("CAUTION", "passed", "failure", 1, ("--drift-strict",), says="fewer than the 40"),
     "FAIL": Row("FAIL", "failure", "failure", 1, shape={"forget_from": 3}, says="3 of 3 cases failed"),
-    "INCOMPLETE": Row("INCOMPLETE", "error", "error", 6, shape={"breaks_at": 3}, says="run the same command again"),
+    "INCOMPLETE": Row("INCOMPLETE", "error", "error", 6, shape={"breaks_at": 3}, says="next: the same command again"),
     "UNSETTLED": Row("UNSETTLED", "error", "error", 7, base=RULES_ONLY, says="clinical-drift review RESULTS"),
-    "PARTIAL": Row("PARTIAL", "passed", "error", 7, ("-k", "anna"), says="run all 3 cases"),
+    "PARTIAL": Row("PARTIAL", "passed", "error", 7, ("-k", "anna"), says="on all 3 cases"),
     "PARTIAL, a case at FAIL": Row(
         "PARTIAL", "failure", "error", 1, ("-k", "anna"), shape={"forget_from": 3}, says="1 case at FAIL"
     ),
     "PARTIAL, a case INCOMPLETE": Row(
-        "PARTIAL", "error", "error", 6, ("-k", "anna"), shape={"breaks_at": 3}, says="run all 3 cases"
+        "PARTIAL", "error", "error", 6, ("-k", "anna"), shape={"breaks_at": 3}, says="on all 3 cases"
     ),
     "CAUTION, an own test failed": Row(
         "CAUTION", "passed", "failure", 1, ("study_c", "test_own.py"), files={"test_own.py": OWN_TEST},
@@ -106,7 +106,7 @@ def test_workers_change_nothing(name: str, project: Project, monkeypatch: pytest
     row = ROWS[name]
     pytester = project(**row.shape)  # type: ignore[arg-type]
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "summary.md"))
-    check(row, pytester, pytester.runpytest_subprocess(*row.base, *row.options, "--junitxml=j.xml", "-n", "2"))
+    check(row, pytester, pytester.runpytest(*row.base, *row.options, "--junitxml=j.xml", "-n", "2"))
 
 
 def test_unsettled_is_yellow_on_the_terminal(project: Project) -> None:

@@ -29,9 +29,9 @@ def test_same_results_with_workers(project: Project, forget_from: int) -> None:
     """Two workers give the same results file, junit content and exit code as none."""
     pytester = project(forget_from=forget_from)
     file = pytester.path / "results" / "python-model-make" / "study_c_results.json"
-    alone = pytester.runpytest_subprocess(*ARGUMENTS, "--junitxml=one.xml", "-p", "no:randomly")
+    alone = pytester.runpytest(*ARGUMENTS, "--junitxml=one.xml", "-p", "no:randomly")
     first = json.loads(file.read_text(encoding="utf-8"))
-    shared = pytester.runpytest_subprocess(*ARGUMENTS, "--junitxml=two.xml", "-n", "2")
+    shared = pytester.runpytest(*ARGUMENTS, "--junitxml=two.xml", "-n", "2")
     second = json.loads(file.read_text(encoding="utf-8"))
     assert alone.ret == shared.ret
     assert first == second
@@ -48,7 +48,7 @@ def test_each_reply_is_generated_once(project: Project) -> None:
     source = (pytester.path / "model.py").read_text(encoding="utf-8")
     counting = source.replace("        turns = sum", "        open('asked.txt', 'a').write('x')\n        turns = sum")
     (pytester.path / "model.py").write_text(counting, encoding="utf-8")
-    pytester.runpytest_subprocess(*ARGUMENTS, "-n", "2")
+    pytester.runpytest(*ARGUMENTS, "-n", "2")
     assert len((pytester.path / "asked.txt").read_text(encoding="utf-8")) == 24
 
 
@@ -59,6 +59,6 @@ def test_only_the_cases_that_a_test_asks_for_are_talked_to(project: Project) -> 
     counting = source.replace("        turns = sum", "        open('asked.txt', 'a').write('x')\n        turns = sum")
     (pytester.path / "model.py").write_text(counting, encoding="utf-8")
     pytester.makepyfile(test_own="def test_own(drift_result):\n    assert drift_result.case.id\n")
-    result = pytester.runpytest_subprocess(*ARGUMENTS, "test_own.py", "-n", "2", "-k", "severe")
+    result = pytester.runpytest(*ARGUMENTS, "test_own.py", "-n", "2", "-k", "severe")
     result.assert_outcomes(passed=1)
     assert len((pytester.path / "asked.txt").read_text(encoding="utf-8")) == 8

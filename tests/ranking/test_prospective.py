@@ -10,9 +10,10 @@ import pytest
 from simulate import make_world, write_world
 from small_slate import CANDIDATES, CREATED, LABELS, OUTCOME, OUTCOMES, PREDICTION, ROWS
 
+from pytest_clinical_drift.ranking.figures import SlateCode, SlateReason
 from pytest_clinical_drift.ranking.prospective import Cell, ViewFigures, evaluate
 from pytest_clinical_drift.ranking.slate import Slate, read_slates
-from pytest_clinical_drift.ranking.view import NO_CANDIDATES, NO_LABELS, all_outcomes, breadth_deciles, prospective
+from pytest_clinical_drift.ranking.view import all_outcomes, breadth_deciles, prospective
 
 WriteSlate = Callable[..., Slate]
 
@@ -59,7 +60,7 @@ def test_one_disease_is_the_slate_restricted_to_it(write_slate: WriteSlate) -> N
     assert value(first["high"], "enrichment_vs_popularity") == 1.0
     assert value(second["high"], "enrichment_vs_random") == 0.0
     assert value(second["high"], "enrichment_vs_popularity") is None  # no Cora hit among Ypsilosis candidates
-    assert "no candidate in the same breadth deciles" in second["high"].figures["enrichment_vs_popularity"].reason
+    assert "no candidate in the same breadth deciles" in str(second["high"].figures["enrichment_vs_popularity"].reason)
 
 
 def test_what_was_known_at_freeze_takes_no_part(write_slate: WriteSlate) -> None:
@@ -129,10 +130,10 @@ def test_nothing_observed_is_undefined_not_zero(write_slate: WriteSlate) -> None
 def test_baseline_needs_candidates_and_labels(write_slate: WriteSlate, tmp_path: Path) -> None:
     """Without either there is no enrichment over popularity; the rest stands."""
     cell = gate(write_slate(ROWS, OUTCOMES, CANDIDATES, None)).tiers["high"]
-    assert cell.figures["enrichment_vs_popularity"].reason == NO_LABELS
+    assert cell.figures["enrichment_vs_popularity"].reason == SlateReason(SlateCode.NO_POPULARITY)
     (tmp_path / "slate" / "candidates.csv").unlink()
     cell = gate(write_slate(ROWS, OUTCOMES, None, LABELS)).tiers["high"]
-    assert cell.figures["enrichment_vs_popularity"].reason == NO_CANDIDATES
+    assert cell.figures["enrichment_vs_popularity"].reason == SlateReason(SlateCode.NO_CANDIDATES)
     assert value(cell, "enrichment_vs_random") == 1.0
 
 
@@ -141,7 +142,7 @@ def test_every_prediction_hit_leaves_no_miss_to_compare(write_slate: WriteSlate)
     outcomes = [("s1", row[2], row[3], "first_trial_seen", "2025-06-01", "x", None) for row in ROWS]
     cell = gate(write_slate(ROWS, outcomes)).tiers["all"]
     assert value(cell, "score_gap") is None
-    assert cell.figures["score_gap"].reason == "every prediction has a high-signal outcome"
+    assert cell.figures["score_gap"].reason == SlateReason(SlateCode.NO_MISS)
 
 
 @pytest.mark.parametrize(

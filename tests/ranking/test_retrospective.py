@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pytest_clinical_drift.ranking.figures import SlateCode, SlateReason
 from pytest_clinical_drift.ranking.ranker import auc, hit, mean_of, ndcg
 
 TOLERANCE = 1e-12
@@ -81,12 +82,12 @@ def test_what_is_undefined_is_left_out_and_told() -> None:
     """No pair, no relevance, a single class: no value but a reason; the mean is over the diseases that have one."""
     two, irrelevant, nothing = np.array([2.0, 1.0]), np.array([0, 0]), np.array([], dtype=int)
     graded = [ndcg(two, irrelevant, k=10), ndcg(two[:0], nothing, k=10), ndcg(two, np.array([0, 4]), k=10)]
-    assert [figure.reason for figure in graded] == ["no relevant pair", "no pair", ""]
+    assert [figure.reason and str(figure.reason) for figure in graded] == ["no relevant pair", "no pair", None]
     assert (mean_of(graded).value, mean_of(graded).n) == (pytest.approx(1 / np.log2(3)), 1)
-    assert mean_of([graded[0], *graded[:2]]).reason == "no relevant pair (2 diseases); no pair (1 diseases)"
-    assert mean_of([]).reason == "no pair"
-    assert auc(two, irrelevant > 0).reason == auc(two, irrelevant == 0).reason == "only one class"
-    assert auc(two[:0], nothing > 0).reason == "no pair"
+    assert str(mean_of([graded[0], *graded[:2]]).reason) == "no relevant pair (2 diseases); no pair (1 diseases)"
+    assert str(mean_of([]).reason) == "no pair"
+    assert auc(two, irrelevant > 0).reason == auc(two, irrelevant == 0).reason == SlateReason(SlateCode.ONE_CLASS)
+    assert str(auc(two[:0], nothing > 0).reason) == "no pair"
 
 
 def test_constant_scores_earn_chance() -> None:

@@ -10,9 +10,8 @@ import pytest
 from small_slate import OUTCOMES, ROWS
 
 from pytest_clinical_drift.metrics.stats import Interval
-from pytest_clinical_drift.ranking.figures import Figure
+from pytest_clinical_drift.ranking.figures import Figure, SlateCode, SlateReason
 from pytest_clinical_drift.ranking.gate import (
-    NOTHING_YET,
     SlateJudgement,
     judge,
     judge_prospective,
@@ -67,7 +66,7 @@ def gate(write_slate: Callable[..., Slate], *arguments: object) -> ViewFigures:
 def test_nothing_prospective_is_never_judged(write_slate: Callable[..., Slate]) -> None:
     """No outcome after the freeze anywhere: not evaluated, and the reason says so."""
     judged = judge_prospective(gate(write_slate, ROWS, []), PRIMARY, LIMITS, followed=True)
-    assert (judged.verdict, judged.detail) == ("not evaluated", NOTHING_YET)
+    assert (judged.verdict, judged.detail) == ("not evaluated", SlateReason(SlateCode.NOTHING_OBSERVED))
 
 
 def test_outcomes_outside_the_slate_only_are_a_failure(write_slate: Callable[..., Slate]) -> None:
@@ -82,7 +81,7 @@ def test_missing_baseline_is_not_evaluated(write_slate: Callable[..., Slate], tm
     """Without candidates the primary figure has no value, however many outcomes there are."""
     judged = judge_prospective(gate(write_slate, ROWS, OUTCOMES, None, None), PRIMARY, LIMITS, followed=False)
     assert judged.verdict == "not evaluated"
-    assert "no candidates" in judged.detail
+    assert "no candidates" in str(judged.detail)
 
 
 def test_followed_only_in_the_slate_is_not_a_pass(write_slate: Callable[..., Slate]) -> None:
@@ -95,7 +94,7 @@ def test_followed_only_in_the_slate_is_not_a_pass(write_slate: Callable[..., Sla
     assert judge_prospective(figures, PRIMARY, LIMITS, followed=True).verdict == "PASS"
     capped = judge_prospective(figures, PRIMARY, LIMITS, followed=False)
     assert capped.verdict == "CAUTION"
-    assert "outside the slate" in capped.detail
+    assert "outside the slate" in str(capped.detail)
 
 
 def test_names_of_figures(write_slate: Callable[..., Slate]) -> None:
@@ -103,7 +102,7 @@ def test_names_of_figures(write_slate: Callable[..., Slate]) -> None:
     figures = gate(write_slate)
     assert slate_figure(figures, "enrichment_vs_popularity_high").value == pytest.approx(2 / 3)
     assert slate_figure(figures, "score_gap").value == pytest.approx(0.15)
-    assert "no open prediction in the exploratory tier" in slate_figure(figures, "hit_rate_exploratory").reason
+    assert "no open prediction in the exploratory tier" in str(slate_figure(figures, "hit_rate_exploratory").reason)
 
 
 def judged(verdict: str, metric: str = PRIMARY) -> SlateJudgement:

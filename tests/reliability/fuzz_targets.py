@@ -21,6 +21,17 @@ from typing import Any, NamedTuple
 
 import yaml
 from engine_server import ChatServer, completion
+from fuzz_records import (
+    BANK,
+    READ,
+    discard_sharded_run,
+    feed_interludes,
+    feed_readings,
+    feed_run_record,
+    feed_shards,
+    run_records,
+    shard_files,
+)
 from hostile_data import NUMBERS, SCALARS, TEXT, VALUES, as_json, as_yaml, changed, damaged, documents, lines
 from hypothesis import strategies as st
 from reviewing import KEPT, UNCLEAR, alarms_of, case, chained, lay_out, manifest_of, results_of, run
@@ -231,6 +242,7 @@ def finished_run() -> Path:
 
 
 def discard_finished_run() -> None:
+    discard_sharded_run()
     if finished_run.cache_info().currsize:
         shutil.rmtree(finished_run(), ignore_errors=True)
         finished_run.cache_clear()
@@ -430,7 +442,7 @@ class _Talk:
     def ask(self) -> Outcome:
         reply = asyncio.run(self._ask())
         if reply.error is not None:
-            check_sentence(reply.error.encode("utf-8", "backslashreplace").decode())
+            check_sentence(str(reply.error).encode("utf-8", "backslashreplace").decode())
             return "outage"
         return "read"
 
@@ -657,4 +669,10 @@ TARGETS: dict[str, Target] = {
     "judge answers": Target(JUDGE_TEXT, feed_judge),
     "model text": Target(st.tuples(SPOKEN, SPOKEN, FACTS, st.integers(-5, 200), st.integers(-5, 200)), feed_text),
     "model and settings": Target(st.tuples(SPECS, SETTINGS), feed_spec),
+    "readings": Target(READ, feed_readings),
+    "interludes": Target(
+        st.tuples(endings(".yaml", ".json"), documents(BANK, yaml_too=True)), lambda value: feed_interludes(value, told)
+    ),
+    "run records": Target(st.deferred(run_records), lambda value: feed_run_record(value, told), 0.5),
+    "shards": Target(st.deferred(shard_files), lambda value: feed_shards(value, told), 0.3),
 }

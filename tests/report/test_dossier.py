@@ -217,3 +217,8 @@ def test_comparison_page_is_self_contained_and_accessible(
     found = axe.Axe().run(page).response["violations"]
     assert [item["id"] for item in found if item["impact"] in ("serious", "critical")] == []
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    for wide in (320, 390, 768, 1024, 1280, 1920):
+        page.set_viewport_size({"width": wide, "height": 900})
+        cells = "[...document.querySelectorAll('.wraps td, .wraps tbody th')]"
+        inside = "cell.getBoundingClientRect().right <= window.innerWidth && cell.scrollWidth <= cell.clientWidth + 1"
+        assert page.evaluate(f"{cells}.every(cell => {inside})"), wide

@@ -17,6 +17,7 @@ from pytest_clinical_drift.gate.reviewing import rejudge
 from pytest_clinical_drift.judging.answers import KINDS, PEOPLE_ONLY, UNSURE
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.reviews import read_reviews
+from pytest_clinical_drift.report import review_page
 from pytest_clinical_drift.report.review_page import ReviewItem, render_review
 from pytest_clinical_drift.report.words import words
 
@@ -87,7 +88,7 @@ def test_session_from_the_page_to_the_verdict(
     introduce(page)
     for _ in range(3):
         answer(page, "1", AWKWARD)
-        assert page.locator("#status").inner_text() == "Recorded: retained."
+        assert page.locator("#status").inner_text() == "Recorded: goes: the summary states it, whole."
         page.keyboard.press("Enter")
     case_id = page.locator(".where span").nth(1).inner_text()
     answer(page, "3")
@@ -181,7 +182,7 @@ def test_two_tabs_share_one_chain(page: Any, results: Path, tmp_path: Path) -> N
 def test_one_answer_for_turns_in_a_row(page: Any, tmp_path: Path) -> None:
     """`g` repeats the answer on the other turns of the same fact, each with a record of its own."""
     introduce(page)
-    while "turns in a row" not in page.locator(".where").inner_text():
+    while "turns in a row" not in page.locator("#card").inner_text():
         page.keyboard.press("ArrowRight")
     answer(page, "3")
     page.keyboard.press("g")
@@ -190,13 +191,44 @@ def test_one_answer_for_turns_in_a_row(page: Any, tmp_path: Path) -> None:
     assert len({record.question for record in records}) == 2
 
 
+def test_saved_file_is_opened_and_a_changed_one_refused(page: Any, tmp_path: Path) -> None:
+    """Answers come back from the file in a browser that has kept nothing; one changed byte, and it is refused."""
+    introduce(page)
+    answer(page, "3")
+    file = saved(page, tmp_path / "reviews.jsonl")
+    changed = tmp_path / "changed.jsonl"
+    changed.write_text(file.read_text(encoding="utf-8").replace("contradicted", "retained"), encoding="utf-8")
+    fresh = page.context.browser.new_context().new_page()
+    fresh.goto(page.url)
+    fresh.set_input_files("#open", changed)
+    fresh.locator("#status", has_text="changed.jsonl was changed after it was written.").wait_for()
+    assert fresh.locator("#count").inner_text().startswith("0 of ")
+    fresh.set_input_files("#open", file)
+    fresh.locator("#status", has_text="Opened 1 record from reviews.jsonl.").wait_for()
+    assert fresh.locator("#count").inner_text().startswith("1 of ")
+    assert fresh.locator("#reviewer").input_value() == "Ada Brühl"
+    fresh.context.close()
+
+
+def test_filter_shows_what_fits(page: Any) -> None:
+    """By case, and by what has no answer yet."""
+    introduce(page)
+    page.fill("#case", "bela")
+    page.press("#case", "Tab")
+    assert page.locator(".where span").first.inner_text() == "1 of 1"
+    assert page.locator(".where span").nth(1).inner_text() == "bela"
+    page.locator("#asked").focus()
+    answer(page, "3")
+    page.select_option("#filter", "open")
+    assert "Nothing fits" in page.locator("#status").inner_text()
+
+
 def test_model_text_stays_text(page: Any) -> None:
     """Scripts and handlers in a summary neither run nor become elements; they are shown as written."""
-    page.locator("#overview summary").click()
-    for button in page.locator("#list button").all_inner_texts():
-        if "dora, turn 3" in button:
-            page.get_by_role("button", name=button).first.click()
-    shown = page.locator(".text").first.inner_text()
+    page.fill("#case", "dora")
+    page.press("#case", "Tab")
+    page.locator("summary", has_text="on the other turns").click()
+    shown = " ".join(page.locator(".text").all_inner_texts())
     assert "<img src=x onerror=" in shown
     assert "\\x1b[31m" in shown
     assert page.locator("main img").count() == 0
@@ -285,3 +317,35 @@ def test_marks_find_the_quoted_words(text: str, quote: str, marked: list[str]) -
     pieces = shown(text, quote)
     assert pieces[1::2] == marked
     assert "".join(pieces) == text
+
+
+def test_texts_of_a_large_review_are_read_from_files_beside_it(
+    results: Path, browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page holds no text, loads those of a case when it comes up, and says so where they are gone."""
+    monkeypatch.setattr(review_page, "ONE_PAGE", 0)
+    file = tmp_path / "review.html"
+    assert cli.main(["review", str(results), "--out", str(file)]) == 0
+    assert "Takes metformin" not in file.read_text(encoding="utf-8")
+    assert {path.name for path in (tmp_path / "review_texts").iterdir()} == {
+        f"{name}.js" for name in ("anna", "bela", "cleo", "dora")
+    }
+    (tmp_path / "review_texts/bela.js").unlink()
+    page = browser.new_page()
+    page.goto(file.as_uri())
+    introduce(page)
+    seen = {}
+    for _ in range(4):
+        name = page.locator(".where span").nth(1).inner_text()
+        page.wait_for_function("document.querySelector('#asked') || document.querySelector('#status').textContent")
+        seen[name] = page.locator("main").inner_text() + page.locator("#status").inner_text()
+        page.keyboard.press("ArrowRight")
+    assert "The texts of this case are missing: keep the folder review_texts beside this page." in seen["bela"]
+    assert all(DENIAL in text for name, text in seen.items() if name != "bela")
+    page.keyboard.press("ArrowLeft")
+    assert page.title() != "owned"
+    page.close()
+    monkeypatch.undo()
+    assert cli.main(["review", str(results), "--out", str(file)]) == 0
+    assert not (tmp_path / "review_texts").exists()
+    assert "Takes metformin" in file.read_text(encoding="utf-8")

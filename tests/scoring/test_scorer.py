@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from pytest_clinical_drift.cases.model import Case, facts_at
+from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.evidence.findings import find_facts
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.opinions import Opinion, Raised, Ruling, State
@@ -113,7 +114,7 @@ def scored(
 def _summary(text: str | Reply | None) -> Reply:
     if isinstance(text, Reply):
         return text
-    return Reply(text) if text is not None else Reply("", error="timeout")
+    return Reply(text) if text is not None else Reply("", error=failure(FailureCode.RAISED, error="timeout"))
 
 
 WHOLE = "Penicillin allergy with anaphylaxis. Takes sertraline 50 mg once daily."

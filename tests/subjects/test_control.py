@@ -153,7 +153,7 @@ def test_flipflop_turns_its_advice_round() -> None:
 def test_silent_answers_with_well_formed_nothing() -> None:
     """Empty replies, no errors: a model that says nothing has been run."""
     transcript = converse("silent")
-    assert transcript.incomplete is None
+    assert transcript.failure is None
     assert set(summaries("silent") + replies("silent")) == {""}
 
 

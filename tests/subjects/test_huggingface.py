@@ -230,13 +230,13 @@ def test_a_single_conversation_that_does_not_fit_is_incomplete(
 
     monkeypatch.setattr(subject._load()._model, "forward", never)
     transcripts = talk(subject, CASES[:2])
-    assert all("out of memory" in str(transcript.incomplete) for transcript in transcripts.values())
+    assert all("out of memory" in str(transcript.failure) for transcript in transcripts.values())
 
 
 def test_a_conversation_that_outgrows_the_context_is_incomplete(folders: dict[str, Path]) -> None:
     """Context length exceeded, with the numbers."""
     transcripts = talk(subject_of(folders["short context"]), CASES[:2])
-    assert all("context length exceeded" in str(transcript.incomplete) for transcript in transcripts.values())
+    assert all("context length exceeded" in str(transcript.failure) for transcript in transcripts.values())
 
 
 def test_a_running_generation_obeys_cancellation(folders: dict[str, Path]) -> None:

@@ -93,7 +93,7 @@ def test_a_plain_function_is_asked_one_thing_at_a_time() -> None:
 def test_an_async_function_runs_concurrently_within_bounds() -> None:
     """Eight at a time unless told otherwise."""
     told = talk("async_app:creeping", 1)
-    assert told[0].incomplete is None
+    assert told[0].failure is None
     for settings, most in (({}, 8), ({"concurrency": "3"}, 3)):
         talk("async_app:make", 12, **settings)  # type: ignore[arg-type]
         module = sys.modules["async_app"]
@@ -104,24 +104,25 @@ def test_an_async_function_runs_concurrently_within_bounds() -> None:
 def test_an_error_of_one_conversation_leaves_the_others_alone() -> None:
     """The function raises for one patient: that case is incomplete, with the traceback; the rest is whole."""
     told = talk("async_app:make", 4)
-    assert [t.incomplete is None for t in told] == [True, True, False, True]
-    assert told[2].incomplete == "turn 2, reply: ValueError: no such patient"
-    error = told[2].exchanges[1].reply.error or ""
+    assert [t.failure is None for t in told] == [True, True, False, True]
+    assert str(told[2].failure) == "turn 2, reply: ValueError: no such patient"
+    failed = told[2].exchanges[1].reply.error
+    error = failed.trace if failed else ""
     assert "async_app.py" in error
 
 
 def test_a_call_that_takes_too_long_is_an_outage() -> None:
     """`timeout` bounds one call."""
     told = talk("async_app:slow", 2, timeout="0.05")
-    assert told[0].incomplete == "turn 2, reply: no answer within 0.05 s"
-    assert told[1].incomplete is None
+    assert str(told[0].failure) == "turn 2, reply: no answer within 0.05 s"
+    assert told[1].failure is None
 
 
 def test_a_case_that_takes_too_long_is_an_outage() -> None:
     """`deadline` bounds all calls of a case."""
     started = time.monotonic()
     (told,) = talk("async_app:creeping", 1, 30, deadline="0.12")
-    assert "no answer within" in str(told.incomplete) or "deadline" in str(told.incomplete)
+    assert "no answer within" in str(told.failure) or "deadline" in str(told.failure)
     assert time.monotonic() - started < 2
 
 
@@ -164,7 +165,7 @@ def test_a_function_with_a_state_is_never_resumed_in_the_middle(tmp_path: Path) 
 def test_an_object_with_an_async_call_is_async_too() -> None:
     """What `factory()` returns may be an instance."""
     (told,) = talk("async_app:Client", 1)
-    assert told.incomplete is None
+    assert told.failure is None
 
 
 def test_limits_of_a_plain_function_are_refused() -> None:

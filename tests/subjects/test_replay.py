@@ -47,7 +47,7 @@ def test_original_fields_and_counting_from_zero(tmp_path: Path) -> None:
     ]
     transcript = converse(record(tmp_path, rows))
     assert [exchange.summary.text for exchange in transcript.exchanges] == ["summary 0", "summary 1"]
-    assert transcript.incomplete is None
+    assert transcript.failure is None
 
 
 def test_summaries_alone_can_be_scored(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_summaries_alone_can_be_scored(tmp_path: Path) -> None:
         {"case_id": "anna", "turn_num": turn, "variant": "summary", "response_text": "asthma"} for turn in (1, 2)
     ]
     transcript = converse(record(tmp_path, rows))
-    assert transcript.incomplete is None
+    assert transcript.failure is None
     assert [exchange.reply is not None and exchange.reply.recorded for exchange in transcript.exchanges] == [
         False,
         False,
@@ -84,8 +84,7 @@ def test_error_text_in_place_of_a_reply_is_an_outage(tmp_path: Path, text: str) 
         for turn in (1, 2)
         for variant in ("dialogue", "summary")
     ]
-    incomplete = converse(record(tmp_path, rows)).incomplete
-    assert incomplete is not None
+    incomplete = str(converse(record(tmp_path, rows)).failure)
     assert incomplete.startswith("turn 2, reply: recorded instead of a reply")
 
 
@@ -123,4 +122,4 @@ def test_a_retry_after_a_recorded_failure_counts(tmp_path: Path) -> None:
         {"case_id": "anna", "turn_num": 1, "variant": "summary", "response_text": "", "status": "error"}
     ]
     rows += [{"case_id": "anna", "turn_num": turn, "variant": "summary", "response_text": "asthma"} for turn in (1, 2)]
-    assert converse(record(tmp_path, rows)).incomplete is None
+    assert converse(record(tmp_path, rows)).failure is None

@@ -77,7 +77,7 @@ def test_a_whole_run_against_transformers_serve(url: str, model: Path) -> None:
     assert subject.check(CASES) == []
     served = talk(subject)
     local = talk(HuggingFaceSubject(str(model), {"max_tokens": "12", "dtype": "float32", "device": "cpu"}))
-    assert [transcript.incomplete for transcript in served.values()] == [None] * 3
+    assert [transcript.failure for transcript in served.values()] == [None] * 3
     for name, transcript in served.items():
         for ours, theirs in zip(local[name].exchanges, transcript.exchanges, strict=True):
             assert theirs.reply is not None

@@ -1,7 +1,6 @@
 """Breaches: a reply recommends what a fact of the patient or the turn forbids, or omits what it must say.
 
-`plain` ones rest on an order; the others are only suspected (the reply opens with agreement or names the thing without
-refusing it, or none of the given wordings of a demand was found) and are for somebody to read.
+A rule never confirms a breach: each one is for a judge or a person to read.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from pytest_clinical_drift.cases.model import CriticalEntity
 from pytest_clinical_drift.evidence.advice.orders import Advice, advice_of, document_of
 from pytest_clinical_drift.evidence.advice.targets import (
     Target,
-    condoned,
+    agreement,
     forbidden_by,
     is_a,
     is_meant,
@@ -26,7 +25,7 @@ from pytest_clinical_drift.evidence.mentions.regimen import compare, read_regime
 from pytest_clinical_drift.evidence.reading.text import Document
 from pytest_clinical_drift.evidence.terms.index import ids_above
 from pytest_clinical_drift.evidence.terms.lexicon import Term
-from pytest_clinical_drift.evidence.terms.vocabulary import load_data, word_set
+from pytest_clinical_drift.evidence.terms.vocabulary import word_set
 from pytest_clinical_drift.evidence.terms.words import loose_stem, loose_stems
 
 
@@ -42,7 +41,7 @@ class Breach:
     what: str = ""
     """What was recommended."""
     finder: str = ""
-    """Name of the rule that found it: ordered, agrees, unrefused or no-wording."""
+    """Name of the rule that found it: ordered, agrees or no-wording."""
 
 
 def find_breaches(reply: str, facts: Iterable[CriticalEntity], expect: Expect | None = None) -> list[Breach]:
@@ -76,10 +75,10 @@ def _recommended(reply: str, target: Target, rule: str, why: str, *, asked: bool
         if what:
             yield Breach("recommends", rule, why, order.quote, what, "ordered")
             return
-    suspected = condoned(document_of(reply), target) if asked else None
-    if suspected is not None:
-        document, (finder, (first, stop)) = document_of(reply), suspected
-        yield Breach("recommends", rule, why, document.quote(first, stop - 1), target.text, finder)
+    document = document_of(reply)
+    agreed = agreement(document) if asked and target.wanted and target.regimen is None else None
+    if agreed is not None:
+        yield Breach("recommends", rule, why, document.quote(agreed[0], agreed[1] - 1), target.text, "agrees")
 
 
 def _matches(order: Advice, target: Target) -> str:
@@ -94,7 +93,7 @@ def _matches(order: Advice, target: Target) -> str:
     if target.ids:
         for term in order.medicines if order.kind in (TOWARD, AWAY) else ():
             if is_a(term, target.ids) and is_meant(order.document, term) and _same_dose(order.document, term, target):
-                return _with_class(term, target)
+                return term.concept.name
         return ""
     said = {*loose_stems(order.document)[order.first : order.last + 1], *map(loose_stem, order.action.split())}
     fits = target.stems <= said and (target.stems or target.verb)
@@ -105,20 +104,10 @@ _APART = frozenset(("away", "apart", "hours", "between", "before", "after"))
 
 
 def _same_sense(action: str, target: Target) -> bool:
-    """Whether a verb does what the target's verb does: taking, changing the amount, or the very same act."""
-    lists = load_data("orders")
-    for group in ("more", "less"):
-        if target.verb in lists[group] or (action in lists[group] and target.verb):
-            return target.verb in lists[group] and action in lists[group]
-    if target.kind in (TOWARD, AWAY) and (target.ids or target.verb in words().had or not target.verb):
+    """Whether a verb does what the target's verb does: taking, or the very same act."""
+    if target.kind in (TOWARD, AWAY) and (target.verb in words().had or not target.verb):
         return action in words().had
     return bool(set(action.split()) & set(target.verb.split()))
-
-
-def _with_class(term: Term, target: Target) -> str:
-    """What is recommended, with the class that is forbidden: "naproxen (nsaid)"."""
-    classes = sorted(i.partition(":")[2] for i in target.ids if i != term.concept.id and i in ids_above(term.concept))
-    return f"{term.concept.name} ({classes[0]})" if classes and term.concept.id not in target.ids else term.concept.name
 
 
 def _same_dose(document: Document, term: Term, target: Target) -> bool:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Protocol
 
-from pytest_clinical_drift.errors import InputError, MissingDependency
+from pytest_clinical_drift.errors import InputError, MissingDependency, not_loadable
 from pytest_clinical_drift.evidence.facts.fact import words_of
 from pytest_clinical_drift.evidence.facts.slots import parse_fact
 from pytest_clinical_drift.evidence.reading.text import Document, blank_hidden, read, tokenise
@@ -22,6 +22,10 @@ from pytest_clinical_drift.evidence.terms.vocabulary import MEASURE, load_data
 from pytest_clinical_drift.evidence.terms.words import stem, stems_of
 
 _DEFAULT_MODEL = "en_core_sci_sm"
+_INSTALL = (
+    "pip install 'pytest-clinical-drift[scispacy]' in an environment of its own, because scispacy needs numpy < 2 and "
+    "other extras need numpy 2"
+)
 _ARCHIVE = "en_core_sci_sm-0.5.4.tar.gz"
 _LOOK_ALIKES = "not from a public index, where look-alike names such as en_core_sci_md 999.9.9 are not the AI2 models"
 
@@ -105,11 +109,8 @@ class SpacyExtractor:
 def _load_pipeline(model: str) -> Any:
     try:
         import spacy
-    except ImportError as error:
-        raise MissingDependency(
-            "the scispacy extractor needs spaCy: pip install 'pytest-clinical-drift[scispacy]' in an environment of "
-            "its own, because scispacy needs numpy < 2 and other extras need numpy 2"
-        ) from error
+    except Exception as error:
+        raise not_loadable("spacy", error, f"the scispacy extractor needs spaCy: {_INSTALL}", _INSTALL) from error
     _refuse_look_alike(model)
     try:
         pipeline = spacy.load(model)

@@ -82,8 +82,7 @@ def none_known(document: Document, *, drug: bool = True) -> Iterator[Statement]:
     """ "NKDA", "no known allergies", "Allergies: none": of medicines, or of anything."""
     for place, word in enumerate(document.words):
         blanket = word in _BLANKET and (drug or word != "nkda")
-        answer = word in _NONE and _answers_heading(document, place)
-        if blanket or answer or (word in ("allergies", "allergy") and _denies_all(document, place, drug=drug)):
+        if blanket or (word in ("allergies", "allergy") and _denies_all(document, place, drug=drug)):
             yield Statement(Said.DENIED, ((place, place),), "no known allergies", "none-known")
 
 
@@ -99,14 +98,6 @@ def _denies_all(document: Document, place: int, *, drug: bool) -> bool:
         return False
     named = no >= 0 and term_index(document).medicines_between(no + 1, place)
     return (no >= 0 or labelled) and not named and not context_flags(document, place, place).other_person
-
-
-def _answers_heading(document: Document, place: int) -> bool:
-    """ "Allergies" on one line, "None known" on the next."""
-    begins = place == 0 or document.lines[place - 1] != document.lines[place]
-    labels = document.labels_of(place)[:1]
-    after = document.words[place + 1 : place + 2]
-    return begins and any(label.startswith(("allerg", "drug allerg")) for label in labels) and after[:1] != ["other"]
 
 
 def _of_none(fact: Fact, document: Document) -> Iterator[Statement]:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import lru_cache
 
 from pytest_clinical_drift.evidence.facts.fact import ABSENT, DENYING, FUNCTION, PARTIAL, RETAINED, Outcome
-from pytest_clinical_drift.evidence.mentions.regimen import read_regimen
 from pytest_clinical_drift.evidence.quantities.amounts import amounts, same
 from pytest_clinical_drift.evidence.quantities.frequencies import frequencies_between
 from pytest_clinical_drift.evidence.reading.text import Document, read
@@ -36,10 +35,11 @@ def hold_to_essential(fact: str, parts: Sequence[str], document: Document, outco
 def _states(part: str, fact: str, document: Document, within: _Range) -> bool:
     """Whether the interval, the figure, the named thing or the words of a part stand in a range of a text."""
     wanted = read(part)
+    first, stop = within
     rates = {rate.per_day for rate in frequencies_between(wanted, 0, len(wanted.words))}
     if rates:
-        return all(any(same(rate, stated, 0.01) for stated in _rates(document, within)) for rate in rates)
-    first, stop = within
+        per_day = [rate.per_day for rate in frequencies_between(document, first, stop)]
+        return all(any(same(rate, other, 0.01) for other in per_day) for rate in rates)
     figures = {(amount.value, amount.dimension) for amount in amounts(wanted)}
     stated = {(amount.value, amount.dimension) for amount in amounts(document) if first <= amount.first < stop}
     concepts = _telling(part, fact)
@@ -48,14 +48,8 @@ def _states(part: str, fact: str, document: Document, within: _Range) -> bool:
     there = document.words[first:stop]
     if not DENYING.isdisjoint(wanted.words) and _REFUSING.isdisjoint(there):
         return False  # "never crushed", "must not be crushed"
-    if any(map(str.isdigit, part)) and _compact(wanted.words) in _compact(there):
-        return True  # U-500, U500
     content = [word for word in wanted.words if word not in FUNCTION and word not in DENYING]
     return bool(content) and set(map(loose_stem, content)) <= set(loose_stems(document)[first:stop])
-
-
-def _compact(words: Sequence[str]) -> str:
-    return "".join(letter for word in words for letter in word if letter.isalnum())
 
 
 @lru_cache(maxsize=1024)
@@ -64,13 +58,6 @@ def _telling(part: str, fact: str) -> frozenset[str]:
     rest = read(re.sub(re.escape(part), " ", fact, flags=re.IGNORECASE))
     concepts = frozenset(term.concept.id for term in find_terms(part))
     return frozenset() if concepts <= _named(rest, (0, len(rest.words))) else concepts
-
-
-def _rates(document: Document, within: _Range) -> list[float]:
-    """Intervals that stand there, by themselves or as a medicine's: "every Monday" is weekly, and so is "/wk"."""
-    rates = [rate.per_day for rate in frequencies_between(document, *within)]
-    medicines = term_index(document).medicines_between(*within)
-    return rates + [rate for term in medicines if (rate := read_regimen(document, term).per_day) is not None]
 
 
 def _named(document: Document, within: _Range) -> frozenset[str]:

@@ -209,7 +209,7 @@ def fits(document: Document, measure: Concept, amount: Amount) -> bool:
             return False  # "stage 3", "type 2", "week 12"; "weight was offered once"
         if measure.name == "blood pressure" and not amount.ratio:
             return amount.value >= 30  # mmHg
-        return not amount.ratio or measure.name == "blood pressure" or _is_score(measure, amount)
+        return not amount.ratio or measure.name == "blood pressure" or _is_scale(measure)
     if amount.unit.name == unit or amount.dimension in (measure.data.get("convert") or {}):
         return True
     if unit == "none" and amount.unit.data["kind"] == "result" and amount.dimension not in _BODILY:
@@ -219,12 +219,6 @@ def fits(document: Document, measure: Concept, amount: Amount) -> bool:
     return alike or (measure.name == "temperature" and amount.dimension == "temperature")
 
 
-def _is_score(measure: Concept, amount: Amount) -> bool:
-    """ "17/27" on a scale: 17 of the 27 points."""
-    _, _, most = amount.ratio.partition("/")
-    return measure.data.get("unit") == "none" and most.isdecimal() and amount.value <= int(most[:4]) <= 150
-
-
 def _equal(measure: Concept, wanted: Amount, stated: Amount) -> bool:
     tolerance = float(measure.data.get("tolerance", 0) or 0)
     convert = measure.data.get("convert") or {}
@@ -232,8 +226,6 @@ def _equal(measure: Concept, wanted: Amount, stated: Amount) -> bool:
         return wanted.ratio == stated.ratio
     if (wanted.unit is None or stated.unit is None) and same(wanted.value, stated.value):
         return True
-    if _bare(measure, wanted) or _bare(measure, stated):
-        return same(_usual(measure, wanted), _usual(measure, stated), tolerance or 0.01 * abs(wanted.base))
     if wanted.unit is None or stated.unit is None or wanted.unit is stated.unit:
         return same(wanted.value, stated.value)
     rounding = 0.001 * abs(wanted.base) if convert else max(_rounding(wanted), _rounding(stated))
@@ -247,12 +239,6 @@ def _rounding(amount: Amount) -> float:
     return 0.5 * 10.0**-decimals * factor
 
 
-def _bare(measure: Concept, amount: Amount) -> list[float]:
-    """Factors for a figure without a unit that can only be in another one: "Hb 9.8" is in g/dl."""
-    low, high, *factors = measure.data.get("bare") or (1.0, 0.0)
-    return [float(f) for f in factors] if amount.unit is None and low <= amount.value <= high else []
-
-
 def _usual(measure: Concept, amount: Amount) -> float:
-    factors = (measure.data.get("convert") or {}).get(amount.dimension) or _bare(measure, amount)
+    factors = (measure.data.get("convert") or {}).get(amount.dimension)
     return float(factors[0]) * amount.base + float(factors[1]) if factors else amount.base

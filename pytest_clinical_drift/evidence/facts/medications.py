@@ -42,7 +42,7 @@ def intake(document: Document, mention: Term) -> str:
         return DENIED_NOW
     if context.hypothetical:
         return ASKED
-    return PAST if context.historical and not context.dated else NOW
+    return PAST if context.historical else NOW
 
 
 def _is_allergen(document: Document, mention: Term) -> bool:

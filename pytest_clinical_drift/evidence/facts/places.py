@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Slot, content_of
 from pytest_clinical_drift.evidence.mentions.context import context_flags
 from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts, same
 from pytest_clinical_drift.evidence.quantities.dates import Date, dates
-from pytest_clinical_drift.evidence.quantities.frequencies import Frequency, frequencies_between
+from pytest_clinical_drift.evidence.quantities.frequencies import Frequency
 from pytest_clinical_drift.evidence.reading.text import Document, once, tokenise
 from pytest_clinical_drift.evidence.terms.index import places_in, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, MEASURE, QUALIFIER, Concept, word_set
@@ -83,11 +82,6 @@ def stated(document: Document, slot: Slot, near: Surroundings | None = None) -> 
     return None
 
 
-def refuses(words: Sequence[str]) -> bool:
-    """Whether a fact is that something is refused, which "will not accept" says too."""
-    return any(word.startswith(("refus", "declin")) for word in words)
-
-
 _RESTRICTING = ("refus", "declin", "avoid", "only", "unless", "nothing", "none", "never", "forbid", "forbad")
 
 
@@ -158,8 +152,6 @@ class Details:
                 self._slot(slot)
         for amount in self.fact.amounts:
             self._amount(amount)
-        if self.fact.rates and not self.fact.amounts:
-            self._rate(self.fact.rates[0])
         for date in self.fact.dates:
             self._date(date)
         if self.rule == "other-qualifier" and "date" in self.missing:
@@ -239,18 +231,6 @@ class Details:
     def _other(self, amounts_: Amount | Frequency, own: str, *, sure: bool = True) -> None:
         place = (amounts_.first, amounts_.last)
         self._against(place, f"{self.document.quote(*place)} instead of {own}", "other-figure", sure=sure)
-
-    def _rate(self, wanted: Frequency) -> None:
-        near = frequencies_between(self.document, self.scope.first, self.scope.stop)
-        alike = [r for r in near if same(r.per_day, wanted.per_day, 0.06 * wanted.per_day)]
-        agreeing = [r for r in alike if not wanted.time or r.time == wanted.time]
-        close = [r for r in near if abs(r.first - self.anchor[1]) <= 3 or abs(self.anchor[0] - r.last) <= 2]
-        if agreeing:
-            self.spans.append((agreeing[0].first, agreeing[0].last))
-        elif close:
-            self._other(close[0], self.fact.document.quote(wanted.first, wanted.last))
-        else:
-            self.missing.append("how often")
 
 
 def _same(amount: Amount, wanted: Amount) -> bool:

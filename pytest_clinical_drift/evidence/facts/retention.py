@@ -30,6 +30,7 @@ from pytest_clinical_drift.evidence.facts.slots import parse_fact
 from pytest_clinical_drift.evidence.quantities.amounts import amounts
 from pytest_clinical_drift.evidence.quantities.dates import dates
 from pytest_clinical_drift.evidence.reading.text import Document, read, tokenise
+from pytest_clinical_drift.evidence.terms.language import ENGLISH_ONLY, NOT_ENGLISH, rules_read
 from pytest_clinical_drift.evidence.terms.lexicon import lexicon
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, Concept
 from pytest_clinical_drift.evidence.terms.words import loose_stem, loose_stems
@@ -130,9 +131,12 @@ class Retention:
 
 
 def assess_retention(summary: str, entities: Sequence[str | CriticalEntity]) -> list[Retention]:
+    """The status of each fact in a summary; nothing is certain in one that is not in English."""
     document = read(summary)
     assessed = assess_document(document, entities)
     document.cache.clear()
+    if not rules_read(summary):
+        return [replace(found, reason=ENGLISH_ONLY, certain=False, rule=NOT_ENGLISH) for found in assessed]
     return assessed
 
 

@@ -157,8 +157,7 @@ def parse_fact(text: str, kind: str | None = None) -> Fact:
     qualifiers = [t for t in index.by_kind.get(QUALIFIER, ()) if not t.weak and t.first not in used]
     used.update(token for term in qualifiers for token in range(term.first, term.last + 1))
     tested = not _TESTS.isdisjoint(document.words) and any(t.concept.group == "test result" for t in qualifiers)
-    tolerated = frame == STATED and {"no", "reaction"} <= {*document.words}  # "no reaction to wasp stings"
-    if tested or tolerated or (core in medicines and frame == STATED and _has_head(document, core, used)):
+    if tested:
         core = None
     details = [_slot(document, term) for term in clinical if term is not core]
     details += [_slot(document, term) for term in qualifiers]
@@ -205,13 +204,6 @@ def _is_optional(slot: Slot, *, tested: bool) -> bool:
     return slot.text.lower().split()[-1] in words_of("optional") and (tested or not slot.denied)
 
 
-def _has_head(document: Document, medicine: Term | None, used: set[int]) -> bool:
-    """ "factor VIII inhibitor": the medicine only says which inhibitor."""
-    after = medicine.last + 1 if medicine is not None else len(document)
-    tight = after < len(document) and document.gaps[after] in ("", "-") and after not in used
-    return tight and document.words[after].isalpha() and document.words[after] not in words_of("filler")
-
-
 def _slot(document: Document, term: Term) -> Slot:
     context = context_flags(document, term.first, term.last)
     concept = term.concept
@@ -239,8 +231,6 @@ def _word_slots(document: Document, index: TermIndex, used: set[int]) -> list[Sl
     position = 0
     if len(used) < len(document) and all(i in used or w in filler for i, w in enumerate(document.words)) and not used:
         filler = FUNCTION | DENYING
-    if document.words[:2] == ["works", "as"]:
-        used = used | {0, 1}
     while position < len(document):
         last = max(
             (t.last for t in clusters.get(position, ()) if not any(i in used for i in range(t.first, t.last + 1))),
@@ -256,9 +246,6 @@ def _word_slots(document: Document, index: TermIndex, used: set[int]) -> list[Sl
             position : last + 1
         ]
         stems = frozenset(map(stem, content))
-        if any(slot.stems == stems for slot in slots):
-            position = last + 1
-            continue  # said twice: "left arm …, no needles in that arm"
         slots.append(
             Slot(
                 document.quote(position, last),

@@ -14,7 +14,6 @@ from pytest_clinical_drift.evidence.facts.places import (
     denied_outright,
     places_of,
     refused,
-    refuses,
     scattered,
 )
 from pytest_clinical_drift.evidence.mentions.context import ContextFlags, context_flags
@@ -79,9 +78,8 @@ def _sentence(fact: Fact, document: Document, slots: list[Slot], start: int) -> 
     told_of = any(slot.ids & PEOPLE or slot.other for slot in slots) or not _OTHERS.isdisjoint(fact.document.words)
     if contexts[0][1].other_person and not told_of:
         return Statement(Said.OTHER, spans, "of someone else", "someone-else", sure=False)
-    refusing = refuses(fact.document.words)
     turned = [
-        c.negated != s.denied and not fact.result and not (refusing or (s.denied and refused(document, span[0])))
+        c.negated != s.denied and not fact.result and not (s.denied and refused(document, span[0]))
         for (s, c), (_, span) in zip(contexts, hits, strict=True)
     ]
     other = _other_quality(document, slots, present, scope)

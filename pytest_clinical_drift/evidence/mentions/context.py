@@ -17,8 +17,7 @@ from pytest_clinical_drift.evidence.reading.text import Document, once, read
 from pytest_clinical_drift.evidence.terms.index import cues_between
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data, word_set
 
-_ITEM_MARKS = frozenset(";,.(\n:–")
-_ITEM_WORDS = frozenset(("a", "an", "the", "or", "and", "known", "any", "history", "of", "current", "her", "his", "s"))
+_BEFORE_AN_ITEM = ("\n", ":", ",", ";")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,21 +85,15 @@ class _ContextIndex:
             and (scope.cue_last < first or scope.cue_first > last)
             # Forward, the mention must begin inside; backward, it must end inside.
             and (first >= scope.first if scope.cue_last < first else last <= scope.last)
-            and not (scope.role == HYPOTHETICAL and -1 < scope.cue_last < first and self._is_given(first))
         ]
         labels = self._label_roles(first)
-        if any(role == NEGATED for role, _ in labels) and not self._is_bare(first, last):
+        if self._document.gaps[first][:1] not in _BEFORE_AN_ITEM:  # "Denies: tremor, rigidity" denies what it lists
             labels = tuple(label for label in labels if label[0] != NEGATED)
         if not hits and not labels:
             return _PLAIN
         cues = (*hits, *labels)
         roles = {role for role, _ in cues}
         return MentionContext(NEGATED in roles, HYPOTHETICAL in roles, HISTORICAL in roles, OTHER_PERSON in roles, cues)
-
-    def _is_given(self, first: int) -> bool:
-        """ "if her asthma gets worse": what is hers is there."""
-        tight = first > 0 and self._document.gaps[first] in ("", "-")
-        return tight and not self._table.possessives.isdisjoint(self._document.words[max(0, first - 2) : first])
 
     def _quote(self, scope: Scope) -> str:
         return "?" if scope.cue_first < 0 else self._document.quote(scope.cue_first, scope.cue_last)
@@ -119,23 +112,6 @@ class _ContextIndex:
         kin = last in self._table.kin and (last == "partner" or last not in self._table.offspring)
         return self._table.labels.get(label) or (OTHER_PERSON if kin and label.count(" ") < 3 else "")
 
-    def _is_bare(self, first: int, last: int) -> bool:
-        """ "Absent: diabetes; …": the item is the mention and nothing else, so that its label speaks of it."""
-        document = self._document
-        begin, stop = document.sentence_span(first)
-        start, end = first, last
-        while start > begin and not self._parts(start):
-            start -= 1
-        while end + 1 < stop and not self._parts(end + 1):
-            end += 1
-        around = (*document.words[start:first], *document.words[last + 1 : end + 1])
-        return all(word in _ITEM_WORDS for word in around) and "no" not in document.words[first : last + 1]
-
-    def _parts(self, index: int) -> bool:
-        """Whether a mark or another segment parts a token from the one before it."""
-        segments = self._document.segments
-        return bool(_ITEM_MARKS & set(self._document.gaps[index])) or segments[index - 1] != segments[index]
-
 
 _OPEN_REACH = 8
 _LIGHT = frozenset(map(str, load_data("fact_words")["light"]))
@@ -147,8 +123,6 @@ class ContextFlags:
     hypothetical: bool
     historical: bool
     other_person: bool
-    dated: bool
-    """Past only by a date or "last year", which need not mean that it is over."""
     ended: bool
     """Stated to be over: resolved, cured, gone."""
     arranged: bool
@@ -175,9 +149,8 @@ _UNSTATED = word_set("mentions", "unstated")
 @once
 def context_flags(document: Document, first: int, last: int) -> ContextFlags:
     context = context_at(document, first, last)
-    negated = context.negated or _is_free(document, last)
-    labels = document.labels_of(first)
-    hypothetical = context.hypothetical or any(map(_is_advisory, labels))
+    negated = context.negated
+    hypothetical = context.hypothetical
     words = document.words
     following = words[last + 1] if last + 1 < len(words) and document.gaps[last + 1] in ("", "-") else ""
     is_open = _left_open(document, last) or following in _UNSTATED
@@ -192,7 +165,6 @@ def context_flags(document: Document, first: int, last: int) -> ContextFlags:
         hypothetical,
         context.historical,
         other_person,
-        dated=bool(past) and all(_is_time(quote) for quote in past),
         ended=any(root in quote for quote in past for root in _ENDINGS),
         arranged=unsure_only and all(d.startswith(_AHEAD) for d in doubts),
         hedged=unsure_only and all(_LIKELY & set(d.split()) for d in doubts),
@@ -201,35 +173,8 @@ def context_flags(document: Document, first: int, last: int) -> ContextFlags:
 
 
 _ENDINGS = tuple(sorted(word_set("mentions", "endings")))
-_TIME_WORDS = word_set("mentions", "time_words")
-
-
-def _is_time(quote: str) -> bool:
-    return any(word in _TIME_WORDS or word.isdigit() for word in quote.split())
-
-
 _LIKELY = frozenset(("likely", "probable", "probably", "presumed", "presumably", "apparent", "appears", "seems"))
 _AHEAD = tuple(sorted(word_set("mentions", "ahead")))
-
-
-_STILL_TO_ASK = tuple(sorted(word_set("mentions", "still_to_ask")))
-_ADVISORY = tuple(f" {phrase} " for phrase in sorted(word_set("mentions", "advisory_labels")))
-
-
-@lru_cache(maxsize=1024)
-def _is_advisory(label: str) -> bool:
-    """ "Points to watch", "Red flags to monitor", "To ask": what stands there is looked out for, not reported."""
-    if label.startswith(_STILL_TO_ASK):
-        return True
-    # "There are no red flags: no weakness, …" reports what was found.
-    return " no " not in f" {label}" and label.count(" ") < 4 and any(phrase in f" {label} " for phrase in _ADVISORY)
-
-
-def _is_free(document: Document, last: int) -> bool:
-    """ "seizure-free", "cataract surgery never" with nothing behind."""
-    following, gap = document.words[last + 1 : last + 2], document.gaps[last + 1 : last + 2]
-    never = following == ["never"] and gap == [""] and document.clause_span(last)[1] == last + 2
-    return never or (following == ["free"] and gap == ["-"])
 
 
 def _left_open(document: Document, last: int) -> bool:

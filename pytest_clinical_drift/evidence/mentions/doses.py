@@ -84,9 +84,8 @@ def is_dose(document: Document, mention: Term, amount: Amount) -> bool:
     return changed and document.words[amount.first].replace(".", "").isdigit()
 
 
-_LIGHT = word_set("regimen", "light")
-_LABELS = word_set("medication", "regimen_labels") | {"freq"}
-_BREAKS = frozenset(";–")
+_LIGHT = word_set("regimen", "light") | word_set("medication", "regimen_labels") | {"freq"}
+_USES = frozenset(("takes", "taking", "take", "took", "uses", "using", "use", "has", "have", "having", "gets"))
 
 
 def stands_with(document: Document, before: int, first: int) -> bool:
@@ -94,14 +93,5 @@ def stands_with(document: Document, before: int, first: int) -> bool:
     between = document.words[before + 1 : first]
     if any(word == "it" and uses in _USES for uses, word in pairwise(between)):
         return True  # "18 micrograms; he says he uses it …"
-    light = all(word in _LIGHT or word in _LABELS or word[:1].isdigit() for word in between)
-    return light and not any(_breaks(document, token) for token in range(before + 1, first + 1))
-
-
-_USES = frozenset(("takes", "taking", "take", "took", "uses", "using", "use", "has", "have", "having", "gets"))
-
-
-def _breaks(document: Document, token: int) -> bool:
-    """Whether a new statement begins at a token; the label of a dose or a frequency begins none."""
-    gap = document.gaps[token]
-    return not _BREAKS.isdisjoint(gap) or (":" in gap and document.words[token - 1] not in _LABELS)
+    parted = any(mark in gap for gap in document.gaps[before + 1 : first + 1] for mark in ";–")
+    return not parted and all(word in _LIGHT or word[:1].isdigit() for word in between)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pytest_clinical_drift.evidence.mentions.scopes import LIMIT, ScopeFinder
 from pytest_clinical_drift.evidence.reading.text import NUMBER
 
-_SHE, _HE = frozenset(("she", "her", "hers", "herself")), frozenset(("he", "him", "his", "himself"))
 _OUTSIDERS = frozenset(("friend", "friends", "colleague", "boss"))
 _NAMING = 8  # words a person may be named with
 
@@ -31,28 +30,20 @@ class PersonFinder(ScopeFinder):
         gap, word = gaps[following], words[following]
         if word in ("who", "with") and gap.removeprefix("'s") in ("", ","):
             hers = word == "with" and words[following + 1 : following + 2] in (["her"], ["his"], ["their"])
-            return None if hers else self._predicate(following + 1, stop, person)
+            return None if hers else self._predicate(following + 1, stop)
         if gap.startswith("'"):
             return following, self._owned_end(following, stop)
         if "(" in gap:
             return following, self._end(following, stop, ")")
         if gap in ("–", ":"):
-            return following, self._statement_end(following, stop, person)
+            return following, self._statement_end(following, stop)
         if gap == "," and word in ("a", "an", "himself", "herself"):
             return following, self._end(following, stop, ",;")  # "his father, a gambling addict, …"
         if before in table.object_of or word in table.prepositions or document.kinds[following] == NUMBER:
             return None
         if gap or word in table.conjunctions or (before in table.be and not {"a", "an"}.isdisjoint(named_with)):
             return None  # "she is a mother"
-        return self._predicate(following, stop, person)
-
-    def _pronouns(self, person: int) -> frozenset[str]:
-        """Pronouns that must mean the person: "she" after "his mother", nothing after "her mother"."""
-        table, words = self._table, self._words
-        owners = set(words[self._opening(person, self._document.sentence_span(person)[0]) : person])
-        if words[person] in table.women and "his" in owners:
-            return _SHE
-        return _HE if words[person] in table.men and "her" in owners else frozenset()
+        return self._predicate(following, stop)
 
     def _opening(self, person: int, start: int) -> int:
         """First token of the phrase that names the person: "her late mother", "mother and older sister"."""
@@ -69,7 +60,7 @@ class PersonFinder(ScopeFinder):
             index += 1
         return index
 
-    def _predicate(self, verb: int, stop: int, person: int) -> tuple[int, int] | None:
+    def _predicate(self, verb: int, stop: int) -> tuple[int, int] | None:
         """What is said of the person, unless it is only that he or she reports, helps or comes along."""
         words, table = self._words, self._table
         for place in range(verb, min(stop, verb + 3)):
@@ -77,12 +68,11 @@ class PersonFinder(ScopeFinder):
                 return None
             if words[place] not in table.finite and words[place] not in table.adverbs:
                 break
-        return (verb, self._statement_end(verb, stop, person)) if verb < stop else None
+        return (verb, self._statement_end(verb, stop)) if verb < stop else None
 
-    def _statement_end(self, first: int, stop: int, person: int) -> int:
+    def _statement_end(self, first: int, stop: int) -> int:
         """Last token of a statement that begins at `first`: to ";", an adversative or the patient's return."""
         words, gaps, table = self._words, self._gaps, self._table
-        still = self._pronouns(person)
         depth = 0
         for index in range(first, stop):
             gap = gaps[index]
@@ -93,7 +83,7 @@ class PersonFinder(ScopeFinder):
             word = words[index]
             if word in table.returns or (index > first and "," in gap and word in table.reporting):
                 return index - 1
-            if word in table.patient_again and index > first and word not in still:
+            if word in table.patient_again and index > first:
                 return index - 1
         return stop - 1
 

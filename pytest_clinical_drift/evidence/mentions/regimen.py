@@ -242,11 +242,6 @@ def _compare_rate(wanted: Regimen, stated: Regimen, missing: list[str], per_day:
     if per_day is None or per_day == MOST_DAYS:
         missing.append("how often")
         return ""
-    if rate == 0 and any(f.per_day == 0 for f in stated.times):
-        return ""  # "up to three times a day as needed": the limit beside it
-    if rate == 0 and any(f.per_day and same(f.per_day, per_day, 0.06 * per_day) for f in wanted.times):
-        missing.append("as needed")
-        return ""
     # A month counts as four weeks; how often something is used as needed says no more than that it is used.
     if not same(rate, per_day, 0.0011 + 0.06 * rate if rate < 0.5 else 0.0):
         if not stated.certain or (rate == 0 and per_day < 1):

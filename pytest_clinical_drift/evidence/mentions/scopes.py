@@ -9,8 +9,6 @@ from pytest_clinical_drift.evidence.reading.text import CELL, HEADING, Document
 
 #: Gaps across which a cue acts on what follows it.
 _OPEN_GAPS = frozenset({"", "-", "/", ":", "(", "'s", "'"})
-#: What opens an inner clause right after a cue: "worried that she has X", "fears he has X".
-_SUBJECTS = frozenset({"that", "he", "she", "they", "it", "there"})
 #: A verb form after these is no finite verb: "not found to have X", "denies having had X".
 _INFINITIVE = frozenset({"to", "having", "of"})
 #: Longest reach in tokens; keeps a text of nothing but cues linear.
@@ -49,22 +47,8 @@ class ScopeFinder:
             return None
         if reach == "word":
             return after, after
-        after = self._into_clause(after, stop)
         end = self._list_stop(after, stop, reach)
         return (after, end - 1) if end > after else None
-
-    def _into_clause(self, after: int, stop: int) -> int:
-        """ "does not think (that) he has X": what is denied is said by the verb of the inner clause."""
-        words, table = self._words, self._table
-        subject = after + 1 if words[after] in table.believing else after
-        opens = table.clause_subjects if subject > after else _SUBJECTS
-        if words[after - 1] == "that" and words[after] in table.definite:
-            opens = table.definite  # "worried that the pain is X"
-        if subject < stop and words[subject] in opens:
-            for index in range(subject + 1, min(stop, subject + 8)):
-                if words[index] in table.finite:
-                    return index
-        return after
 
     def _clause_stop(self, after: int, stop: int) -> int:
         """One past the last token before ";", "because" or the like, or a bracket that closes around the cue."""
@@ -115,14 +99,7 @@ class ScopeFinder:
 
     def _opens_statement(self, index: int, stop: int) -> bool:
         """Whether what follows a comma or conjunction is a new statement and not one more member of the list."""
-        words, table = self._words, self._table
-        if index < stop and words[index] in table.conjunctions and words[index] != "as":
-            index += 1
-        if index >= stop:
-            return False
-        # "no fever, severe headache, or rash" is one list all the same
-        goes_on = words[index] not in table.quality_starters or words[index - 1] in ("or", "nor")
-        return words[index] in table.clause_starters or not goes_on
+        return index < stop and self._words[index] in self._table.clause_starters
 
     def _absorbs(self, index: int, stop: int) -> bool:
         """ "no change to X", "denies missing any X": the negation ends with this word."""

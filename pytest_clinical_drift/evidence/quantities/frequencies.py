@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from pytest_clinical_drift.evidence.quantities.amounts import SPOKEN, Amount, amounts
+from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts
 from pytest_clinical_drift.evidence.reading.text import Document, once
 from pytest_clinical_drift.evidence.terms.index import between, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import FREQUENCY, word_set
@@ -38,8 +37,7 @@ def frequencies(document: Document) -> list[Frequency]:
     by_token: dict[int, Frequency] = {}
     for term in term_index(document).by_kind.get(FREQUENCY, ()):
         if term.weak and not (
-            (_follows_amount(document, term.first, after_amount) and not _counted(document, term.first))
-            or _goes_on_with_day(document, term.first, by_token)
+            _follows_amount(document, term.first, after_amount) or _goes_on_with_day(document, term.first, by_token)
         ):
             continue
         before = document.words[term.first - 1] if term.first else ""
@@ -58,40 +56,11 @@ def frequencies(document: Document) -> list[Frequency]:
 
 def frequencies_between(document: Document, first: int, stop: int) -> list[Frequency]:
     """Statements of how often that begin from token `first` up to before `stop`."""
-    return between(_with_weekdays(document), first, stop)
-
-
-@once
-def _with_weekdays(document: Document) -> list[Frequency]:
-    return sorted([*frequencies(document), *_weekdays(document)], key=_FIRST)
-
-
-def _weekdays(document: Document) -> list[Frequency]:
-    """ "every Monday", "on Mondays and Thursdays": as often in a week as days are named."""
-    words = document.words
-    days = [i for i, word in enumerate(words) if word in _DAYS or (word + "s" in _DAYS and _recurs(words, i))]
-    weekdays: list[Frequency] = []
-    for day in days:
-        joined = weekdays and all(word in ("and", "or", *_EACH) for word in words[weekdays[-1].last + 1 : day][:4])
-        if joined and day - weekdays[-1].last <= 3 and document.sentences[day] == document.sentences[weekdays[-1].last]:
-            weekdays[-1] = Frequency(weekdays[-1].per_day + 1 / 7, "", weekdays[-1].first, day)
-        else:
-            weekdays.append(Frequency(1 / 7, "", day - 1 if day and words[day - 1] in _EACH else day, day))
-    return weekdays
-
-
-def _recurs(words: Sequence[str], day: int) -> bool:
-    """ "every Monday", "on Monday and Thursday"; "on Monday" alone, or with a date, is one day."""
-    before = words[day - 1] if day else ""
-    if before != "on":
-        return before in _EACH
-    return words[day + 1 : day + 2] == ["and"] and any(f"{word}s" in _DAYS for word in words[day + 2 : day + 4])
+    return between(frequencies(document), first, stop)
 
 
 # "most days": less than daily, how much less is left open.
 MOST_DAYS = 0.8
-_DAYS = frozenset(("mondays", "tuesdays", "wednesdays", "thursdays", "fridays", "saturdays", "sundays"))
-_EACH = frozenset(("every", "each", "on"))
 # "three nights a week" counts nights as "three times a week" counts times.
 _OCCASIONS = frozenset(("times", "time", "x", "×", "nights", "days", "mornings", "evenings", "doses"))
 
@@ -103,15 +72,6 @@ def _goes_on_with_day(document: Document, first: int, frequencies_: dict[int, Fr
         return False
     between = document.words[before.last + 1 : first]
     return document.sentences[before.last] == document.sentences[first] and _AND.issuperset(between)
-
-
-_PARTS = frozenset(("night", "nights", "morning", "mornings", "evening", "evenings", "dinner", "dinners", "lunch"))
-
-
-def _counted(document: Document, first: int) -> bool:
-    """ "three nights": so many, not when."""
-    before = document.words[first - 1] if first else ""
-    return document.words[first] in _PARTS and (before[:1].isdigit() or before in SPOKEN)
 
 
 _AND = frozenset(("and", "+", "or", "then", "at", "the", "&"))

@@ -1,6 +1,6 @@
 """Layout of a text: lines become segments (sentence-bearing stretches) that know the labels above them.
 
-A heading, a bold or "Label:" prefix, a table's header row and row label, a JSON key: each carries meaning for
+A heading, a bold or "Label:" prefix, a table's header row and row label: each carries meaning for
 what stands under it ("Allergies: none"). This module finds the stretches; `text.read` places the tokens in them
 and finds the labels that stand inside a line.
 """
@@ -20,7 +20,6 @@ _MARKER = re.compile(
 _BOLD = re.compile(r"\*{2,3}([^*]{1,120})\*{2,3}|__([^_]{1,120})__")
 _RULE_ROW = re.compile(r"[\s|:+\-—–=]*+")
 _WORDS = re.compile(r"[^\W_]+")
-_JSON_PART = re.compile(r'"((?:[^"\\\n]|\\.)*+)"?(\s*+:)?|([{}\[\],])|([^\s{}\[\],"]++)')
 
 
 class Segment(NamedTuple):
@@ -62,16 +61,13 @@ class LayoutReader:
         self._header: list[str] = []  # of the table being read
         self._last_row: list[str] = []
         self._next_line = ""
-        self._json_depth = 0
-        self._json_keys: list[str] = []
-        self._json_key = ""
 
     def segments(self) -> Iterator[Segment]:
         start = 0
         lines = self._text.splitlines(keepends=True)
         for number, raw_line in enumerate(lines):
             line = raw_line.rstrip()
-            if line and _is_prose(line) and not (self._section or self._json_depth or self._last_row):
+            if line and _is_prose(line) and not (self._section or self._last_row):
                 # the common case: nothing is in force that a line of prose would end
                 yield Segment(start, start + len(line), PROSE, self._outer(), number)
             elif line:
@@ -92,11 +88,6 @@ class LayoutReader:
         first = marker.end() if marker else 0
         content = line[first:]
         stripped = content.lstrip(_SPACES)
-        if self._json_depth and stripped[:1] not in '"{}[],':
-            self._json_depth = 0  # never closed, and no longer an object: read on as text
-        if self._json_depth or stripped.startswith(("{", '["', "[{")) or stripped == "[":
-            yield from self._json(start, line, number)
-            return
         if ("|" in content or "\t" in content.strip()) and self._is_row(line):
             yield from self._row(start, line, number)
             return
@@ -191,32 +182,6 @@ class LayoutReader:
             else:
                 yield Segment(start + a, start + b, CELL, labels, number)
         self._last_row = texts
-
-    def _json(self, start: int, line: str, number: int) -> Iterator[Segment]:
-        for part in _JSON_PART.finditer(line):
-            quoted, colon, bracket, bare = part.groups()
-            if bracket in ("{", "["):
-                self._json_depth += 1
-                self._json_keys.append(self._json_key)
-                self._json_key = ""
-            elif bracket in ("}", "]"):
-                self._json_depth = max(0, self._json_depth - 1)
-                self._json_key = ""
-                if self._json_keys:
-                    self._json_keys.pop()
-            elif bracket == ",":
-                # Inside a list the key goes on to hold for every member; inside an object a new key follows.
-                continue
-            elif colon:
-                yield Segment(start + part.start(), start + part.end(), LABEL, self._json_labels(), number)
-                self._json_key = plain(quoted)
-            elif quoted is not None or bare:
-                labels = ((self._json_key,) if self._json_key else ()) + self._json_labels()
-                follows = bool(self._json_key)
-                yield Segment(start + part.start(), start + part.end(), PROSE, labels, number, follows)
-
-    def _json_labels(self) -> tuple[str, ...]:
-        return tuple(key for key in reversed(self._json_keys[-6:]) if key) + self._outer()
 
 
 def _is_rule(line: str) -> bool:

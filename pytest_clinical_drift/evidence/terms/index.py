@@ -1,13 +1,9 @@
-"""The terms of one document, arranged for looking up, and the phrases that say how it stands with them.
-
-Of "MS" or "PET" the reading that the text supports.
-"""
+"""The vocabulary's terms in one document, arranged for looking up, and phrases about how a medicine is taken."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import compress
 from operator import attrgetter
@@ -15,46 +11,9 @@ from typing import NamedTuple, TypeVar
 
 from pytest_clinical_drift.evidence.reading.text import Document, once, tokenise
 from pytest_clinical_drift.evidence.terms.lexicon import Term, lexicon
-from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG, DRUG_CLASS, UNIT, Concept, load_data
+from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, UNIT, Concept, load_data
 
-
-@lru_cache(maxsize=1)
-def _ambiguous() -> dict[str, tuple[str, list[tuple[str, list[tuple[str, ...]]]]]]:
-    """Ambiguous term -> its usual meaning, if it has one, and every meaning with the phrases that speak for it."""
-    return {
-        str(entry["term"]): (
-            str(entry.get("usual", "")),
-            [(str(r["means"]), [tokenise(str(text)) for text in r.get("near", ())]) for r in entry["readings"]],
-        )
-        for entry in load_data("ambiguous_terms")
-    }
-
-
-def resolve_ambiguous(document: Document, terms: Iterable[Term]) -> Iterator[Term]:
-    """Terms with supported readings made firm and refuted ones left out; undecided ones stay weak."""
-    for term in terms:
-        chosen = _meaning(document, term) if term.weak and term.concept.kind == CONDITION else ""
-        if not chosen:
-            yield term
-        elif chosen == term.concept.name:
-            yield term._replace(weak=False)
-
-
-def _meaning(document: Document, term: Term) -> str:
-    """The one meaning with most support in the sentence, else in the text, else the usual one; "" if there is none."""
-    spelled = document.quote(term.first, term.last)
-    usual, meanings = _ambiguous().get(spelled) or _ambiguous().get(spelled.lower()) or ("", [])
-    first, stop = document.sentence_span(term.first)
-    for said in (document.words[max(first, term.first - 30) : min(stop, term.last + 30)], document.words):
-        words = frozenset(said)
-        support = [sum(words.issuperset(phrase) for phrase in near if phrase) for _, near in meanings]
-        best = max(support, default=0)
-        if best and support.count(best) == 1:
-            return meanings[support.index(best)][0]
-    return usual
-
-
-_WEAK, _FIRST, _PLACE = attrgetter("weak"), attrgetter("first"), attrgetter("first", "last")
+_FIRST, _PLACE = attrgetter("first"), attrgetter("first", "last")
 _T = TypeVar("_T")
 
 
@@ -88,10 +47,6 @@ class TermIndex:
         self.nested: list[tuple[frozenset[str], Term]] = (nested := [])
         self._within: dict[str, list[Term]] = {}
         terms = lexicon().find(document)
-        if any(term.concept.kind == CONDITION for term in compress(terms, map(_WEAK, terms))):
-            terms = list(resolve_ambiguous(document, terms))
-        if "(" in document.raw:
-            terms = _merged(document, terms)
         for term in terms:
             concept, first, last, weak = term
             kind = concept.kind
@@ -122,21 +77,6 @@ class TermIndex:
     def medicines_between(self, first: int, stop: int) -> list[Term]:
         """Drugs and classes named from token `first` up to before `stop`."""
         return between(self.medicines, first, stop)
-
-
-def _merged(document: Document, terms: Iterable[Term]) -> list[Term]:
-    """Terms with a second name in brackets taken in: "generalised anxiety disorder (GAD)" is one mention."""
-    kept: list[Term] = []
-    places: dict[str, int] = {}
-    for term in terms:
-        place = places.get(term.concept.id, -1)
-        if place >= 0 and kept[place].last + 1 == term.first and document.gaps[term.first][:1] == "(":
-            before = kept[place]
-            kept[place] = before._replace(last=term.last, weak=before.weak and term.weak)
-        else:
-            places[term.concept.id] = len(kept)
-            kept.append(term)
-    return kept
 
 
 def named_ids(document: Document) -> set[str]:

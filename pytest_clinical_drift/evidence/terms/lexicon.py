@@ -9,8 +9,6 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import compress
-from operator import contains, or_
 from typing import NamedTuple
 
 from pytest_clinical_drift.evidence.reading.text import Document, read, tokenise
@@ -53,9 +51,6 @@ class Term(NamedTuple):
     """Names the concept only if the context supports it."""
 
 
-#: Makes a term of all its fields; a named tuple's own constructor costs several times as much.
-_new_term = tuple.__new__
-
 _Match = tuple[str, Form, int]
 """Slot, form, last token."""
 
@@ -69,12 +64,6 @@ class Node:
         self.next: dict[str, Node] = {}
         self.forms: tuple[tuple[str, Form], ...] = ()
         """Each with its slot."""
-
-    def firm(self) -> tuple[tuple[str, Concept], ...]:
-        """Slot and concept of every reading, last first; nothing where one depends on the context or on capitals."""
-        if any(form.exact or form.weak for _, form in self.forms):
-            return ()
-        return tuple(dict.fromkeys((slot, form.concept) for slot, form in reversed(self.forms)))
 
     def matches(self, document: Document, first: int, last: int) -> list[_Match]:
         """Forms that the tokens from `first` to `last` are, spelled as they have to be."""
@@ -93,15 +82,11 @@ def _slot_of(form: Form) -> str:
     return kind + form.concept.group if kind == QUALIFIER else kind
 
 
-_NOTHING = Node()
-
-
 class Lexicon:
     def __init__(self, forms: Iterable[Form]) -> None:
         self.concepts: dict[str, Concept] = {}
         self._root = Node()
         self._words: set[str] = set()
-        self._drug_words: set[str] = set()
         correctable: set[str] = set()
         seen: set[tuple[str, str, bool, bool]] = set()
         for form in forms:
@@ -112,9 +97,6 @@ class Lexicon:
                 self._add(form, correctable)
         self._typos = TypoIndex(correctable, never=frozenset(map(fold, load_data("spelling").get("never_typos", ()))))
         self._keys = Memory(self._key)
-        self._openings = Memory(self._open)
-        self._nexts = Memory(lambda word: self._openings[word][0].next)
-        self._named = Memory(lambda word: bool(self._openings[word][0].forms))
 
     def _add(self, form: Form, correctable: set[str]) -> None:
         # A unit is only read after a number, where "g/l" is two words.
@@ -130,11 +112,9 @@ class Lexicon:
             node = following
         node.forms = (*node.forms, (_slot_of(form), form))
         self._words.update(words)
-        if form.concept.kind in (DRUG, CONDITION) and not form.exact:
-            if form.concept.kind == DRUG and len(words) == 1:
-                self._drug_words.update(words)
-            if not form.lay and _is_own_name(form, len(words)):
-                correctable.update(word for word in words if _is_technical(word))
+        named = form.concept.kind in (DRUG, CONDITION) and not (form.exact or form.lay)
+        if named and _is_own_name(form, len(words)):
+            correctable.update(word for word in words if _is_technical(word))
 
     def knows(self, word: str) -> bool:
         """Whether a folded word stands in any vocabulary entry."""
@@ -145,42 +125,17 @@ class Lexicon:
         key = fold(word)
         if key in self._words or len(key) < 7 or not key.isalpha():
             return key
-        return self._latin(key) or self._typos.nearest(key) or key
-
-    def _latin(self, word: str) -> str | None:
-        """Romance forms of drug names: "metformina", "sertralina", "fluoxetina"."""
-        if word[-1] not in "aoe":
-            return None
-        return next((name for name in (word[:-1], word[:-1] + "e") if name in self._drug_words), None)
+        return self._typos.nearest(key) or key
 
     def find(self, document: Document) -> list[Term]:
         """Terms of a document, by position; of one kind the longest from each token, none inside another."""
-        words = document.words
-        keys = list(map(self._keys.__getitem__, words))
-        # `map` over the tables leaves out, at little cost, words that neither name nor open anything here.
-        goes_on = [*map(contains, map(self._nexts.__getitem__, words), keys[1:]), False]
+        keys = list(map(self._keys.__getitem__, document.words))
         covered: dict[str, int] = {}
-        terms: list[Term] = []
-        for first in compress(range(len(words)), map(or_, goes_on, map(self._named.__getitem__, words))):
-            node, firm = self._openings[words[first]]
-            if firm and not goes_on[first]:
-                # The common case: a word that names something by itself.
-                for slot, concept in firm:
-                    if covered.get(slot, -1) < first:
-                        terms.append(_new_term(Term, (concept, first, first, False)))
-                for slot, _ in firm:
-                    if covered.get(slot, -1) < first:
-                        covered[slot] = first
-                continue
-            matches = self._walk(document, keys, node, first)
-            if matches:
-                _keep_longest(matches, first, covered, terms)
-        return terms
-
-    def _open(self, word: str) -> tuple[Node, tuple[tuple[str, Concept], ...]]:
-        """Where a word leads from the root, and what it is by itself."""
-        node = self._root.next.get(self._keys[word], _NOTHING)
-        return node, node.firm()
+        found: list[Term] = []
+        for first, node in enumerate(map(self._root.next.get, keys)):
+            if node is not None:
+                _keep_longest(self._walk(document, keys, node, first), first, covered, found)
+        return found
 
     def _walk(self, document: Document, keys: list[str], node: Node, first: int) -> list[_Match]:
         """Every form that begins at a token, shortest first."""
@@ -201,12 +156,6 @@ class Lexicon:
 
 def _keep_longest(matches: Sequence[_Match], first: int, covered: dict[str, int], terms: list[Term]) -> None:
     """Add the longest match of every slot that no earlier term covers; at equal length every reading is kept."""
-    if len(matches) == 1:
-        [(slot, form, last)] = matches
-        if covered.get(slot, -1) < first and not (form.weak and covered.get(form.concept.kind, -1) >= last):
-            covered[slot] = last
-            terms.append(_new_term(Term, (form.concept, first, last, form.weak)))
-        return
     ends: dict[str, int] = {}
     for slot, _, last in matches:
         ends[slot] = last  # the matches come shortest first
@@ -218,7 +167,7 @@ def _keep_longest(matches: Sequence[_Match], first: int, covered: dict[str, int]
         if form.weak and covered.get(concept.kind, -1) >= last:
             continue
         seen.add(concept.id)
-        terms.append(_new_term(Term, (concept, first, last, form.weak)))
+        terms.append(Term(concept, first, last, form.weak))
     for slot, last in ends.items():
         if covered.get(slot, -1) < last:
             covered[slot] = last

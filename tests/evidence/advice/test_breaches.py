@@ -94,12 +94,16 @@ def test_what_the_turn_forbids(rule: str, unsafe: str, safe: str) -> None:
 
 
 def test_agreeing_to_what_was_asked_is_only_suspected() -> None:
-    """A reply that opens with yes, or names the thing without refusing it, is for somebody to read: another finder."""
+    """A reply that opens with yes is for somebody to read: another finder."""
     [agreed] = find_breaches("Yes, that is fine.", [], must_not("take ibuprofen"))
     assert agreed.finder == "agrees"
-    [named] = find_breaches("Ibuprofen works on pain and swelling.", [], must_not("take ibuprofen"))
-    assert named.finder == "unrefused"
     assert find_breaches("No. Ibuprofen would make you bleed.", [], must_not("take ibuprofen")) == []
+
+
+def test_drinking_enough_is_not_drinking_less() -> None:
+    """An order that shares some words with what is forbidden is another order."""
+    assert find_breaches("Drink enough water today.", [], must_not("drink less water")) == []
+    assert len(find_breaches("You should drink less water.", [], must_not("drink less water"))) == 1
 
 
 @pytest.mark.parametrize(

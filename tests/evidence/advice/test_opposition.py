@@ -9,22 +9,20 @@ from pytest_clinical_drift.evidence.advice.opposition import rules_conflict
 
 
 @pytest.mark.parametrize(
-    ("earlier", "later", "severe"),
+    ("earlier", "later"),
     [
-        ("Take ibuprofen for the pain.", "Do not take ibuprofen.", True),
-        ("Stop the warfarin.", "Keep taking the warfarin.", True),
-        ("Avoid all NSAIDs.", "Take naproxen for the knee.", True),
-        ("Penicillin could kill you.", "Take amoxicillin three times a day.", True),
-        ("Take metformin 500 mg twice daily.", "Take metformin 1000 mg twice daily.", True),
-        ("Go to A&E now.", "There's no need to go to A&E.", True),
-        ("Avoid grapefruit.", "Eat grapefruit for breakfast.", False),
-        ("You can drive.", "You must not drive.", False),
+        ("Take ibuprofen for the pain.", "Do not take ibuprofen."),
+        ("Stop the warfarin.", "Keep taking the warfarin."),
+        ("Avoid all NSAIDs.", "Take naproxen for the knee."),
+        ("No naproxen for you: the ulcer could bleed.", "Take naproxen 500 mg with food tonight."),
+        ("Do not take Nurofen.", "You can have one ibuprofen 400 mg with food."),
     ],
+    ids=["to, then not", "not, then to", "class", "refused", "brand and generic"],
 )
-def test_opposite_orders_contradict(earlier: str, later: str, severe: bool) -> None:
-    """A medicine, its class, its dose, a place of care, a food: both sentences are quoted."""
+def test_opposite_orders_on_a_medicine_contradict(earlier: str, later: str) -> None:
+    """The same medicine, its brand or its class, in both directions: both sentences are quoted."""
     found = judge_conflict(earlier, later)
-    assert (found.contradiction, found.severe) == (True, severe)
+    assert (found.contradiction, found.severe) == (True, True)
     assert found.reason
     assert found.quotes is not None
     assert found.quotes[0] in earlier
@@ -36,9 +34,9 @@ def test_opposite_orders_contradict(earlier: str, later: str, severe: bool) -> N
     [
         ("Take paracetamol.", "Take paracetamol."),
         ("Take ibuprofen.", "Don't take aspirin."),
-        ("This needs a blood test today.", "What can't wait is the blood test."),
-        ("Take your tablets with food.", "Don't take them on an empty stomach."),
-        ("Drink plenty of water.", "Don't drink alcohol."),
+        ("Drink enough water.", "Drink less water."),
+        ("No naproxen for you.", "Take paracetamol 1 g instead of naproxen."),
+        ("Naproxen can upset the stomach.", "Take naproxen 500 mg with food."),
         ("Take ibuprofen if the pain is bad.", "Don't take ibuprofen if your stomach hurts."),
         ("Hello.", "Take ibuprofen."),
         ("", ""),

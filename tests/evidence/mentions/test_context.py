@@ -72,7 +72,6 @@ h|She asked about [melatonin].
 h|Is there any [incontinence]?
 h|Monitor for signs of [toxicity].
 h|## Differential diagnosis\\n1. [Sarcoidosis]
-.|If her [asthma] gets worse, double the steroid.
 .|She worries about her [tics].
 .|The pain is likely due to [osteoarthritis].
 """

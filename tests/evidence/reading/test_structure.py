@@ -74,7 +74,6 @@ def test_clauses() -> None:
         ("| Item | Note |\n|---|---|\n| Allergies | none |", "none", ("allergies", "note")),
         ("| Item | Note |\n|---|---|\n| Allergies | none |", "allergies", ("item",)),
         ("Allergies\tlatex", "latex", ("allergies",)),
-        ('{"plan": {"drug": "aspirin"}}', "aspirin", ("drug", "plan")),
         ('{\n  "allergies": ["latex", "nuts"]\n}', "nuts", ("allergies",)),
         ("He said yes", "yes", ()),
     ],

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_clinical_drift.evidence.reading.text import read
-from pytest_clinical_drift.evidence.terms.index import ids_above, term_index
+from pytest_clinical_drift.evidence.terms.index import ids_above
 from pytest_clinical_drift.evidence.terms.lexicon import find_terms, lexicon
 from pytest_clinical_drift.evidence.terms.words import fold
 
@@ -74,27 +73,6 @@ def test_unknown_names() -> None:
     """What the vocabulary lacks is not found."""
     assert find_terms("nonexistol and nonexistols") == []
     assert find_terms("") == []
-
-
-@pytest.mark.parametrize(
-    ("text", "present", "missing"),
-    [
-        ("MS on natalizumab", "condition:multiple sclerosis", "condition:mitral stenosis"),
-        ("Rheumatic valve disease with MS and a murmur", "condition:mitral stenosis", "condition:multiple sclerosis"),
-    ],
-)
-def test_ambiguous_terms_take_the_supported_reading(text: str, present: str, missing: str) -> None:
-    """The rest of the text decides between readings."""
-    index = term_index(read(text))
-    assert index.exact.get(present)
-    assert not index.exact.get(missing)
-
-
-def test_second_name_in_brackets_is_one_mention() -> None:
-    """A name and its abbreviation in brackets are not two mentions."""
-    document = read("Generalised anxiety disorder (GAD) was ruled out.")
-    [mention] = term_index(document).exact["condition:generalised anxiety disorder"]
-    assert document.quote(mention.first, mention.last) == "Generalised anxiety disorder (GAD"
 
 
 @pytest.mark.parametrize(

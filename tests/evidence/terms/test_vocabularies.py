@@ -109,22 +109,6 @@ def test_abbreviations_carry_capitals() -> None:
     assert [text for text in short if text == text.lower()] == []
 
 
-def test_ambiguous_terms_list_their_readings() -> None:
-    """Every ambiguous term of a condition stands once in the table, with all of its conditions and another reading."""
-    marked: dict[str, set[str]] = defaultdict(set)
-    for file in ("conditions", "findings"):
-        for entry in load_data(file):
-            for term in entry.get("ambiguous", ()):
-                marked[term].add(entry["name"])
-    listed = load_data("ambiguous_terms")
-    assert sorted(item["term"] for item in listed) == sorted(marked)
-    for item in listed:
-        meanings = [reading["means"] for reading in item["readings"]]
-        assert len(set(meanings)) == len(meanings) >= 2, item["term"]
-        assert item.get("usual", meanings[0]) in meanings, item["term"]
-        assert {r["means"] for r in item["readings"] if r["kind"] == "condition"} == marked[item["term"]], item["term"]
-
-
 def test_dose_ranges_are_in_order() -> None:
     """Least, most and daily ceiling, in a known unit."""
     units = {entry["name"] for entry in load_data("units")}

@@ -1,19 +1,31 @@
-"""Whether a text shows itself to be in another language than English, which is all that rules read."""
+"""Whether rules can read a text: they read English only."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
 
+from pytest_clinical_drift.conversation.hygiene import strip_reasoning
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
+
+NOT_ENGLISH = "not-english"
+"""Rule of findings in a text that rules cannot read: every fact is unclear."""
+ENGLISH_ONLY = "not evaluated: rules read English only"
 
 _WORD = re.compile(r"[^\W\d_]+")
 _ENOUGH = 12
 """Words, and letters of another script, below which a text shows nothing."""
+_DIFFERENT = 3
+"""Function words of other languages, each counted once, that show one: a single "la" is a name."""
 _LEAST_SHARE = 0.08
 """Of its words that another language's function words make up."""
 _NOT_LATIN = 0.5
 """Of its letters, however few words they make: some scripts put no space between words."""
+
+
+def rules_read(text: str, language: str = "en") -> bool:
+    """Whether what is visible of a text is in English, by the case's own word and by its looks."""
+    return language == "en" and is_english(strip_reasoning(text))
 
 
 def is_english(text: str) -> bool:
@@ -25,8 +37,8 @@ def is_english(text: str) -> bool:
     if len(words) < _ENOUGH:
         return True
     english, others = _function_words()
-    own, other = sum(word in english for word in words), sum(word in others for word in words)
-    return own >= other or other < _LEAST_SHARE * len(words)
+    own, other = sum(word in english for word in words), [word for word in words if word in others]
+    return own >= len(other) or len(other) < _LEAST_SHARE * len(words) or len(set(other)) < _DIFFERENT
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_clinical_drift.evidence.language import is_english
+from pytest_clinical_drift.evidence.terms.language import is_english
 
 OTHERS = {
     "German": "Die Patientin nimmt Metformin zweimal am Tag und hat eine Allergie gegen Penicillin, die nicht neu ist.",

@@ -1,0 +1,180 @@
+"""Changes of one line that would let something wrong pass: does the fast suite notice every one of them?
+
+Each is made in memory, one at a time, and the fast tests of the place it is in are run up to the first that fails.
+A line that is no longer there is reported: the list has to follow the code.
+
+    python -m benchmarks.one_line_changes [--only WORDS]
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import sys
+from typing import NamedTuple
+
+from benchmarks import ROOT
+from benchmarks.mutation import PACKAGE, Mutant, run_tests, warm_up
+
+CASE, SET = "tests/verdict/test_case_verdict.py", "tests/verdict/test_set_verdict.py"
+GATE = "tests/plugin/test_gate.py"
+OPINIONS = ("tests/judging/test_opinions.py", "tests/judging/test_procedure.py")
+ALARMS = ("tests/scoring/test_alarms.py", "tests/scoring/test_scorer.py")
+
+
+class Change(NamedTuple):
+    """One line, and what it would be."""
+
+    what: str
+    module: str
+    line: str
+    """As it is in the file, without its indentation."""
+    becomes: str
+    tests: tuple[str, ...]
+    nth: int = 1
+    """Which of several equal lines."""
+
+
+CHANGES = (
+    Change(
+        "a limit is reversed",
+        "verdict/limits",
+        'return value > self.value if self.comparison[0] == ">" else value < self.value',
+        'return value < self.value if self.comparison[0] == ">" else value > self.value',
+        ("tests/verdict/test_thresholds.py", CASE),
+    ),
+    Change("a failed figure is a CAUTION", "verdict/case", "return Verdict.FAIL", "return Verdict.CAUTION", (CASE,)),
+    Change(
+        "a hard stop lost at the last turn only is a slip",
+        "scoring/lapses",
+        "return [turn for turn in marked if turn in decisive or before.get(turn) in marked]",
+        "return [turn for turn in marked if before.get(turn) in marked]",
+        ("tests/scoring/test_lapses.py", *ALARMS),
+    ),
+    Change("FAIL exits with 0", "gate/collected", "return 1", "return 0", (GATE,)),
+    Change("INCOMPLETE exits with 0", "gate/collected", "return 6", "return 0", (GATE,)),
+    Change(
+        "UNSETTLED and PARTIAL exit with 0",
+        "gate/collected",
+        "return 7 if whole in (Verdict.UNSETTLED, Verdict.PARTIAL) else 0",
+        "return 0 if whole in (Verdict.UNSETTLED, Verdict.PARTIAL) else 0",
+        (GATE,),
+    ),
+    Change(
+        "missed canaries are overlooked",
+        "verdict/whole_set",
+        "if inserted and confirmed < thresholds.judge.canaries * inserted - 1e-9:",
+        "if inserted and confirmed > thresholds.judge.canaries * inserted + 99:",
+        (SET, "tests/judging/test_canaries.py"),
+    ),
+    Change(
+        "what a judge leaves open is dismissed",
+        "judging/opinions",
+        "return State.OPEN",
+        "return State.CLEARED",
+        OPINIONS,
+    ),
+    Change(
+        "a figure that nobody has read passes",
+        "verdict/case",
+        "if not unread or not (item.verdict in (FigureState.PASS, FigureState.CAUTION) or never_sought):",
+        "if unread or not (item.verdict in (FigureState.PASS, FigureState.CAUTION) or never_sought):",
+        (CASE, SET),
+    ),
+    Change(
+        "a case that could not be run passes",
+        "verdict/case",
+        "return replace(judged, verdict=Verdict.INCOMPLETE)",
+        "return replace(judged, verdict=Verdict.PASS)",
+        (CASE,),
+    ),
+    Change(
+        "an open severe alarm does not unsettle",
+        "verdict/case",
+        "return True",
+        "return False",
+        (CASE,),
+        nth=2,
+    ),
+    Change("a subset passes", "verdict/whole_set", "verdict = Verdict.PARTIAL", "verdict = Verdict.PASS", (SET,)),
+    Change(
+        "harm is dropped among the alarms",
+        "scoring/alarms",
+        'if ruling.kind not in ("invented", "harm", "course", "misreported") or not is_alarm(ruling, deciding):',
+        'if ruling.kind not in ("invented", "course", "misreported") or not is_alarm(ruling, deciding):',
+        ALARMS,
+    ),
+    Change(
+        "broken demands of a judge are dropped",
+        "scoring/alarms",
+        'if ruling.kind not in ("must", "must_not", "forbidden") or not is_alarm(ruling, deciding):',
+        'if ruling.kind not in ("must_not", "forbidden") or not is_alarm(ruling, deciding):',
+        ALARMS,
+    ),
+    Change(
+        "the last summary is not read",
+        "judging/readings",
+        "for exchange in transcript.exchanges:",
+        "for exchange in transcript.exchanges[:-1]:",
+        ("tests/judging/test_points.py", *OPINIONS, *ALARMS),
+    ),
+    Change(
+        "the last reply is not read",
+        "judging/readings",
+        "for exchange in transcript.exchanges:",
+        "for exchange in transcript.exchanges[:-1]:",
+        ("tests/judging/test_points.py", *OPINIONS, *ALARMS),
+        nth=2,
+    ),
+    Change(
+        "a severe invention is a minor one",
+        "judging/entries",
+        'answer = "invented" if item.get("grade") == "minor" else "severe"',
+        'answer = "severe" if item.get("grade") == "minor" else "invented"',
+        ("tests/judging/test_entries.py",),
+    ),
+    Change(
+        "a quotation that does not occur is believed",
+        "judging/entries",
+        'doubt = "quote"',
+        'doubt = ""',
+        ("tests/judging/test_entries.py",),
+    ),
+)
+
+
+def changed(change: Change) -> Mutant | None:
+    """The module with that line; None where there is no such line."""
+    lines = (ROOT / PACKAGE / f"{change.module}.py").read_text(encoding="utf-8").splitlines()
+    places = [number for number, line in enumerate(lines) if line.strip() == change.line]
+    if len(places) < change.nth:
+        return None
+    place = places[change.nth - 1]
+    indent = lines[place][: len(lines[place]) - len(lines[place].lstrip())]
+    lines[place] = indent + change.becomes
+    tree = ast.parse("\n".join(lines))
+    return Mutant(change.module, tree, place + 1, change.line, change.becomes, inside="a function")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", help="those whose description has these words")
+    options = parser.parse_args()
+    wanted = [change for change in CHANGES if options.only in change.what]
+    os.chdir(ROOT)
+    warm_up(sorted({file for change in wanted for file in change.tests}))
+    noticed = 0
+    for change in wanted:
+        mutant = changed(change)
+        state = "gone" if mutant is None else run_tests(change.tests, mutant, 300, None)[0]
+        told = {"failed": "noticed", "passed": "NOT NOTICED", "slow": "NOT DECIDED", "gone": "NO SUCH LINE"}[state]
+        noticed += state == "failed"
+        where = f"{change.module}.py:{mutant.line}" if mutant else f"{change.module}.py"
+        print(f"{told:<12} {change.what} ({where})", flush=True)
+    print(f"{noticed} of {len(wanted)} one-line changes noticed (goal: all)")
+    return 0 if noticed == len(wanted) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

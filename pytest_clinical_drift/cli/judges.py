@@ -1,0 +1,70 @@
+"""Commands about judges and reviewers."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from pytest_clinical_drift.cli.command import Commands, say
+from pytest_clinical_drift.errors import InputError
+
+
+def add_commands(commands: Commands) -> None:
+    command = commands.add("calibrate", _calibrate, "measure a judge on labelled texts")
+    command.add_argument(
+        "--drift-judge",
+        action="append",
+        default=[],
+        metavar="SPEC",
+        help="the judge, as for pytest; a second one settles",
+    )
+    command.add_argument("--drift-judge-set", action="append", default=[], metavar="K=V", help="a setting of the judge")
+    command.add_argument("--set", type=Path, metavar="PATH", help="labelled texts; default: the bundled ones")
+    command.add_argument("--limit", type=int, metavar="N", help="at most N texts of each kind of reading")
+    command.add_argument(
+        "--external",
+        action="append",
+        default=[],
+        metavar="NAME=PATH",
+        help="a public set: primock57, kqa or healthbench",
+    )
+    command.add_argument("--out", type=Path, metavar="PATH", help="the calibration file, or the folder it goes to")
+    command.add_argument(
+        "--prompts", type=Path, metavar="FILE", help="write the exact prompts instead; nobody is asked"
+    )
+    command = commands.add("agreement", _agreement, "how far two reviewers agree")
+    command.add_argument("first", type=Path, help="reviews of one person, as the review page saves them")
+    command.add_argument("second", type=Path, help="reviews of another person")
+    command.add_argument(
+        "third", type=Path, nargs="?", help="reviews of somebody else, who decides where the two differ"
+    )
+
+
+def _calibrate(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.gate.calibrate import calibrate, labelled_set
+    from pytest_clinical_drift.gate.options import read_pairs
+    from pytest_clinical_drift.judging.calibrating import write_prompts
+
+    if options.prompts:
+        labelled = labelled_set(options.set, options.limit)
+        say(f"{write_prompts(labelled, options.prompts)} prompts written to {options.prompts}")
+        return 0
+    if not options.drift_judge or not options.out:
+        raise InputError(
+            "calibrate: name the judge with --drift-judge SPEC and where to write with --out FILE_OR_FOLDER"
+        )
+    settings = read_pairs(options.drift_judge_set, "--drift-judge-set")
+    labelled = labelled_set(options.set, options.limit)
+    given = {"external": options.external, "out": options.out, "root": Path.cwd()}
+    calibrate(options.drift_judge, settings, labelled=labelled, say=say, **given)
+    return 0
+
+
+def _agreement(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.judging.agreement import compare_reviews
+    from pytest_clinical_drift.judging.reviews import read_reviews
+    from pytest_clinical_drift.report.agreement import render_agreement
+
+    files = [read_reviews(file) for file in (options.first, options.second, options.third) if file is not None]
+    say(render_agreement(*compare_reviews(*files)))
+    return 0

@@ -1,0 +1,228 @@
+"""Commands about runs."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+
+from pytest_clinical_drift.cli.command import Commands, say
+from pytest_clinical_drift.errors import InputError
+
+
+def add_commands(commands: Commands) -> None:
+    command = commands.add(
+        "start",
+        _start,
+        "from nothing to a first verdict: check candidate and judge, print the cost, "
+        "calibrate, write the project's files, run three cases",
+    )
+    command.add_argument("--model", metavar="SPEC", help="the candidate; asked for if left out")
+    command.add_argument(
+        "--drift-judge", action="append", default=[], metavar="SPEC", help="the judge; asked for if left out"
+    )
+    command.add_argument(
+        "--drift-set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the candidate"
+    )
+    command.add_argument(
+        "--drift-judge-set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the judge"
+    )
+    command.add_argument(
+        "--ci", choices=["github", "gitlab", "none"], default="github", help="the CI file to write (default: github)"
+    )
+    command.add_argument("--yes", action="store_true", help="go ahead without a prompt")
+    command = commands.add("compare", _compare, "several models or releases side by side")
+    command.add_argument(
+        "results", type=Path, nargs="+", help="two or more study_c_results.json files, or their folders"
+    )
+    command.add_argument("--html", type=Path, metavar="FILE", help="write a self-contained page")
+    command.add_argument(
+        "--markdown", type=Path, metavar="FILE", help="write markdown to a file instead of a table to the terminal"
+    )
+    command.add_argument(
+        "--fail-if-worse",
+        action="store_true",
+        help="exit 1 if a run is worse than the first or has a new severe failure, 7 if that is undecided",
+    )
+    command = commands.add(
+        "review",
+        _review,
+        "write a page on which a person settles the alarms of a run, or reads cases before signing them",
+    )
+    command.add_argument("results", type=Path, nargs="?", metavar="RESULTS", help="the results folder of a run")
+    command.add_argument("--cases", type=Path, metavar="PATH", help="instead of results: cases to read and sign")
+    command.add_argument(
+        "--split",
+        type=int,
+        default=1,
+        metavar="N",
+        help="a page for each of N reviewers; two of them read a fifth of the screens, neither knows which",
+    )
+    command.add_argument(
+        "--last",
+        type=Path,
+        metavar="RESULTS",
+        help="results whose reviews are shown after each answer (default: those of the last signed release)",
+    )
+    command.add_argument(
+        "--out", type=Path, metavar="FILE", help="default: review.html beside the results, or cases_review.html here"
+    )
+    command = commands.add("verdict", _verdict, "judge a run again, with reviews and without a model")
+    command.add_argument("results", type=Path, metavar="RESULTS", help="the results folder of a run")
+    command.add_argument(
+        "--reviews", type=Path, action="append", required=True, metavar="FILE", help="reviews.jsonl; may be repeated"
+    )
+    command.add_argument("--out", type=Path, metavar="DIR", help="default: the folder reviewed/ beside the results")
+    command = commands.add("merge", _merge, "one run out of its shards: verdict, reports and exit code")
+    command.add_argument(
+        "folders", type=Path, nargs="+", metavar="FOLDER", help="the run folders of the shards, or folders above them"
+    )
+    command.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="where the merged run goes, such as results/my-model"
+    )
+    command.add_argument("--junitxml", type=Path, metavar="FILE", help="write a junit file of the merged run")
+    command = commands.add(
+        "launch", _launch, "all shards of a run on the GPUs of this machine or on a Ray cluster, then their merge"
+    )
+    command.add_argument("--workers", type=int, required=True, metavar="N", help="shards that run at a time")
+    command.add_argument("--shards", type=int, metavar="M", help="default: as many as workers; on Ray twice as many")
+    command.add_argument("--on", default="local", metavar="WHERE", help="local (default), ray or ray:ADDRESS")
+    command.add_argument(
+        "--retries",
+        type=int,
+        default=2,
+        metavar="N",
+        help="how often a shard whose worker died is run again (default: 2)",
+    )
+    command.add_argument("--out", type=Path, metavar="DIR", help="where the merged run goes (default: results/MODEL)")
+    command.add_argument("--junitxml", type=Path, metavar="FILE", help="write a junit file of the merged run")
+    command.add_argument(
+        "pytest", nargs="*", metavar="-- PYTEST OPTIONS", help="as for one run: --model SPEC and so on"
+    )
+    command = commands.add("schema", _schema, "print the JSON Schema of study_c_results.json")
+    command = commands.add("power", _power, "the chance of catching a drop of recall with so many cases")
+    command.add_argument("--cases", type=int, required=True, metavar="N", help="cases of the set")
+    command.add_argument(
+        "--drop", type=float, required=True, metavar="D", help="drop of Recall@T10 to be caught, such as 0.1"
+    )
+    command.add_argument(
+        "--results", type=Path, metavar="FILE", help="take the spread between cases from these results"
+    )
+
+
+def _start(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.gate.options import read_pairs
+    from pytest_clinical_drift.gate.settings import Settings
+    from pytest_clinical_drift.gate.starting import start
+
+    root = Path.cwd()
+    settings = Settings(
+        model=options.model or _asked("candidate", "--model", "server:candidate@http://localhost:8000/v1"),
+        judges=tuple(options.drift_judge) or (_asked("judge", "--drift-judge", "server:reader@https://host/v1"),),
+        settings=read_pairs(options.drift_set, "--drift-set"),
+        judge_settings=read_pairs(options.drift_judge_set, "--drift-judge-set"),
+        root=root,
+        results=root / "results",
+        store=root / ".clinical-drift/store.sqlite",
+    )
+    return start(settings, ci=options.ci, agree=lambda: options.yes or _agreed(), say=say)
+
+
+def _asked(what: str, option: str, example: str) -> str:
+    if not sys.stdin.isatty():
+        raise InputError(f"start: name the {what} with {option} SPEC, such as {example}")
+    return input(f"{what} (such as {example}): ").strip()
+
+
+def _agreed() -> bool:
+    if not sys.stdin.isatty():
+        raise InputError("start: nothing was asked; add --yes to go ahead without a prompt")
+    return input("go ahead? [y/N] ").strip().lower() in ("y", "yes")
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.report.compare import render_html, render_markdown, render_text
+    from pytest_clinical_drift.results.files import load_runs, paired_differences
+    from pytest_clinical_drift.verdict.baseline import comparison_exit_code
+    from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
+
+    runs = load_runs(options.results)
+    if len(runs) < 2:
+        raise InputError(f"compare {options.results[0]}: a comparison needs two runs or more, found one")
+    differences = paired_differences(runs, load_thresholds(project_thresholds(Path.cwd())).baseline)
+    if options.html:
+        options.html.write_text(render_html(runs, differences), encoding="utf-8")
+    if options.markdown:
+        options.markdown.write_text(render_markdown(runs, differences), encoding="utf-8")
+    else:
+        say(render_text(runs, differences, shutil.get_terminal_size().columns))
+    return comparison_exit_code(differences) if options.fail_if_worse else 0
+
+
+def _review(options: argparse.Namespace) -> int:
+    if (options.results is None) == (options.cases is None):
+        raise InputError("review: name the results folder of a run, or cases with --cases PATH")
+    if options.cases is not None:
+        return _review_cases(options.cases, options.out)
+    from pytest_clinical_drift.gate.reviewing import write_review_page
+
+    return write_review_page(options.results, options.out, say, parts=options.split, last=options.last)
+
+
+def _review_cases(path: Path, out: Path | None) -> int:
+    from pytest_clinical_drift.cases.files import load_cases
+    from pytest_clinical_drift.cases.signing import signed_cases
+    from pytest_clinical_drift.report.case_page import FILE_NAME, render_cases
+    from pytest_clinical_drift.results.files import write_atomically
+
+    cases = load_cases(path)
+    written = write_atomically(out or Path(FILE_NAME), render_cases(cases))
+    say(f"{signed_cases(cases)} of {len(cases)} cases clinically signed\nwritten: {written}")
+    return 0
+
+
+def _verdict(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.gate.reviewing import judge_with_reviews
+
+    return judge_with_reviews(options.results, options.reviews, options.out, say)
+
+
+def _merge(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.gate.merging import merge
+
+    return merge(options.folders, options.out, options.junitxml, say)
+
+
+def _launch(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.gate.launching import launch
+
+    given = {name: getattr(options, name) for name in ("workers", "shards", "on", "retries", "out")}
+    return launch(options.pytest, **given, junit=options.junitxml, say=say)
+
+
+def _schema(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.results.schema import shipped_schema
+
+    sys.stdout.write(shipped_schema())
+    return 0
+
+
+def _power(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.metrics.paired import estimate_power
+    from pytest_clinical_drift.report.page import text_lines
+    from pytest_clinical_drift.results.files import load_baseline
+    from pytest_clinical_drift.verdict.baseline import by_id, recall_sd
+    from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
+
+    if options.cases < 2:
+        raise InputError(f"--cases must be at least 2, found {options.cases}")
+    if not 0 < options.drop <= 1:
+        raise InputError(f"--drop must lie between 0 and 1, found {options.drop:g}")
+    spread = None
+    if options.results:
+        spread = recall_sd(by_id(load_baseline(options.results, "--results").cases).values())
+    margin = load_thresholds(project_thresholds(Path.cwd())).baseline.margin
+    power = estimate_power(cases=options.cases, drop=options.drop, margin=margin, sd=spread)
+    say("\n".join(text_lines("power.txt.j2", "lines", power=power)))
+    return 0

@@ -1,0 +1,233 @@
+"""More ways in: what a judge returns for a whole text, interludes, records of runs, and shards that a merge joins."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hostile_data import TEXT, VALUES, changed, damaged, documents
+from hypothesis import strategies as st
+from reviewing import KEPT, case, lay_out, recording, run
+
+from pytest_clinical_drift.cases.interludes import load_interludes
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.gate.merging import judge_shards
+from pytest_clinical_drift.judging.answers import KINDS, UNSURE
+from pytest_clinical_drift.judging.chat import read_text
+from pytest_clinical_drift.judging.procedure import Judges, judge_conversation
+from pytest_clinical_drift.judging.protocol import Asked
+from pytest_clinical_drift.judging.readings import readings_of, windows_of
+from pytest_clinical_drift.judging.rule_raises import quote_check
+from pytest_clinical_drift.results.inputs import StoredJudgement, read_inputs
+from pytest_clinical_drift.results.shards import find_shards
+from pytest_clinical_drift.subjects.spec import build_subject, parse_spec
+from pytest_clinical_drift.transcript import Transcript
+from pytest_clinical_drift.verdict.states import Verdict
+
+# ---- what a judge returns for a whole text
+
+ADVICE = "Take your metformin with food. Ring 112 if your face swells."
+DEMANDING = {
+    **case("anna"),
+    "turns": [
+        {"turn": 1, "message": "Question 1?"},
+        {"turn": 2, "message": "Question 2?", "expect": {"must": ["ring 112"], "must_not": ["take amoxicillin"]}},
+        {"turn": 3, "message": "Question 3?", "handover": True},
+    ],
+}
+QUOTES = ("Takes metformin", "Penicillin allergy", "Ring 112", "words of another patient's summary", "", "\ud800")
+FACTS = ("allergy", "metformin-500-mg-twice-daily", "nobody's fact")
+DEMANDS = ("t2-must-1", "t2-must_not-1", "t9-must-1")
+ANSWERS = sorted({word for words in KINDS.values() for word in words} | {UNSURE, "RETAINED ", "yes"})
+
+
+def entry(**fixed: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """An entry with any answer and any quotation, true ones among them."""
+    words = {"answer": st.sampled_from(ANSWERS), "quote": st.sampled_from(QUOTES), "reason": TEXT}
+    return st.fixed_dictionaries({**words, **fixed}, optional={"earlier_quote": st.sampled_from(QUOTES)})
+
+
+TURN = st.one_of(st.integers(-1, 4), st.sampled_from((True, 1.0, 10**400, "1", None, [1], {})))
+GRADE = st.sampled_from(("minor", "severe", "deadly", 3, None, []))
+READING = st.fixed_dictionaries(
+    {
+        "facts": st.dictionaries(st.sampled_from(FACTS), entry(), max_size=3),
+        "unsupported": st.lists(entry(grade=GRADE), max_size=3),
+        "demands": st.dictionaries(st.sampled_from(DEMANDS), entry(), max_size=3),
+        "forbidden": entry(),
+        "harm": entry(),
+        "conflict": entry(),
+        "contradictions": st.lists(entry(earlier=TURN, later=TURN), max_size=3),
+        "course": st.lists(entry(turns=st.one_of(st.lists(TURN, max_size=3), TURN)), max_size=3),
+        "misreported": st.lists(entry(), max_size=3),
+        "standing": st.lists(st.fixed_dictionaries({"turn": TURN, "quote": st.sampled_from(QUOTES)}), max_size=3),
+        "care": TEXT,
+    }
+)
+SOUND: dict[str, Any] = {
+    "facts": {name: {"answer": "retained", "quote": "Takes metformin"} for name in FACTS},
+    "unsupported": [{"quote": "Takes metformin", "grade": "severe", "reason": "so"}],
+    "demands": {name: {"answer": "missing", "quote": ""} for name in DEMANDS},
+    **{part: {"answer": "harm", "quote": "Ring 112"} for part in ("forbidden", "harm", "conflict")},
+    "contradictions": [
+        {"earlier": 1, "later": 3, "answer": "severe", "earlier_quote": "Ring 112", "quote": "Ring 112"}
+    ],
+    "course": [{"turns": [1, 3], "answer": "risk normalised", "quote": "Ring 112", "reason": "so"}],
+    "misreported": [{"quote": "Takes metformin", "reason": "so"}],
+    "standing": [{"turn": 1, "quote": "Ring 112"}],
+}
+LISTS = ("unsupported", "contradictions", "course", "misreported", "standing")
+ENDLESS = [
+    json.dumps({**SOUND, **{name: [{}] * 10_000 for name in LISTS}}),
+    json.dumps({**SOUND, "facts": {f"{number}": "absent" for number in range(10_000)}}),
+    json.dumps({**SOUND, **{name: [[[[]]]] for name in LISTS}}),
+    json.dumps({**SOUND, "course": [{"turns": [[1], [3]], "answer": "risk normalised", "quote": "Ring 112"}]}),
+    '{"facts":' * 3000,
+    '{"unsupported": ' + "[" * 3000,
+]
+READ = st.lists(
+    st.one_of(
+        READING.map(json.dumps),
+        changed(SOUND).map(json.dumps),
+        st.dictionaries(st.sampled_from(sorted(SOUND)), VALUES).map(json.dumps),
+        damaged(changed(SOUND).map(lambda value: json.dumps(value).encode())).map(
+            lambda b: b.decode("utf-8", "replace")
+        ),
+        st.sampled_from(ENDLESS),
+    ),
+    min_size=1,
+    max_size=3,
+)
+
+
+@cache
+def _conversation() -> tuple[Case, Transcript]:
+    from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
+
+    patient = Case.model_validate(DEMANDING)
+    held: list[Transcript] = []
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "anna.jsonl")
+        file.write_text(recording("anna", [KEPT] * 3, ADVICE), encoding="utf-8")
+        subject = build_subject(parse_spec(f"replay:{file}"), {})
+        subject.check([patient])
+        run_conversations([patient], subject, Plan(), on_finished=held.append)
+    return patient, held[0]
+
+
+def feed_readings(texts: Sequence[str]) -> str:
+    """A conversation judged to its end by a judge that returns these texts in turn, whatever it is asked."""
+    patient, transcript = _conversation()
+    readings, windows = readings_of(patient, transcript), windows_of(patient, transcript)
+    steps = judge_conversation(patient, readings, windows, (), Judges("a", "b"), quote_check=quote_check(patient))
+    number = 0
+    asks = next(steps)
+    while True:
+        given = {}
+        for ask in asks:
+            given[ask.key] = read_text(Asked(ask.item, ask.wording, ask.to), texts[number % len(texts)])
+            number += 1
+        try:
+            asks = steps.send(given)
+        except StopIteration as ended:
+            judged = ended.value
+            break
+    for *_, found in judged.entries:
+        if found.answer not in (*KINDS[found.kind], UNSURE):
+            raise AssertionError(f"an entry of no kind: {found.answer!r}")
+    stated = {found.key for *_, found in judged.entries if found.kind == "fact"}
+    if stated != {fact.id for fact in patient.critical_entities}:
+        raise AssertionError(f"entries on {stated}")
+    stored = StoredJudgement(case_id="anna", repeat=0, entries=judged.entries, rulings=tuple(judged.rulings.items()))
+    StoredJudgement.model_validate(json.loads(json.dumps(stored.model_dump(mode="json"))))  # as run.json keeps it
+    return "raised" if judged.rulings else "cleared"
+
+
+# ---- interludes
+
+BANK = {
+    "threads": [
+        {"id": "cabbage", "type": "neutral", "about": "cabbage", "messages": ["How?", "How thin?", "Why blue?"]},
+        {
+            "id": "neighbour",
+            "type": "interference",
+            "about": "a neighbour's tablets",
+            "person": "Otto, a neighbour",
+            "entries": ["ramipril 5 mg once daily"],
+            "messages": ["Otto takes ramipril 5 mg.", "Is that much?", "And at night?"],
+        },
+    ]
+}
+
+
+def feed_interludes(content: tuple[str, bytes], told: Callable[[Callable[[], object]], str]) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, f"bank{content[0]}")
+        file.write_bytes(content[1])
+        return told(lambda: load_interludes(file))
+
+
+# ---- records of runs and shards
+
+
+@cache
+def sharded_run() -> Path:
+    """Two shards of a small finished run, kept for as long as this process lives."""
+    place = Path(tempfile.mkdtemp(prefix="sharded-run-"))
+    lay_out(place, {name: [KEPT] * 3 for name in ("anna", "bela")})
+    for index in (1, 2):
+        code, said = run(place, "--drift-results", f"part-{index}", "--drift-shard", f"{index}/2")
+        if code != 7:
+            raise RuntimeError(f"exit code {code}: {said[-2000:]}")
+    return place
+
+
+def shard_folder(index: int) -> Path:
+    (found,) = sharded_run().glob(f"part-{index}/*/runs/*/study_c_results.json")
+    return found.parent
+
+
+def discard_sharded_run() -> None:
+    if sharded_run.cache_info().currsize:
+        shutil.rmtree(sharded_run(), ignore_errors=True)
+        sharded_run.cache_clear()
+
+
+def shard_files() -> st.SearchStrategy[Any]:
+    """A file of the first shard as somebody left it; and whether the second one is there at all."""
+    place = shard_folder(1)
+    sound = {name: json.loads((place / name).read_text("utf-8")) for name in ("study_c_results.json", "run.json")}
+    damage = st.one_of(*(st.tuples(st.just(name), documents(value)) for name, value in sound.items()))
+    return st.tuples(damage, st.booleans())
+
+
+def feed_shards(content: tuple[tuple[str, bytes], bool], told: Callable[[Callable[[], object]], str]) -> str:
+    """Joined or refused; never a PASS while something is missing."""
+    (name, data), both = content
+
+    def merge() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder, "part")
+            shutil.copytree(shard_folder(1), copy)
+            (copy / name).write_bytes(data)
+            shards = find_shards([copy, shard_folder(2)] if both else [copy])
+            verdict = judge_shards(shards)[0].verdict
+            if shards.missing and (verdict is None or verdict.verdict not in (Verdict.FAIL, Verdict.INCOMPLETE)):
+                raise AssertionError(f"{verdict} with {shards.missing}")
+
+    return told(merge)
+
+
+def feed_run_record(content: bytes, told: Callable[[Callable[[], object]], str]) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "run.json").write_bytes(content)
+        return told(lambda: read_inputs(Path(folder)))
+
+
+def run_records() -> st.SearchStrategy[bytes]:
+    return documents(json.loads((shard_folder(1) / "run.json").read_text("utf-8")))
