@@ -13,15 +13,18 @@ from typing import Any
 import pytest
 import yaml
 from made import flat
-from records import record
+from records import judged, limits, record
 from reviewing import KEPT, UNCLEAR, case, chained, lay_out, manifest_of, results_of, run
 from scipy.stats import beta
 
 from pytest_clinical_drift import cli
 from pytest_clinical_drift.gate.ledger import FILE_NAME
+from pytest_clinical_drift.judging.calibration import ExternalTable
+from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.results.releases import Release, made_of, standing_of, write_release
 from pytest_clinical_drift.results.sheet import Sheet
 from pytest_clinical_drift.subjects.control import CONTROLS
+from pytest_clinical_drift.verdict.thresholds import load_thresholds
 
 ABSENT = "Takes metformin 500 mg twice daily."
 DENIED = "No penicillin allergy. Takes metformin 500 mg twice daily."
@@ -228,3 +231,17 @@ def test_rereads_are_pooled_over_releases_of_the_same_judge(tmp_path: Path) -> N
     assert (pooled.read, pooled.upheld, pooled.runs) == (20, 1, 2)
     assert pooled.upper == pytest.approx(beta.ppf(0.975, 2, 19))
     assert standing_of(result, "d", Sheet()).rereads is None
+
+
+def test_upper_limits_come_with_the_judges_misses_and_public_sets() -> None:
+    """A judge that finds 90 % at least leaves room for 1 / 0.9 times as many failures: 2.5 % in two cases is 84.2 %."""
+    row = {"items": "statements", "sensitivity": (76, 84), "specificity": (312, 334)}
+    judge = judged(fact=limits(found=0.9))
+    assert judge.calibration is not None
+    table = ExternalTable.model_validate({"name": "PriMock57", "made": "2026-11-01", "rows": [row]})
+    calibration = judge.calibration.model_copy(update={"external": (table,)})
+    result = record(flat("a"), flat("b"), judge=judge.model_copy(update={"calibration": calibration}))
+    page = render_report(result, {}, thresholds=load_thresholds(), standing=standing_of(result, "f" * 64, Sheet()))
+    text = " ".join(re.sub(r"<[^>]+>", " ", page.partition("Upper limits")[2]).split())
+    assert "in 0 of 2 cases: true rate up to 84.2%, up to 93.5% after what the judge may have missed" in text
+    assert "PriMock57: statements: found 76 of 84, cleared 312 of 334." in text
