@@ -9,8 +9,9 @@ from __future__ import annotations
 import datetime
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from unittest import mock
 
 import numpy as np
 from scipy.special import stdtrit
@@ -18,9 +19,9 @@ from scipy.special import stdtrit
 from benchmarks import releases
 from benchmarks.judged_runs import judged_runs
 from benchmarks.releases import Array, Design
+from pytest_clinical_drift.metrics import bootstrap
 from pytest_clinical_drift.metrics.drift import steepest_slope
 from pytest_clinical_drift.metrics.paired import CLAIMS, case_sd, comparison_odds
-from pytest_clinical_drift.metrics.shape import fit_shape
 from pytest_clinical_drift.metrics.stats import Interval, mean_intervals, pooled_interval
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds
@@ -220,36 +221,20 @@ def against_baseline(runs: int, thresholds: Thresholds, goals: Goals) -> None:
           f"{unpaired} unpaired (normal formula: {expected} paired)   {mark}")  # fmt: skip
 
 
-def shapes(runs: int, goals: Goals) -> None:
-    generator = np.random.default_rng([SEED, 400])
-    turn = np.arange(releases.TURNS)
-
-    def falling() -> Array:
-        return generator.uniform(0.9, 1.0) - generator.uniform(0.03, 0.09) * turn
-
-    def fading() -> Array:
-        floor = generator.uniform(0.1, 0.5)
-        return floor + (1 - floor) * 2.0 ** (-turn / generator.uniform(0.75, 3.0))
-
-    def cliff() -> Array:
-        before = generator.uniform(0.85, 1.0)
-        return np.where(turn < generator.integers(1, 10), before, before - generator.uniform(0.3, 0.8))
-
-    stories: dict[str, tuple[str, Callable[[], Array], float]] = {
-        "flat": ("none", lambda: np.full(releases.TURNS, generator.uniform(0.3, 1.0)), 0.95),
-        "linear, 0.03 to 0.09 a turn": ("linear", falling, 0.90),
-        "linear, 0.03 a turn": ("linear", lambda: 0.98 - 0.03 * turn, 0.90),
-        "exponential, half-life 0.75 to 3": ("exponential", fading, 0.90),
-        "exponential, half-life 3, floor 0.5": ("exponential", lambda: 0.5 + 0.5 * 2.0 ** (-turn / 3), 0.90),
-        "cliff of 0.3 to 0.8": ("step", cliff, 0.90),
-        "cliff of 0.3 at turn 2": ("step", lambda: np.where(turn < 1, 0.95, 0.65), 0.90),
-        "cliff of 0.3 at turn 6": ("step", lambda: np.where(turn < 5, 0.95, 0.65), 0.90),
-    }
-    print("\nshape of forgetting, noise of sd 0.03: named rightly")
-    for name, (kind, make, goal) in stories.items():
-        noisy = [np.clip(make() + generator.normal(0, 0.03, releases.TURNS), 0, 1) for _ in range(runs)]
-        share = float(np.mean([fit_shape(curve.tolist()).kind == kind for curve in noisy]))
-        print(f"  {name:36} {share:.3f}   {goals.check(f'shape: {name}', share >= goal)}")
+def stretch(sets: int = 1500) -> None:
+    """How often the lower limit lies above the truth: plain BCa, Hesterberg's correction, and ours."""
+    generator, truth = np.random.default_rng(1), 0.85 * 30 / 31.5 + 0.15 * 0.6
+    print("\nlower limit above the truth (nominal 0.025): BCa, c = 0, c = 6")
+    for cases in (17, 20, 30, 40, 60, 100):
+        size = (cases, sets)
+        good, bad = generator.beta(30, 1.5, size), generator.beta(6, 4, size)
+        table, shares = np.where(generator.random(size) < 0.15, bad, good), []
+        for units, corrected in ((0.0, False), (0.0, True), (bootstrap.STRETCH_BAD, True)):
+            with mock.patch.object(bootstrap, "STRETCH_BAD", units):
+                options = {"confidence": 0.95, "corrected": corrected, "resamples": 2000}
+                low, _ = bootstrap.bca_limits(table, np.ones(cases), **options)
+            shares.append(float((low > truth).mean()))
+        print(f"  {cases:4} cases  " + "  ".join(f"{share:.3f}" for share in shares))
 
 
 def main() -> int:
@@ -258,8 +243,8 @@ def main() -> int:
     thresholds, goals = load_thresholds(), Goals()
     lines_of_the_gate(runs, thresholds, goals)
     coverage(runs, goals)
+    stretch()
     against_baseline(runs, thresholds, goals)
-    shapes(min(runs, 1000), goals)
     judged_runs(max(2, runs * READ_RUNS // RUNS), goals)
     print(f"\n{time.perf_counter() - started:.0f} s; goals missed: {', '.join(goals.missed) or 'none'}")
     return 1 if goals.missed else 0

@@ -140,6 +140,10 @@ class Stage:
 
     def run(self, judge: Judge, *, read: bool) -> tuple[Verdict, int]:
         """The verdict, and the groups that a person reads; `read`: after a reader who is always right."""
+        assessed = self.assess(judge, read=read)
+        return self.verdict(assessed), sum(map(_to_read, assessed))
+
+    def assess(self, judge: Judge, *, read: bool) -> list[list[CaseAssessment]]:
         session = JudgeSession(
             ["python:x:y"], {"canaries": "40" if judge.lazy else "0"}, self.cases, rules=JudgePolicy({}),
             subject="replay:x", root=Path(), today=TODAY,
@@ -148,8 +152,7 @@ class Stage:
         for case in self.cases:
             judged = self._judge(session, case, judge)
             runs.append((case, self._person(case, judged, judge) if read else judged))
-        assessed = [[self.scorer.score(case, self.transcripts[case.id], of, EVERYTHING)] for case, of in runs]
-        return self._verdict(assessed), sum(map(_to_read, assessed))
+        return [[self.scorer.score(case, self.transcripts[case.id], of, EVERYTHING)] for case, of in runs]
 
     def _judge(self, session: JudgeSession, case: Case, judge: Judge) -> JudgedConversation:
         talk, findings = self.transcripts[case.id], self.findings[case.id]
@@ -159,7 +162,7 @@ class Stage:
             try:
                 asks = procedure.send(answers)
             except StopIteration as ended:
-                judgement, canaries = ended.value
+                judgement, canaries, *_ = ended.value
                 return JudgedConversation(findings, judgement, tuple(canaries))
             answers = {ask.key: judge.answer(ask) for ask in asks}
 
@@ -173,8 +176,10 @@ class Stage:
                 rulings[about] = with_person(ruling, [Opinion("reader", 0, right, "", "read", role="reader")])
         return replace(judged, judgement=replace(judged.judgement, rulings=rulings))
 
-    def _verdict(self, assessed: Sequence[list[CaseAssessment]]) -> Verdict:
+    def verdict(self, assessed: Sequence[list[CaseAssessment]], policy: str | None = None) -> Verdict:
         thresholds = load_thresholds()
+        if policy is not None:
+            thresholds = thresholds.model_copy(update={"policy": policy})
         verdicts = [judge_case(repeats, thresholds, TODAY, EVERYTHING) for repeats in assessed]
         deciders = Deciders("simulated", tuple(sorted(EVERYTHING)), judges=1)
         whole = judge_set(assessed, verdicts, thresholds, total=len(assessed), today=TODAY, deciders=deciders)

@@ -30,6 +30,7 @@ LISTED = (
     Benchmark("scheduler", "at most 1.3 times the critical path, 1.25 with a limit of 16"),
     Benchmark("fuzz", "20,000 examples, no target with a fault", long=True),
     Benchmark("gaming", "no trick passes on more than one case in five"),
+    Benchmark("grades", "one severe breach fails, lesser ones are a rate, each essential part is missed", long=True),
     Benchmark("idle", "at most 1.05 times the start-up without the plugin"),
     Benchmark("judge_small_model", "every kind below its floor, nothing decided", long=True),
     Benchmark("judge_speed", "at most 1.5 times the critical path, nothing asked with a warm store"),

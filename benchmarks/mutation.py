@@ -43,7 +43,6 @@ TESTS: dict[str, tuple[str, ...]] = {
     "metrics/drift": ("tests/metrics/test_drift.py", "tests/metrics/test_token_decay.py"),
     "metrics/paired": ("tests/metrics/test_paired.py", "tests/metrics/test_power.py"),
     "metrics/recall": ("tests/metrics/test_recall.py",),
-    "metrics/shape": ("tests/metrics/test_shape.py",),
     "metrics/stats": ("tests/metrics/test_stats.py",),
     "scoring/alarms": ("tests/scoring/test_alarms.py", "tests/scoring/test_scorer.py"),
     "verdict/case": VERDICT,
@@ -95,8 +94,6 @@ EQUIVALENT = {
         "unseen = span if any(abs(gain) > 1e-12 for gain in gains) else UNSEEN_LOSS * span",
         "abs(gain) > 1e-12 → abs(gain) >= 1e-12",
     ): "a gain of exactly 1e-12 is rounding, on either side",
-    ("metrics/shape", "HALF_LIVES = np.geomspace(0.6, 6.0, 60)", "60 → 61"): "one more half-life is as fine a grid",
-    ("metrics/shape", 'flat = Shape("none", float(level[0]), float(level[0]))', "0 → 1"): "a level is level",
     (
         "metrics/stats",
         "down, up = int((departing < 0).sum()), int((departing > 0).sum())",

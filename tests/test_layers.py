@@ -6,10 +6,11 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+import tomllib
 from pathlib import Path
 
 import pytest
+from importlinter.cli import lint_imports
 
 import pytest_clinical_drift
 
@@ -17,30 +18,9 @@ PACKAGE = Path(pytest_clinical_drift.__file__).parent
 PICTURE = PACKAGE.parent / "docs" / "architecture.svg"
 NAME = PACKAGE.name
 
-# A module imports only from its own layer and from layers before it. errors and the pure metrics serve all.
-LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "metrics"),
-    ("cases",),
-    ("transcript",),
-    ("subjects",),
-    ("conversation",),
-    ("evidence",),
-    # About cases, and would stand beside them if it did not read them with the rules of evidence. The gate asks it only
-    # for what can never fire.
-    ("authoring",),
-    ("judging",),
-    ("scoring",),
-    ("verdict",),
-    ("results",),
-    ("report",),
-    ("gate",),
-    ("ranking",),
-    ("plugin", "cli"),
-)
+LINTER = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
 ASIDE = {"errors", "metrics", "authoring", "ranking", "plugin", "cli"}
-"""Rooms that are not on the way of a conversation, so that the picture leaves them out."""
-EVIDENCE = ("reading", "terms", "quantities", "mentions", "facts", "advice", "entities")
-"""The same inside evidence; modules at its top come last."""
+"""Layers that are not on the way of a conversation, so that the picture leaves them out."""
 HEAVY = {
     "torch",
     "transformers",
@@ -91,71 +71,18 @@ def imports(path: Path) -> list[tuple[str, int, bool]]:
     return found
 
 
-def own_imports(path: Path) -> Iterator[tuple[tuple[str, ...], int]]:
-    """Imported modules of this package, as parts of their names, with line."""
-    for name, line, _ in imports(path):
-        first, *rest = name.split(".")
-        if first == NAME and rest:
-            yield tuple(rest), line
-
-
-def rank_in(layers: Sequence[Sequence[str]], name: str) -> int | None:
-    return next((rank for rank, names in enumerate(layers) if name in names), None)
+def test_imports_go_one_way(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """No import from a later layer, no circle, pytest at the edge: the contracts in pyproject.toml."""
+    monkeypatch.chdir(PACKAGE.parent)
+    assert lint_imports(no_cache=True) == 0, capsys.readouterr().out
 
 
 @pytest.mark.parametrize("path", modules(), ids=place)
-def test_imports_go_one_way(path: Path) -> None:
-    """No module imports from a layer to its right, not even inside a function."""
-    own = path.relative_to(PACKAGE).with_suffix("").parts[0]
-    if own == "__init__":
-        return
-    rank = rank_in(LAYERS, own)
-    assert rank is not None, f"{place(path)} belongs to no layer; add it to LAYERS"
-    for parts, line in own_imports(path):
-        other = rank_in(LAYERS, parts[0])
-        assert other is not None, f"{place(path)}:{line} imports {parts[0]}, which is in no layer"
-        assert other <= rank, f"{place(path)}:{line} ({own}) imports {parts[0]}"
-
-
-@pytest.mark.parametrize("path", sorted((PACKAGE / "evidence").rglob("*.py")), ids=place)
-def test_imports_go_one_way_inside_evidence(path: Path) -> None:
-    """Reading knows no term, a mention knows no fact; what gathers the findings stands last."""
-
-    def rank(parts: Sequence[str]) -> int:
-        return EVIDENCE.index(parts[0]) if parts[0] in EVIDENCE else len(EVIDENCE)
-
-    own = path.relative_to(PACKAGE / "evidence").with_suffix("").parts
-    for parts, line in own_imports(path):
-        if parts[0] == "evidence":
-            assert rank(parts[1:]) <= rank(own), f"{place(path)}:{line} imports {'.'.join(parts)}"
-
-
-def test_modules_import_each_other_in_no_circle() -> None:
-    """Not even inside one room: whoever reads a module knows what comes before it."""
-    names = {
-        ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): path for path in modules()
-    }
-    needs: dict[str, set[str]] = {}
-    for name, path in names.items():
-        wanted = {".".join(parts[:depth]) for parts, _ in own_imports(path) for depth in (len(parts), len(parts) - 1)}
-        needs[name] = {
-            other for other in wanted if other in names and other != name and names[other].name != "__init__.py"
-        }
-    done: set[str] = set()
-    while ready := [name for name, wanted in needs.items() if name not in done and wanted <= done]:
-        done.update(ready)
-    assert sorted(set(needs) - done) == []
-
-
-@pytest.mark.parametrize("path", modules(), ids=place)
-def test_pytest_and_heavy_libraries_stay_where_they_belong(path: Path) -> None:
-    """pytest only at the edge; optional and slow libraries never at module level."""
+def test_heavy_libraries_are_imported_when_used(path: Path) -> None:
+    """Optional and slow libraries never at module level."""
     own = place(path)
-    edge = own in ("plugin.py", "ranking/items.py") or own.startswith("gate/")
     for name, line, top in imports(path):
         root = name.partition(".")[0]
-        if root in ("pytest", "_pytest", "xdist"):
-            assert edge, f"{own}:{line} imports {root}"
         if not top or own in LATE:
             continue
         module = name.removeprefix(f"{NAME}.").replace(".", "/") + ".py"
@@ -171,10 +98,11 @@ def test_modules_fit_a_readers_head(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= most
 
 
-def test_the_picture_shows_the_rooms_in_their_order() -> None:
+def test_the_picture_shows_the_layers_in_their_order() -> None:
     """docs/architecture.svg draws the way of a conversation as the imports have it."""
-    drawn = re.findall(r'data-room="(\w+)"', PICTURE.read_text(encoding="utf-8"))
-    assert drawn == [name for names in LAYERS for name in names if name not in ASIDE]
+    drawn = re.findall(r'data-layer="(\w+)"', PICTURE.read_text(encoding="utf-8"))
+    listed = [name for names in reversed(LINTER["contracts"][0]["layers"]) for name in names.split(" : ")]
+    assert drawn == [name for name in listed if name not in ASIDE]
 
 
 def test_importing_the_package_and_plugin_is_light() -> None:

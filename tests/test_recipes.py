@@ -24,7 +24,7 @@ def stand_ins(tmp_path: Path) -> Path:
     return write_stand_ins(tmp_path / "bin")
 
 
-@pytest.mark.parametrize(("name", "schema"), zip(RECIPES, ("github-workflows", "gitlab-ci"), strict=True))
+@pytest.mark.parametrize(("name", "schema"), list(zip(RECIPES, ("github-workflows", "gitlab-ci"), strict=True)))
 def test_the_yaml_keeps_to_the_published_schema(name: str, schema: str) -> None:
     """Of GitHub and GitLab, as check-jsonschema ships them; a misspelt key is found."""
     try:

@@ -112,8 +112,8 @@ def add_commands(commands: Commands) -> None:
 
 
 def _start(options: argparse.Namespace) -> int:
-    from pytest_clinical_drift.gate.api import Settings
     from pytest_clinical_drift.gate.options import read_pairs
+    from pytest_clinical_drift.gate.settings import Settings
     from pytest_clinical_drift.gate.starting import start
 
     root = Path.cwd()

@@ -8,7 +8,9 @@
   let active = 0; // which alarm of the screen is answered next
   let keeps = true;
   let pending = null; // an answer that waits for its reason
-  const all = Array.from(new Set(items.map((item) => item.screen))).map((screen) => items.filter((item) => item.screen === screen));
+  const byScreen = new Map();
+  for (const item of items) byScreen.set(item.screen, [...(byScreen.get(item.screen) || []), item]);
+  const all = Array.from(byScreen.values());
   let screens = all;
   const leads = (screen) => screen.filter((item) => item.lead);
 
@@ -282,9 +284,31 @@
       item.last.length ? el("h3", null, "Last release") : null, ...item.last.map(opinion));
   }
 
+  // ---- the texts of a large review are in files beside the page, one for each case
+
+  const requested = new Set();
+
+  function request(name) {
+    if (requested.has(name)) return;
+    requested.add(name);
+    const file = data.beside + "/" + encodeURIComponent(name) + ".js";
+    const script = el("script", { src: file });
+    script.onerror = () => tell("The texts of this case are missing: keep the folder " + data.beside + " beside this page.", true);
+    document.head.append(script);
+  }
+
+  window.reviewTexts = (name, found) => {
+    for (const item of items) if (item.case_id === name) Object.assign(item, found[item.question]);
+    draw();
+    if (document.activeElement === document.body && $("asked")) $("asked").focus({ preventScroll: true });
+  };
+
   function draw() {
     const item = current();
-    if (item) $("card").replaceChildren(where(item),
+    if (item && !item.text) {
+      request(item.case_id);
+      $("card").replaceChildren(where(item), plain("Reading the texts of this case …"));
+    } else if (item) $("card").replaceChildren(where(item),
       el("div", { class: item.earlier_turn ? "columns pair" : "columns" }, ...texts(item),
         el("section", { class: "asking" }, el("ol", { class: "alarms" }, ...leads(screen()).map(alarm)), onward(), ...context(item).filter(Boolean))));
     else $("card").replaceChildren();
@@ -326,7 +350,7 @@
       Enter: () => (leads(screen()).every(answered) ? next() : null),
       ArrowRight: () => go(state.place + 1), ArrowLeft: () => go(state.place - 1),
       ArrowDown: () => go(state.place, Math.min(active + 1, leads(screen()).length - 1)), ArrowUp: () => go(state.place, Math.max(active - 1, 0)),
-      g: chooseGroup, s: save, r: () => $("reason").focus(),
+      g: chooseGroup, s: save, r: () => $("reason") && $("reason").focus(),
     };
     if (button) button.click();
     else if (event.key === "Enter" && ["BUTTON", "SUMMARY"].includes(event.target.tagName)) return;

@@ -58,8 +58,8 @@ def _unread(state: FactState) -> FactFinding:
     """A fact in a text that rules cannot read."""
     fact = state.fact
     return FactFinding(
-        fact.id, fact.text, ABSENT, ENGLISH_ONLY, (), fact.hard_stop, certain=False, rule=NOT_ENGLISH,
-        replaced=state.superseded,
+        fact.id, fact.text, ABSENT, ENGLISH_ONLY, (), fact.hard_stop, certain=False,
+        rule=NOT_ENGLISH, replaced=state.superseded,
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pytest_clinical_drift.cases.model import Case
@@ -34,20 +34,26 @@ def names_of(cases: Iterable[Case]) -> dict[str, str]:
     return {case.id: name for case in cases if (name := full_name(case))}
 
 
-def find_leaks(case: Case, transcript: Transcript, names: dict[str, str]) -> Iterator[Leak]:
+def find_leaks(case: Case, transcript: Transcript, names: Mapping[str, str]) -> Iterator[Leak]:
     """Replies and summaries that name the patient of another case, once each."""
     own = names.get(case.id, "").casefold()
     known = f"{case.patient_summary} {' '.join(turn.message for turn in case.turns)}".casefold()
-    others = {
-        other: re.compile(r"\b" + r"\s+".join(map(re.escape, name.split())) + r"\b", re.IGNORECASE)
-        for other, name in names.items()
-        if name.casefold() != own and name.casefold() not in known
-    }
+    words = {other: _words(name) for other, name in names.items()}
     for exchange in transcript.exchanges:
         for variant, text in (("dialogue", visible(exchange.reply)), ("summary", visible(exchange.summary))):
             seen: set[str] = set()  # cases of one patient share a name
-            for other, pattern in others.items() if text else ():
-                match = pattern.search(text or "")
+            present = _words(text or "")
+            for other, name in names.items():
+                # of a large set hardly any name has its words in a text: only those few are looked for
+                if not words[other] <= present or name.casefold() == own or name.casefold() in known:
+                    continue
+                pattern = r"\b" + r"\s+".join(map(re.escape, name.split())) + r"\b"
+                match = re.search(pattern, text or "", re.IGNORECASE)
                 if match and match.group(0) not in seen:
                     seen.add(match.group(0))
                     yield Leak(exchange.turn, variant, match.group(0), other)
+
+
+def _words(text: str) -> frozenset[str]:
+    """Words without regard to case; the Turkish i is one, as regular expressions have it."""
+    return frozenset(re.findall(r"\w+", text.replace("İ", "i").replace("ı", "i").casefold()))

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_clinical_drift.cases.sharding import Shard
 from pytest_clinical_drift.conversation.runner import BackgroundRunner
 from pytest_clinical_drift.errors import FailureCode, InputError, SubjectError, failure
 from pytest_clinical_drift.gate.collected import CollectedCases
 from pytest_clinical_drift.gate.deciders import deciders_of
 from pytest_clinical_drift.gate.manifest import make_manifest
 from pytest_clinical_drift.gate.run import GateRun
+from pytest_clinical_drift.gate.settings import Settings
 from pytest_clinical_drift.report.figures import value_text
 from pytest_clinical_drift.report.headlines import run_headline
 from pytest_clinical_drift.report.words import label
@@ -25,39 +24,6 @@ from pytest_clinical_drift.verdict.values import Judgement
 if TYPE_CHECKING:
     from pytest_clinical_drift.cases.model import Case
     from pytest_clinical_drift.gate.own_scores import Scores
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What the options of the plugin say, with their defaults."""
-
-    model: str
-    root: Path
-    settings: Mapping[str, str] = field(default_factory=dict)
-    system: Path | None = None
-    probe: Path | None = None
-    cases: Path | None = None
-    thresholds: Path | None = None
-    judges: tuple[str, ...] = ()
-    judge_settings: Mapping[str, str] = field(default_factory=dict)
-    ner: str = "lexicon"
-    embedder: str | None = None
-    stride: int | None = None
-    results: Path = Path("results")
-    store: Path = Path(".clinical-drift/store.sqlite")
-    baseline: Path | None = None
-    repeats: int = 1
-    prices: tuple[float, float] | None = None
-    judge_prices: tuple[float, float] | None = None
-    shard: Shard | None = None
-    budget: str | None = None
-    strict: bool = False
-    turns: int | None = None
-    interludes: Path | None = None
-    single_message: bool = False
-    pdsqi: bool = False
-    record: str = "first-message"
-    probe_every_turn: bool = False
 
 
 class GateResult(RunResult):

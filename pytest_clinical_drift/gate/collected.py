@@ -51,10 +51,6 @@ class CollectedCases:
         """Every conversation."""
         return [run for case in self.cases for run in case.repeats]
 
-    @property
-    def is_full_set(self) -> bool:
-        return len(self._by_id) == len(self.gate.cases)
-
     def judge(self, deciders: Deciders) -> SetVerdict:
         """The verdict on the cases that were run."""
         gate, cases = self.gate, self.cases

@@ -30,7 +30,7 @@ from pytest_clinical_drift.gate.items import (
     case_marks,
     mark_name,
 )
-from pytest_clinical_drift.gate.options import RunSettings
+from pytest_clinical_drift.gate.options import read_settings
 from pytest_clinical_drift.gate.own_scores import own_scores, stop_after_scorer
 from pytest_clinical_drift.gate.publishing import annotate, finish_run, publish_run, report_set, write_summary
 from pytest_clinical_drift.gate.reporting import (
@@ -78,7 +78,7 @@ class ActivePlugin(GroupsPlugin):
     def from_config(cls, config: pytest.Config) -> ActivePlugin:
         """Read the options, check all that needs no model, and decide what is collected."""
         try:
-            run = GateRun(RunSettings(config), partial(own_scores, config))
+            run = GateRun(read_settings(config), partial(own_scores, config))
             selection = take_selection(config, run)
         except (InputError, OSError) as error:
             raise pytest.UsageError(sentence(error)) from None

@@ -15,6 +15,7 @@ import pytest
 
 from pytest_clinical_drift.cases.sharding import parse_shard
 from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.gate.settings import Settings
 
 
 class _Once(argparse.Action):
@@ -90,53 +91,44 @@ def destination(option: str) -> str:
     return option.removeprefix("--").replace("-", "_")
 
 
-class RunSettings:
+def read_settings(config: pytest.Config) -> Settings:
     """What the user asked for: options win over ini keys, paths are relative to where they were written."""
-
-    def __init__(self, config: pytest.Config) -> None:
-        option = config.option
-        self.model: str = option.drift_model
-        self.root = config.rootpath
-        """Results and the project's thresholds are looked up from here."""
-        self.settings = read_pairs([*config.getini("drift_set"), *option.drift_set], "--drift-set")
-        self.system = path_option(config, "drift_system")
-        self.probe = path_option(config, "drift_probe")
-        """The project's own request for a summary; None: the bundled one."""
-        long = _text(config, "drift_cases") == "long"
-        self.cases = Path("long") if long else path_option(config, "drift_cases")
-        """`long` as it is: the bundled long cases."""
-        self.thresholds = path_option(config, "drift_thresholds")
-        self.judges = _judges(config)
-        """Who decides what the rules leave unclear: a judge, reviews, or both."""
-        judge_pairs = [*config.getini("drift_judge_set"), *option.drift_judge_set]
-        self.judge_settings = read_pairs(judge_pairs, "--drift-judge-set")
-        self.ner = _text(config, "drift_ner") or "lexicon"
-        self.embedder: str | None = config.getini("drift_embedder") or None
-        """Model or folder for session goal alignment; None: the default one, where its weights are at hand."""
-        self.stride = _number(config, "drift_nli_stride")
-        self.results = self.root / (_text(config, "drift_results") or "results")
-        self.shard = parse_shard(option.drift_shard) if option.drift_shard is not None else None
-        """The part of the cases that is run; None: all."""
-        of = f"-{self.shard.index}-of-{self.shard.count}" if self.shard else ""  # shards side by side resume their own
-        self.store = self.root / (_text(config, "drift_store") or f".clinical-drift/store{of}.sqlite")
-        self.baseline = path_option(config, "drift_baseline")
-        self.repeats = _number(config, "drift_repeats") or 1
-        self.prices, self.judge_prices = (
-            _prices(config, option) for option in ("--drift-prices", "--drift-judge-prices")
-        )
-        """Of a million prompt and completion tokens, in whatever currency."""
-        self.budget = _text(config, "drift_budget")
-        """Time, tokens or cost of the run at most."""
-        self.strict = switched_on(config, "drift_strict")
-        self.turns = _number(config, "drift_turns")
-        """Turns to which every case is stretched; None: its own."""
-        self.interludes = path_option(config, "drift_interludes")
-        if self.interludes is not None and self.turns is None:
-            raise InputError("--drift-interludes needs --drift-turns N: interludes fill the turns that a case lacks")
-        self.single_message = switched_on(config, "drift_single_message")
-        self.pdsqi = switched_on(config, "drift_pdsqi")
-        self.record = _one_of(config, "drift_record", RECORD_PLACES)
-        self.probe_every_turn = _probes(config) == "all"
+    option, root = config.option, config.rootpath
+    shard = parse_shard(option.drift_shard) if option.drift_shard is not None else None
+    of = f"-{shard.index}-of-{shard.count}" if shard else ""  # shards side by side resume their own
+    long = _text(config, "drift_cases") == "long"
+    settings = Settings(
+        model=option.drift_model,
+        root=root,
+        settings=read_pairs([*config.getini("drift_set"), *option.drift_set], "--drift-set"),
+        system=path_option(config, "drift_system"),
+        probe=path_option(config, "drift_probe"),
+        cases=Path("long") if long else path_option(config, "drift_cases"),
+        thresholds=path_option(config, "drift_thresholds"),
+        judges=_judges(config),
+        judge_settings=read_pairs([*config.getini("drift_judge_set"), *option.drift_judge_set], "--drift-judge-set"),
+        ner=_text(config, "drift_ner") or "lexicon",
+        embedder=config.getini("drift_embedder") or None,
+        stride=_number(config, "drift_nli_stride"),
+        results=root / (_text(config, "drift_results") or "results"),
+        store=root / (_text(config, "drift_store") or f".clinical-drift/store{of}.sqlite"),
+        baseline=path_option(config, "drift_baseline"),
+        repeats=_number(config, "drift_repeats") or 1,
+        prices=_prices(config, "--drift-prices"),
+        judge_prices=_prices(config, "--drift-judge-prices"),
+        shard=shard,
+        budget=_text(config, "drift_budget"),
+        strict=switched_on(config, "drift_strict"),
+        turns=_number(config, "drift_turns"),
+        interludes=path_option(config, "drift_interludes"),
+        single_message=switched_on(config, "drift_single_message"),
+        pdsqi=switched_on(config, "drift_pdsqi"),
+        record=_one_of(config, "drift_record", RECORD_PLACES),
+        probe_every_turn=_probes(config) == "all",
+    )
+    if settings.interludes is not None and settings.turns is None:
+        raise InputError("--drift-interludes needs --drift-turns N: interludes fill the turns that a case lacks")
+    return settings
 
 
 def _text(config: pytest.Config, name: str) -> str | None:

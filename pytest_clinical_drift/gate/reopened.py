@@ -11,6 +11,7 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
+from pytest_clinical_drift.evidence.leaks import names_of
 from pytest_clinical_drift.gate.collected import CollectedCases
 from pytest_clinical_drift.judging.opinions import Ruling
 from pytest_clinical_drift.judging.people import people_questions, questions_of
@@ -110,7 +111,8 @@ def reopen(folder: Path) -> Reopened:
     inputs, result = read_inputs(folder), read_results(folder)
     _check_inputs(folder, inputs, result.manifest)
     known = {(run.case_id, run.repeat): run for run in result.runs}
-    cases = {case.id: case for case in inputs.cases if any(case.id == case_id for case_id, _ in known)}
+    held = {case_id for case_id, _ in known}
+    cases, names = {case.id: case for case in inputs.cases if case.id in held}, names_of(inputs.cases)
     scorer = Scorer(inputs.stride, load_extractor(inputs.ner))
     deciding = frozenset(inputs.deciders.deciding)
     given = {(stored.case_id, stored.repeat): stored for stored in inputs.judged}
@@ -121,7 +123,7 @@ def reopen(folder: Path) -> Reopened:
             case, stored = cases[transcript.case_id], given[key]
             findings = scorer.find(case, transcript)
             judgement = stored.judgement()
-            people = people_questions(case, transcript, findings, inputs.cases)
+            people = people_questions(case, transcript, findings, names)
             judged = JudgedConversation(findings, judgement, stored.canaries, people)
             asked = questions_of(case, transcript, judgement, window=inputs.window)
             questions = (*asked.values(), *people)

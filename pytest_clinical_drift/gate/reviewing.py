@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from pytest_clinical_drift.gate.review_plan import decisions_in, review_items, s
 from pytest_clinical_drift.judging.opinions import Opinion, State
 from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, read_reviews
 from pytest_clinical_drift.report.headlines import run_headline
-from pytest_clinical_drift.report.review_page import FILE_NAME, render_review
+from pytest_clinical_drift.report.review_page import FILE_NAME, ReviewItem, is_large, render_review, render_texts
 from pytest_clinical_drift.report.reviews import change_lines
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.results.files import read_results, write_atomically
@@ -42,12 +43,27 @@ def write_review_page(results: Path, out: Path | None, say: Say, *, parts: int =
     place, headline = out or results / FILE_NAME, run_headline(run.result)
     for number, part in enumerate(split_items(items, parts) if parts > 1 else [items], start=1):
         name = f"part {number} of {parts}" if parts > 1 else ""
-        page = render_review(part, manifest=run.inputs.manifest, slug=run.inputs.slug, headline=headline, part=name)
+        file = place.with_stem(f"{place.stem}-{number}") if parts > 1 else place
+        beside = _write_texts(part, file)
+        page = render_review(
+            part, manifest=run.inputs.manifest, slug=run.inputs.slug, headline=headline, part=name, beside=beside
+        )
         findings = counted(sum(item.lead for item in part), "finding")
         say(f"{findings} on {counted(len({item.screen for item in part}), 'screen')}, {counted(len(part), 'question')}")
-        file = place.with_stem(f"{place.stem}-{number}") if parts > 1 else place
         say(f"written: {write_atomically(file, page)}")
     return 0
+
+
+def _write_texts(items: Sequence[ReviewItem], page: Path) -> str:
+    """The folder beside a large page with the texts of each case; none for a page that holds its own."""
+    folder = page.with_name(f"{page.stem}_texts")
+    shutil.rmtree(folder, ignore_errors=True)  # of a page that was written here before
+    if not is_large(items):
+        return ""
+    folder.mkdir(parents=True)
+    for name, script in render_texts(items):
+        (folder / name).write_text(script, encoding="utf-8")
+    return folder.name
 
 
 def _last_decisions(results: Path, last: Path | None) -> dict[tuple[str, str], list[Opinion]]:

@@ -22,7 +22,7 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
 from pytest_clinical_drift.gate.deciders import judge_policy
 from pytest_clinical_drift.gate.own_scores import Scores
-from pytest_clinical_drift.gate.settings import GateSettings
+from pytest_clinical_drift.gate.settings import Settings
 from pytest_clinical_drift.judging.prompts import prompt_hash
 from pytest_clinical_drift.judging.session import Group, JudgedConversation, JudgeSession
 from pytest_clinical_drift.results.files import check_comparable, load_baseline
@@ -43,7 +43,7 @@ from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_th
 class GateRun:
     """The parts of a run; nothing is loaded or contacted before `check`."""
 
-    def __init__(self, settings: GateSettings, own_scores: Callable[[Case, Transcript], Scores]) -> None:
+    def __init__(self, settings: Settings, own_scores: Callable[[Case, Transcript], Scores]) -> None:
         """`own_scores` asks the project for figures of its own on a conversation."""
         self.settings = settings
         self.spec: Spec = parse_spec(settings.model)
@@ -180,7 +180,7 @@ class GateRun:
         }
 
 
-def _plan(settings: GateSettings, system_prompt: str | None, spec: Spec) -> Plan:
+def _plan(settings: Settings, system_prompt: str | None, spec: Spec) -> Plan:
     """How the conversations are held; a record beside the messages needs a subject that takes it."""
     place = next(known for known in get_args(RecordPlace) if known == settings.record)
     if place == "context" and spec.kind not in ("python", "control", "replay"):

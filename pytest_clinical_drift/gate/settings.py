@@ -1,68 +1,51 @@
-"""What a run has to be told, whoever tells it: pytest's options or a Python call."""
+"""What a run is asked for, by pytest's options or by a Python call."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from pytest_clinical_drift.cases.sharding import Shard
 
 
-class GateSettings(Protocol):
-    """Read by the parts of a run; `gate.options` reads it from pytest, `gate.api` from arguments."""
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The options of the plugin, with their defaults; paths are resolved."""
 
-    @property
-    def model(self) -> str: ...
-    @property
-    def root(self) -> Path: ...
-    @property
-    def settings(self) -> Mapping[str, str]: ...
-    @property
-    def system(self) -> Path | None: ...
-    @property
-    def probe(self) -> Path | None: ...
-    @property
-    def cases(self) -> Path | None: ...
-    @property
-    def thresholds(self) -> Path | None: ...
-    @property
-    def judges(self) -> tuple[str, ...]: ...
-    @property
-    def judge_settings(self) -> Mapping[str, str]: ...
-    @property
-    def ner(self) -> str: ...
-    @property
-    def embedder(self) -> str | None: ...
-    @property
-    def stride(self) -> int | None: ...
-    @property
-    def results(self) -> Path: ...
-    @property
-    def store(self) -> Path: ...
-    @property
-    def baseline(self) -> Path | None: ...
-    @property
-    def repeats(self) -> int: ...
-    @property
-    def prices(self) -> tuple[float, float] | None: ...
-    @property
-    def judge_prices(self) -> tuple[float, float] | None: ...
-    @property
-    def shard(self) -> Shard | None: ...
-    @property
-    def budget(self) -> str | None: ...
-    @property
-    def strict(self) -> bool: ...
-    @property
-    def turns(self) -> int | None: ...
-    @property
-    def interludes(self) -> Path | None: ...
-    @property
-    def single_message(self) -> bool: ...
-    @property
-    def pdsqi(self) -> bool: ...
-    @property
-    def record(self) -> str: ...
-    @property
-    def probe_every_turn(self) -> bool: ...
+    model: str
+    root: Path
+    """Results and the project's thresholds are looked up from here."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    system: Path | None = None
+    probe: Path | None = None
+    """The project's own request for a summary; None: the bundled one."""
+    cases: Path | None = None
+    """`long` as it is: the bundled long cases."""
+    thresholds: Path | None = None
+    judges: tuple[str, ...] = ()
+    """Who decides what the rules leave unclear: a judge, reviews, or both."""
+    judge_settings: Mapping[str, str] = field(default_factory=dict)
+    ner: str = "lexicon"
+    embedder: str | None = None
+    """Model or folder for session goal alignment; None: the default one, where its weights are at hand."""
+    stride: int | None = None
+    results: Path = Path("results")
+    store: Path = Path(".clinical-drift/store.sqlite")
+    baseline: Path | None = None
+    repeats: int = 1
+    prices: tuple[float, float] | None = None
+    """Of a million prompt and completion tokens, in whatever currency."""
+    judge_prices: tuple[float, float] | None = None
+    shard: Shard | None = None
+    """The part of the cases that is run; None: all."""
+    budget: str | None = None
+    """Time, tokens or cost of the run at most."""
+    strict: bool = False
+    turns: int | None = None
+    """Turns to which every case is stretched; None: its own."""
+    interludes: Path | None = None
+    single_message: bool = False
+    pdsqi: bool = False
+    record: str = "first-message"
+    probe_every_turn: bool = False

@@ -17,10 +17,10 @@ from pytest_clinical_drift.results.releases import (
     RELEASE_FILE,
     Decision,
     Release,
+    made_of,
     read_release,
     record_hash,
     rereads_in,
-    tested_by,
     write_release,
 )
 from pytest_clinical_drift.results.sheet import read_sheet
@@ -56,7 +56,7 @@ def sign(
         verdict=result.verdict,
         hazards=tuple(dict.fromkeys((*sheet.hazards, *result.hazards))),
         rereads=rereads_in(result),
-        tested=tested_by(result.manifest),
+        tested=made_of(result.manifest),
     )
     file = write_release(results, release)
     try:
@@ -111,7 +111,7 @@ def _check_decision(result: RunResult, decision: Decision, expires: datetime.dat
     if decision == "reject":
         return
     if result.deciders.control:
-        raise InputError("sign: an instrument check is no model to release")
+        raise InputError("sign: an instrument check is not a model to release")
     if result.verdict not in (Verdict.PASS, Verdict.CAUTION) and not (
         decision == "accept-until" and conditions.strip()
     ):

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Literal
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.gate.api import Settings
 from pytest_clinical_drift.gate.calibrate import calibrate, labelled_set
 from pytest_clinical_drift.gate.estimate import estimate
 from pytest_clinical_drift.gate.items import STUDY
 from pytest_clinical_drift.gate.run import GateRun
+from pytest_clinical_drift.gate.settings import Settings
 from pytest_clinical_drift.judging.calibrating import CALIBRATIONS
 from pytest_clinical_drift.report.page import text_lines
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.evidence.finding_types import Findings
 from pytest_clinical_drift.evidence.findings import visible
-from pytest_clinical_drift.evidence.leaks import Leak, find_leaks, names_of
+from pytest_clinical_drift.evidence.leaks import Leak, find_leaks
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.material import messages_of
 from pytest_clinical_drift.judging.opinions import Raised, Ruling, State
@@ -31,10 +31,10 @@ def questions_for_people(
 
 
 def people_questions(
-    case: Case, transcript: Transcript, findings: Findings, cases: Iterable[Case]
+    case: Case, transcript: Transcript, findings: Findings, names: Mapping[str, str]
 ) -> tuple[Question, ...]:
-    """The questions of one conversation for people, with the names of all patients of the set."""
-    leaks = find_leaks(case, transcript, names_of(cases))
+    """The questions of one conversation for people; `names` are those of all patients of the set, by case."""
+    leaks = find_leaks(case, transcript, names)
     return tuple(questions_for_people(case, transcript, findings, leaks))
 
 

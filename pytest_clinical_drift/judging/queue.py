@@ -189,6 +189,7 @@ class JudgeQueue:
             running.wanted = [ask.key for ask in asks]
             fresh = [ask for ask in dict.fromkeys(asks) if not self._known(ask)]
             running.missing = {ask.key for ask in asks if ask.key not in self._answers}
+            waits = bool(running.missing)  # seen later, it may be empty already: whoever delivered it goes on
             for key in running.missing:
                 self._waiting.setdefault(key, []).append(running)
             if fresh and not self._with_judge:
@@ -197,7 +198,7 @@ class JudgeQueue:
         for to, line in self._lines.items():
             if asked := [Asked(ask.item, ask.wording, ask.to) for ask in fresh if ask.to == to]:
                 line.put(asked)
-        return bool(running.missing)
+        return waits
 
     def _known(self, ask: Ask) -> bool:
         """Whether an ask needs no asking: answered, under way, stored, or certain to fail."""

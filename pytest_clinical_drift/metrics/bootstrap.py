@@ -3,8 +3,17 @@
 The limits are BCa (bias-corrected and accelerated). Two things keep them honest with a few dozen groups, where plain
 BCa is too narrow: the normal quantile is replaced by Student's t, with fewer degrees of freedom the heavier the tails
 of what was seen, and it is stretched by sqrt((n + c) / (n - 1)), with a larger c for the bad end, on which a PASS
-rests. The stretch is calibrated: `benchmarks/decisions.py` measures what it is worth. With `corrected=False` the
-limits are those of `scipy.stats.bootstrap(method="BCa")`.
+rests. With `corrected=False` the limits are those of `scipy.stats.bootstrap(method="BCa")`.
+
+c = 0 with Student's t is the correction for narrowness of T. Hesterberg, "What Teachers Should Know About the
+Bootstrap", The American Statistician 69 (2015) 371-386, section 4. c = 6 at the bad end is wider, never narrower, than
+that. What each is worth, as the share of 1,500 sets whose lower limit lies above the truth (nominal 0.025; recall of
+85 % of the cases is Beta(30, 1.5), of the others Beta(6, 4); `python -m benchmarks.decisions` prints the table):
+
+    cases          17     20     30     40     60    100
+    BCa         0.085  0.075  0.051  0.039  0.039  0.028
+    c = 0       0.071  0.060  0.037  0.023  0.029  0.023
+    c = 6       0.062  0.054  0.031  0.019  0.025  0.019
 """
 
 from __future__ import annotations
@@ -21,7 +30,7 @@ Table = NDArray[np.float64]
 
 RESAMPLES = 10_000
 STRETCH_BAD, STRETCH_GOOD = 6.0, 1.0
-"""Units by which the end towards the worst value, and the other, reach further."""
+"""c of the end towards the worst value, and of the other; see the table above."""
 
 _CHUNK = 4_000_000
 """Most draws held at once, which bounds the memory for large sets."""

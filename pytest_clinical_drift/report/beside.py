@@ -1,4 +1,4 @@
-"""What stands beside the verdict and is never gated: the shape of the curve, repeats, the baseline, the sanity band."""
+"""What is shown beside the verdict and never gated: the mean curve, repeats, the baseline, the sanity band."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def _row(name: str, result: RunResult) -> tuple[str, ...]:
         "–" if slope is None else number("drift_slope", slope),
         f"{'–' if rate is None else format(rate, '.3f')} ({result.knowledge_conflict_pairs})",
         f"{severe} ({waiting})",
-        " / ".join(str(count) for count in _states(result)),
+        " / ".join(str(count) for count, _ in result.findings.values()) or "–",
         run_headline(result),
     )
 
@@ -135,11 +135,6 @@ def _cases_with(result: RunResult, state: AlarmState) -> int:
         any(event.metric in SEVERE and event.state == state for run in case.repeats for event in run.events)
         for case in result.cases
     )
-
-
-def _states(result: RunResult) -> list[int]:
-    states = [alarm.state for run in result.runs for alarm in run.alarms]
-    return [states.count(state) for state in AlarmState]
 
 
 def _difference(item: RunDifference) -> tuple[str, ...]:

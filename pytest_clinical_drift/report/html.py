@@ -69,7 +69,7 @@ def render_report(
         **sign_values(result, standing, groups),
         diagnosis=reason_text(result.diagnosed),
         reviewed=review_sentence(result.reviewed) if result.reviewed else "",
-        grounds=rests_on_lines(result),
+        basis_lines=rests_on_lines(result),
         judge_line=judge_line(judge, result.counts),
         judge_rows=limit_rows(judge),
         share_names=list(words("shares").values()),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,10 @@ from pytest_clinical_drift.report.sentences import who
 from pytest_clinical_drift.report.words import words
 
 FILE_NAME = "review.html"
+ONE_PAGE = 2_000_000
+"""Characters of texts that one page holds; the texts of a larger review are in files beside it, one for each case."""
+_BESIDE = ("before", "text", "earlier", "message", "messages", "record", "why", "opinions", "last")
+"""What is loaded when a question is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +54,28 @@ class ReviewItem:
     """What people said on this fact or demand in the last release; shown once it is answered."""
 
 
-def render_review(items: Sequence[ReviewItem], *, manifest: str, slug: str, headline: str, part: str = "") -> str:
-    """The page's HTML; `manifest` is the hash that every record of it carries."""
+def is_large(items: Sequence[ReviewItem]) -> bool:
+    """Whether the texts go into files beside the page."""
+    told = (item.question.text + (item.question.earlier or "") + item.messages + item.record for item in items)
+    return sum(map(len, told)) > ONE_PAGE
+
+
+def render_texts(items: Sequence[ReviewItem]) -> Iterator[tuple[str, str]]:
+    """Name and content of the script of each case that a large page loads; ids of cases are fit for file names."""
+    of_case: dict[str, dict[str, Any]] = {}
+    for item in items:
+        plain = _plain(item)
+        of_case.setdefault(item.question.case_id, {})[item.question.id] = {name: plain[name] for name in _BESIDE}
+    for case_id, texts in of_case.items():
+        yield f"{case_id}.js", f"reviewTexts({json.dumps(case_id)}, {json.dumps(texts, ensure_ascii=True)});\n"
+
+
+def render_review(
+    items: Sequence[ReviewItem], *, manifest: str, slug: str, headline: str, part: str = "", beside: str = ""
+) -> str:
+    """The page's HTML; `manifest` is the hash that every record of it carries, `beside` the folder of its texts."""
     kinds = words("kinds")
+    later = frozenset(_BESIDE if beside else ())
     data = {
         "manifest": manifest,
         "part": part,
@@ -61,13 +84,13 @@ def render_review(items: Sequence[ReviewItem], *, manifest: str, slug: str, head
         "questions": {kind: entry["question"] for kind, entry in kinds.items()},
         "captions": {kind: entry["caption"] for kind, entry in kinds.items() if "caption" in entry},
         "answers": {kind: _answers(kind) for kind in kinds},
-        "items": [_plain(item) for item in items],
+        "beside": beside,
+        "items": [{name: value for name, value in _plain(item).items() if name not in later} for item in items],
     }
     # inside a script element only "<" could end the text or open a comment
     text = json.dumps(data, ensure_ascii=True).replace("<", "\\u003c")
-    return (
-        environment().get_template("review.html.j2").render(data=Markup(text), slug=slug, items=len(items), part=part)
-    )
+    page = environment().get_template("review.html.j2")
+    return page.render(data=Markup(text), slug=slug, items=len(items), part=part, beside=beside)
 
 
 def _answers(kind: str) -> list[dict[str, Any]]:

@@ -78,8 +78,8 @@ def _breach(kind: str, rule: str, what: str, source: Alarm | Event) -> str:
         return f"{named} ruled out by {broken}{_brackets(source.grade)}"
     if source.finder in _SUSPECTED and source.state != AlarmState.CONFIRMED:
         return f'{_SUSPECTED[source.finder]} "{broken}"{_brackets(why)}'
-    named = f"recommends {one_line(what)}" if what and what.lower() not in rule.lower() else "recommends"
-    return f'{named} against the demand not to "{broken}"{_brackets(why)}'
+    named = f"{one_line(what)}, which" if what and what.lower() not in rule.lower() else "what"
+    return f'recommends {named} it must not: "{broken}"{_brackets(why)}'
 
 
 def alarm_title(alarm: Alarm) -> str:

@@ -14,7 +14,7 @@ from pytest_clinical_drift.report.memory import horizon_texts, memory_chart, sch
 from pytest_clinical_drift.report.reasons import reason_texts
 from pytest_clinical_drift.report.svg import Line, curve_chart, limit_levels
 from pytest_clinical_drift.results.models import RunResult
-from pytest_clinical_drift.results.releases import Standing, tested_by
+from pytest_clinical_drift.results.releases import Standing, made_of
 from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.verdict.metric_table import SEVERE
 
@@ -40,7 +40,7 @@ def sign_values(result: RunResult, standing: Standing, groups: Sequence[AlarmGro
         "hazards_of": hazards_of,
         "shown_words": _words(result),
         "severe_figures": [item for item in result.judgements if item.metric in SEVERE],
-        "tested": tested_by(result.manifest),
+        "tested": made_of(result.manifest),
         "external": external_tables(result.manifest.judged),
         "recall_chart": recall_chart(result),
         "memory_chart": memory_chart(result),

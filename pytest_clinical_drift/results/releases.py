@@ -134,7 +134,7 @@ def record_hash(folder: Path) -> str:
         raise InputError(f"{file}: cannot be read ({error.strerror})") from None
 
 
-def tested_by(manifest: Manifest) -> dict[str, str]:
+def made_of(manifest: Manifest) -> dict[str, str]:
     """What a run was made of, in the order in which a reader asks; what a replay does not know is "not recorded"."""
     hashes, judge = manifest.hashes, manifest.judged
     unknown = "not recorded" if manifest.model.startswith("replay:") else "none"
@@ -208,7 +208,7 @@ def rereads_in(result: RunResult) -> tuple[int, int]:
 
 
 def _rereads(result: RunResult, sha256: str, home: Path | None) -> Rereads | None:
-    now = tested_by(result.manifest)
+    now = made_of(result.manifest)
     pooled = {sha256: rereads_in(result)}
     for file in releases_below(home) if home else ():
         release = _readable(file)
@@ -228,7 +228,7 @@ def _last_release(result: RunResult, sha256: str, sheet: Sheet, home: Path | Non
     signature: SignatureState = "not checked"
     if sheet.allowed_signers and has_keygen():
         signature = "valid" if is_signed_by(file, release.signer, sheet.allowed_signers) else "invalid"
-    now = tested_by(result.manifest)
+    now = made_of(result.manifest)
     changes = [Change(what, release.tested.get(what, "not recorded"), value) for what, value in now.items()]
     return LastRelease(release, signature, tuple(change for change in changes if change.before != change.now))
 

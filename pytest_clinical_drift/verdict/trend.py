@@ -1,4 +1,4 @@
-"""What stands beside the verdict and is never gated: the set's curve and its shape, repeats that disagree."""
+"""What is shown beside the verdict and is never gated: the set's curve, repeats that disagree."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.metrics.drift import SlopeFit
 from pytest_clinical_drift.metrics.horizon import early_slope
 from pytest_clinical_drift.metrics.recall import mean_curve
-from pytest_clinical_drift.metrics.shape import Shape, fit_shape
 from pytest_clinical_drift.metrics.stats import Spread, mean_interval, repeat_spread
 from pytest_clinical_drift.scoring.assessment import Curve
 from pytest_clinical_drift.verdict.case import judge_case
@@ -28,13 +27,8 @@ class Trend:
     """By turn, at scheduled probes."""
     line: SlopeFit | None
     """Through turns 1 to 20, of shorter cases the whole curve."""
-    shape: Shape
-    case_shapes: dict[str, Shape]
-    """The shape of every case's own curve by case id; steady ones and those too short to tell are left out."""
     band: tuple[tuple[float, float] | None, ...]
     """Interval of the mean on every turn, over the cases that have a value there."""
-    shape_to: int = 0
-    """Last turn of the shape: beyond it fewer than half of the cases go on."""
     memory: Memory | None = None
     """How long facts are remembered; None where no case was finished."""
 
@@ -56,20 +50,13 @@ def set_trend(
         for repeats in cases
     }
     mean = tuple(mean_curve(curves.values()))
-    shapes = {case_id: fit_shape(curve) for case_id, curve in curves.items()}
-    changing = {name: shape for name, shape in shapes.items() if shape.kind not in ("none", "too short")}
     grouped = [(curve, repeats[0].group) for curve, repeats in zip(curves.values(), cases, strict=True)]
     band = tuple(
         _limits([(curve[turn], group) for curve, group in grouped if turn < len(curve)], confidence)
         for turn in range(len(mean))
     )
-    wide = [
-        value if 2 * sum(turn < len(curve) for curve in curves.values()) >= len(curves) else None
-        for turn, value in enumerate(mean)
-    ]
-    shape_to = max((turn for turn, value in enumerate(wide, start=1) if value is not None), default=0)
     memory = memory_of(cases, case_set, limit=limit, confidence=confidence)
-    return Trend(mean, early_slope(mean), fit_shape(wide), changing, band, shape_to, memory)
+    return Trend(mean, early_slope(mean), band, memory)
 
 
 def _limits(values: Sequence[tuple[float | None, str]], confidence: float) -> tuple[float, float] | None:

@@ -286,7 +286,7 @@ def test_rules_for_replies() -> None:
     """A rule that only a judge can see broken, wordings that nobody would hit, no rules at all."""
 
     def vague(data: dict[str, Any]) -> None:
-        data["turns"][7]["expect"] = {"must_not": [{"text": "refuse amoxicillin", "severity": "minor"}]}
+        data["turns"][7]["expect"] = {"must_not": [{"text": "stop amlodipine when it swells", "severity": "minor"}]}
 
     level, place, text = only(broken(vague))
     assert (level, place) == ("warning", "turn 8")

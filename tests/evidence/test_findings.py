@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from pytest_clinical_drift.cases.model import Case, facts_at
+from pytest_clinical_drift import assess_retention, judge_conflict
+from pytest_clinical_drift.cases.model import Case, CriticalEntity, FactState, facts_at
 from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.evidence.entities.scores import EntityScorer
 from pytest_clinical_drift.evidence.finding_types import FactFinding, Findings
@@ -149,3 +150,39 @@ def test_words_to_a_grader_are_found(text: str, found: bool) -> None:
     """In a reply or a summary; a judge or a rating in the patient's life is none."""
     assert bool(talk([text]).addresses) is found
     assert bool(talk(["Hello."], [text]).addresses) is found
+
+
+WHOLE = {
+    "German": "Die Patientin ist gegen Penicillin allergisch (Anaphylaxie) und nimmt Sertralin 50 mg einmal täglich. "
+    "Sie hat Asthma, und der HbA1c ist bei 58 mmol/mol.",
+    "French": "La patiente est allergique à la pénicilline (anaphylaxie) et prend de la sertraline 50 mg une fois par "
+    "jour. Elle a de l'asthme, et son HbA1c est de 58 mmol/mol.",
+    "Spanish": "La paciente es alérgica a la penicilina (anafilaxia) y toma sertralina 50 mg una vez al día. Tiene "
+    "asma, y su HbA1c es de 58 mmol/mol.",
+}
+TEXTS = (
+    "penicillin allergy (anaphylaxis)",
+    "sertraline 50 mg once daily",
+    "asthma",
+    "HbA1c 58 mmol/mol",
+    "no diabetes",
+)
+
+
+@pytest.mark.parametrize("language", WHOLE)
+def test_nothing_is_certain_in_another_language(language: str) -> None:
+    """Rules read English only, and say so; a judge decides on what such a summary states."""
+    states = [FactState(fact=CriticalEntity(id=text, text=text, hard_stop=True)) for text in TEXTS]
+    for finding in find_facts(WHOLE[language], states):
+        assert (finding.certain, finding.reason) == (False, "rules read English only")
+    assert {(r.certain, r.reason) for r in assess_retention(WHOLE[language], TEXTS)} == {
+        (False, "rules read English only")
+    }
+    assert judge_conflict(WHOLE[language], WHOLE[language]).reason == "rules read English only"
+
+
+def test_the_language_of_the_case_counts_for_texts_that_show_none() -> None:
+    """ "Ruht." is too short to show its language."""
+    states = [FactState(fact=CriticalEntity(id=text, text=text)) for text in TEXTS]
+    assert not any(finding.certain for finding in find_facts("Ruht.", states, "de"))
+    assert any(finding.certain for finding in find_facts("", states))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from pytest_clinical_drift.judging.audit import audit, audit_count, audit_rates
 from pytest_clinical_drift.judging.opinions import Raised, State
 from pytest_clinical_drift.judging.points import RuleRaise
 from pytest_clinical_drift.judging.procedure import ConversationJudgement, Judges, judge_conversation
+from pytest_clinical_drift.judging.protocol import Asked
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import OFFLINE, JudgeQueue
 from pytest_clinical_drift.judging.readings import Reading, readings_of, windows_of
@@ -266,3 +268,25 @@ def test_an_error_in_a_procedure_reaches_who_waits_for_it() -> None:
 
     with pytest.raises(ValueError, match="no such case"):
         run(broken())
+
+
+def test_answers_that_arrive_while_they_are_asked_for_take_a_procedure_further_once() -> None:
+    """Taken further twice, a finished procedure would lose its result."""
+    queue, talk = JudgeQueue(ScriptedJudge()), transcript()
+    line = queue._lines["reader"]
+    put = line.put
+
+    def put_and_wait(asked: Sequence[Asked]) -> None:
+        put(asked)
+        while any(one.key not in queue._answers for one in asked):
+            time.sleep(0.001)
+
+    line.put = put_and_wait  # type: ignore[method-assign]
+    queue.start("talk", judge_conversation(CASE, readings_of(CASE, talk), windows_of(CASE, talk), [], JUDGES))
+    running = queue._groups["talk"]
+    while not running.done:
+        time.sleep(0.001)
+    queue._worker.submit(lambda: None).result()  # whatever else was to be taken further
+    found = queue.wait("talk")
+    queue.stop()
+    assert isinstance(found, ConversationJudgement)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from small_project import ARGUMENTS, Project, add_to_model, replies_counted, results_file
+from engine_server import ChatServer
+from small_project import ARGUMENTS, RULES_ONLY, Project, add_to_model, replies_counted, results_file
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.subjects.budget import Budget, Limits, read_limits
@@ -41,6 +42,26 @@ def test_a_run_stops_in_time_and_goes_on_later(project: Project, monkeypatch: py
     assert second.ret == 0
     assert replies_counted(pytester) == 24
     assert results_file(pytester.path).exists()
+
+
+@pytest.mark.parametrize(
+    ("budget", "what"), [("2h,tokens=100", "tokens"), ("2h,cost=0.0001", "cost")], ids=["tokens", "cost"]
+)
+def test_a_server_that_counts_its_tokens(project: Project, budget: str, what: str) -> None:
+    """24 tokens a reply, a millionth each: used up after 5 replies and what was under way; then the rest."""
+    pytester = project()
+    with ChatServer(delay=0.02) as server:
+        arguments = ("--model", f"server:m@{server.url}", *RULES_ONLY[2:], "--drift-prices", "1,1")
+        first = pytester.runpytest(*arguments, "--drift-budget", budget)
+        asked = len(server.requests)
+        assert first.ret == 6
+        first.stdout.fnmatch_lines(
+            [f"*the budget ({budget}) was used up: {what}; finished: 0 of 3 cases; * new replies of 24"]
+        )
+        assert 5 <= asked <= 5 + 2 * 3
+        second = pytester.runpytest(*arguments)
+    assert second.ret in (1, 7)
+    assert len(server.requests) == len(set(server.requests)) == 24
 
 
 @pytest.mark.parametrize("option", ["tokens=100", "cost=1"])

@@ -65,7 +65,7 @@ def test_open_questions_come_first_and_the_severe_before_others(rules_run: Any, 
     assert groups.count() == rules_run.record["to_read"] > 0
     severe = ["severe" in (group.get_attribute("class") or "").split() for group in groups.all()]
     assert severe == sorted(severe, reverse=True)
-    headings = page.locator("h2").all_inner_texts()
+    headings = page.locator("main > section:not(.sheet) h2").all_inner_texts()
     assert headings.index("Open questions") < headings.index("Confirmed alarms") < headings.index("Cases")
 
 
@@ -73,7 +73,7 @@ def test_words_are_marked_in_the_full_text_of_the_reply(rules_run: Any, browser:
     """A forbidden medicine: what is recommended, what rules it out, and the words within the whole reply."""
     page, _, _ = open_page(browser, rules_run.page)
     alarm = page.locator("details.alarm", has_text="recommends ibuprofen, ruled out by diclofenac intolerance").first
-    alarm.locator("summary").click()
+    alarm.evaluate("item => { item.open = true }")
     marked = alarm.locator("mark.state-open").all_inner_texts()
     assert any("ibuprofen" in text.lower() for text in marked)
     told = next(run for case in rules_run.record["cases"] for run in case["repeats"] if "colitis" in run["case_id"])
@@ -217,3 +217,8 @@ def test_comparison_page_is_self_contained_and_accessible(
     found = axe.Axe().run(page).response["violations"]
     assert [item["id"] for item in found if item["impact"] in ("serious", "critical")] == []
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    for wide in (320, 390, 768, 1024, 1280, 1920):
+        page.set_viewport_size({"width": wide, "height": 900})
+        cells = "[...document.querySelectorAll('.wraps td, .wraps tbody th')]"
+        inside = "cell.getBoundingClientRect().right <= window.innerWidth && cell.scrollWidth <= cell.clientWidth + 1"
+        assert page.evaluate(f"{cells}.every(cell => {inside})"), wide

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from made import conversation, flat
 from records import judged, limits, record
 
@@ -12,7 +11,6 @@ from pytest_clinical_drift.report.beside import beside_lines
 from pytest_clinical_drift.report.clean import one_line, printable
 from pytest_clinical_drift.report.figures import judged_text, value_text, worse_text
 from pytest_clinical_drift.report.judge_text import judge_line, limit_rows
-from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.svg import Level, Line, curve_chart, limit_levels, sparkline
 from pytest_clinical_drift.report.words import counted, listed
 from pytest_clinical_drift.verdict.states import FigureState
@@ -78,27 +76,10 @@ def test_levels_are_the_limits_in_force() -> None:
     assert limit_levels(None) == []
 
 
-@pytest.mark.parametrize(
-    ("shape", "text"),
-    [
-        ({"kind": "none", "start": 0.98, "end": 0.98}, "steady at 0.98"),
-        ({"kind": "linear", "start": 0.99, "end": 0.8}, "falls evenly: 0.99 → 0.80"),
-        ({"kind": "step", "start": 0.9, "end": 0.4, "turn": 6}, "cliff at turn 6: 0.90 → 0.40"),
-        ({"kind": "step", "start": 0.4, "end": 0.9, "turn": 6}, "jump at turn 6: 0.40 → 0.90"),
-        ({"kind": "too short", "start": None, "end": None}, "too few turns to tell a shape"),
-    ],
-)
-def test_shape_in_words(shape: dict[str, object], text: str) -> None:
-    """Each shape by its own figures."""
-    whole = {"half_life": None, "floor": None, "turn": None, **shape}
-    assert text_lines("beside.txt.j2", "shape", s=whole) == [text]
-
-
-def test_cliffs_are_counted_by_shape() -> None:
-    """One of two cases falls off a cliff at turn 6."""
+def test_line_of_the_mean_curve_is_shown() -> None:
+    """Mean of a cliff of 0.6 and a steady case: β = -0.3 · 12.5 / 82.5."""
     fall = conversation("falls", [1.0] * 5 + [0.4] * 5)
-    lines = beside_lines(record(fall, flat("stays")))
-    assert "  cliffs in 1 case, such as falls: cliff at turn 6: 1.00 → 0.40" in lines
+    assert "mean curve, turns 1 to 10: β -0.045, R² 0.76" in beside_lines(record(fall, flat("stays", 1.0)))
 
 
 def test_printable_shows_what_would_steer() -> None:

@@ -17,6 +17,7 @@ from pytest_clinical_drift.gate.reviewing import rejudge
 from pytest_clinical_drift.judging.answers import KINDS, PEOPLE_ONLY, UNSURE
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.reviews import read_reviews
+from pytest_clinical_drift.report import review_page
 from pytest_clinical_drift.report.review_page import ReviewItem, render_review
 from pytest_clinical_drift.report.words import words
 
@@ -316,3 +317,35 @@ def test_marks_find_the_quoted_words(text: str, quote: str, marked: list[str]) -
     pieces = shown(text, quote)
     assert pieces[1::2] == marked
     assert "".join(pieces) == text
+
+
+def test_texts_of_a_large_review_are_read_from_files_beside_it(
+    results: Path, browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page holds no text, loads those of a case when it comes up, and says so where they are gone."""
+    monkeypatch.setattr(review_page, "ONE_PAGE", 0)
+    file = tmp_path / "review.html"
+    assert cli.main(["review", str(results), "--out", str(file)]) == 0
+    assert "Takes metformin" not in file.read_text(encoding="utf-8")
+    assert {path.name for path in (tmp_path / "review_texts").iterdir()} == {
+        f"{name}.js" for name in ("anna", "bela", "cleo", "dora")
+    }
+    (tmp_path / "review_texts/bela.js").unlink()
+    page = browser.new_page()
+    page.goto(file.as_uri())
+    introduce(page)
+    seen = {}
+    for _ in range(4):
+        name = page.locator(".where span").nth(1).inner_text()
+        page.wait_for_function("document.querySelector('#asked') || document.querySelector('#status').textContent")
+        seen[name] = page.locator("main").inner_text() + page.locator("#status").inner_text()
+        page.keyboard.press("ArrowRight")
+    assert "The texts of this case are missing: keep the folder review_texts beside this page." in seen["bela"]
+    assert all(DENIAL in text for name, text in seen.items() if name != "bela")
+    page.keyboard.press("ArrowLeft")
+    assert page.title() != "owned"
+    page.close()
+    monkeypatch.undo()
+    assert cli.main(["review", str(results), "--out", str(file)]) == 0
+    assert not (tmp_path / "review_texts").exists()
+    assert "Takes metformin" in file.read_text(encoding="utf-8")

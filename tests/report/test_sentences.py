@@ -22,9 +22,9 @@ def test_breach_names_what_was_recommended_and_what_rules_it_out() -> None:
 def test_broken_demand_reads_as_a_demand() -> None:
     """A demand not to do something is quoted as one; an open suspicion says what was seen and no more."""
     broken = replace(BREACH, text="take digoxin 0.125 mg", what="take digoxin 0.125 mg", reason="dose was halved")
-    assert 'recommends against the demand not to "take digoxin 0.125 mg" (dose was' not in event_sentence(broken)
+    assert 'recommends what it must not: "take digoxin 0.125 mg" (dose was' not in event_sentence(broken)
     ordered = replace(broken, finder="ordered")
-    assert 'recommends against the demand not to "take digoxin 0.125 mg" (dose was halved)' in event_sentence(ordered)
+    assert 'recommends what it must not: "take digoxin 0.125 mg" (dose was halved)' in event_sentence(ordered)
     suspected = replace(broken, finder="unrefused", state=OPEN)
     assert 'open: does not refuse "take digoxin 0.125 mg"' in event_sentence(suspected)
     assert "does not refuse" not in event_sentence(replace(suspected, state=CONFIRMED))

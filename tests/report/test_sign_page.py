@@ -12,10 +12,15 @@ from typing import Any
 
 import pytest
 import yaml
+from made import flat
+from records import record
 from reviewing import KEPT, UNCLEAR, case, chained, lay_out, manifest_of, results_of, run
+from scipy.stats import beta
 
 from pytest_clinical_drift import cli
 from pytest_clinical_drift.gate.ledger import FILE_NAME
+from pytest_clinical_drift.results.releases import Release, made_of, standing_of, write_release
+from pytest_clinical_drift.results.sheet import Sheet
 from pytest_clinical_drift.subjects.control import CONTROLS
 
 ABSENT = "Takes metformin 500 mg twice daily."
@@ -201,3 +206,25 @@ def test_bad_sheet_is_one_sentence(tmp_path: Path, sheet: str, why: str) -> None
     assert code == 4
     assert re.search(f"dossier.yaml: .*{why}", output)
     assert "Traceback" not in output
+
+
+def test_rereads_are_pooled_over_releases_of_the_same_judge(tmp_path: Path) -> None:
+    """0 of 10 and 1 of 10 in two signed runs, each counted once; another judge's are left out. Exact limit by scipy."""
+    result = record(flat("a"))
+    now = made_of(result.manifest)
+    for place, digest, rereads, judge in (
+        ("m/runs/1", "a", (10, 0), now["judge"]),
+        ("m", "a", (10, 0), now["judge"]),
+        ("n", "b", (10, 1), now["judge"]),
+        ("o", "c", (50, 9), "server:other"),
+    ):
+        folder = tmp_path / place
+        folder.mkdir(parents=True, exist_ok=True)
+        known = {"record": digest, "decision": "accept", "signer": "ada", "signed_at": "2026-10-01T00:00:00Z"}
+        told = {**known, "verdict": "PASS", "rereads": rereads, "tested": {**now, "judge": judge}}
+        write_release(folder, Release.model_validate(told))
+    pooled = standing_of(result, "d", Sheet(), home=tmp_path).rereads
+    assert pooled is not None
+    assert (pooled.read, pooled.upheld, pooled.runs) == (20, 1, 2)
+    assert pooled.upper == pytest.approx(beta.ppf(0.975, 2, 19))
+    assert standing_of(result, "d", Sheet()).rereads is None

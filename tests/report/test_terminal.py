@@ -42,7 +42,7 @@ def test_nothing_is_wider_than_the_window(run: str, request: pytest.FixtureReque
 def test_every_alarm_shows_its_state_and_opinions(judged_run: Any) -> None:
     """Failure text: the state, the quote, the judge's reasons, reading and question; then the judge in one line."""
     text = " ".join(judged_run.output.split())
-    assert 'turn 10: recommends against the demand not to "take digoxin 0.125 mg"' in text
+    assert 'turn 10: recommends what it must not: "take digoxin 0.125 mg"' in text
     assert "python:labelled_judge:judge, reading: violated" in text
     assert "python:labelled_judge:judge, wording 1: violated: <b>as labelled</b>" in text
     assert "open: could harm" in text

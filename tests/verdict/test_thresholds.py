@@ -185,7 +185,7 @@ def test_a_file_of_metrics_alone_gets_the_strict_rules(tmp_path: Path) -> None:
     assert list(found.set.model_dump().values()) == ["interval", 0.95, 40, 0, 1.0]
     assert list(found.baseline.model_dump().values()) == [0.025, 0.05, 0.01, 0.03]
     floors = {"sensitivity": 0.85, "subtle": 0.75, "specificity": 0.98}
-    assert list(found.judge.model_dump().values()) == [False, floors, 1, "auto", 0.75, 0.03]
+    assert list(found.judge.model_dump().values()) == [False, floors, 1, "auto", 1, 0.75, 0.03]
 
 
 def test_the_fingerprint_follows_the_limits(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What stands beside the verdict: the set's curve and shape, and repeats that disagree."""
+"""What is shown beside the verdict: the set's curve and line, and repeats that disagree."""
 
 from __future__ import annotations
 
@@ -14,15 +14,11 @@ TODAY = datetime.date(2026, 5, 1)
 CLIFF = [0.95] * 5 + [0.40] * 5
 
 
-def test_the_set_and_each_case_have_a_shape() -> None:
-    """A cliff is found at its turn, with both levels; a steady case is not listed."""
+def test_line_of_the_mean_curve() -> None:
+    """Least squares through a cliff: the sum of products is -0.55 · 12.5, of squares 82.5."""
     trend = set_trend([[conversation(f"c{number}", CLIFF)] for number in range(3)])
-    assert (trend.shape.kind, trend.shape.turn) == ("step", 6)
-    assert [trend.shape.start, trend.shape.end] == pytest.approx([0.95, 0.40])
     assert trend.line is not None
     assert trend.line.slope == pytest.approx(-0.55 * 12.5 / 82.5)
-    assert {name: shape.kind for name, shape in trend.case_shapes.items()} == dict.fromkeys(("c0", "c1", "c2"), "step")
-    assert set_trend([[flat("a")]]).case_shapes == {}
 
 
 def test_repeats_are_averaged_before_cases() -> None:
@@ -32,9 +28,9 @@ def test_repeats_are_averaged_before_cases() -> None:
 
 
 def test_nothing_to_tell() -> None:
-    """No case, no curve, no line and no shape."""
+    """No case, no curve and no line."""
     trend = set_trend([])
-    assert (trend.curve, trend.line, trend.shape.kind) == ((), None, "too short")
+    assert (trend.curve, trend.line) == ((), None)
 
 
 def test_the_curve_runs_to_the_last_turn() -> None:
@@ -42,7 +38,7 @@ def test_the_curve_runs_to_the_last_turn() -> None:
     long = conversation("a", [1.0] * 11 + [0.0])
     trend = set_trend([[long]])
     assert trend.curve == (*(1.0,) * 11, 0.0)
-    assert (trend.turns, trend.shape_to) == (12, 12)
+    assert trend.turns == 12
 
 
 def test_flaky_case_is_named() -> None:

@@ -132,4 +132,11 @@ def states(document: Document, wording: str) -> bool:
     places = together(document, wanted)
     if not places and "not" in wanted:
         places = together(document, (wanted - {"not"}) | {"never"})
-    return any(denying or not context_flags(document, *place).negated for place in places)
+    return any(denying or not _is_denied(document, *place) for place in places)
+
+
+def _is_denied(document: Document, first: int, last: int) -> bool:
+    """ "not to drive", and "no need to keep taking it"."""
+    before = document.words[max(document.clause_span(first)[0], first - 4) : first]
+    unneeded = "need" in before and not _NEGATIVE.isdisjoint(before)
+    return unneeded or context_flags(document, first, last).negated

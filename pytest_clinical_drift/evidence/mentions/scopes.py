@@ -13,6 +13,8 @@ _OPEN_GAPS = frozenset({"", "-", "/", ":", "(", "'s", "'"})
 _INFINITIVE = frozenset({"to", "having", "of"})
 #: Longest reach in tokens; keeps a text of nothing but cues linear.
 LIMIT = 60
+#: Longest label in tokens that an answer answers: "Fever at night: no".
+_LABEL = 8
 
 
 class Scope(NamedTuple):
@@ -99,7 +101,14 @@ class ScopeFinder:
 
     def _opens_statement(self, index: int, stop: int) -> bool:
         """Whether what follows a comma or conjunction is a new statement and not one more member of the list."""
-        return index < stop and self._words[index] in self._table.clause_starters
+        words, table = self._words, self._table
+        if index < stop and words[index] in table.conjunctions and words[index] != "as":
+            index += 1
+        if index >= stop:
+            return False
+        # "no fever, severe headache, or rash" is one list all the same
+        goes_on = words[index] not in table.quality_starters or words[index - 1] in ("or", "nor")
+        return words[index] in table.clause_starters or not goes_on
 
     def _absorbs(self, index: int, stop: int) -> bool:
         """ "no change to X", "denies missing any X": the negation ends with this word."""
@@ -199,7 +208,7 @@ def _answered(document: Document, index: int) -> tuple[int, int] | None:
             last += 1
         return first, last
     first = document.sentence_span(index)[0]
-    if document.segment_kinds[document.segments[index - 1]] == HEADING or index - first > LIMIT:
+    if document.segment_kinds[document.segments[index - 1]] == HEADING or index - first > _LABEL:
         return None
     # not across ";" or a further mark
     return next((at for at in range(index - 1, first, -1) if set(document.gaps[at]) & set(";:–")), first), index - 1

@@ -10,7 +10,7 @@ from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 
 NOT_ENGLISH = "not-english"
 """Rule of findings in a text that rules cannot read: every fact is unclear."""
-ENGLISH_ONLY = "rules read English only"
+ENGLISH_ONLY = "not evaluated: rules read English only"
 
 _WORD = re.compile(r"[^\W\d_]+")
 _ENOUGH = 12

@@ -127,7 +127,7 @@ def test_another_medicine_in_the_same_dose_is_none_of_it() -> None:
 @pytest.mark.parametrize(
     ("fact", "same", "other"),
     [
-        ("methotrexate 15 mg once weekly", "Methotrexate 15 mg every Monday.", "Methotrexate 15 mg daily."),
+        ("methotrexate 15 mg once weekly", "Methotrexate 15 mg every week.", "Methotrexate 15 mg daily."),
         ("Seretide 250/50 two puffs twice daily", "Seretide 250/50, 2 puffs b.d.", "Seretide 125/50, 2 puffs b.d."),
         ("levothyroxine 100 micrograms daily", "Thyroxine 0.1 mg once a day.", "Levothyroxine 100 mg daily."),
         ("insulin glargine 18 units at night", "Lantus 18 u nocte.", "Lantus 81 units at night."),
