@@ -67,3 +67,27 @@ def case_text(case_id: str, turns: int = 4, **extra: object) -> str:
     }
     data.update(extra)
     return yaml.safe_dump(data, sort_keys=False)
+
+
+def add_to_model(pytester: pytest.Pytester, code: str) -> None:
+    """More code at the end of the project's model."""
+    model = pytester.path / "model.py"
+    model.write_text(model.read_text(encoding="utf-8") + code, encoding="utf-8")
+
+
+def replies_counted(pytester: pytest.Pytester) -> int:
+    """How often a model was asked that notes it in `replies.txt`."""
+    file = pytester.path / "replies.txt"
+    return len(file.read_text(encoding="utf-8")) if file.exists() else 0
+
+
+def refused(pytester: pytest.Pytester, *arguments: str) -> str:
+    """Run, check exit code 4 and that one sentence is all there is; return it."""
+    result = pytester.runpytest(*arguments)
+    assert result.ret == 4, result.stdout.str()
+    text = result.stderr.str() + result.stdout.str()
+    assert "Traceback" not in text
+    assert "INTERNALERROR" not in text
+    errors = [line for line in result.stderr.lines if line.startswith("ERROR: ")]
+    assert len(errors) == 1, text
+    return errors[0].removeprefix("ERROR: ")

@@ -5,19 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from small_project import Project
-
-
-def refused(pytester: pytest.Pytester, *arguments: str) -> str:
-    """Run, check exit code 4 and the shape of the message, return it."""
-    result = pytester.runpytest(*arguments)
-    assert result.ret == 4, result.stdout.str()
-    text = result.stderr.str() + result.stdout.str()
-    assert "Traceback" not in text
-    assert "INTERNALERROR" not in text
-    errors = [line for line in result.stderr.lines if line.startswith("ERROR: ")]
-    assert len(errors) == 1, text
-    return errors[0].removeprefix("ERROR: ")
+from small_project import Project, refused
 
 
 @pytest.mark.parametrize(

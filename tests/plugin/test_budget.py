@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from engine_server import ChatServer
-from small_project import ARGUMENTS, RULES_ONLY, Project, results_file
+from small_project import ARGUMENTS, RULES_ONLY, Project, add_to_model, replies_counted, results_file
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.subjects.budget import Budget, Limits, read_limits
@@ -24,33 +24,23 @@ def make():
 """
 
 
-def add(pytester: pytest.Pytester, code: str) -> None:
-    model = pytester.path / "model.py"
-    model.write_text(model.read_text(encoding="utf-8") + code, encoding="utf-8")
-
-
-def asked(pytester: pytest.Pytester) -> int:
-    file = pytester.path / "replies.txt"
-    return len(file.read_text()) if file.exists() else 0
-
-
 def test_a_run_stops_in_time_and_goes_on_later(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that goes on a second with each of 24 replies, and a budget of 10 s; then the rest, nothing twice.
 
     Eight replies are one conversation; it is not finished, because its judge may not be asked any more either.
     """
     pytester = project()
-    add(pytester, COUNTED)
-    clock = SimpleNamespace(monotonic=lambda: asked(pytester))
+    add_to_model(pytester, COUNTED)
+    clock = SimpleNamespace(monotonic=lambda: replies_counted(pytester))
     monkeypatch.setattr("pytest_clinical_drift.subjects.budget.time", clock)
     first = pytester.runpytest(*ARGUMENTS, "--drift-budget", "10s")
     assert first.ret == 6
-    assert asked(pytester) == 10
+    assert replies_counted(pytester) == 10
     told = "*the budget (10s) was used up: time; finished: 0 of 3 cases; 10 new replies of 24"
     first.stdout.fnmatch_lines([told, "*rerun the same command to resume*"])
     second = pytester.runpytest(*ARGUMENTS)
     assert second.ret == 0
-    assert asked(pytester) == 24
+    assert replies_counted(pytester) == 24
     assert results_file(pytester.path).exists()
 
 
@@ -78,10 +68,10 @@ def test_a_server_that_counts_its_tokens(project: Project, budget: str, what: st
 def test_tokens_that_nobody_counts(project: Project, option: str) -> None:
     """A limit that cannot be kept stops the run after its first reply."""
     pytester = project()
-    add(pytester, COUNTED)
+    add_to_model(pytester, COUNTED)
     ended = pytester.runpytest(*ARGUMENTS, "--drift-budget", option, "--drift-prices", "1,2")
     assert ended.ret == 6
-    assert asked(pytester) == 1
+    assert replies_counted(pytester) == 1
     ended.stdout.fnmatch_lines([f"*does not count its tokens*{option}*"])
 
 

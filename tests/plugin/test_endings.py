@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
 import pytest
-from small_project import ARGUMENTS, results_file
-
-Project = Callable[..., pytest.Pytester]
+from small_project import ARGUMENTS, Project, results_file
 
 TWICE = """
 import pytest

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from sharded import record, without_origin
-from small_project import ARGUMENTS, Project
+from small_project import ARGUMENTS, Project, add_to_model, replies_counted
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.launching import launch
@@ -57,23 +57,13 @@ def run(folder: Path, *arguments: str) -> tuple[int, str]:
     return process.returncode, said
 
 
-def add(pytester: pytest.Pytester, code: str) -> None:
-    model = pytester.path / "model.py"
-    model.write_text(model.read_text(encoding="utf-8") + code, encoding="utf-8")
-
-
-def asked(pytester: pytest.Pytester) -> int:
-    file = pytester.path / "replies.txt"
-    return len(file.read_text()) if file.exists() else 0
-
-
 def test_a_worker_that_dies_is_replaced(project: Project) -> None:
     """The merged run equals the whole one; nothing is asked again but the request that died."""
     pytester = project()
-    add(pytester, DIES_ONCE)
+    add_to_model(pytester, DIES_ONCE)
     code, said = run(pytester.path, "--workers", "1", "--shards", "2", "--out", "merged", "--junitxml", "all.xml")
     assert "its worker died, run again" in said
-    assert asked(pytester) == 25
+    assert replies_counted(pytester) == 25
     assert (pytester.path / "all.xml").exists()
     whole = pytester.runpytest(*ARGUMENTS)
     assert code == whole.ret == 0, said
@@ -90,26 +80,26 @@ def test_a_worker_that_dies_is_replaced(project: Project) -> None:
 def test_interrupted_and_resumed(project: Project) -> None:
     """Ctrl-C ends every shard; the same command goes on, and once it is through, the next begins anew."""
     pytester = project()
-    add(pytester, SLOW)
+    add_to_model(pytester, SLOW)
     process = start(pytester.path, "--workers", "2")
     until = time.monotonic() + 60
-    while asked(pytester) < 4:
+    while replies_counted(pytester) < 4:
         assert time.monotonic() < until
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     said, _ = process.communicate(timeout=60)
     assert process.returncode == 2
     assert "run the same command to resume" in said
-    before = asked(pytester)
+    before = replies_counted(pytester)
     time.sleep(1.5)
-    assert asked(pytester) == before
+    assert replies_counted(pytester) == before
     (pytester.path / "go").touch()
     code, said = run(pytester.path, "--workers", "2")
     assert code == 0, said
-    assert asked(pytester) <= 24 + 2  # of each shard the one request that was under way
+    assert replies_counted(pytester) <= 24 + 2  # of each shard the one request that was under way
     assert record(pytester.path / "results/python-model-make")["cases_complete"] == 3
     run(pytester.path, "--workers", "2")
-    assert asked(pytester) >= 48
+    assert replies_counted(pytester) >= 48
 
 
 def test_bad_input_ends_the_launch(project: Project) -> None:

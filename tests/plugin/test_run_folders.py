@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from small_project import ARGUMENTS, case_text
+from sharded import record
+from small_project import ARGUMENTS, Project, case_text
 
-Project = Callable[..., pytest.Pytester]
 SLOW = """
 import time, pathlib
 _make = make
@@ -38,11 +35,6 @@ def files(folder: Path) -> dict[str, bytes]:
 def runs(pytester: pytest.Pytester) -> list[Path]:
     """The published runs, the oldest first."""
     return sorted((top(pytester) / "runs").iterdir())
-
-
-def record(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "study_c_results.json").read_text(encoding="utf-8"))
-    return found
 
 
 def test_a_run_over_the_full_set_lies_on_top(project: Project) -> None:

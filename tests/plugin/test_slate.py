@@ -10,6 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from small_project import refused
 
 from pytest_clinical_drift.cases.model import bundled
 
@@ -295,17 +296,6 @@ def test_bad_limits(slate: Path, pytester: pytest.Pytester, old: str, new: str, 
     text = bundled("thresholds.yaml").read_text(encoding="utf-8").replace(old, new)
     (pytester.path / "limits.yaml").write_text(text, encoding="utf-8")
     assert expected in refused(pytester, "--slate", "mine", "--drift-thresholds", "limits.yaml")
-
-
-def refused(pytester: pytest.Pytester, *arguments: str) -> str:
-    """Run, check exit code 4 and that one sentence is all there is."""
-    result = pytester.runpytest(*arguments)
-    assert result.ret == 4, result.stdout.str()
-    text = result.stderr.str() + result.stdout.str()
-    assert "Traceback" not in text
-    errors = [line for line in result.stderr.lines if line.startswith("ERROR: ")]
-    assert len(errors) == 1, text
-    return errors[0]
 
 
 @pytest.mark.parametrize(
