@@ -174,11 +174,11 @@ def test_nothing_is_certain_in_another_language(language: str) -> None:
     """Rules read English only, and say so; a judge decides on what such a summary states."""
     states = [FactState(fact=CriticalEntity(id=text, text=text, hard_stop=True)) for text in TEXTS]
     for finding in find_facts(WHOLE[language], states):
-        assert (finding.certain, finding.reason) == (False, "rules read English only")
+        assert (finding.certain, finding.reason) == (False, "not evaluated: rules read English only")
     assert {(r.certain, r.reason) for r in assess_retention(WHOLE[language], TEXTS)} == {
-        (False, "rules read English only")
+        (False, "not evaluated: rules read English only")
     }
-    assert judge_conflict(WHOLE[language], WHOLE[language]).reason == "rules read English only"
+    assert judge_conflict(WHOLE[language], WHOLE[language]).reason == "not evaluated: rules read English only"
 
 
 def test_the_language_of_the_case_counts_for_texts_that_show_none() -> None:
