@@ -185,7 +185,7 @@ def _exchanges(run: CaseAssessment, transcript: Transcript, groups: Sequence[Ala
             "reply": _reply(exchange, run.alarms),
             "summary": _summary(exchange.summary, findings.get(exchange.turn, ())),
             "cut": [name for name in ("reply", "summary") if getattr(getattr(exchange, name), "truncated", False)],
-            "error": (exchange.reply.error if exchange.reply else None) or exchange.summary.error,
+            "error": str(failed) if (failed := exchange.reply.error or exchange.summary.error) else None,
             "margin": _margin(order, findings.get(exchange.turn, ())),
             "alarms": [group for group in standing if exchange.turn in group.turns],
         }

@@ -159,8 +159,9 @@ def answered(answer: Any, started: float) -> Reply:
 
 def failed(error: Exception) -> Reply:
     """What the user's code raised, with the way to it."""
-    raised = {"error": f"{type(error).__name__}: {error}"[:300].partition("\n")[0]}
-    return Reply("", error=Failure(FailureCode.RAISED, raised, trace=_own_traceback(error)))
+    first, *more = f"{type(error).__name__}: {error}"[:300].split("\n")
+    trace = "".join(f"\n{line}" for line in more) + _own_traceback(error)
+    return Reply("", error=Failure(FailureCode.RAISED, {"error": first}, trace=trace))
 
 
 def _is_async(chat: ChatCallable) -> bool:
