@@ -30,7 +30,7 @@ def test_a_file_that_is_there_is_never_overwritten(tmp_path: Path, capsys: pytes
     file.write_text("my work", encoding="utf-8")
     assert main(["new", "mine", "--out", str(tmp_path)]) == 4
     assert file.read_text("utf-8") == "my work"
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists; not overwritten" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["Two Words", "../escape", ""])
