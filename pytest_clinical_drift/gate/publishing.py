@@ -16,6 +16,7 @@ from pytest_clinical_drift.gate.manifest import make_manifest
 from pytest_clinical_drift.gate.reporting import WholeResult, report_whole, shown
 from pytest_clinical_drift.gate.reviewing import reviews_in_run
 from pytest_clinical_drift.gate.run import GateRun
+from pytest_clinical_drift.report.case_text import fill
 from pytest_clinical_drift.report.headlines import case_headline, next_step, run_headline
 from pytest_clinical_drift.report.markdown import publish_markdown
 from pytest_clinical_drift.report.page import text_lines
@@ -97,7 +98,7 @@ def write_summary(terminal: Any, finished: FinishedRun, written: Sequence[Path])
     if verbosity >= 0:
         terminal.section(f"clinical drift: {slug}", **colour)
         lines += [f"written: {shown(file)}" for file in written]
-        lines += [next_step(result, shown(written[0].parent))] if written else []
+        lines += [fill(next_step(result, shown(written[0].parent)), width)] if written else []
     verdict = verdict_line(result, width)
     for line in lines:
         terminal.write_line(line, **(colour if line == verdict else {}))

@@ -30,8 +30,11 @@ def judge_line(judge: JudgeRecord | None, counts: EvidenceCounts | None = None) 
     if deciding:
         sensitivity = min(kinds[kind].sensitivity.low for kind in deciding)
         specificity = min(kinds[kind].specificity.low for kind in deciding)
-        named = listed([_name(kind) for kind in deciding])
-        line += f", decides {named}; finds at least {sensitivity:.0%} of faults"
+        decides = [_name(kind) for kind in deciding if kind not in CONFIRMED_BY_PEOPLE]
+        opens = [_name(kind) for kind in deciding if kind in CONFIRMED_BY_PEOPLE]
+        line += f", decides {listed(decides)}" if decides else ""
+        line += f", opens {listed(opens)} for a person to confirm" if opens else ""
+        line += f"; finds at least {sensitivity:.0%} of faults"
         line += f", clears at least {specificity:.1%} of clean text"
     if below := [_name(kind) for kind in judge.below_floor]:
         line += f"; below its floor, decides nothing on {listed(below)}"

@@ -243,5 +243,8 @@ def test_upper_limits_come_with_the_judges_misses_and_public_sets() -> None:
     result = record(flat("a"), flat("b"), judge=judge.model_copy(update={"calibration": calibration}))
     page = render_report(result, {}, thresholds=load_thresholds(), standing=standing_of(result, "f" * 64, Sheet()))
     text = " ".join(re.sub(r"<[^>]+>", " ", page.partition("Upper limits")[2]).split())
-    assert "in 0 of 2 cases: true rate up to 84.2%, up to 93.5% after what the judge may have missed" in text
+    assert (
+        "in 0 of 2 cases: true rate up to 84.2% (95 %, two-sided), up to 93.5% after what the judge may have missed"
+        in text
+    )
     assert "PriMock57: statements: found 76 of 84, cleared 312 of 334." in text
