@@ -123,19 +123,16 @@ def test_workflow_commands_stay_on_their_line() -> None:
 
 
 def test_comparison_shows_states_judges_and_own_limits(rules_run: Any, judged_run: Any) -> None:
-    """Alarms by state, each judge in a line, the limits of each run drawn once, paired differences."""
+    """Findings by state, each judge in a line, the limits of each run drawn once, paired differences."""
     runs = [
         NamedRun("rules", read_results(rules_run.results)),
         NamedRun("judged", read_results(judged_run.results)),
     ]
     differences = paired_differences(runs, BaselineRules())
     text, page = render_markdown(runs, differences), render_html(runs, differences)
-    states = [
-        [a["state"] for c in run.record["cases"] for r in c["repeats"] for a in r["alarms"]]
-        for run in (rules_run, judged_run)
-    ]
-    for found in states:
-        assert " / ".join(str(found.count(state)) for state in ("confirmed", "open", "dismissed")) in text
+    for run in (rules_run, judged_run):
+        groups = {state: run.record["findings"].get(state, [0])[0] for state in ("confirmed", "open", "dismissed")}
+        assert " / ".join(map(str, groups.values())) in text
     assert "judge: none" in text
     assert "python:labelled\\_judge:judge" in text
     for label in ("PASS &gt; 0.8<", "PASS &gt; 0.93<", "CAUTION &gt;= 0.7<", "CAUTION &gt;= 0.61<"):
