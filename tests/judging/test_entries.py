@@ -133,6 +133,18 @@ def test_a_conversation_lists_pairs_courses_and_misreported_advice() -> None:
     ]
 
 
+def test_a_reply_with_an_earlier_one_needs_its_conflict_and_a_list_holds_sixty() -> None:
+    """What lacks a part is asked for again; the sixty-first statement makes a list unusable."""
+    with_pair, alone = reply(), reply(earlier=None)
+    assert usable(with_pair, clear(with_pair))
+    assert not usable(with_pair, clear(alone))
+    assert usable(alone, clear(alone))
+    text = summary()
+    for count, entries in ((60, 60), (61, 1)):
+        given = {**clear(text), "unsupported": [{"quote": "Lithium", "grade": "minor"}] * count}
+        assert sum(entry.kind == "invented" for entry in entries_of(text, ReadingAnswer(given))) == entries
+
+
 @pytest.mark.parametrize("turns", [[[1], [3]], [True, 3], [1.0, 3], ["1", "3"], [1], [3, 1], "13", None, 3, [{}, {}]])
 def test_turns_are_two_whole_numbers(turns: Any) -> None:
     """Anything else is malformed, of a course as of a contradiction: nobody can be asked about it."""
