@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.evidence.advice.opposition import Conflict, rules_conflict
-from pytest_clinical_drift.scoring.study_c import judge_pairs
+from pytest_clinical_drift.scoring.study_functions import judge_pairs
 
 GOAL_PRECISION, GOAL_FALSE = 0.92, 0.01
 """Share of the flagged pairs that are contradictions; share of a conversation's other pairs that may be flagged."""

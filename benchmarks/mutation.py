@@ -44,7 +44,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "metrics/paired": ("tests/metrics/test_paired.py", "tests/metrics/test_power.py"),
     "metrics/recall": ("tests/metrics/test_recall.py",),
     "metrics/stats": ("tests/metrics/test_stats.py",),
-    "scoring/alarms": ("tests/scoring/test_alarms.py", "tests/scoring/test_scorer.py"),
+    "scoring/ruled_alarms": ("tests/scoring/test_alarms.py", "tests/scoring/test_scorer.py"),
     "verdict/case": VERDICT,
     "verdict/limits": ("tests/verdict/test_thresholds.py", VERDICT[0]),
     "verdict/set_metrics": VERDICT[1:],

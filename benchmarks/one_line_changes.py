@@ -100,14 +100,14 @@ CHANGES = (
     Change("a subset passes", "verdict/whole_set", "verdict = Verdict.PARTIAL", "verdict = Verdict.PASS", (SET,)),
     Change(
         "harm is dropped among the alarms",
-        "scoring/alarms",
+        "scoring/ruled_alarms",
         'if ruling.kind not in ("invented", "harm", "course", "misreported") or not is_alarm(ruling, deciding):',
         'if ruling.kind not in ("invented", "course", "misreported") or not is_alarm(ruling, deciding):',
         ALARMS,
     ),
     Change(
         "broken demands of a judge are dropped",
-        "scoring/alarms",
+        "scoring/ruled_alarms",
         'if ruling.kind not in ("must", "must_not", "forbidden") or not is_alarm(ruling, deciding):',
         'if ruling.kind not in ("must_not", "forbidden") or not is_alarm(ruling, deciding):',
         ALARMS,

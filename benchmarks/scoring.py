@@ -27,7 +27,7 @@ from pytest_clinical_drift.evidence.facts.retention import assess_retention
 from pytest_clinical_drift.evidence.finding_types import TurnFindings
 from pytest_clinical_drift.evidence.findings import find_facts
 from pytest_clinical_drift.evidence.reading.text import read
-from pytest_clinical_drift.scoring.alarms import settled_fact
+from pytest_clinical_drift.scoring.ruled_alarms import settled_fact
 from pytest_clinical_drift.scoring.scorer import score_turn
 
 FACTS_GOAL, TURNS_GOAL = 1_200, 1_000

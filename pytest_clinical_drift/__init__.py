@@ -10,10 +10,10 @@ _PUBLIC = {
     "assess_retention": "evidence.facts.retention",
     "mention_context": "evidence.mentions.context",
     "find_advice": "evidence.advice.orders",
-    "judge_conflict": "scoring.study_c",
+    "judge_conflict": "scoring.study_functions",
     "compute_drift_slope": "metrics.drift",
-    "compute_entity_recall_metrics": "scoring.study_c",
-    "calculate_knowledge_conflict_rate_from_responses": "scoring.study_c",
+    "compute_entity_recall_metrics": "scoring.study_functions",
+    "calculate_knowledge_conflict_rate_from_responses": "scoring.study_functions",
     "calculate_alignment_score": "scoring.alignment",
     "run_gate": "gate.api",
 }

@@ -7,7 +7,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from pytest_clinical_drift.report.beside import beside_lines
 from pytest_clinical_drift.report.dossier_pages import (
     MOST_LINES,
     ORDER,
@@ -35,6 +34,7 @@ from pytest_clinical_drift.report.sentences import alarm_title, who
 from pytest_clinical_drift.report.sign_page import sign_values
 from pytest_clinical_drift.report.svg import Line, curve_chart, sparkline
 from pytest_clinical_drift.report.terminal import sparkline as bars
+from pytest_clinical_drift.report.ungated import ungated_lines
 from pytest_clinical_drift.report.words import label, words
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.results.releases import Standing
@@ -83,7 +83,7 @@ def render_report(
         against=result.counts.rules_against_judge if result.counts else {},
         against_answers=against_answers(result.counts),
         quality=quality_rows(result),
-        beside=[(line.strip(), line[:1].isspace()) for line in beside_lines(result)],
+        beside=[(line.strip(), line[:1].isspace()) for line in ungated_lines(result)],
         cases=case_index(result, groups) if apart else _cases(result, recorded, groups),
         apart=apart,
         most=MOST_LINES,

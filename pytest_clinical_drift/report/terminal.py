@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from pytest_clinical_drift.report.beside import beside_lines
 from pytest_clinical_drift.report.case_text import figure_table, fill
 from pytest_clinical_drift.report.clean import loggable
 from pytest_clinical_drift.report.headlines import case_headline, run_sentence
@@ -17,6 +16,7 @@ from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.reasons import reason_text
 from pytest_clinical_drift.report.reviews import review_sentence
 from pytest_clinical_drift.report.sentences import alarm_sentence, worst_first
+from pytest_clinical_drift.report.ungated import ungated_lines
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.verdict.states import Verdict
@@ -51,7 +51,7 @@ def render_summary(
         _losses(result, width) if verbosity > 0 else [],
         [_indented(line, width) for line in memory_lines(result)],
         [f"  {line}" for line in probe_table(result, width - 2)],
-        [_indented(line, width) for line in (*beside_lines(result), *origin)],
+        [_indented(line, width) for line in (*ungated_lines(result), *origin)],
         [verdict, *reused, *reviewed],
         [textwrap.fill(what_this_means(result), width)],
     ]

@@ -17,14 +17,14 @@ from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.pdsqi import Rating
 from pytest_clinical_drift.metrics.drift import SlopeFit
 from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS as SLOPE_TURNS
-from pytest_clinical_drift.scoring.alarm import CONFIRMED as CONFIRMED
-from pytest_clinical_drift.scoring.alarm import DISMISSED as DISMISSED
-from pytest_clinical_drift.scoring.alarm import OPEN as OPEN
-from pytest_clinical_drift.scoring.alarm import Alarm as Alarm
-from pytest_clinical_drift.scoring.alarm import AlarmKind as AlarmKind
-from pytest_clinical_drift.scoring.alarm import AlarmState as AlarmState
-from pytest_clinical_drift.scoring.alarm import Event as Event
-from pytest_clinical_drift.scoring.alarm import NoConflictRate as NoConflictRate
+from pytest_clinical_drift.scoring.alarm_types import CONFIRMED as CONFIRMED
+from pytest_clinical_drift.scoring.alarm_types import DISMISSED as DISMISSED
+from pytest_clinical_drift.scoring.alarm_types import OPEN as OPEN
+from pytest_clinical_drift.scoring.alarm_types import Alarm as Alarm
+from pytest_clinical_drift.scoring.alarm_types import AlarmKind as AlarmKind
+from pytest_clinical_drift.scoring.alarm_types import AlarmState as AlarmState
+from pytest_clinical_drift.scoring.alarm_types import Event as Event
+from pytest_clinical_drift.scoring.alarm_types import NoConflictRate as NoConflictRate
 
 Curve = tuple[float | None, ...]
 """One value per turn; index 0 is turn 1; None where the figure is undefined."""

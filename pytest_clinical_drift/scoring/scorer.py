@@ -23,15 +23,6 @@ from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.session import JudgedConversation
 from pytest_clinical_drift.metrics.drift import fit_slope
 from pytest_clinical_drift.metrics.recall import f1, ratio, recall, strict_recall
-from pytest_clinical_drift.scoring.alarms import (
-    Rulings,
-    evaluated_pairs,
-    is_alarm,
-    judged_pairs,
-    other_alarms,
-    people_alarms,
-    reply_alarms,
-)
 from pytest_clinical_drift.scoring.alignment import Alignment, Embedder, align
 from pytest_clinical_drift.scoring.assessment import (
     CONFIRMED,
@@ -53,6 +44,15 @@ from pytest_clinical_drift.scoring.fact_alarms import (
     settled_fact,
 )
 from pytest_clinical_drift.scoring.lapses import cannot_happen, lapses
+from pytest_clinical_drift.scoring.ruled_alarms import (
+    Rulings,
+    evaluated_pairs,
+    is_alarm,
+    judged_pairs,
+    other_alarms,
+    people_alarms,
+    reply_alarms,
+)
 from pytest_clinical_drift.scoring.single import score_single
 from pytest_clinical_drift.transcript import Exchange, Transcript
 

@@ -7,11 +7,11 @@ from typing import Any
 from made import conversation, flat
 from records import judged, limits, record
 
-from pytest_clinical_drift.report.beside import beside_lines
 from pytest_clinical_drift.report.clean import one_line, printable
 from pytest_clinical_drift.report.figures import judged_text, value_text, worse_text
 from pytest_clinical_drift.report.judge_text import judge_line, limit_rows
 from pytest_clinical_drift.report.svg import Level, Line, curve_chart, limit_levels, sparkline
+from pytest_clinical_drift.report.ungated import ungated_lines
 from pytest_clinical_drift.report.words import counted, listed
 from pytest_clinical_drift.verdict.states import FigureState
 from pytest_clinical_drift.verdict.values import Judgement
@@ -79,7 +79,7 @@ def test_levels_are_the_limits_in_force() -> None:
 def test_line_of_the_mean_curve_is_shown() -> None:
     """Mean of a cliff of 0.6 and a steady case: β = -0.3 · 12.5 / 82.5."""
     fall = conversation("falls", [1.0] * 5 + [0.4] * 5)
-    assert "mean curve, turns 1 to 10: β -0.045, R² 0.76" in beside_lines(record(fall, flat("stays", 1.0)))
+    assert "mean curve, turns 1 to 10: β -0.045, R² 0.76" in ungated_lines(record(fall, flat("stays", 1.0)))
 
 
 def test_printable_shows_what_would_steer() -> None:

@@ -7,7 +7,7 @@ from pytest_clinical_drift.report.reasons import reason_texts
 from pytest_clinical_drift.results.models import RunResult
 
 
-def beside_lines(result: RunResult) -> list[str]:
+def ungated_lines(result: RunResult) -> list[str]:
     """A line each; details are indented."""
     notes = reason_texts(result.baseline.notes) if result.baseline else []
-    return text_lines("beside.txt.j2", "lines", result=result, notes=notes)
+    return text_lines("ungated.txt.j2", "lines", result=result, notes=notes)

@@ -12,10 +12,10 @@ from pytest_clinical_drift.evidence.finding_types import FactFinding, Findings, 
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.opinions import Opinion, Raised, Ruling, State
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
-from pytest_clinical_drift.scoring import alarms, fact_alarms
-from pytest_clinical_drift.scoring.alarms import judged_pairs, other_alarms, people_alarms, reply_alarms
+from pytest_clinical_drift.scoring import fact_alarms, ruled_alarms
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, NoConflictRate
 from pytest_clinical_drift.scoring.fact_alarms import settled_fact
+from pytest_clinical_drift.scoring.ruled_alarms import judged_pairs, other_alarms, people_alarms, reply_alarms
 from pytest_clinical_drift.scoring.scorer import events_of_alarms
 from pytest_clinical_drift.transcript import Exchange, Reply
 from pytest_clinical_drift.verdict.metric_table import METRICS
@@ -24,7 +24,7 @@ from pytest_clinical_drift.verdict.metric_table import METRICS
 @pytest.fixture(autouse=True)
 def _one_confirming_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only "proven" may confirm by itself."""
-    for module in (alarms, fact_alarms):
+    for module in (ruled_alarms, fact_alarms):
         monkeypatch.setattr(module, "confirming_rules", lambda: frozenset({"proven"}))
 
 
