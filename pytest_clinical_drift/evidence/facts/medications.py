@@ -159,7 +159,8 @@ def _of_mention(fact: Fact, document: Document, mention: Term) -> Statement | No
         dosed = bool(regimen.strengths)
         return Statement(Said.DOUBT, evidence, "only as taken in the past", "not-asserted") if dosed else None
     if state == STOPPED:
-        sure = bool(conflict) or not regimen.strengths
+        dosed = fact.regimen is not None and bool(fact.regimen.strengths)  # without a dose the fact may be the pause
+        sure = dosed and (bool(conflict) or not regimen.strengths)
         return Statement(Said.DENIED, evidence, "stated as stopped or replaced", "stopped", sure=sure)
     if state == DENIED_NOW:
         advised = not _ADVICE.isdisjoint(document.words[scope.first : scope.stop])

@@ -90,12 +90,13 @@ def _general() -> frozenset[str]:
     return frozenset(loose_stem(word) for word in words_of("filler") | words_of("general"))
 
 
-def _shares_figure(fact: Fact, document: Document) -> bool:
-    """A date or a dose of the fact: whatever stands beside it may be the fact."""
-    if any(wanted.agrees(date) for wanted in fact.dates for date in dates(document)):
+def _shares_figure(fact: Fact, document: Document, besides: Sequence[tuple[int, int]] = ()) -> bool:
+    """A date or a dose of the fact, outside of some places: whatever stands beside it may be the fact."""
+    if not besides and any(wanted.agrees(date) for wanted in fact.dates for date in dates(document)):
         return True
     wanted = {(a.value, a.dimension) for a in amounts(fact.document) if a.unit is not None or a.ratio}
-    return any((a.value, a.dimension) in wanted for a in amounts(document))
+    others = [a for a in amounts(document) if not any(first <= a.first <= last for first, last in besides)]
+    return any((a.value, a.dimension) in wanted for a in others)
 
 
 _FRAMES: dict[str, Callable[[Fact, Document], list[Statement]]] = {
@@ -184,7 +185,10 @@ def _outcome(fact: Fact, document: Document) -> Outcome:
         else s
         for s in _FRAMES[fact.frame](fact, document)
     ]
-    return decide(statements, unnamed=not statements and is_unnamed(fact, document))
+    outcome = decide(statements, unnamed=not statements and is_unnamed(fact, document))
+    if outcome.rule == "other-figure" and outcome.certain and _shares_figure(fact, document, besides=outcome.spans):
+        return replace(outcome, certain=False)  # "missed lamotrigine (150 mg) for six days. Restart: 25 mg once daily"
+    return outcome
 
 
 def _asked(document: Document, statement: Statement) -> bool:
