@@ -65,6 +65,7 @@ def write_stand_ins(folder: Path, names: Iterable[str] = STAND_INS) -> Path:
         lines = (
             "#!/bin/sh",
             f'echo "{name} $*" >> "$CALLS"',
+            f'case "{name}" in sha256sum) cat > /dev/null ;; esac',  # whoever writes to it must not find it gone
             f'case "{name} $1" in "pytest "*) mkdir -p results ;; esac',
             f'case "{name} $1" in "clinical-drift review") exit 0 ;; esac',
             f'exit "${{{variable}:-0}}"',

@@ -66,7 +66,7 @@ def test_a_control_says_that_it_is_none() -> None:
     """Nobody takes its verdict for a model's: the run says what it is made from."""
     (remark,) = ControlSubject("steady", {}).check([baker()])
     assert "made from the case files" in remark
-    assert "no model" in remark
+    assert "not a model" in remark
 
 
 def test_steady_states_what_is_true_by_then() -> None:
