@@ -337,7 +337,7 @@ def test_texts_of_a_large_review_are_read_from_files_beside_it(
     seen = {}
     for _ in range(4):
         name = page.locator(".where span").nth(1).inner_text()
-        page.wait_for_function("document.querySelector('#asked') || document.querySelector('#status').textContent")
+        page.locator("#asked, #status:not(:empty)").first.wait_for(state="attached")
         seen[name] = page.locator("main").inner_text() + page.locator("#status").inner_text()
         page.keyboard.press("ArrowRight")
     assert "The texts of this case are missing: keep the folder review_texts beside this page." in seen["bela"]
