@@ -267,13 +267,16 @@ def test_reviews_overrule_a_judge_both_ways(judged_run: Any, tmp_path: Path) -> 
     assert len(drawn) == MIXED_IN
     confirmed = {alarm.question for _, alarm in run.alarms if alarm.kind == "omits" and alarm.settled_by == "judge"}
     breach = next(item for item in items if item.question.id in confirmed)
-    cleared = next(item for item in drawn if item.question.kind == "fact")
+    against = {"fact": "absent", "must": "missing", "must_not": "violated", "forbidden": "violated", "harm": "harm"}
+    cleared = next(item for item in drawn if item.question.kind in against)
     file = tmp_path / "reviews.jsonl"
     wanted = {"manifest": run.inputs.manifest, "reason": "read twice"}
     said = [
         {"question": i.id, "kind": i.kind, "case_id": i.case_id, **wanted} for i in (breach.question, cleared.question)
     ]
-    file.write_text(chained({**said[0], "answer": "met"}, {**said[1], "answer": "absent"}), encoding="utf-8")
+    file.write_text(
+        chained({**said[0], "answer": "met"}, {**said[1], "answer": against[cleared.question.kind]}), encoding="utf-8"
+    )
     collected, reviewed = rejudge(run, read_reviews(file))
     assert (reviewed.dismissed, reviewed.cleared_upheld) == (1, 1)
     states = {a.question: (a.state, a.settled_by) for assessed in collected.runs for a in assessed.alarms}
