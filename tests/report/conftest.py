@@ -125,6 +125,15 @@ def hostile_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 @pytest.fixture(scope="session")
+def stretched_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A control that forgets, on a case stretched to 25 turns: the dossier says how long it remembers."""
+    folder = tmp_path_factory.mktemp("stretched")
+    case = HERE.parents[1] / "cases" / "study_c" / "lithium-nsaid-postman.yaml"
+    longer = ("--drift-turns", "25", "--drift-single-message")
+    return gate(folder, "--model", "control:fading", "--drift-cases", str(case), *longer)
+
+
+@pytest.fixture(scope="session")
 def rules_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Recorded conversations, judged by rules alone."""
     folder = tmp_path_factory.mktemp("rules")

@@ -173,6 +173,17 @@ def test_chart_draws_the_limits_in_force(judged_run: Any, browser: Any) -> None:
     assert labels[:2] == ["PASS > 0.93", "CAUTION >= 0.61"]
 
 
+def test_every_line_of_a_chart_has_a_name_below_it(stretched_run: Any, browser: Any) -> None:
+    """In the colour of the line, also below the chart of a long conversation."""
+    page, _, _ = open_page(browser, stretched_run.page)
+    figures = page.locator(".sheet figure").all()
+    assert len(figures) == 2
+    for figure in figures:
+        drawn = figure.locator("svg g").evaluate_all("lines => lines.map(line => line.getAttribute('class'))")
+        named = figure.locator("figcaption span").evaluate_all("spans => spans.map(span => span.className)")
+        assert drawn == named
+
+
 @pytest.mark.parametrize(
     ("run", "width", "scheme"),
     [
@@ -180,6 +191,7 @@ def test_chart_draws_the_limits_in_force(judged_run: Any, browser: Any) -> None:
         ("judged_run", 390, "dark"),
         ("hostile_run", 1280, "dark"),
         ("hostile_run", 390, "light"),
+        ("stretched_run", 390, "light"),
     ],
 )
 def test_page_is_accessible(run: str, browser: Any, width: int, scheme: str, request: pytest.FixtureRequest) -> None:
