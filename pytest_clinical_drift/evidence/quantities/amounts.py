@@ -3,9 +3,7 @@
 Of 0.05 g and 50 mg `base` and `dimension` are the same.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from operator import or_
 
@@ -19,6 +17,7 @@ _TENS = {word: 10.0 * value for value, word in enumerate(load_data("word_sets")[
 _NUMBER_WORDS = {**_SMALL, **_TENS, "half": 0.5, "once": 1.0, "twice": 2.0, "thrice": 3.0, "nil": 0.0}
 _SCALES = {"hundred": 100.0, "thousand": 1000.0}
 SPOKEN = frozenset((*_NUMBER_WORDS, *_SCALES))
+_PIECES = word_set("quantities", "pieces")
 _DRINK = word_set("quantities", "drink")
 
 
@@ -93,6 +92,9 @@ def amounts(document: Document) -> list[Amount]:
             amount = _amount(document, index, units)
             if amount is None:
                 continue
+            if amounts_ and _is_multiple(document, amounts_[-1], amount):
+                count = amounts_.pop()
+                amount = replace(amount, value=count.value * amount.value, first=count.first)
             amounts_.append(amount)
             done = amount.last + 1
         elif kind == RATIO:
@@ -101,6 +103,16 @@ def amounts(document: Document) -> list[Amount]:
             concept, last = (unit.concept, unit.last) if unit else (None, index)
             amounts_.append(Amount(value, concept, index, last, words[index]))
     return amounts_
+
+
+def _is_multiple(document: Document, count: Amount, each: Amount) -> bool:
+    """ "three 20 mg capsules", "2 x 500 mg tablets": so many pieces of that strength make the dose."""
+    between = document.words[count.last + 1 : each.first]
+    joined = between in ([], ["x"], ["×"]) and not document.gaps[each.first]
+    whole = count.unit is None and not count.ratio and count.value.is_integer() and 2 <= count.value <= 12
+    following = document.words[each.last + 1 : each.last + 2]
+    pieces = bool(following) and following[0] in _PIECES
+    return joined and whole and each.dimension == "mass" and pieces
 
 
 def _amount(document: Document, index: int, units: dict[int, Term]) -> Amount | None:

@@ -1,7 +1,5 @@
 """The vocabulary's terms in one document, arranged for looking up, and phrases about how a medicine is taken."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import defaultdict
 from functools import cache, lru_cache
@@ -123,7 +121,9 @@ def _cues(document: Document) -> dict[str, list[Cue]]:
 def _phrases() -> dict[str, list[tuple[str, list[str]]]]:
     """First word -> phrases with their labels, longest first."""
     phrases: dict[str, list[tuple[str, list[str]]]] = {}
-    listed = [(label, list(tokenise(str(text)))) for label, texts in load_data("medication_status").items() for text in texts]
+    listed = [
+        (label, list(tokenise(str(text)))) for label, texts in load_data("medication_status").items() for text in texts
+    ]
     for label, words in sorted(listed, key=lambda one: -len(one[1])):
         phrases.setdefault(words[0], []).append((label, words))
     return phrases

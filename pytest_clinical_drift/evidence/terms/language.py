@@ -1,7 +1,5 @@
 """Whether rules can read a text: they read English only."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

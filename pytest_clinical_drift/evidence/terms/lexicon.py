@@ -4,8 +4,6 @@
 ['drug:sertraline', …, 'condition:major depressive disorder']
 """
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterable, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Keys under which the forms of one word meet: spelling, stems, light typing errors."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
 
