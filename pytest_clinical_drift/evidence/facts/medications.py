@@ -32,7 +32,7 @@ def intake(document: Document, mention: Term) -> str:
         return ALLERGEN
     if context.open:
         return ASKED
-    if ended(document, (mention.first, mention.last)):
+    if _replaced(document, mention) or ended(document, (mention.first, mention.last)):
         return ASKED if context.hypothetical else STOPPED
     if context.negated:
         return DENIED_NOW
@@ -87,6 +87,16 @@ def _is_light(document: Document, last: int, begin: int) -> bool:
     between = document.words[last + 1 : begin]
     marked = any(mark in gap for gap in document.gaps[last + 1 : begin + 1] for mark in ";:()")
     return not marked and all(word in _LIGHT or word[:1].isdigit() or len(word) < 3 for word in between)
+
+
+def _replaced(document: Document, mention: Term) -> bool:
+    """ "switched from X to Y", "Y instead of X": X is the former one."""
+    first = max(document.sentence_span(mention.first)[0], mention.first - 6)
+    return any(
+        _is_light(document, cue.last, mention.first)
+        and {"no", "not", "never"}.isdisjoint(document.words[max(0, cue.first - 3) : cue.first])
+        for cue in cues_between(document, "switch_from", first, mention.first)
+    )
 
 
 def statements(fact: Fact, document: Document) -> list[Statement]:
