@@ -93,10 +93,12 @@ def _functions(module: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
 
 def _off(function: Callable[..., Any]) -> Callable[..., Any] | None:
     """What stands in for a function that is switched off; None where it is no rule."""
-    answer = str(inspect.signature(function).return_annotation)
+    answer = inspect.signature(function).return_annotation
+    answer = answer if isinstance(answer, str) else inspect.formatannotation(answer)
     if answer == "bool":
         return lambda *_, **__: False
-    return (lambda *_, **__: iter(())) if answer == "Iterator[Statement]" else None
+    listed = "Iterator[" in answer and answer.endswith("Statement]")
+    return (lambda *_, **__: iter(())) if listed else None
 
 
 def switch_off(name: str) -> None:
@@ -104,6 +106,7 @@ def switch_off(name: str) -> None:
     kind, _, what = name.partition(" ")
     if kind == "rule":
         _replace(what)
+        _forget()
         return
     vocabulary = importlib.import_module("pytest_clinical_drift.evidence.terms.vocabulary")
     loaded = vocabulary.load_data
@@ -130,6 +133,11 @@ def switch_off(name: str) -> None:
             for key, value in list(vars(module).items()):
                 if isinstance(value, frozenset) and value == words:
                     setattr(module, key, frozenset())
+    _forget()
+
+
+def _forget() -> None:
+    """Empty the caches, which hold what was found before the switch."""
     for module in _evidence():
         for value in vars(module).values():
             if hasattr(value, "cache_clear") and value.__name__ not in _KEPT:

@@ -1,7 +1,5 @@
 """Values of one conversation read by rules: findings, which are not yet alarms."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from pytest_clinical_drift.evidence.advice.breach import Breach

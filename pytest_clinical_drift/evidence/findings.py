@@ -1,7 +1,5 @@
 """What the rules find in one conversation: facts and advice. Findings are not yet alarms."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, replace

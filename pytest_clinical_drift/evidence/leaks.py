@@ -1,7 +1,5 @@
 """Texts that name another case's patient in full: one patient's record has reached another conversation."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

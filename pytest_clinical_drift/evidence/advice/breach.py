@@ -3,8 +3,6 @@
 A rule never confirms a breach: each one is for a judge or a person to read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Rules compare medicines only. Opposite orders about activities, places of care a
 recorded replies (`python -m benchmarks.alarms`): that takes a judge.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

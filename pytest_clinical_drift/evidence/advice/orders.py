@@ -7,8 +7,6 @@ Only what is plainly an order, a permission or a warning counts. Questions, quot
 are none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """What must or must not be said: whether a reply says it, lets it pass, or has no wording of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """The words of orders.yaml: verbs by kind, judgements, and what stands before a verb that orders."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any

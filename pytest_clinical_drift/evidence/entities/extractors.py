@@ -4,8 +4,6 @@ An extractor is `lexicon` (the bundled vocabularies, the default) or `scispacy[:
 entity recogniser). Sources are the intake and the patient's messages so far; a model's own replies do not count.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Allergies and intolerances: the substance, the reaction, and what denies them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Slot, Statement, content_of, stated_with

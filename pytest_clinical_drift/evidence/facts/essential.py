@@ -1,7 +1,5 @@
 """Essential parts of a hard stop: "methotrexate 15 mg" without "weekly" is not the fact."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

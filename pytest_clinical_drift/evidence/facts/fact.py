@@ -1,7 +1,5 @@
 """A fact taken apart: its core, and what else a summary has to state with it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum

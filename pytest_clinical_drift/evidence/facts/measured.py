@@ -1,7 +1,5 @@
 """Measurements: the figures that belong to each mention, and which of them holds now."""
 
-from __future__ import annotations
-
 from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Statement, stated_with
 from pytest_clinical_drift.evidence.facts.places import Surroundings, stated
 from pytest_clinical_drift.evidence.mentions.context import context_flags

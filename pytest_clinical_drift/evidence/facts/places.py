@@ -182,6 +182,11 @@ class Details:
             self.spans.append(stated_at)
             return
         near = [p for p in places_of(self.document, slot) if slot.concept is not None or self.scope.inside(p[0])]
+        if (
+            not near and slot.concept is not None and not slot.denied
+        ):  # "no retinopathy" denies a background retinopathy
+            index = term_index(self.document)
+            near = [(t.first, t.last) for above in sorted(slot.concept.ancestors) for t in index.exact.get(above, ())]
         contexts = [(place, context_flags(self.document, *place)) for place in near]
         turned = [p for p, c in contexts if (c.affirmed if slot.denied else c.denied)]
         if turned:

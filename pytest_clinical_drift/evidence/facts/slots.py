@@ -1,7 +1,5 @@
 """Takes a fact apart: what it speaks of, what stands at its centre, and what has to be said with it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import lru_cache
 

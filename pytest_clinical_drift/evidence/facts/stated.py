@@ -1,7 +1,5 @@
 """Diagnoses, findings, procedures, devices, circumstances: what a text states of them, by name or in plain words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

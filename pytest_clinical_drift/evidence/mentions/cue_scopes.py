@@ -1,7 +1,5 @@
 """Every cue of a document with the tokens it affects."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import compress
 

@@ -18,7 +18,7 @@ PSEUDO = "pseudo"
 OPENS, NAMES, ANSWERS = 1, 2, 4
 
 #: Gaps that may stand inside a cue phrase.
-TIGHT = frozenset({"", "-", "/", "'s"})
+TIGHT = frozenset({"", "-", "/", "'s", "'m"})
 
 _Node = dict[str, Any]  # word -> node; "" -> rules of the phrase that ends here
 

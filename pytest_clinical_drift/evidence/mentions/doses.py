@@ -1,7 +1,5 @@
 """Which amount and which frequency beside a medicine are its own, and which of the amounts holds now."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from pytest_clinical_drift.evidence.quantities.amounts import Amount

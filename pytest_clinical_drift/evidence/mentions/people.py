@@ -1,7 +1,5 @@
 """Statements about someone other than the patient: relatives and friends as subject or owner of a finding."""
 
-from __future__ import annotations
-
 from pytest_clinical_drift.evidence.mentions.scopes import LIMIT, ScopeFinder
 from pytest_clinical_drift.evidence.reading.text import NUMBER
 

@@ -1,7 +1,5 @@
 """How a medicine is taken, as stated beside one mention: amounts, how often, what was before, what is planned."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from pytest_clinical_drift.evidence.mentions.doses import (

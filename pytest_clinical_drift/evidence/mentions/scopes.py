@@ -1,7 +1,5 @@
 """How far a cue reaches: from the cue forward or backward until something in the sentence ends it."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from pytest_clinical_drift.evidence.mentions.cues import CueTable, cue_table

@@ -3,8 +3,6 @@
 Of 0.05 g and 50 mg `base` and `dimension` are the same.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from itertools import compress
 from operator import or_

@@ -1,7 +1,5 @@
 """How often something is taken: "b.d.", "every 28 days", "morning and evening", "in three divided doses"."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from operator import attrgetter
 

@@ -1,7 +1,5 @@
 """The document a text is read into, and its sentences, clauses and labelled stretches; `text` describes every field."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field

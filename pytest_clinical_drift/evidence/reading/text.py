@@ -26,8 +26,6 @@ Tokens are parallel lists, indexed by token number (no object per token: everyth
 - `segment_kinds[segments[i]]`  PROSE, HEADING, LABEL (a label's own words) or CELL.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Cutting a text into normalised tokens and the gaps between them; the innermost loop of all scoring."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from bisect import bisect_left

@@ -1,10 +1,8 @@
 """The vocabulary's terms in one document, arranged for looking up, and phrases about how a medicine is taken."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import defaultdict
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import compress
 from operator import attrgetter
 from typing import NamedTuple, TypeVar
@@ -100,29 +98,32 @@ class Cue(NamedTuple):
 
 def cues_between(document: Document, label: str, first: int, stop: int) -> list[Cue]:
     """Phrases of a label in `medication_status.yaml` that start from token `first` up to before `stop`."""
-    return between(_cues(document, label), first, stop)
+    return between(_cues(document).get(label, []), first, stop)
 
 
 @once
-def _cues(document: Document, label: str) -> list[Cue]:
-    """Every phrase of a label, the longest at each token; none crosses a sentence."""
+def _cues(document: Document) -> dict[str, list[Cue]]:
+    """Every phrase by its label, the longest of each at a token; none crosses a sentence."""
     words, sentences = document.words, document.sentences
-    phrases = _phrases(label)
-    cues = []
+    phrases = _phrases()
+    cues: dict[str, list[Cue]] = {}
     for place in compress(range(len(words)), map(phrases.__contains__, words)):
-        for phrase in phrases[words[place]]:
+        for label, phrase in phrases[words[place]]:
             last = place + len(phrase) - 1
             if words[place : last + 1] == phrase and sentences[last] == sentences[place]:
-                cues.append(Cue(place, last))
-                break
+                listed = cues.setdefault(label, [])
+                if not listed or listed[-1].first < place:
+                    listed.append(Cue(place, last))
     return cues
 
 
-@lru_cache(maxsize=16)
-def _phrases(label: str) -> dict[str, list[list[str]]]:
-    """First word -> phrases, longest first."""
-    phrases: dict[str, list[list[str]]] = {}
-    listed = (list(tokenise(str(text))) for text in load_data("medication_status")[label])
-    for words in sorted(filter(None, listed), key=len, reverse=True):
-        phrases.setdefault(words[0], []).append(words)
+@cache
+def _phrases() -> dict[str, list[tuple[str, list[str]]]]:
+    """First word -> phrases with their labels, longest first."""
+    phrases: dict[str, list[tuple[str, list[str]]]] = {}
+    listed = [
+        (label, list(tokenise(str(text)))) for label, texts in load_data("medication_status").items() for text in texts
+    ]
+    for label, words in sorted(listed, key=lambda one: -len(one[1])):
+        phrases.setdefault(words[0], []).append((label, words))
     return phrases

@@ -1,7 +1,5 @@
 """Whether rules can read a text: they read English only."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 
@@ -31,13 +29,14 @@ def rules_read(text: str, language: str = "en") -> bool:
 def is_english(text: str) -> bool:
     """False where a text has more function words of other languages than English ones, or another script."""
     words = _WORD.findall(text.lower())
-    letters = "".join(words)
-    if len(letters) >= _ENOUGH and sum(sign >= "ɐ" for sign in letters) > _NOT_LATIN * len(letters):
-        return False
+    if not text.isascii():
+        letters = "".join(words)
+        if len(letters) >= _ENOUGH and sum(sign >= "ɐ" for sign in letters) > _NOT_LATIN * len(letters):
+            return False
     if len(words) < _ENOUGH:
         return True
     english, others = _function_words()
-    own, other = sum(word in english for word in words), [word for word in words if word in others]
+    own, other = sum(map(english.__contains__, words)), list(filter(others.__contains__, words))
     return own >= len(other) or len(other) < _LEAST_SHARE * len(words) or len(set(other)) < _DIFFERENT
 
 

@@ -4,11 +4,10 @@
 ['drug:sertraline', …, 'condition:major depressive disorder']
 """
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import zip_longest
 from typing import NamedTuple
 
 from pytest_clinical_drift.evidence.reading.text import Document, read, tokenise
@@ -132,9 +131,12 @@ class Lexicon:
         keys = list(map(self._keys.__getitem__, document.words))
         covered: dict[str, int] = {}
         found: list[Term] = []
-        for first, node in enumerate(map(self._root.next.get, keys)):
-            if node is not None:
-                _keep_longest(self._walk(document, keys, node, first), first, covered, found)
+        for first, (node, following) in enumerate(zip_longest(map(self._root.next.get, keys), keys[1:])):
+            # Most words only begin a longer name ("the", "a"), and the next one does not go on with it.
+            if node is not None and (node.forms or following in node.next):
+                matches = self._walk(document, keys, node, first)
+                if matches:
+                    _keep_longest(matches, first, covered, found)
         return found
 
     def _walk(self, document: Document, keys: list[str], node: Node, first: int) -> list[_Match]:

@@ -4,8 +4,6 @@ Kept where Python keeps what it compiles (`__pycache__`, or below PYTHONPYCACHEP
 content: another content is parsed anew. Nothing is kept with PYTHONDONTWRITEBYTECODE or where the folder is read-only.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import marshal

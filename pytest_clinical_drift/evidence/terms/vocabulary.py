@@ -1,7 +1,5 @@
 """The vocabulary files as concepts and the words that name them; read once, when first needed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Keys under which the forms of one word meet: spelling, stems, light typing errors."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
 
@@ -107,23 +105,6 @@ def _deletions(word: str) -> set[str]:
     return {word[:i] + word[i + 1 :] for i in range(len(word))} | {word}
 
 
-def distance(left: str, right: str, limit: int = 2) -> int:
-    """Edits (insertion, deletion, substitution, swap of neighbours) between two words, `limit` + 1 when more."""
-    if abs(len(left) - len(right)) > limit:
-        return limit + 1
-    before: list[int] = []
-    row = list(range(len(right) + 1))
-    for i, a in enumerate(left, 1):
-        following = [i]
-        for j, b in enumerate(right, 1):
-            best = min(row[j] + 1, following[j - 1] + 1, row[j - 1] + (a != b))
-            if before and j > 1 and a == right[j - 2] and left[i - 2] == b:
-                best = min(best, before[j - 2] + 1)
-            following.append(best)
-        before, row = row, following
-    return min(row[-1], limit + 1)
-
-
 class TypoIndex:
     """Vocabulary words by what is left of them when one letter is dropped."""
 
@@ -145,15 +126,6 @@ class TypoIndex:
         if word in self._never or len(word) > 30:
             return None
         candidates = {candidate for key in _deletions(word) for candidate in self._index.get(key, ())}
-        best: list[str] = []
-        nearest = 3
-        for candidate in candidates:
-            # A word that only goes on differently at its end is an inflection or another word, not a slip.
-            if candidate[0] != word[0] or candidate.startswith(word) or word.startswith(candidate):
-                continue
-            away = distance(word, candidate)
-            allowed = 2 if min(len(word), len(candidate)) >= 10 else 1
-            if away <= allowed and away <= nearest:
-                best = [candidate] if away < nearest else [*best, candidate]
-                nearest = away
-        return best[0] if len(best) == 1 else None
+        # A word that only goes on differently at its end is an inflection or another word, not a slip.
+        near = [c for c in candidates if c[0] == word[0] and not (c.startswith(word) or word.startswith(c))]
+        return near[0] if len(near) == 1 else None

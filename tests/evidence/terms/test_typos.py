@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
 from pytest_clinical_drift.evidence.terms.lexicon import find_terms
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, all_forms, load_data
-from pytest_clinical_drift.evidence.terms.words import TypoIndex, distance, fold
+from pytest_clinical_drift.evidence.terms.words import TypoIndex, fold
 
 
 @lru_cache(maxsize=1)
@@ -31,15 +31,6 @@ def drug_names() -> dict[str, set[str]]:
 
 def drugs(text: str) -> set[str]:
     return {term.concept.name for term in find_terms(text) if term.concept.kind == DRUG}
-
-
-@pytest.mark.parametrize(
-    ("left", "right", "expected"),
-    [("abc", "abc", 0), ("abc", "acb", 1), ("abc", "abd", 1), ("abc", "abcde", 2), ("abc", "xyz", 3)],
-)
-def test_distance(left: str, right: str, expected: int) -> None:
-    """Insertions, deletions, substitutions and swaps; more than the limit counts as one more than it."""
-    assert distance(left, right) == expected
 
 
 @settings(max_examples=150)
