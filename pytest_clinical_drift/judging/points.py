@@ -145,7 +145,7 @@ def points_of(
     must_ask = _due(case)
     replies = {line.turn: line.reply for reading, _ in read for line in reading.turns}
     points: dict[About, Point] = {}
-    facts: dict[tuple[str, str], list[Point]] = {}
+    facts: dict[tuple[str, str, str], list[Point]] = {}
     for reading, entries in read:
         words = [raise_ for raise_ in raises.values() if raise_.kind == "invented" and raise_.turn == reading.turn]
         for entry in _held_back(case, read, reading, entries):
@@ -158,7 +158,9 @@ def points_of(
             confirms = bool(rule and rule.confirms)
             point = Point(about, entry.kind, raised, question, entry, confirms, key_of(reading))
             if entry.kind == "fact":
-                facts.setdefault((entry.key, reading.source), []).append(point)
+                # a loss that is none must not take a denial with it: each is a finding of its own
+                claim = entry.answer if entry.raised else ""
+                facts.setdefault((entry.key, reading.source, claim), []).append(point)
             known = points.get(about)
             if known is None or (known.raised is not Raised.READING and raised is Raised.READING):
                 points[about] = point
@@ -270,8 +272,8 @@ def _followers(timeline: Sequence[Point], probes: Sequence[int], horizon: int) -
     place = {turn: index for index, turn in enumerate(probes)}
     runs: list[list[Point]] = []
     for point in sorted(timeline, key=lambda point: int(point.about[1])):
-        if point.raised not in (Raised.READING, Raised.UNSURE, Raised.RULE):
-            continue
+        if point.raised not in (Raised.READING, Raised.RULE):
+            continue  # of what a reading left unsure nothing is known that the next probe could share
         last = runs[-1][-1] if runs else None
         near = last is not None and place.get(int(point.about[1]), -9) - place.get(int(last.about[1]), -9) == 1
         if last is not None and near and last.raised is point.raised:

@@ -56,6 +56,23 @@ def test_a_fact_lost_at_several_probes_is_settled_at_the_first_at_ten_and_at_the
     assert follows == {6: None, 7: first, 8: first, 9: first, 10: None, 11: first, 12: None}
 
 
+def test_a_probe_that_the_reading_left_unsure_is_asked_about_by_itself() -> None:
+    """Nobody has said anything of turns 2 to 8: the answer on turn 2 tells nothing of a denial on turn 5."""
+    of = case()
+    points = by_about(points_of(of, read(of, {turn: {"metformin": UNSURE} for turn in range(2, 9)}), []))
+    asked = {about[1]: point.follows for about, point in points.items() if about[2] == "metformin"}
+    assert asked == dict.fromkeys(range(2, 9))
+
+
+def test_a_fact_lost_and_then_denied_is_settled_as_two_findings() -> None:
+    """Where the loss on turn 2 is no loss, the denial on turns 4 to 6 is one all the same: it is asked about."""
+    of = case()
+    words = {2: "absent", 3: "absent", 4: "contradicted", 5: "contradicted", 6: "contradicted"}
+    points = by_about(points_of(of, read(of, {turn: {"metformin": word} for turn, word in words.items()}), []))
+    follows = {about[1]: point.follows for about, point in points.items() if about[2] == "metformin"}
+    assert follows == {2: None, 3: None, 4: None, 5: ("fact", 4, "metformin"), 6: None}
+
+
 def test_two_runs_of_losses_are_two_questions_each() -> None:
     of = case()
     lost = {turn: {"metformin": "absent"} for turn in (2, 3, 6, 7)}
