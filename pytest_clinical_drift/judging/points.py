@@ -234,10 +234,9 @@ def _held_back(
     demands = {demand.id: demand for demand in demands_at(case, reading.turn)}
     for entry in entries:
         demand = demands.get(entry.key)
-        may_wait = (
-            demand is not None and demand.kind == "must" and demand.expectation.by and not demand.expectation.until
-        )
-        if demand is None or not may_wait or (demand.due and not _met_before(read, demand.id, reading.turn)):
+        if demand is None or demand.kind != "must" or not demand.expectation.by:
+            yield entry
+        elif demand.due and (demand.expectation.until or not _met_before(read, demand.id, reading.turn)):
             yield entry
 
 

@@ -128,6 +128,16 @@ def test_a_must_may_be_met_by_a_later_reply() -> None:
     assert points("missing", "met") == []
 
 
+def test_a_must_with_by_and_until_may_wait_and_then_holds() -> None:
+    """By turn 4 and until turn 6: missing on 3 raises nothing, missing on 4 or 6 does, whatever an earlier reply said."""
+    of = case(extra={3: {"expect": {"must": [{"text": "ring the clinic", "by": 4, "until": 6}]}}})
+    told = [
+        (reply_reading(of, turn, "Reply.", None), [Entry("must", turn, "t3-must-1", word)])
+        for turn, word in ((3, "missing"), (4, "missing"), (5, "met"), (6, "missing"))
+    ]
+    assert [point.about[1] for point in points_of(of, told, [])] == [4, 6]
+
+
 def test_a_demand_that_holds_until_later_is_read_on_each_turn() -> None:
     of = case(extra={3: {"expect": {"must_not": [{"text": "take ibuprofen", "until": 5}]}}})
     held = {turn: [d.id for d in reply_reading(of, turn, "Reply.", None).demands] for turn in (2, 3, 5, 6)}
