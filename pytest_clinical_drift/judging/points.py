@@ -234,10 +234,11 @@ def _held_back(
     demands = {demand.id: demand for demand in demands_at(case, reading.turn)}
     for entry in entries:
         demand = demands.get(entry.key)
-        if demand is None or demand.kind != "must" or not demand.expectation.by:
-            yield entry
-        elif demand.due and (demand.expectation.until or not _met_before(read, demand.id, reading.turn)):
-            yield entry
+        if demand is not None and demand.kind == "must" and demand.expectation.by:
+            met = not demand.expectation.until and _met_before(read, demand.id, reading.turn)
+            if met or not demand.due:
+                continue
+        yield entry
 
 
 def _met_before(read: Sequence[tuple[Reading, Sequence[Entry]]], demand: str, turn: int) -> bool:

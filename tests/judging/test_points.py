@@ -129,7 +129,7 @@ def test_a_must_may_be_met_by_a_later_reply() -> None:
 
 
 def test_a_must_with_by_and_until_may_wait_and_then_holds() -> None:
-    """By turn 4 and until turn 6: missing on 3 raises nothing, missing on 4 or 6 does, whatever an earlier reply said."""
+    """By turn 4 and until turn 6: missing on 3 raises nothing, missing on 4 or 6 does, though turn 5 met it."""
     of = case(extra={3: {"expect": {"must": [{"text": "ring the clinic", "by": 4, "until": 6}]}}})
     told = [
         (reply_reading(of, turn, "Reply.", None), [Entry("must", turn, "t3-must-1", word)])
