@@ -733,6 +733,12 @@ def test_what_was_confirmed_before_an_outage_is_named(count: int, said: str) -> 
     assert ("more" in told[0]) == (count > 3)
 
 
+def test_no_coverage_covers_a_severe_failure_before_an_outage() -> None:
+    """59 of 60 suffice for CAUTION; not where the 60th denied an allergy before it broke off."""
+    broken = [flat("x", incomplete="timeout", events=[event(turn=2)])]
+    assert judge([*steady(59), broken], gate(min_coverage=0.95)).verdict == "INCOMPLETE"
+
+
 def test_a_subset_says_what_came_of_it() -> None:
     """How many failed and how many were not run to the end, each with its number."""
     cases = [[flat("a", 0.5)], [flat("b", incomplete="timeout")], [flat("c", incomplete="timeout")]]
