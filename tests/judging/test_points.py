@@ -195,3 +195,35 @@ def test_a_long_conversation_is_read_in_overlapping_windows_and_only_the_last_ha
     windows = windows_of(of, _transcript(of, ["x" * 1_100] * 10), tokens=2_000)
     assert [[line.turn for line in window.turns] for window in windows] == [[1, 2, 3, 4, 5, 6], [5, 6, 7, 8, 9, 10]]
     assert [bool(window.summary) for window in windows] == [False, True]
+
+
+def _windowed() -> tuple[Case, list[tuple[Reading, list[Entry]]]]:
+    """Ten long replies in several windows; turn 1 forbids milk, turn 10 allows it, and turn 3 brought the reason."""
+    of = case()
+    said = ["Avoid milk. " + "x" * 1_100, *["x" * 1_100] * 8, "Drink milk. " + "x" * 1_100]
+    windows = windows_of(of, _transcript(of, said), tokens=2_000)
+    assert len(windows) > 1
+    assert 3 not in {line.turn for line in windows[-1].turns}
+    return of, [(window, []) for window in windows]
+
+
+def test_a_question_across_windows_shows_every_message_in_between() -> None:
+    """The later window does not show turn 3: whoever is asked has to see it all the same, it may explain the change."""
+    of, told = _windowed()
+    pair = Entry("conflict", 10, "", "severe", "Drink milk.", "Avoid milk.", turns=(1, 10))
+    slide = Entry("course", 10, "", "risk normalised", "Drink milk.", turns=(2, 10))
+    told[-1] = (told[-1][0], [pair, slide])
+    points = by_about(points_of(of, told, [], due=False))
+    for about, first in ((("conflict", 1, 10), 2), (("course", 2, 10), 2)):
+        question = points[about].question
+        assert question is not None
+        assert question.patient == "\n\n".join(f"Turn {t.turn}: {t.message}" for t in of.turns[first - 1 : 10])
+
+
+def test_a_rules_contradiction_across_windows_is_asked_about() -> None:
+    """No window shows both turns; the question does."""
+    of, told = _windowed()
+    (point,) = points_of(of, told, [RuleRaise("conflict", 10, "", "medicine", False, 1)], due=False)
+    assert point.question is not None
+    assert (point.question.earlier or "")[:11] == "Avoid milk."
+    assert point.question.text[:11] == "Drink milk."
