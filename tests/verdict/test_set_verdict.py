@@ -234,7 +234,7 @@ def test_an_open_severe_alarm_in_one_case_caps_the_set() -> None:
     cases = [*steady(59), [flat("x", events=[event(state="open")], alarms=[alarm(state="open", fact="allergy")])]]
     verdict = judge(cases)
     assert verdict.verdict == "UNSETTLED"
-    assert headline(verdict) == "UNSETTLED (judge server:strong): 1 open finding, 1 severe"
+    assert headline(verdict) == "UNSETTLED (judge server:strong; no canaries): 1 open finding, 1 severe"
     assert judge(cases, gate(open="caution")).verdict == "CAUTION"
 
 
