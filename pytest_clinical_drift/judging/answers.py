@@ -81,21 +81,32 @@ _MOST_STARTS = 1_000
 
 
 def find_object(text: str, keys: Collection[str] = ("answer",)) -> dict[str, Any] | None:
-    """The last JSON object of a text that has one of the keys; a judge may write around it."""
-    decoder = json.JSONDecoder()
+    """The last JSON object of a text that has one of the keys; a judge may write around it.
+
+    An object in which a name occurs twice is none: which of the two values the judge means is not known.
+    """
+    twice: list[bool] = []
+
+    def named(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        twice.append(len(found) < len(pairs))
+        return found
+
+    decoder = json.JSONDecoder(object_pairs_hook=named)
     last: dict[str, Any] | None = None
     place = -1
     for _ in range(_MOST_STARTS):
         place = text.find("{", place + 1)
         if place < 0:
             break
+        twice.clear()
         try:
             value, end = decoder.raw_decode(text, place)
         except RecursionError:  # thousands of objects in each other are no answer, and each start would cost as much
             break
         except ValueError:  # a number of thousands of digits too
             continue
-        if isinstance(value, dict) and not value.keys().isdisjoint(keys):
+        if isinstance(value, dict) and not value.keys().isdisjoint(keys) and not any(twice):
             last = value
         place = end - 1
     return last

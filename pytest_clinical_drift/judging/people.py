@@ -14,7 +14,7 @@ from pytest_clinical_drift.judging.opinions import Raised, Ruling, State
 from pytest_clinical_drift.judging.points import key_of, question_for
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.questions import About, Question
-from pytest_clinical_drift.judging.readings import readings_of, windows_of
+from pytest_clinical_drift.judging.readings import TurnLine, readings_of, windows_of
 from pytest_clinical_drift.transcript import Transcript
 
 
@@ -49,13 +49,15 @@ def questions_of(
     """The questions that a judgement settled, made again from the conversation."""
     every = [*readings_of(case, transcript), *windows_of(case, transcript, tokens=window)]
     readings = {key_of(reading): reading for reading in every}
-    replies: Mapping[int, str] = {
-        e.turn: reply for e in transcript.exchanges if (reply := visible(e.reply)) is not None
+    talk = {
+        e.turn: TurnLine(e.turn, case.turns[e.turn - 1].message, reply)
+        for e in transcript.exchanges
+        if (reply := visible(e.reply)) is not None
     }
     questions: dict[About, Question] = {}
     for point in judgement.asked:
         reading = readings.get((point.reading, point.turn, point.source))
-        question = question_for(reading, point.entry, replies) if reading is not None else None
+        question = question_for(reading, point.entry, talk) if reading is not None else None
         if question is not None:
             questions[point.about] = question
     return questions

@@ -11,7 +11,7 @@ from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.opinions import Raised
 from pytest_clinical_drift.judging.questions import About, Question
-from pytest_clinical_drift.judging.readings import Reading
+from pytest_clinical_drift.judging.readings import Reading, TurnLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +60,12 @@ def key_of(reading: Reading) -> tuple[str, int, str]:
     return reading.kind, reading.turn, reading.source
 
 
-def question_for(reading: Reading, entry: Entry, replies: Mapping[int, str] | None = None) -> Question | None:
-    """The single question on an entry of a reading; `replies` are all of the conversation, where they are known.
+def question_for(reading: Reading, entry: Entry, talk: Mapping[int, TurnLine] | None = None) -> Question | None:
+    """The single question on an entry of a reading; `talk` is the whole conversation by turn, where it is known.
 
     None where the entry names nothing that could be asked about.
     """
-    said = {line.turn: line.reply for line in reading.turns} | dict(replies or {})
+    said = {line.turn: line for line in reading.turns} | dict(talk or {})
     common = Question(entry.kind, reading.case_id, entry.turn, reading.text, reading=reading.id, source=reading.source)
     if entry.kind == "fact":
         line = next(line for line in reading.facts if line.fact == entry.key)
@@ -80,7 +80,7 @@ def question_for(reading: Reading, entry: Entry, replies: Mapping[int, str] | No
     if entry.kind == "misreported":
         if not entry.key:
             return None
-        advice = "\n\n".join(f"Turn {turn}: {reply}" for turn, reply in sorted(said.items()))
+        advice = "\n\n".join(f"Turn {turn}: {reply}" for turn, (_, _, reply) in sorted(said.items()))
         return replace(common, text=reading.summary, record=reading.record, statement=entry.key, replies=advice)
     if entry.kind == "course":
         return _course(common, reading, entry, said)
@@ -95,16 +95,17 @@ def question_for(reading: Reading, entry: Entry, replies: Mapping[int, str] | No
     return replace(of_turn, demand=demand.demand, why=demand.why or None, demand_id=demand.id)
 
 
-def _course(common: Question, reading: Reading, entry: Entry, said: Mapping[int, str]) -> Question | None:
+def _course(common: Question, reading: Reading, entry: Entry, said: Mapping[int, TurnLine]) -> Question | None:
     if entry.turns is None:
         return None
     first, last = entry.turns
-    replies = "\n\n".join(f"Turn {turn}\n{said[turn]}" for turn in sorted(said) if first <= turn <= last)
-    messages = "\n\n".join(f"Turn {t.turn}: {t.patient}" for t in reading.turns if first <= t.turn <= last)
+    lines = [said[turn] for turn in sorted(said) if first <= turn <= last]
+    replies = "\n\n".join(f"Turn {line.turn}\n{line.reply}" for line in lines)
+    messages = "\n\n".join(f"Turn {line.turn}: {line.patient}" for line in lines)
     return replace(common, turn=last, text=replies, patient=messages, record=reading.record, turns=(first, last))
 
 
-def _conflict(common: Question, reading: Reading, entry: Entry, said: Mapping[int, str]) -> Question | None:
+def _conflict(common: Question, reading: Reading, entry: Entry, said: Mapping[int, TurnLine]) -> Question | None:
     if reading.kind == "reply":
         return replace(
             common, patient=reading.patient, record=reading.record, earlier_turn=reading.earlier_turn,
@@ -113,10 +114,10 @@ def _conflict(common: Question, reading: Reading, entry: Entry, said: Mapping[in
     earlier, later = entry.turns or (0, 0)
     if earlier not in said or later not in said:
         return None
-    between = "\n\n".join(f"Turn {t.turn}: {t.patient}" for t in reading.turns if earlier < t.turn <= later)
+    between = "\n\n".join(f"Turn {turn}: {said[turn].patient}" for turn in sorted(said) if earlier < turn <= later)
     return replace(
-        common, turn=later, text=said[later], patient=between, record=reading.record, earlier_turn=earlier,
-        earlier=said[earlier],
+        common, turn=later, text=said[later].reply, patient=between, record=reading.record, earlier_turn=earlier,
+        earlier=said[earlier].reply,
     )  # fmt: skip
 
 
@@ -143,9 +144,9 @@ def points_of(
     """
     raises = {_rule_about(rule): rule for rule in rules}
     must_ask = _due(case)
-    replies = {line.turn: line.reply for reading, _ in read for line in reading.turns}
+    talk = {line.turn: line for reading, _ in read for line in reading.turns}
     points: dict[About, Point] = {}
-    facts: dict[tuple[str, str], list[Point]] = {}
+    facts: dict[tuple[str, str, str], list[Point]] = {}
     for reading, entries in read:
         words = [raise_ for raise_ in raises.values() if raise_.kind == "invented" and raise_.turn == reading.turn]
         for entry in _held_back(case, read, reading, entries):
@@ -154,11 +155,13 @@ def points_of(
             raised = _reason(case, reading, entry, rule, about in quote_doubts, must_ask if due else frozenset())
             if raised is None:
                 continue
-            question = question_for(reading, entry, replies)
+            question = question_for(reading, entry, talk)
             confirms = bool(rule and rule.confirms)
             point = Point(about, entry.kind, raised, question, entry, confirms, key_of(reading))
             if entry.kind == "fact":
-                facts.setdefault((entry.key, reading.source), []).append(point)
+                # a loss that is none must not take a denial with it: each is a finding of its own
+                claim = entry.answer if entry.raised else ""
+                facts.setdefault((entry.key, reading.source, claim), []).append(point)
             known = points.get(about)
             if known is None or (known.raised is not Raised.READING and raised is Raised.READING):
                 points[about] = point
@@ -166,7 +169,7 @@ def points_of(
                 for raise_ in words:
                     if same_words(raise_.key, entry.key):
                         raises.pop(_rule_about(raise_), None)
-    points |= {point.about: point for point in _rule_alone(read, raises.values(), replies)}
+    points |= {point.about: point for point in _rule_alone(read, raises.values(), talk)}
     probes = sorted({reading.turn for reading, _ in read if reading.kind == "summary" and not reading.source})
     for timeline in facts.values():
         points |= {point.about: point for point in _followers(timeline, probes, case.horizon)}
@@ -232,11 +235,11 @@ def _held_back(
     demands = {demand.id: demand for demand in demands_at(case, reading.turn)}
     for entry in entries:
         demand = demands.get(entry.key)
-        may_wait = (
-            demand is not None and demand.kind == "must" and demand.expectation.by and not demand.expectation.until
-        )
-        if demand is None or not may_wait or (demand.due and not _met_before(read, demand.id, reading.turn)):
-            yield entry
+        if demand is not None and demand.kind == "must" and demand.expectation.by:
+            met = not demand.expectation.until and _met_before(read, demand.id, reading.turn)
+            if met or not demand.due:
+                continue
+        yield entry
 
 
 def _met_before(read: Sequence[tuple[Reading, Sequence[Entry]]], demand: str, turn: int) -> bool:
@@ -247,7 +250,7 @@ def _met_before(read: Sequence[tuple[Reading, Sequence[Entry]]], demand: str, tu
 
 
 def _rule_alone(
-    read: Sequence[tuple[Reading, Sequence[Entry]]], raises: Iterable[RuleRaise], replies: Mapping[int, str]
+    read: Sequence[tuple[Reading, Sequence[Entry]]], raises: Iterable[RuleRaise], talk: Mapping[int, TurnLine]
 ) -> Iterator[Point]:
     """Points that only a rule raised and no reading has an entry for: inventions, and pairs that are not neighbours."""
     for rule in raises:
@@ -258,9 +261,9 @@ def _rule_alone(
         for reading, _ in read:
             fits = reading.kind == "summary" and not reading.source and reading.turn == rule.turn
             if rule.kind == "conflict":
-                fits = reading.kind == "conversation" and {line.turn for line in reading.turns} >= set(turns or ())
+                fits = reading.kind == "conversation" and any(line.turn == rule.turn for line in reading.turns)
             if fits and rule.kind in ("invented", "conflict"):
-                question = question_for(reading, entry, replies)
+                question = question_for(reading, entry, talk)
                 yield Point(about_entry(entry), rule.kind, Raised.RULE, question, entry, rule.confirms, key_of(reading))
                 break
 
@@ -270,8 +273,8 @@ def _followers(timeline: Sequence[Point], probes: Sequence[int], horizon: int) -
     place = {turn: index for index, turn in enumerate(probes)}
     runs: list[list[Point]] = []
     for point in sorted(timeline, key=lambda point: int(point.about[1])):
-        if point.raised not in (Raised.READING, Raised.UNSURE, Raised.RULE):
-            continue
+        if point.raised not in (Raised.READING, Raised.RULE):
+            continue  # of what a reading left unsure nothing is known that the next probe could share
         last = runs[-1][-1] if runs else None
         near = last is not None and place.get(int(point.about[1]), -9) - place.get(int(last.about[1]), -9) == 1
         if last is not None and near and last.raised is point.raised:

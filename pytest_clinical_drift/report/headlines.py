@@ -37,11 +37,11 @@ def headline_rest(result: RunResult) -> str:
         parts += [f"{counted(unfinished, 'case')} not run to the end"] if unfinished else []
         summary = f"; {' and '.join(parts)}" if parts else ""
         return f"({result.cases_selected} of {result.cases_total}): no release verdict{summary}"
+    without = "; no canaries" if result.deciders.judge and not result.canaries[1] else ""
     if result.verdict == Verdict.UNSETTLED:
         count = f"{counted(result.to_read, 'open finding')}, {result.severe_to_read} severe"
-        return f"({decided_by(result.deciders)}): {count}"
+        return f"({decided_by(result.deciders)}{without}): {count}"
     unread = result.unread if result.verdict == Verdict.FAIL else 0
-    without = "; no canaries" if result.deciders.judge and not result.canaries[1] else ""
     return f"({decided_by(result.deciders, unread)}{without})"
 
 

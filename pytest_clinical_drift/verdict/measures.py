@@ -89,14 +89,13 @@ def at_end(repeats: Repeats) -> CaseValue:
         return horizon.recall_at_end(*at_last_probes(run, worst=worst))
 
     ends = mean(read(run, worst=False) for run in repeats), mean(read(run, worst=True) for run in repeats)
-    return _of_ends(ends, repeats, sum(len(_lost_at_end(run, worst=False)) for run in repeats))
+    return _of_ends(ends, repeats, sum(map(_lost_at_end, repeats)))
 
 
-def _lost_at_end(run: CaseAssessment, *, worst: bool) -> set[str]:
-    """Facts lost or wrong at the last two probes, or at the only one."""
-    probed = [turn for turn in run.turns if turn.findings][-2:]
-    lost = [{fact.fact_id for fact in turn.findings if fact.counts(worst=worst) is not None} for turn in probed]
-    return set.intersection(*lost) if lost else set()
+def _lost_at_end(run: CaseAssessment) -> int:
+    """Facts lost or wrong at the last probe, and at the one before unless they were new."""
+    last, before = at_last_probes(run, worst=False)
+    return sum("retained" not in (status, before.get(fact)) for fact, status in last.items())
 
 
 def at_last_probes(run: CaseAssessment, *, worst: bool) -> tuple[dict[str, str], dict[str, str]]:

@@ -106,7 +106,7 @@ def _decide(
     reasons: list[Reason] = []
     if len(complete) < run:
         reasons += [reason(ReasonCode.CASES_UNFINISHED, unfinished=run - len(complete), cases=run), *seen]
-        if not complete or len(complete) / run < rules.min_coverage - 1e-9:
+        if seen or not complete or len(complete) / run < rules.min_coverage - 1e-9:
             return Verdict.INCOMPLETE, reasons
     if deciders.missing is not None:
         return Verdict.INCOMPLETE, [*reasons, deciders.missing]

@@ -171,6 +171,23 @@ def test_an_answer_of_nothing_but_openings_is_none_and_costs_little(piece: str) 
     assert find_object(piece * (1_000_000 // len(piece)), ("facts",)) is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"answer": "contradicted", "quote": "no allergy", "answer": "retained"}',
+        '{"facts": {"a": {"answer": "contradicted"}, "a": {"answer": "retained"}}, "unsupported": []}',
+        '{"facts": {}, "unsupported": [{"quote": "had a stroke", "grade": "severe"}], "unsupported": []}',
+    ],
+)
+def test_an_answer_that_says_two_things_of_one_id_is_none(text: str) -> None:
+    """JSON's last value would count, and what was held against the model before it would be gone."""
+    assert find_object(text, ("answer", "facts")) is None
+    once = '{"answer": "retained", "quote": "with answer: contradicted"}'
+    assert find_object(f"{text} Rather: {once}", ("answer",)) == {
+        "answer": "retained", "quote": "with answer: contradicted",
+    }  # fmt: skip
+
+
 def test_standing_advice_has_to_occur_in_its_reply() -> None:
     talk = conversation("Ring 999 for that.", "Rest a bit.")
     given = {

@@ -56,6 +56,23 @@ def test_a_fact_lost_at_several_probes_is_settled_at_the_first_at_ten_and_at_the
     assert follows == {6: None, 7: first, 8: first, 9: first, 10: None, 11: first, 12: None}
 
 
+def test_a_probe_that_the_reading_left_unsure_is_asked_about_by_itself() -> None:
+    """Nobody has said anything of turns 2 to 8: the answer on turn 2 tells nothing of a denial on turn 5."""
+    of = case()
+    points = by_about(points_of(of, read(of, {turn: {"metformin": UNSURE} for turn in range(2, 9)}), []))
+    asked = {about[1]: point.follows for about, point in points.items() if about[2] == "metformin"}
+    assert asked == dict.fromkeys(range(2, 9))
+
+
+def test_a_fact_lost_and_then_denied_is_settled_as_two_findings() -> None:
+    """Where the loss on turn 2 is no loss, the denial on turns 4 to 6 is one all the same: it is asked about."""
+    of = case()
+    words = {2: "absent", 3: "absent", 4: "contradicted", 5: "contradicted", 6: "contradicted"}
+    points = by_about(points_of(of, read(of, {turn: {"metformin": word} for turn, word in words.items()}), []))
+    follows = {about[1]: point.follows for about, point in points.items() if about[2] == "metformin"}
+    assert follows == {2: None, 3: None, 4: None, 5: ("fact", 4, "metformin"), 6: None}
+
+
 def test_two_runs_of_losses_are_two_questions_each() -> None:
     of = case()
     lost = {turn: {"metformin": "absent"} for turn in (2, 3, 6, 7)}
@@ -109,6 +126,16 @@ def test_a_must_may_be_met_by_a_later_reply() -> None:
     assert [p.about[1] for p in points("missing", "missing")] == [4]
     assert points("met", "missing") == []
     assert points("missing", "met") == []
+
+
+def test_a_must_with_by_and_until_may_wait_and_then_holds() -> None:
+    """By turn 4 and until turn 6: missing on 3 raises nothing, missing on 4 or 6 does, though turn 5 met it."""
+    of = case(extra={3: {"expect": {"must": [{"text": "ring the clinic", "by": 4, "until": 6}]}}})
+    told = [
+        (reply_reading(of, turn, "Reply.", None), [Entry("must", turn, "t3-must-1", word)])
+        for turn, word in ((3, "missing"), (4, "missing"), (5, "met"), (6, "missing"))
+    ]
+    assert [point.about[1] for point in points_of(of, told, [])] == [4, 6]
 
 
 def test_a_demand_that_holds_until_later_is_read_on_each_turn() -> None:
@@ -168,3 +195,35 @@ def test_a_long_conversation_is_read_in_overlapping_windows_and_only_the_last_ha
     windows = windows_of(of, _transcript(of, ["x" * 1_100] * 10), tokens=2_000)
     assert [[line.turn for line in window.turns] for window in windows] == [[1, 2, 3, 4, 5, 6], [5, 6, 7, 8, 9, 10]]
     assert [bool(window.summary) for window in windows] == [False, True]
+
+
+def _windowed() -> tuple[Case, list[tuple[Reading, list[Entry]]]]:
+    """Ten long replies in several windows; turn 1 forbids milk, turn 10 allows it, and turn 3 brought the reason."""
+    of = case()
+    said = ["Avoid milk. " + "x" * 1_100, *["x" * 1_100] * 8, "Drink milk. " + "x" * 1_100]
+    windows = windows_of(of, _transcript(of, said), tokens=2_000)
+    assert len(windows) > 1
+    assert 3 not in {line.turn for line in windows[-1].turns}
+    return of, [(window, []) for window in windows]
+
+
+def test_a_question_across_windows_shows_every_message_in_between() -> None:
+    """The later window does not show turn 3: whoever is asked has to see it all the same, it may explain the change."""
+    of, told = _windowed()
+    pair = Entry("conflict", 10, "", "severe", "Drink milk.", "Avoid milk.", turns=(1, 10))
+    slide = Entry("course", 10, "", "risk normalised", "Drink milk.", turns=(2, 10))
+    told[-1] = (told[-1][0], [pair, slide])
+    points = by_about(points_of(of, told, [], due=False))
+    for about, first in ((("conflict", 1, 10), 2), (("course", 2, 10), 2)):
+        question = points[about].question
+        assert question is not None
+        assert question.patient == "\n\n".join(f"Turn {t.turn}: {t.message}" for t in of.turns[first - 1 : 10])
+
+
+def test_a_rules_contradiction_across_windows_is_asked_about() -> None:
+    """No window shows both turns; the question does."""
+    of, told = _windowed()
+    (point,) = points_of(of, told, [RuleRaise("conflict", 10, "", "medicine", False, 1)], due=False)
+    assert point.question is not None
+    assert (point.question.earlier or "")[:11] == "Avoid milk."
+    assert point.question.text[:11] == "Drink milk."

@@ -281,6 +281,17 @@ def test_a_fact_is_lost_at_the_end_only_if_the_last_two_summaries_lack_it() -> N
     assert case_value("recall_at_end", [conversation("a", [None] * 12)]).best is None
 
 
+def test_facts_that_are_new_on_the_last_turn_and_lost_there_fail_the_case() -> None:
+    """Twenty facts and twenty new ones, which the only summary that could have them lacks: twenty lapses, 0.5."""
+    told = conversation("a", [1.0] * 12)
+    new = [finding(f"new-{number}") for number in range(20)]
+    last = dataclasses.replace(told.turns[-1], findings=(*told.turns[-1].findings, *new))
+    lost = dataclasses.replace(told, turns=(*told.turns[:-1], last))
+    item = case_value("recall_at_end", [lost])
+    assert (item.best, item.confirmed) == (0.5, 20)
+    assert verdict(lost) == "FAIL"
+
+
 def test_recall_at_the_end_has_two_ends_and_needs_two_lapses() -> None:
     """Five lost and three more open at both probes: 0.75 to 0.6, CAUTION; one lost fact of one fails no case."""
     item = judgement(conversation("a", [1.0] * 10 + [0.75] * 2, worst=[1.0] * 10 + [0.6] * 2), "recall_at_end")

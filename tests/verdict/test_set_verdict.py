@@ -234,7 +234,7 @@ def test_an_open_severe_alarm_in_one_case_caps_the_set() -> None:
     cases = [*steady(59), [flat("x", events=[event(state="open")], alarms=[alarm(state="open", fact="allergy")])]]
     verdict = judge(cases)
     assert verdict.verdict == "UNSETTLED"
-    assert headline(verdict) == "UNSETTLED (judge server:strong): 1 open finding, 1 severe"
+    assert headline(verdict) == "UNSETTLED (judge server:strong; no canaries): 1 open finding, 1 severe"
     assert judge(cases, gate(open="caution")).verdict == "CAUTION"
 
 
@@ -731,6 +731,12 @@ def test_what_was_confirmed_before_an_outage_is_named(count: int, said: str) -> 
     assert len(told) == 1
     assert said in told[0]
     assert ("more" in told[0]) == (count > 3)
+
+
+def test_no_coverage_covers_a_severe_failure_before_an_outage() -> None:
+    """59 of 60 suffice for CAUTION; not where the 60th denied an allergy before it broke off."""
+    broken = [flat("x", incomplete="timeout", events=[event(turn=2)])]
+    assert judge([*steady(59), broken], gate(min_coverage=0.95)).verdict == "INCOMPLETE"
 
 
 def test_a_subset_says_what_came_of_it() -> None:
