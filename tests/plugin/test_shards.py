@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections import Counter
 from xml.etree import ElementTree
@@ -231,7 +232,8 @@ def test_shards_whose_judge_has_no_calibration_are_refused(
         (folder / "run.json").write_text(json.dumps(inputs), encoding="utf-8")
     code, said = merge(capsys, "parts")
     assert code == 4
-    assert "the judge of shard 1 of 2 has no calibration; make one with clinical-drift calibrate" in said
+    # whichever comes first: run folders of one second are in no order
+    assert re.search("the judge of shard [12] of 2 has no calibration; make one with clinical-drift calibrate", said)
     assert said.count("\n") == 1
 
 
