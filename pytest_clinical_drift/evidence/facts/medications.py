@@ -13,7 +13,9 @@ from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, Concept, word_
 
 NOW, STOPPED, PAST, DENIED_NOW = "now", "stopped", "past", "not taken"
 ASKED, ANOTHER, ALLERGEN = "asked", "other", "allergen"
+_TAKING = frozenset(("takes", "taking", "on", "prescribed", "uses", "using"))
 _ALLERGY = ("allerg", "anaphyla", "intoleran", "hypersens")
+_LINKS = word_set("facts", "links_to_an_allergy")
 _MODIFIED = word_set("facts", "modified_by_a_medicine")
 _ADVICE = word_set("facts", "advice_about_a_medicine")
 _HOLDS = frozenset(("held", "withheld", "hold", "paused", "suspended", "on"))
@@ -42,14 +44,23 @@ def intake(document: Document, mention: Term) -> str:
 
 
 def _is_allergen(document: Document, mention: Term) -> bool:
-    """Under "Allergies", "penicillin allergy", "allergic to penicillin"."""
-    stop = document.clause_span(mention.last)[1]
-    before = document.words[max(0, mention.first - 2) : mention.first]
-    behind = document.words[mention.last + 1 : min(stop, mention.last + 3)]
-    if before[-1:] == ["to"] and before[0].startswith(_ALLERGY):
+    """Under "Allergies", "penicillin allergy", "allergic to penicillin or latex"."""
+    words = document.words
+    first, stop = document.clause_span(mention.first)
+    labels = " ".join(document.labels_of(mention.first)[:2])
+    if any(mark in labels for mark in ("allerg", "intoleran", "reaction")) and _TAKING.isdisjoint(
+        words[first : mention.first]
+    ):
+        return not read_regimen(document, mention).times  # but not in "Allergies: penicillin. Takes metformin."
+    if any(word.startswith(_ALLERGY) for word in words[mention.last + 1 : min(stop, mention.last + 3)]):
         return True
-    listed = any(mark in " ".join(document.labels_of(mention.first)[:2]) for mark in ("allerg", "intoleran"))
-    return any(w.startswith(_ALLERGY) for w in behind) or (listed and not read_regimen(document, mention).times)
+    medicines = term_index(document).medicines_between(max(first, mention.first - 12), mention.first)
+    for place in range(mention.first - 1, max(first, mention.first - 12) - 1, -1):
+        if words[place].startswith(_ALLERGY):
+            return words[place + 1] in ("to", "reaction")  # not in "penicillin allergy and metformin"
+        if words[place] not in _LINKS and not any(t.first <= place <= t.last for t in medicines):
+            return False
+    return False
 
 
 def is_modifier(document: Document, last: int, nouns: frozenset[str] = _MODIFIED) -> bool:

@@ -21,6 +21,7 @@ from pytest_clinical_drift.evidence.facts.fact import (
     STATED,
     Fact,
     Outcome,
+    Said,
     Statement,
     decide,
     words_of,
@@ -174,9 +175,25 @@ def _assess(document: Document, entity: str | CriticalEntity) -> Outcome:
     return outcome
 
 
+_STATING = frozenset((Said.PLAIN, Said.PART))
+
+
 def _outcome(fact: Fact, document: Document) -> Outcome:
-    statements = _FRAMES[fact.frame](fact, document)
+    statements = [
+        replace(s, said=Said.DOUBT, reason="only asked about", rule="not-asserted")
+        if s.said in _STATING and _asked(document, s)
+        else s
+        for s in _FRAMES[fact.frame](fact, document)
+    ]
     outcome = decide(statements, unnamed=not statements and is_unnamed(fact, document))
     if outcome.rule == "other-figure" and outcome.certain and _shares_figure(fact, document, besides=outcome.spans):
         return replace(outcome, certain=False)  # "missed lamotrigine (150 mg) for six days. Restart: 25 mg once daily"
     return outcome
+
+
+def _asked(document: Document, statement: Statement) -> bool:
+    """Whether all of it stands in questions: "Does she have a penicillin allergy?" tells nobody that she has one."""
+    stops = [document.sentence_span(first)[1] for first, _ in statement.spans]
+    starts = [*document.starts, len(document.raw)]
+    ends = [document.raw[document.ends[stop - 1] : starts[stop]] for stop in stops]
+    return bool(ends) and all("?" in end.split("\n", 1)[0] for end in ends)  # what follows may be a hidden thought

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pytest_clinical_drift import assess_retention
 from pytest_clinical_drift.cases.model import CriticalEntity
 from pytest_clinical_drift.evidence.facts.retention import assess_document
@@ -57,3 +59,17 @@ def test_nothing_to_assess() -> None:
     """No facts, no results; an empty summary states nothing."""
     assert assess_retention("Anything.", []) == []
     assert assess_retention("", ["asthma"])[0].status == "absent"
+
+
+@pytest.mark.parametrize(
+    ("question", "fact"),
+    [
+        ("Does she have a penicillin allergy?", "penicillin allergy"),
+        ("Is her HbA1c 71 mmol/mol?", "HbA1c 71 mmol/mol"),
+        ("Is she on sertraline 50 mg once daily?", "sertraline 50 mg once daily"),
+        ("Does she live with her parents?", "lives with her parents"),
+    ],
+)
+def test_a_question_states_no_fact(question: str, fact: str) -> None:
+    """What is only asked about is absent, whatever kind of fact it is."""
+    assert assess_retention(question, [fact])[0].status == "absent"
