@@ -156,14 +156,14 @@ def _of_replies(case: Case, exchanges: Sequence[Exchange]) -> list[ReplyFinding]
 
 
 def _of_pairs(case: Case, exchanges: Sequence[Exchange], pairs: Sequence[tuple[int, int]]) -> list[PairFinding]:
-    """Contradictions of the adjacent pairs, and plain ones about medicines between distant turns."""
+    """Contradictions about medicines, of adjacent pairs and between distant turns."""
     said = {e.turn: reply for e in exchanges if (reply := _in_english(case, e.reply))}
     conflicts = []
     for earlier, later in combinations(said, 2):
         near = (earlier, later) in pairs
         news = " ".join(turn.message for turn in case.turns[earlier:later] if turn.interlude is None)
         for c in oppositions(said[earlier], said[later], news):
-            if c.quotes is not None and (near or c.kind == "medicine"):
+            if c.quotes is not None:
                 conflicts.append(PairFinding(earlier, later, *c.quotes, c.reason, c.severe, near, c.kind))
                 break
     return sorted(conflicts, key=lambda pair: pair.later_turn)

@@ -136,6 +136,15 @@ def test_pairs_skip_turns_without_advice() -> None:
     assert conflict.severe
 
 
+def test_the_plainest_reversal_is_found_between_distant_turns_too() -> None:
+    """Advice on turn 2 makes 1 and 3 no neighbours: the reversal is one all the same."""
+    found = talk(["Take ibuprofen.", "Drink more water.", "Don't take ibuprofen. See a doctor."])
+    assert (1, 3) not in found.pairs
+    [conflict] = found.conflicts
+    assert (conflict.earlier_turn, conflict.later_turn, conflict.adjacent) == (1, 3, False)
+    assert conflict.finder == "reversed"
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [
