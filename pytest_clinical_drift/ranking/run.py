@@ -1,6 +1,5 @@
 """One gated slate: the tests it gets, the judgements as they come in, and `slate_results.json`."""
 
-import json
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
