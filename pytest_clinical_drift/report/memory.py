@@ -7,15 +7,12 @@ from typing import Any
 from markupsafe import Markup
 
 from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS, Horizon
-from pytest_clinical_drift.report.case_text import table_lines
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.svg import Line, curve_chart, limit_levels
 from pytest_clinical_drift.results.models import RunResult
-from pytest_clinical_drift.verdict.memory import Memory, ProbedTurn
+from pytest_clinical_drift.verdict.memory import Memory
 
 _TEMPLATE = "memory.txt.j2"
-_EARLY = (1, 5, 10, 20)
-"""Of the turns that are all probed, those that a window shows."""
 
 
 def memory_lines(result: RunResult) -> list[str]:
@@ -60,38 +57,6 @@ def scheduled_turns(result: RunResult) -> list[int] | None:
     """Turns of the scheduled probes; None where nothing was probed."""
     memory = result.trend.memory if result.trend else None
     return [probe.turn for probe in memory.probes] if memory and memory.probes else None
-
-
-def probe_rows(memory: Memory) -> list[dict[str, str]]:
-    """Recall at every scheduled probe, as the dossier's table has it."""
-    return [_probe_row(probe) for probe in memory.probes]
-
-
-def probe_table(result: RunResult, width: int) -> list[str]:
-    """Recall at the probes of a long run that a window has room for."""
-    memory = result.trend.memory if result.trend else None
-    if memory is None or memory.turns <= SLOPE_TURNS:
-        return []
-    rows = [_probe_row(p) for p in memory.probes if p.turn in _EARLY or p.turn > SLOPE_TURNS]
-    heads = ("turn", "recall", "95 % interval", "with open", "hard stops", "prompt tokens", "cases")
-    return table_lines([tuple(row.values()) for row in rows], heads, width)
-
-
-def _probe_row(probe: ProbedTurn) -> dict[str, str]:
-    interval = "" if probe.low is None or probe.high is None else f"{probe.low:.2f} to {probe.high:.2f}"
-    return {
-        "turn": str(probe.turn),
-        "recall": f"{probe.recall:.2f}",
-        "interval": interval,
-        "worst": _figure(probe.recall_worst) if probe.recall_worst != probe.recall else "",
-        "hard_stops": _figure(probe.hard_stops),
-        "tokens": "not counted" if probe.prompt_tokens is None else f"{probe.prompt_tokens:,.0f}",
-        "cases": str(probe.cases),
-    }
-
-
-def _figure(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
 
 
 def memory_chart(result: RunResult) -> Markup:

@@ -51,7 +51,7 @@ def sign_values(result: RunResult, standing: Standing, groups: Sequence[AlarmGro
 def _words(result: RunResult) -> dict[tuple[str, str | None, int], str]:
     """The words of a finding among those around them, by conversation, fact and turn."""
     return {
-        (run_name(run.case_id, run.repeat), event.fact, event.turn): event.around
+        (run_name(run), event.fact, event.turn): event.around
         for run in result.runs
         for event in run.events
         if event.around

@@ -10,13 +10,12 @@ from pytest_clinical_drift.report.case_text import figure_table, fill
 from pytest_clinical_drift.report.clean import loggable
 from pytest_clinical_drift.report.headlines import case_headline, run_sentence
 from pytest_clinical_drift.report.judge_text import external_lines, judge_line
-from pytest_clinical_drift.report.meaning import cut_lines, what_this_means
-from pytest_clinical_drift.report.memory import memory_lines, probe_table
+from pytest_clinical_drift.report.meaning import cut_lines, ungated_lines, what_this_means
+from pytest_clinical_drift.report.memory import memory_lines
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.reasons import reason_text
 from pytest_clinical_drift.report.reviews import review_sentence
 from pytest_clinical_drift.report.sentences import alarm_sentence, worst_first
-from pytest_clinical_drift.report.ungated import ungated_lines
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.verdict.states import Verdict
@@ -50,7 +49,6 @@ def render_summary(
         _worst_cases(result, width),
         _losses(result, width) if verbosity > 0 else [],
         [_indented(line, width) for line in memory_lines(result)],
-        [f"  {line}" for line in probe_table(result, width - 2)],
         [_indented(line, width) for line in (*ungated_lines(result), *origin)],
         [verdict, *reused, *reviewed],
         [textwrap.fill(what_this_means(result), width)],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -13,9 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.sharding import Shard
 from pytest_clinical_drift.judging.canaries import CanaryResult
-from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.opinions import Ruling
-from pytest_clinical_drift.judging.procedure import ConversationJudgement, SettledPoint, SingleJudgement
+from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.reviews import content_hash
 from pytest_clinical_drift.judging.session import Group, JudgedConversation
@@ -73,22 +73,13 @@ class StoredJudgement(BaseModel):
 
     case_id: str
     repeat: int
-    entries: tuple[tuple[str, int, str, Entry], ...] = ()
-    """Every entry of every reading, with the reading's kind, turn and source."""
+    judgement: ConversationJudgement
+    """Without its rulings: what they are about is no key of a JSON object."""
     rulings: tuple[tuple[About, Ruling], ...] = ()
-    asked: tuple[SettledPoint, ...] = ()
-    care: dict[int, str] = Field(default_factory=dict)
-    requests: int = 0
-    unsure: dict[str, int] = Field(default_factory=dict)
-    read: tuple[tuple[str, int, str], ...] = ()
     canaries: tuple[CanaryResult, ...] = ()
-    single: SingleJudgement | None = None
-    """Of the transcript in one message."""
 
-    def judgement(self) -> ConversationJudgement:
-        return ConversationJudgement(
-            self.entries, dict(self.rulings), self.asked, self.care, self.requests, self.unsure, self.read, self.single
-        )
+    def whole(self) -> ConversationJudgement:
+        return replace(self.judgement, rulings=dict(self.rulings))
 
 
 class RunInputs(GateInputs):
@@ -115,15 +106,9 @@ def store_judged(judged: Mapping[Group, JudgedConversation]) -> list[StoredJudge
         StoredJudgement(
             case_id=case_id,
             repeat=repeat,
-            entries=of.judgement.entries,
+            judgement=replace(of.judgement, rulings={}),
             rulings=tuple(of.judgement.rulings.items()),
-            asked=of.judgement.asked,
-            care=dict(of.judgement.care),
-            requests=of.judgement.requests,
-            unsure=dict(of.judgement.unsure),
-            read=of.judgement.read,
             canaries=of.canaries,
-            single=of.judgement.single,
         )
         for (case_id, repeat), of in sorted(judged.items())
     ]

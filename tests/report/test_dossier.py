@@ -41,7 +41,7 @@ def test_model_and_judge_text_stays_text(hostile_run: Any, judged_run: Any, brow
         page, _, _ = open_page(browser, run.page)
         page.evaluate("document.querySelectorAll('details').forEach(item => { item.open = true })")
         assert page.title() != "owned"
-        assert page.locator("main img, main script, main i:not(.margin i), #cases ~ b").count() == 0
+        assert page.locator("main img, main script, main i, #cases ~ b").count() == 0
     page, _, _ = open_page(browser, hostile_run.page)
     replies = page.locator(".reply .text").all_text_contents()
     assert all("<script>document.title='owned'</script>" in text and "\\x1b[31mred" in text for text in replies)
@@ -70,15 +70,16 @@ def test_open_questions_come_first_and_the_severe_before_others(rules_run: Any, 
 
 
 def test_words_are_marked_in_the_full_text_of_the_reply(rules_run: Any, browser: Any) -> None:
-    """A forbidden medicine: what is recommended, what rules it out, and the words within the whole reply."""
+    """A forbidden medicine: what is recommended, what rules it out, and the words in the whole reply, a link away."""
     page, _, _ = open_page(browser, rules_run.page)
+    page.evaluate("document.querySelectorAll('details').forEach(item => { item.open = true })")
     alarm = page.locator("details.alarm", has_text="recommends ibuprofen, ruled out by diclofenac intolerance").first
-    alarm.evaluate("item => { item.open = true }")
-    marked = alarm.locator("mark.state-open").all_inner_texts()
+    assert "ibuprofen" in alarm.locator("blockquote").inner_text().lower()
+    place = alarm.locator(".jump a, .each a").first.get_attribute("href") or ""
+    reply = page.locator(f"[id='{place.lstrip('#')}'] .reply .text")
+    marked = reply.locator("mark.state-open").all_inner_texts()
     assert any("ibuprofen" in text.lower() for text in marked)
-    told = next(run for case in rules_run.record["cases"] for run in case["repeats"] if "colitis" in run["case_id"])
-    assert told["alarms"]
-    assert len(alarm.locator(".text").last.inner_text()) > len(max(marked, key=len)) * 2
+    assert len(reply.inner_text()) > len(max(marked, key=len)) * 2
 
 
 def test_both_opinions_are_shown(judged_run: Any, browser: Any) -> None:
@@ -122,21 +123,13 @@ def test_jump_from_alarm_to_its_place_by_keyboard(rules_run: Any, browser: Any) 
 
 
 def test_transcript_puts_patient_reply_and_summary_side_by_side(rules_run: Any, browser: Any) -> None:
-    """Three columns on a desk, one below the other on a phone; a stripe per fact on every turn."""
+    """Three columns on a desk, one below the other on a phone."""
     place = "#case-digoxin-kidney-lighthouse-keeper"
     for width, together in ((1280, True), (390, False)):
         page, _, _ = open_page(browser, rules_run.page, width)
         page.evaluate("document.querySelectorAll('details').forEach(item => { item.open = true })")
         boxes = [page.locator(f"{place} .{name}").first.bounding_box() for name in ("patient", "reply", "summary")]
         assert (len({round(box["y"]) for box in boxes if box}) == 1) is together
-    facts = {finding["fact_id"] for turn in _run(rules_run, place)["turns"] for finding in turn["findings"]}
-    assert page.locator(f"{place} .margin").first.locator("i").count() == len(facts)
-
-
-def _run(run: Any, place: str) -> dict[str, Any]:
-    case = next(case for case in run.record["cases"] if f"#case-{case['case_id']}" == place)
-    found: dict[str, Any] = case["repeats"][0]
-    return found
 
 
 def test_fact_button_picks_its_words(rules_run: Any, browser: Any) -> None:

@@ -24,7 +24,6 @@ from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.results.releases import Release, made_of, standing_of, write_release
 from pytest_clinical_drift.results.sheet import Sheet
 from pytest_clinical_drift.subjects.control import CONTROLS
-from pytest_clinical_drift.verdict.thresholds import load_thresholds
 
 ABSENT = "Takes metformin 500 mg twice daily."
 DENIED = "No penicillin allergy. Takes metformin 500 mg twice daily."
@@ -241,7 +240,7 @@ def test_upper_limits_come_with_the_judges_misses_and_public_sets() -> None:
     table = ExternalTable.model_validate({"name": "PriMock57", "made": "2026-11-01", "rows": [row]})
     calibration = judge.calibration.model_copy(update={"external": (table,)})
     result = record(flat("a"), flat("b"), judge=judge.model_copy(update={"calibration": calibration}))
-    page = render_report(result, {}, thresholds=load_thresholds(), standing=standing_of(result, "f" * 64, Sheet()))
+    page = render_report(result, {}, standing_of(result, "f" * 64, Sheet()))
     text = " ".join(re.sub(r"<[^>]+>", " ", page.partition("Upper limits")[2]).split())
     assert (
         "in 0 of 2 cases: true rate up to 84.2% (95 %, two-sided), up to 93.5% after what the judge may have missed"
