@@ -22,6 +22,11 @@ def number(metric: str, value: float) -> str:
     return format(value, words("metrics").get(metric, {}).get("format", "g"))
 
 
+def optional(value: float | None) -> str:
+    """A rate, or a dash where there is none."""
+    return "–" if value is None else f"{value:.2f}"
+
+
 def counted(count: float, one: str) -> str:
     """A count with its noun: "1 case", "3 cases", "2 replies"."""
     many = f"{one[:-1]}ies" if one.endswith("y") else f"{one}s"
