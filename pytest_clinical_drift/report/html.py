@@ -6,13 +6,12 @@ from typing import Any
 from markupsafe import Markup
 
 from pytest_clinical_drift.report.dossier_view import alarm_groups, case_view
+from pytest_clinical_drift.report.headlines import review_sentence
 from pytest_clinical_drift.report.judge_text import judge_line, limit_rows
 from pytest_clinical_drift.report.meaning import cost_lines, rests_on_lines, ungated_lines
 from pytest_clinical_drift.report.memory import scheduled_turns, single_line
 from pytest_clinical_drift.report.page import page_source
-from pytest_clinical_drift.report.quality import quality_rows
 from pytest_clinical_drift.report.reasons import reason_text, rests_on
-from pytest_clinical_drift.report.reviews import review_sentence
 from pytest_clinical_drift.report.sentences import alarm_title, who
 from pytest_clinical_drift.report.sign_page import sign_values
 from pytest_clinical_drift.report.svg import Line, curve_chart
@@ -56,7 +55,6 @@ def render_report(result: RunResult, transcripts: Transcripts, standing: Standin
         memory=memory,
         single_line=single_line(memory) if memory else "",
         cost_line="; ".join(cost_lines(result)),
-        quality=quality_rows(result),
         beside=[(line.strip(), line[:1].isspace()) for line in ungated_lines(result)],
         cases=_cases(result, transcripts),
         apart=_has_case_pages(result),

@@ -1,7 +1,5 @@
 """What a verdict means, what it rests on and what it does not say: printed in every report."""
 
-from __future__ import annotations
-
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.reasons import reason_texts
 from pytest_clinical_drift.results.models import RunResult

@@ -1,7 +1,5 @@
 """How long a model remembers, in words and in a chart: horizon, what is lost by the end, the one-message control."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from markupsafe import Markup

@@ -1,7 +1,5 @@
 """Charts as inline SVG: text only, themed by the page's style sheet, with a text alternative."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """How reports name and write what the gate counts."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

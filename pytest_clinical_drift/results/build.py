@@ -1,7 +1,5 @@
 """From the judged cases to the record of the run: the figures that the seeds name, counted once."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 from collections.abc import Collection, Sequence

@@ -1,7 +1,5 @@
 """`study_c_results.json`: written in one step, read by the models that wrote it."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Sequence
@@ -113,18 +111,6 @@ def load_runs(paths: Sequence[Path]) -> list[NamedRun]:
     ]
 
 
-def refuse_other_turns(runs: Sequence[NamedRun]) -> None:
-    """InputError where runs were stretched to different numbers of turns, or probed on other turns."""
-    first, *others = runs
-    for run in others:
-        ours, theirs = (_conversation(of.result.manifest) for of in (first, run))
-        if ours != theirs:
-            raise InputError(
-                f"compare: {first.name} ran {ours} and {run.name} {theirs}; only runs of the same --drift-turns and "
-                "probes can be compared"
-            )
-
-
 def _conversation(manifest: Manifest) -> str:
     turns = f"to {manifest.turns} turns" if manifest.turns else "as many turns as its cases have"
     return turns + (", a summary after every turn" if manifest.probes == "all" else "")
@@ -133,10 +119,16 @@ def _conversation(manifest: Manifest) -> str:
 def paired_differences(runs: Sequence[NamedRun], rules: BaselineRules) -> list[RunDifference]:
     """Every run against the first, on the cases both have; runs on other cases or prompts are not paired.
 
-    Runs of different numbers of turns are refused.
+    InputError where runs were stretched to different numbers of turns, or probed on other turns.
     """
-    refuse_other_turns(runs)
     first, *others = runs
+    for run in others:
+        ours, theirs = (_conversation(of.result.manifest) for of in (first, run))
+        if ours != theirs:
+            raise InputError(
+                f"compare: {first.name} ran {ours} and {run.name} {theirs}; only runs of the same --drift-turns and "
+                "probes can be compared"
+            )
     return [_difference(run, first, rules) for run in others]
 
 

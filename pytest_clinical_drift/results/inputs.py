@@ -1,7 +1,5 @@
 """`run.json`: what a run was held against and every answer; with the transcripts enough to judge it again."""
 
-from __future__ import annotations
-
 import datetime
 import json
 from collections.abc import Collection, Mapping, Sequence

@@ -5,8 +5,6 @@ Raise `SCHEMA_VERSION` when a reader of the older file would misread the new one
 `python -m pytest_clinical_drift.results.schema` to write the schema anew.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
