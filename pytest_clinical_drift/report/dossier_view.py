@@ -94,16 +94,20 @@ def case_view(
         "diagnosis": reason_text(case.diagnosed),
         "open": states.count(AlarmState.OPEN),
         "confirmed": states.count(AlarmState.CONFIRMED),
-        "runs": [
-            {
-                "run": run,
-                "name": run_name(run),
-                "turns": [turn.turn for turn in run.turns if turn.probed],
-                "facts": fact_rows(run),
-                "exchanges": _exchanges(run, transcripts.get(run.repeat), own),
-            }
-            for run in (case.repeats if transcripts is not None else ())
-        ],
+        "runs": [] if transcripts is None else [_run_view(run, transcripts, own) for run in case.repeats],
+    }
+
+
+def _run_view(
+    run: CaseAssessment, transcripts: Mapping[int, Transcript], groups: Sequence[AlarmGroup]
+) -> dict[str, Any]:
+    """One conversation: facts by turn, and the turns with their texts, where its transcript is there."""
+    return {
+        "run": run,
+        "name": run_name(run),
+        "turns": [turn.turn for turn in run.turns if turn.probed],
+        "facts": fact_rows(run),
+        "exchanges": _exchanges(run, transcripts.get(run.repeat), groups),
     }
 
 
@@ -144,10 +148,7 @@ def _exchanges(
             "exchange": exchange,
             "message": marked(exchange.message, ()),
             "reply": _text(exchange.reply, _alarm_marks(exchange, standing, in_summary=False)),
-            "summary": _text(
-                exchange.summary,
-                _fact_marks(findings.get(exchange.turn, ())) + _alarm_marks(exchange, standing, in_summary=True),
-            ),
+            "summary": _text(exchange.summary, _summary_marks(exchange, standing, findings.get(exchange.turn, ()))),
             "alarms": [group for group in standing if exchange.turn in group.turns],
         }
         for exchange in (transcript.exchanges if transcript else ())
@@ -179,10 +180,16 @@ def _is_in_summary(alarm: Alarm) -> bool:
     return alarm.kind in _IN_SUMMARIES and not alarm.source
 
 
-def _fact_marks(findings: Sequence[SettledFact]) -> list[Mark]:
-    marks = []
+def _summary_marks(exchange: Exchange, groups: Sequence[AlarmGroup], findings: Sequence[SettledFact]) -> list[Mark]:
+    """The words of alarms in a summary, and those of facts where no alarm is about them."""
+    marks = _alarm_marks(exchange, groups, in_summary=True)
+    alarmed = [(mark.start, mark.end) for mark in marks]
     for finding in findings:
         shown = cell(finding)
         title = f"{shown['title']}: {finding.text}"
-        marks += [Mark(quote.start, quote.end, shown["style"], title, finding.fact_id) for quote in finding.quotes]
+        marks += [
+            Mark(quote.start, quote.end, shown["style"], title, finding.fact_id)
+            for quote in finding.quotes
+            if not any(quote.start < end and start < quote.end for start, end in alarmed)
+        ]
     return marks
