@@ -14,11 +14,11 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from pytest_clinical_drift.ranking.manifest import SlateManifest
 from pytest_clinical_drift.ranking.prospective import measure
 from pytest_clinical_drift.ranking.ranker import auc, mean_of, ndcg
 from pytest_clinical_drift.ranking.slate import Slate
@@ -84,13 +84,10 @@ def as_slate(data: Data) -> Slate:
         }
     )
     return Slate(
-        manifest=SlateManifest(
-            slate_id="benchmark",
-            created_at=datetime.datetime(2025, 1, 1, tzinfo=datetime.UTC),
-            model_version="1",
-            n_predictions=len(predictions),
-            files={},
-        ),
+        id="benchmark",
+        folder=Path(),
+        created_at=datetime.datetime(2025, 1, 1, tzinfo=datetime.UTC),
+        manifest=None,
         diseases=tuple(map(str, range(diseases))),
         drugs=tuple(map(str, range(drugs))),
         predictions=predictions,

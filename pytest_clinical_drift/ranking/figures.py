@@ -1,9 +1,11 @@
 """The values that ranking figures travel in: a number with its count, or the reason why there is none."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -35,14 +37,20 @@ class SlateCode(StrEnum):
     NO_PAIR = "no_pair"
     NO_RELEVANT_PAIR = "no_relevant_pair"
     CHANCE_IS_ZERO = "chance_is_zero"
+    BY_DISEASE = "by_disease"
     NO_TIER = "no_tier"
+    TIER_ONLY = "tier_only"
     NOTHING_OBSERVED = "nothing_observed"
     INFLATED = "inflated"
+    UNPROVEN = "unproven"
+    NO_HASH = "no_hash"
     NO_INTERVAL = "no_interval"
     INTERVAL_REACHES = "interval_reaches"
     ZERO_WIDTH = "zero_width"
     CHANGED = "changed"
     CHANGED_BEFORE = "changed_before"
+    OTHER_COUNT = "other_count"
+    NOT_RUN = "not_run"
     TESTS_RUN = "tests_run"
 
 
@@ -70,5 +78,5 @@ class Figure:
     """From resampling whole diseases; for a single disease exact binomial limits."""
 
     @classmethod
-    def undefined(cls, code: SlateCode, n: int = 0, **values: Any) -> Self:
+    def undefined(cls, code: SlateCode, n: int = 0, **values: Any) -> Figure:
         return cls(None, n, SlateReason(code, values))

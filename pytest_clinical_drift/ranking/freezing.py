@@ -1,5 +1,7 @@
 """Freezing a slate, and proving later that nothing about it has changed."""
 
+from __future__ import annotations
+
 import datetime
 import json
 import re
@@ -11,8 +13,8 @@ from typing import NamedTuple
 
 from pytest_clinical_drift.cases.files import file_hash
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.ranking.manifest import FILE_NAME, SlateManifest, read_manifest, slug
-from pytest_clinical_drift.ranking.slate import make_slate
+from pytest_clinical_drift.ranking.manifest import FILE_NAME, SlateManifest, read_manifests
+from pytest_clinical_drift.ranking.slate import Slate, read_slates, slug
 from pytest_clinical_drift.ranking.tables import SUFFIXES, read_table
 
 
@@ -47,40 +49,28 @@ def freeze(
     if not model_version.strip():
         raise InputError("a slate needs a model version; without it nobody knows what was frozen")
     moment = created_at or datetime.datetime.now(datetime.UTC).replace(microsecond=0)
-    given = {"predictions": predictions, "candidates": candidates, "labels": labels}
-    sources = {name: file for name, file in given.items() if file is not None}
-    for file in sources.values():
+    sources = {"predictions": predictions, "candidates": candidates, "labels": labels}
+    named = {f"{name}{file.suffix}": file for name, file in sources.items() if file is not None}
+    for file in named.values():
         if file.suffix not in SUFFIXES:
             raise InputError(f"{file}: expected a file that ends in {', '.join(SUFFIXES)}")
-    tables = {name: read_table(file) for name, file in sources.items()}
-    digests = {f"{name}{file.suffix}": file_hash(file) for name, file in sources.items()}
+    table = read_table(predictions)
+    if (column := table.first_of("slate_id", "created_at")) is not None:
+        raise InputError(f"{predictions}: has a column {column}; freezing sets it, so take it out first")
+    digests = {name: file_hash(file) for name, file in named.items()}
+    first = next(iter(digests.values()))
     manifest = SlateManifest(
-        slate_id=slate_id or f"{slug(model_version)[:60]}-{moment:%Y%m%d}-{next(iter(digests.values()))[:8]}",
-        created_at=moment,
+        file=out / FILE_NAME,
+        slate_id=slate_id or f"{slug(model_version)[:60]}-{moment:%Y%m%d}-{first[:8]}",
+        created_at=moment.astimezone(datetime.UTC),
         model_version=model_version,
         parameters=dict(parameters or {}),
         files=digests,
-        n_predictions=len(tables["predictions"]),
+        n_predictions=len(table),
     )
-    make_slate(manifest, tables)  # as the gate will read it
     manifest = manifest.model_copy(update={"sha256": manifest.content_hash()})
-    _write(manifest, sources, out)
+    _write_checked(manifest, named, out)
     return manifest
-
-
-def _write(manifest: SlateManifest, sources: Mapping[str, Path], out: Path) -> None:
-    """Put the slate together beside its place, then move it there."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".freeze-") as draft:
-        folder = Path(draft) / "slate"
-        folder.mkdir()
-        for name, file in sources.items():
-            shutil.copyfile(file, folder / f"{name}{file.suffix}")
-        text = json.dumps(manifest.as_json(), indent=1, ensure_ascii=True) + "\n"
-        (folder / FILE_NAME).write_text(text, encoding="utf-8")
-        if out.exists():
-            out.rmdir()
-        folder.replace(out)
 
 
 def verify(folder: Path, sha256: str | None = None) -> Verification:
@@ -90,7 +80,14 @@ def verify(folder: Path, sha256: str | None = None) -> Verification:
     """
     if sha256 is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", sha256):
         raise InputError(f"--sha256 {sha256[:70]}: expected the 64 hexadecimal digits that freezing printed")
-    manifest, problems, present = read_manifest(folder), [], {}
+    if not (folder / FILE_NAME).is_file():
+        raise InputError(
+            f"{folder}: has no {FILE_NAME}; only a slate frozen with `clinical-drift freeze` can be verified"
+        )
+    manifests = list(read_manifests(folder).values())
+    if len(manifests) != 1:
+        raise InputError(f"{folder / FILE_NAME}: expected the record of one slate, found {len(manifests)}")
+    manifest, problems, present = manifests[0], [], {}
     for name, digest in manifest.files.items():
         if Path(name).name != name:
             problems.append(f"{FILE_NAME} names the file {name!r} outside the folder")
@@ -108,6 +105,38 @@ def verify(folder: Path, sha256: str | None = None) -> Verification:
     if sha256 is not None and now != sha256.lower():
         problems.append(f"the slate's hash is {now}, not the one that was kept: {sha256.lower()}")
     return Verification(now, tuple(problems))
+
+
+def _write_checked(manifest: SlateManifest, files: Mapping[str, Path], out: Path) -> None:
+    """Put the slate together beside its place, read it as the gate will, and only then move it there."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".freeze-") as draft:
+        folder = Path(draft) / "slate"
+        folder.mkdir()
+        for name, file in files.items():
+            shutil.copyfile(file, folder / name)
+        text = json.dumps(manifest.as_json(), indent=1, ensure_ascii=True) + "\n"
+        (folder / FILE_NAME).write_text(text, encoding="utf-8")
+        try:
+            for slate in read_slates(folder):
+                _refuse_repeats(folder / next(iter(files)), slate)
+        except InputError as error:
+            message = str(error)
+            for name, file in files.items():
+                message = message.replace(str(folder / name), str(file))
+            raise InputError(message) from None
+        if out.exists():
+            out.rmdir()
+        folder.replace(out)
+
+
+def _refuse_repeats(file: Path, slate: Slate) -> None:
+    """A pair predicted twice, perhaps with two scores, is no frozen prediction."""
+    rows = slate.predictions["repeated"].arg_true()
+    if len(rows):
+        disease, drug = (slate.predictions[name].to_physical()[rows[0]] for name in ("disease", "drug"))
+        place = f"{file}, row {rows[0] + 1}: repeats the pair ({slate.diseases[disease]}, {slate.drugs[drug]})"
+        raise InputError(f"{place}; rows that do: {len(rows)}; freeze each pair once")
 
 
 def verify_slate(folder: Path, sha256: str | None, say: Callable[[str], object]) -> int:

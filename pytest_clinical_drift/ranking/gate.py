@@ -1,17 +1,15 @@
 """From a slate's figures and limits to PASS, CAUTION, FAIL or not evaluated. What was not observed never passes."""
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Self
 
 from pytest_clinical_drift.ranking.figures import Figure, SlateCode, SlateReason
 from pytest_clinical_drift.ranking.prospective import ALL, ViewFigures
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.slate_limits import PRIMARY, TIERS
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
-
-INTEGRITY = "integrity"
-"""The test that compares a slate with what was frozen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +24,7 @@ class SlateJudgement:
     """Figures by year, of the temporal metric."""
 
     @classmethod
-    def not_evaluated(cls, metric: str, code: SlateCode, limit: str = "") -> Self:
+    def not_evaluated(cls, metric: str, code: SlateCode, limit: str = "") -> SlateJudgement:
         figure = Figure.undefined(code)
         return cls(metric, FigureState.NOT_EVALUATED, figure, limit, figure.reason)
 
@@ -51,8 +49,9 @@ def slate_figure(figures: ViewFigures, metric: str) -> Figure:
     if tier not in TIERS:
         name, tier = metric, ALL
     cell = figures.tiers.get(tier)
-    figure = cell.figures.get(name) if cell else None
-    return figure or Figure.undefined(SlateCode.NO_TIER, tier=tier)
+    if cell is None:
+        return Figure.undefined(SlateCode.NO_TIER, tier=tier)
+    return cell.figures.get(name, Figure.undefined(SlateCode.TIER_ONLY, metric=name))
 
 
 def judge_prospective(figures: ViewFigures, metric: str, limits: MetricLimits, *, followed: bool) -> SlateJudgement:
@@ -86,32 +85,40 @@ def _doubt(figure: Figure, limits: MetricLimits) -> SlateReason | None:
     return None if interval.high > interval.low else SlateReason(SlateCode.ZERO_WIDTH)
 
 
-def judge_slate(judged: Mapping[str, SlateJudgement], tests: Sequence[str]) -> SlateVerdict:
-    """The worst of what was evaluated: FAIL for a changed slate, PARTIAL where not all tests ran, not evaluated without
-    the primary figure, PASS only where nothing is doubtful or missing."""
-    integrity = judged.get(INTEGRITY)
-    if integrity is not None and integrity.verdict == FigureState.FAIL and integrity.detail is not None:
-        return SlateVerdict(FigureState.FAIL, (integrity.detail,))
+def judge_slate(
+    judgements: Sequence[SlateJudgement],
+    integrity: Sequence[SlateReason],
+    *,
+    proven: bool,
+    expected: Mapping[str, object],
+) -> SlateVerdict:
+    """The worst of what was evaluated. FAIL for a changed slate; not evaluated without the primary figure.
+
+    `integrity` holds the differences from what was frozen; `proven` tells whether there was a hash to compare with.
+    """
+    if integrity:
+        return SlateVerdict(FigureState.FAIL, tuple(integrity))
     failed, doubtful, missing = (
-        [item for item in judged.values() if item.verdict == state]
+        [item for item in judgements if item.verdict == state]
         for state in (FigureState.FAIL, FigureState.CAUTION, FigureState.NOT_EVALUATED)
     )
     if failed:
         return SlateVerdict(FigureState.FAIL, (*failed, *doubtful))
-    if len(judged) < len(tests):
-        count = SlateReason(SlateCode.TESTS_RUN, {"run": len(judged), "tests": len(tests)})
-        return SlateVerdict(Verdict.PARTIAL, (count, *doubtful, *missing))
-    primary = judged[PRIMARY]
-    if primary.verdict == FigureState.NOT_EVALUATED and primary.detail is not None:
-        return SlateVerdict(FigureState.NOT_EVALUATED, (primary.detail, *doubtful))
-    reasons = (*doubtful, *missing)
+    primary = next((item for item in judgements if item.metric == PRIMARY), None)
+    if PRIMARY in expected and (primary is None or primary.verdict == FigureState.NOT_EVALUATED):
+        reason = primary.detail if primary is not None else None
+        return SlateVerdict(
+            FigureState.NOT_EVALUATED, (reason or SlateReason(SlateCode.NOT_RUN, {"metric": PRIMARY}), *doubtful)
+        )
+    reasons = (*doubtful, *missing, *(() if proven else (SlateReason(SlateCode.UNPROVEN),)))
     return SlateVerdict(FigureState.CAUTION if reasons else FigureState.PASS, reasons)
 
 
-def exit_code(verdict: str | None, *, failed: bool, incomplete: bool) -> int:
+def exit_code(verdicts: Iterable[str], *, failed: bool, incomplete: bool) -> int:
     """0 PASS or CAUTION, 1 FAIL, 6 no FAIL but something could not be evaluated, 7 neither but a part of the tests."""
-    if failed or verdict == FigureState.FAIL:
+    present = set(verdicts)
+    if failed or FigureState.FAIL in present:
         return 1
-    if incomplete or verdict == FigureState.NOT_EVALUATED:
+    if incomplete or FigureState.NOT_EVALUATED in present:
         return 6
-    return 7 if verdict == Verdict.PARTIAL else 0
+    return 7 if Verdict.PARTIAL in present else 0

@@ -1,8 +1,10 @@
 """Slates as pytest items: one test per metric, and the hooks that are registered only with `--slate`."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import pytest
 from pydantic import TypeAdapter
@@ -11,9 +13,9 @@ from pytest_clinical_drift.errors import InputError, SubjectError, sentence
 from pytest_clinical_drift.gate import reporting
 from pytest_clinical_drift.gate.inside_pytest import name_suite
 from pytest_clinical_drift.gate.options import OPTIONS, destination, path_option, switched_on
-from pytest_clinical_drift.ranking.gate import INTEGRITY, SlateJudgement, SlateVerdict, exit_code, judge_slate
+from pytest_clinical_drift.ranking.gate import SlateJudgement, SlateVerdict, exit_code
 from pytest_clinical_drift.ranking.report_text import summary_lines
-from pytest_clinical_drift.ranking.run import SlateRun
+from pytest_clinical_drift.ranking.run import INTEGRITY, GatedSlate, SlateRun
 from pytest_clinical_drift.report.clean import one_line
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
 
@@ -24,31 +26,33 @@ _JUDGEMENT = TypeAdapter(SlateJudgement)
 
 
 class SlateGroup(pytest.Collector):
-    """The slate; its test ids do not depend on where the folder lies."""
+    """One slate; its test ids do not depend on where the folder lies."""
 
-    def __init__(self, *, run: SlateRun, **kwargs: Any) -> None:
-        super().__init__(name=run.slug, nodeid=f"{PREFIX}/{run.slug}", **kwargs)
-        self.run = run
+    def __init__(self, *, plugin: SlatePlugin, slug: str, **kwargs: Any) -> None:
+        super().__init__(name=slug, nodeid=f"{PREFIX}/{slug}", **kwargs)
+        self.plugin = plugin
 
     def collect(self) -> Iterable[pytest.Item]:
-        for metric in self.run.tests:
-            yield SlateItem.from_parent(self, run=self.run, metric=metric)
+        for metric in self.plugin.run.slates[self.name].tests:
+            if self.plugin.wants(self.nodeid, metric):
+                yield SlateItem.from_parent(self, plugin=self.plugin, metric=metric)
 
 
 class SlateItem(pytest.Item):
-    def __init__(self, *, run: SlateRun, metric: str, parent: SlateGroup, **kwargs: Any) -> None:
+    def __init__(self, *, plugin: SlatePlugin, metric: str, parent: SlateGroup, **kwargs: Any) -> None:
         super().__init__(name=metric, parent=parent, nodeid=f"{parent.nodeid}::{metric}", **kwargs)
-        self.run = run
+        self.plugin = plugin
+        self.slate: GatedSlate = plugin.run.slates[parent.name]
         self.judged: SlateJudgement | None = None
         self.add_marker(pytest.mark.clinical_drift)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        return self.path, None, f"{self.run.slug}: {self.name}"
+        return self.path, None, f"{self.slate.slate.slug}: {self.name}"
 
     def setup(self) -> None:
         """Compute and judge; a ranker that could not be run is an error, not a failure."""
         try:
-            self.judged = self.run.run_test(self.name)
+            self.judged = self.slate.run_test(self.name)
         except SubjectError as error:
             raise reporting.GateFailure(str(error)) from None
         if self.config.getini("drift_junit_properties"):
@@ -57,7 +61,7 @@ class SlateItem(pytest.Item):
     def runtest(self) -> None:
         if (judged := self.judged) is None:
             return
-        if self.run.fails(judged.verdict):
+        if self.plugin.fails(judged.verdict):
             raise reporting.GateFailure(f"{judged.verdict}: {judged.detail if judged.metric == INTEGRITY else judged}")
         if judged.verdict == FigureState.NOT_EVALUATED:
             pytest.skip(f"{FigureState.NOT_EVALUATED}: {one_line(str(judged.detail), 300)}")
@@ -66,33 +70,40 @@ class SlateItem(pytest.Item):
 class SlatePlugin(reporting.GroupsPlugin):
     """The hooks of a gated slate. One object per pytest session, in the controller and in each worker."""
 
-    def __init__(self, config: pytest.Config, run: SlateRun) -> None:
+    def __init__(self, config: pytest.Config, run: SlateRun, selection: frozenset[str]) -> None:
         self.config = config
         self.run = run
         self.is_worker = hasattr(config, "workerinput")
-        self._record: dict[str, Any] | None = None
+        self._selection = selection
+        self._records: dict[str, dict[str, Any]] = {}
         self._written: list[Path] = []
-        self._problem = ""
+        self._problems: list[str] = []
         """Why results could not be written."""
         self._failed = self._incomplete = False
 
     @classmethod
-    def from_config(cls, config: pytest.Config) -> Self:
-        """Read the options and the slate."""
+    def from_config(cls, config: pytest.Config) -> SlatePlugin:
+        """Read the options and the slate, and decide what is collected."""
         for option, _, _ in OPTIONS:
             if option not in _SHARED and getattr(config.option, destination(option)) not in (None, [], False):
                 raise pytest.UsageError(f"{option} has no meaning with --slate; it belongs to conversations")
         config.addinivalue_line("markers", "clinical_drift: a metric of the slate gate")
-        if config.args_source is not config.ArgsSource.ARGS:
-            config.args = []
         try:
-            return cls(config, _read_options(config))
+            run = _read_options(config)
+            selection = _take_selection(config, run)
         except (InputError, OSError) as error:
             raise pytest.UsageError(sentence(error)) from None
+        return cls(config, run, selection)
+
+    def wants(self, place: str, metric: str) -> bool:
+        return not self._selection or not self._selection.isdisjoint((f"{place}::{metric}", place))
+
+    def fails(self, verdict: str) -> bool:
+        return verdict == FigureState.FAIL or (self.run.strict and verdict == FigureState.CAUTION)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
-        name_suite(self.config, f"clinical-drift {self.run.slug}")
+        name_suite(self.config, f"clinical-drift {', '.join(self.run.slates)}")
         if self.run.model is None or self.is_worker or self.config.option.collectonly:
             return
         try:
@@ -103,18 +114,18 @@ class SlatePlugin(reporting.GroupsPlugin):
     def pytest_report_header(self) -> list[str]:
         gate = self.run.thresholds.resolve() if self.run.thresholds else "the bundled thresholds"
         model = f", ranker {self.run.model}" if self.run.model else ""
-        header = f"slate {self.run.slug}{model}, gate: {gate}"
+        header = f"slate {', '.join(self.run.slates)}{model}, gate: {gate}"
         alone = [] if self.config.args else ["slate only; your tests are not collected"]
         return [f"clinical-drift: {line}" for line in (header, *alone)]
 
     def groups(self, session: pytest.Session) -> list[pytest.Collector]:
-        return [SlateGroup.from_parent(session, run=self.run)]
+        return [SlateGroup.from_parent(session, plugin=self, slug=slug) for slug in self.run.slates]
 
     def mark(self, report: Any, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
         if isinstance(item, SlateItem):
             report.slate_test = True
             if item.judged is not None and call.when == "call":
-                report.slate_result = _JUDGEMENT.dump_python(item.judged, mode="json")
+                report.slate_result = [item.slate.slate.slug, _JUDGEMENT.dump_python(item.judged, mode="json")]
                 report.drift_verdict = str(item.judged.verdict)
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:
@@ -126,8 +137,8 @@ class SlatePlugin(reporting.GroupsPlugin):
             return
         data = getattr(report, "slate_result", None)
         if data is not None:
-            judged = _JUDGEMENT.validate_python(data)
-            self.run.judged[judged.metric] = judged
+            judged = _JUDGEMENT.validate_python(data[1])
+            self.run.slates[data[0]].judged[judged.metric] = judged
             reporting.write_figures(self.config, report, properties(judged))
         if report.failed:
             outage = getattr(report, "slate_test", False) and report.when == "setup"
@@ -137,28 +148,28 @@ class SlatePlugin(reporting.GroupsPlugin):
     def finish(self, session: pytest.Session) -> None:
         if self.config.option.collectonly:
             return
-        if self.run.judged:
-            verdict = judge_slate(self.run.judged, self.run.tests)
-            self._record = self.run.record(verdict)
-            try:
-                self._written = self.run.write(self._record)
-            except (InputError, OSError) as error:
-                self._problem = f"the results could not be written: {sentence(error)}"
-            self._report_verdict(session, verdict)
+        for slug, slate in self.run.slates.items():
+            if (verdict := slate.verdict()) is not None:
+                self._records[slug] = slate.record(verdict)
+                try:
+                    self._written += self.run.write(slug, self._records[slug])
+                except (InputError, OSError) as error:
+                    self._problems.append(f"the results could not be written: {sentence(error)}")
+                self._report_verdict(session, slug, verdict)
         if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-            word = self._record["verdict"] if self._record else None
-            failed = self._failed or self.run.fails(word)
-            code = exit_code(word, failed=failed, incomplete=self._incomplete)
-            session.exitstatus = 4 if self._problem and code != 1 else code
+            verdicts = [record["verdict"] for record in self._records.values()]
+            failed = self._failed or any(self.fails(verdict) for verdict in verdicts)
+            code = exit_code(verdicts, failed=failed, incomplete=self._incomplete)
+            session.exitstatus = 4 if self._problems and code != 1 else code
 
-    def _report_verdict(self, session: pytest.Session, verdict: SlateVerdict) -> None:
-        """One more result, on the controller only: it reaches terminal and junit like that of a test."""
+    def _report_verdict(self, session: pytest.Session, slug: str, verdict: SlateVerdict) -> None:
+        """One more result per slate, on the controller only: it reaches terminal and junit like that of a test."""
         undecided = verdict.verdict in (Verdict.PARTIAL, FigureState.NOT_EVALUATED)
         whole = reporting.WholeResult(
-            place=f"{PREFIX}/{self.run.slug}",
+            place=f"{PREFIX}/{slug}",
             name="verdict",
             verdict=str(verdict.verdict),
-            outcome="failed" if undecided or self.run.fails(verdict.verdict) else "passed",
+            outcome="failed" if undecided or self.fails(verdict.verdict) else "passed",
             message=one_line(": ".join((verdict.verdict, "; ".join(map(str, verdict.reasons)))).rstrip(": "), 300),
             figures=[("verdict", str(verdict.verdict))],
             error=undecided,
@@ -166,15 +177,15 @@ class SlatePlugin(reporting.GroupsPlugin):
         reporting.report_whole(session, whole)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        if self._record:
-            colour = {FigureState.PASS: "green", FigureState.FAIL: "red"}.get(self._record["verdict"], "yellow")
-            terminalreporter.section(f"slate: {self.run.slug}", **{colour: True})
-            for line in summary_lines(self._record):
+        for slug, record in self._records.items():
+            colour = {FigureState.PASS: "green", FigureState.FAIL: "red"}.get(record["verdict"], "yellow")
+            terminalreporter.section(f"slate: {slug}", **{colour: True})
+            for line in summary_lines(record):
                 terminalreporter.write_line(line)
         for file in self._written:
             terminalreporter.write_line(f"written: {reporting.shown(file)}")
-        if self._problem:
-            terminalreporter.write_line(f"ERROR: {self._problem}", red=True)
+        for problem in self._problems:
+            terminalreporter.write_line(f"ERROR: {problem}", red=True)
 
 
 def properties(judged: SlateJudgement) -> list[reporting.Property]:
@@ -199,3 +210,20 @@ def _read_options(config: pytest.Config) -> SlateRun:
         results=Path(config.option.drift_results or config.getini("drift_results") or "results"),
         strict=switched_on(config, "drift_strict"),
     )
+
+
+def _take_selection(config: pytest.Config, run: SlateRun) -> frozenset[str]:
+    """Our test ids given as arguments are taken out of pytest's paths, which would not find them."""
+    named = list(getattr(config.option, "slate_selection", None) or [])
+    paths = []
+    for argument in config.args if config.args_source is config.ArgsSource.ARGS else ():
+        if argument.startswith(f"{PREFIX}/") and not Path(argument.partition("::")[0]).exists():
+            slug, _, metric = argument.removeprefix(f"{PREFIX}/").partition("::")
+            if slug not in run.slates or (metric and metric not in run.slates[slug].tests):
+                raise InputError(f"{argument}: no such test; slates here: {', '.join(run.slates)}")
+            named.append(argument)
+        else:
+            paths.append(argument)
+    config.args = paths
+    config.option.slate_selection = named
+    return frozenset(named)

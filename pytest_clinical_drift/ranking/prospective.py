@@ -1,6 +1,6 @@
 """What became of frozen predictions: hit rate, enrichment over chance and over fame, calibration, time to event.
 
-Per tier. High-signal outcomes make a hit. Every figure is a function of counts
+Per tier and per disease. High-signal outcomes make a hit; each pair counts once. Every figure is a function of counts
 per disease, so that its interval comes from resampling whole diseases: predictions for one disease share its trials,
 they are not independent. A single disease gets exact binomial limits of its hit rate instead.
 """
@@ -30,7 +30,7 @@ Statistic = Callable[[Table], Table]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The figures of one tier, or of all."""
+    """The figures of one tier (or all), over the slate or one disease."""
 
     predictions: int
     hits: int
@@ -41,10 +41,16 @@ class Cell:
 class ViewFigures:
     tiers: dict[str, Cell]
     """Tier name, or "all"."""
+    diseases: tuple[dict[str, Cell], ...]
+    """In the order of the slate's diseases."""
+    calibration: tuple[dict[str, float], ...]
+    """Mean score, predictions and hits of each tenth of the predictions, by score."""
+    days: tuple[tuple[int, int], ...]
+    """Tier position and days to the first high-signal outcome, of every hit that is dated."""
     observed: int
     """Pairs with a high-signal outcome, in the slate and among the other candidates."""
     left_out: int
-    """Pairs that do not take part because they were known at freeze."""
+    """Distinct pairs that do not take part because they were known at freeze."""
 
 
 def evaluate(view: View, *, confidence: float = 0.95) -> ViewFigures:
@@ -52,11 +58,27 @@ def evaluate(view: View, *, confidence: float = 0.95) -> ViewFigures:
     if view.diseases > 1:
         share = np.full(view.diseases, 1.0 / view.diseases)
         weights = np.random.default_rng(SEED).multinomial(view.diseases, share, size=RESAMPLES).astype(np.float64)
+    rows = view.rows
+    hits = rows["hit"] & rows["first"]
+    dated = rows[hits & ~np.isnan(rows["day"])]
+    tenths = [part for part in np.array_split(np.argsort(rows["score"], kind="stable"), 10) if len(part)]
+    return ViewFigures(
+        tiers=_cells(view, weights, confidence),
+        diseases=tuple(_cells(view.of_disease(index), None, confidence) for index in range(view.diseases)),
+        calibration=tuple(
+            {"mean_score": float(rows["score"][part].mean()), "predictions": len(part), "hits": int(hits[part].sum())}
+            for part in tenths
+        ),
+        days=tuple(zip(dated["tier"].tolist(), dated["day"].astype(np.int64).tolist(), strict=True)),
+        observed=max(int(hits.sum()), int(view.baseline.hits.sum()) if view.baseline else 0),
+        left_out=view.left_out,
+    )
+
+
+def _cells(view: View, weights: Table | None, confidence: float) -> dict[str, Cell]:
     present = np.unique(view.rows["tier"]).tolist()
     cells = {TIERS[tier]: measure(view, tier, weights, confidence) for tier in present}
-    cells[ALL] = measure(view, None, weights, confidence)
-    elsewhere = int(view.baseline.hits.sum()) if view.baseline else 0
-    return ViewFigures(cells, observed=max(cells[ALL].hits, elsewhere), left_out=view.left_out)
+    return cells | {ALL: measure(view, None, weights, confidence)}
 
 
 def measure(view: View, tier: int | None, weights: Table | None, confidence: float) -> Cell:
@@ -75,8 +97,9 @@ class _Tally:
         rows, everywhere = view.rows, np.ones(len(view.rows), dtype=bool)
         self.view, self.weights, self.confidence = view, weights, confidence
         self.inside = everywhere if tier is None else rows["tier"] == tier
-        self.n, self.hits = self._per_disease(self.inside), self._per_disease(self.inside & rows["hit"])
-        self.all_n, self.all_hits = self._per_disease(everywhere), self._per_disease(rows["hit"])
+        self.once = self.inside & rows["first" if tier is None else "first_in_tier"]
+        self.n, self.hits = self._per_disease(self.inside), self._per_disease(self.once & rows["hit"])
+        self.all_n, self.all_hits = self._per_disease(everywhere), self._per_disease(rows["first"] & rows["hit"])
         chosen = rows[self.inside]
         self.chosen = count_by_decile(chosen["disease"], chosen["decile"], view.diseases)
 
@@ -98,7 +121,7 @@ class _Tally:
             if expected.value and popularity.value is not None:
                 scaled = replace(exact, low=exact.low / expected.value, high=exact.high / expected.value)
                 popularity = replace(popularity, interval=scaled)
-        touched = self._per_disease(self.inside & view.rows["touched"])
+        touched = self._per_disease(self.once & view.rows["touched"])
         return {
             "hit_rate": rate,
             "enrichment_vs_random": self._figure(self._vs_random, n, SlateCode.NO_HIT, resampled=True),
@@ -151,7 +174,7 @@ class _Tally:
 
     def time_to_event(self) -> dict[str, Figure]:
         """Median days from freeze to a pair's first high-signal outcome, and the shares before, on and after it."""
-        days = self.view.rows["day"][self.inside & self.view.rows["hit"]]
+        days = self.view.rows["day"][self.once & self.view.rows["hit"]]
         days = days[~np.isnan(days)]
         if not len(days):
             nothing = Figure.undefined(SlateCode.NO_DATE)

@@ -5,6 +5,7 @@ expected value over all orders of tied drugs, so that a constant score earns exa
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -215,7 +216,11 @@ def mean_of(figures: Iterable[Figure]) -> Figure:
     defined = [figure.value for figure in known if figure.value is not None]
     if defined:
         return Figure(float(np.mean(defined)), len(defined))
-    return Figure.undefined(SlateCode.NO_RELEVANT_PAIR if known else SlateCode.NO_PAIR)
+    if not known:
+        return Figure.undefined(SlateCode.NO_PAIR)
+    reasons = Counter(str(figure.reason) for figure in known)
+    listed = "; ".join(f"{name} ({count} diseases)" for name, count in reasons.items())
+    return Figure.undefined(SlateCode.BY_DISEASE, reasons=listed)
 
 
 def hit(scores: Floats, index: int, *, k: int) -> float:

@@ -1,6 +1,9 @@
-"""One gated slate: the tests it gets, the judgements as they come in, and `slate_results.json`."""
+"""One gated slate folder: its slates, the tests each gets, the judgements as they come in, and `slate_results.json`."""
 
-from dataclasses import dataclass, field, replace
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -8,19 +11,28 @@ from typing import Any
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.ranking.figures import Figure, SlateCode, SlateReason
 from pytest_clinical_drift.ranking.freezing import verify
-from pytest_clinical_drift.ranking.gate import INTEGRITY, SlateJudgement, SlateVerdict, judge, judge_prospective
-from pytest_clinical_drift.ranking.prospective import ALL, Cell, ViewFigures, evaluate
+from pytest_clinical_drift.ranking.gate import (
+    SlateJudgement,
+    SlateVerdict,
+    judge,
+    judge_prospective,
+    judge_slate,
+)
+from pytest_clinical_drift.ranking.manifest import FILE_NAME
+from pytest_clinical_drift.ranking.prospective import Cell, ViewFigures, evaluate
 from pytest_clinical_drift.ranking.ranker import Ranker, RankerFigures, load_ranker, measure_ranker
-from pytest_clinical_drift.ranking.slate import read_slate
+from pytest_clinical_drift.ranking.report_html import render_slate
+from pytest_clinical_drift.ranking.slate import Slate, read_slates
 from pytest_clinical_drift.ranking.view import View, all_outcomes, prospective
-from pytest_clinical_drift.report.page import page_source
-from pytest_clinical_drift.results.files import write_atomically, write_json
+from pytest_clinical_drift.results.files import write_atomically
 from pytest_clinical_drift.results.versions import package_versions
 from pytest_clinical_drift.verdict.slate_limits import PRIMARY, RANKER_METRICS, TIERS, SlateRules
-from pytest_clinical_drift.verdict.states import FigureState
+from pytest_clinical_drift.verdict.states import FigureState, Verdict
 from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
 
 SCHEMA = 1
+INTEGRITY = "integrity"
+"""The test that compares a slate with what was frozen."""
 _MEANING = (
     "The gate looks at pairs that were open when the slate was frozen, and at high-signal outcomes dated after it. "
     "Figures over all outcomes follow the published formulas; outcomes older than the slate are in them, so they show "
@@ -30,7 +42,7 @@ _MEANING = (
 
 @dataclass
 class SlateRun:
-    """What the user asked for, as the options say it, and what follows from it, each computed when first asked for."""
+    """What the user asked for, as the options say it, and what follows from it; the ranker is loaded at first use."""
 
     folder: Path
     root: Path
@@ -40,8 +52,6 @@ class SlateRun:
     thresholds: Path | None = None
     results: Path = Path("results")
     strict: bool = False
-    judged: dict[str, SlateJudgement] = field(default_factory=dict)
-    """The results so far."""
 
     def __post_init__(self) -> None:
         self.thresholds = self.thresholds or project_thresholds(self.root)
@@ -49,28 +59,50 @@ class SlateRun:
         if rules is None:
             raise InputError("the bundled thresholds.yaml has no section 'slate'")
         self.rules: SlateRules = rules
-        self.slate = read_slate(self.folder)
-        self.slug = self.slate.manifest.slug
-        self._ranked: dict[str, RankerFigures] = {}
+        self.slates = {slate.slug: GatedSlate(slate, self) for slate in read_slates(self.folder)}
 
     @cached_property
     def ranker(self) -> Ranker:
         return load_ranker(self.model or "")
+
+    def write(self, slug: str, record: dict[str, Any]) -> list[Path]:
+        folder = self.root / self.results / slug
+        plain = json.dumps(record, indent=1, ensure_ascii=True, allow_nan=False) + "\n"
+        texts = {"slate_results.json": plain, "slate_report.html": render_slate(record)}
+        return [write_atomically(folder / name, text) for name, text in texts.items()]
+
+
+class GatedSlate:
+    """A slate under test, with its figures, each computed when first asked for, and the results so far."""
+
+    def __init__(self, slate: Slate, run: SlateRun) -> None:
+        self.slate = slate
+        self.judged: dict[str, SlateJudgement] = {}
+        self._run = run
+        self._ranked: dict[str, RankerFigures] = {}
 
     @cached_property
     def tests(self) -> tuple[str, ...]:
         """Names of the tests: metrics of the tiers it has, the primary one, and the ranker's if there is one."""
         present = {TIERS[tier] for tier in self.slate.predictions["tier"].unique()}
         absent = tuple(f"_{tier}" for tier in TIERS if tier not in present)
-        gated = [name for name in self.rules.metrics if name == PRIMARY or not name.endswith(absent or " ")]
-        return (INTEGRITY, *(name for name in gated if self.model is not None or name not in RANKER_METRICS))
+        gated = [name for name in self._run.rules.metrics if name == PRIMARY or not name.endswith(absent or " ")]
+        ranked = self._run.model is not None
+        return (INTEGRITY, *(name for name in gated if ranked or name not in RANKER_METRICS))
 
     @cached_property
     def integrity(self) -> SlateJudgement:
-        if problems := verify(self.folder).problems:
-            changed = SlateReason(SlateCode.CHANGED, {"difference": "; ".join(problems)})
-            return SlateJudgement(INTEGRITY, FigureState.FAIL, Figure(0.0, 1), detail=changed)
-        return SlateJudgement(INTEGRITY, FigureState.PASS, Figure(1.0, 1))
+        manifest, there = self.slate.manifest, len(self.slate.predictions)
+        frozen = (self.slate.folder / FILE_NAME).is_file()
+        problems = list(verify(self.slate.folder).problems) if frozen else []
+        if manifest is not None and manifest.n_predictions not in (None, there):
+            counts = {"file": manifest.file.name, "recorded": manifest.n_predictions, "there": there}
+            problems.append(str(SlateReason(SlateCode.OTHER_COUNT, counts)))
+        if problems:
+            return SlateJudgement(INTEGRITY, FigureState.FAIL, Figure(0.0, 1), detail=_changed(problems))
+        if frozen:
+            return SlateJudgement(INTEGRITY, FigureState.PASS, Figure(1.0, 1))
+        return SlateJudgement.not_evaluated(INTEGRITY, SlateCode.NO_HASH)
 
     @cached_property
     def view(self) -> View:
@@ -78,7 +110,12 @@ class SlateRun:
 
     @cached_property
     def prospective(self) -> ViewFigures:
-        return evaluate(self.view, confidence=self.rules.confidence)
+        return evaluate(self.view, confidence=self._run.rules.confidence)
+
+    @cached_property
+    def everything(self) -> ViewFigures:
+        """The published formulas over all outcomes."""
+        return evaluate(all_outcomes(self.slate), confidence=self._run.rules.confidence)
 
     def run_test(self, metric: str) -> SlateJudgement:
         """Judge one metric. SubjectError when the ranker could not be run."""
@@ -86,60 +123,75 @@ class SlateRun:
             return self.integrity
         if self.integrity.verdict == FigureState.FAIL:
             return SlateJudgement.not_evaluated(metric, SlateCode.CHANGED_BEFORE)
-        limits = self.rules.metrics[metric]
+        limits = self._run.rules.metrics[metric]
         if metric not in RANKER_METRICS:
             followed = self.view.baseline is not None and self.view.baseline.followed
             return judge_prospective(self.prospective, metric, limits, followed=followed)
         name = metric.removesuffix("_lift")
         if name not in self._ranked:
-            self._ranked.update(measure_ranker(self.ranker, self.slate, name))
+            self._ranked.update(measure_ranker(self._run.ranker, self.slate, name))
         ranked = self._ranked[name]
         figure = ranked.lift if metric.endswith("_lift") else ranked.value
         per_year = {str(year): item.value for year, item in ranked.per_year.items()}
         return replace(judge(metric, figure, limits, needs_interval=False), per_year=per_year)
 
-    def fails(self, verdict: str | None) -> bool:
-        return verdict == FigureState.FAIL or (self.strict and verdict == FigureState.CAUTION)
+    @property
+    def results(self) -> list[SlateJudgement]:
+        return [self.judged[name] for name in self.tests if name in self.judged]
+
+    def verdict(self) -> SlateVerdict | None:
+        """The verdict from the tests that ran; None when none did."""
+        if not self.judged:
+            return None
+        integrity = self.judged.get(INTEGRITY)
+        failed = integrity is not None and integrity.verdict == FigureState.FAIL
+        changed = [integrity.detail] if integrity is not None and failed and integrity.detail is not None else []
+        verdict = judge_slate(
+            [item for item in self.judged.values() if item is not integrity],
+            changed,
+            proven=integrity is not None and integrity.verdict == FigureState.PASS,
+            expected=self._run.rules.metrics,
+        )
+        if verdict.verdict != FigureState.FAIL and len(self.judged) < len(self.tests):
+            missing = SlateReason(SlateCode.TESTS_RUN, {"run": len(self.judged), "tests": len(self.tests)})
+            return SlateVerdict(Verdict.PARTIAL, (missing, *verdict.reasons))
+        return verdict
 
     def record(self, verdict: SlateVerdict) -> dict[str, Any]:
-        """The results file: every figure with its count, its interval or the reason why there is none."""
-        slate, judged = self.slate, [self.judged[name] for name in self.tests if name in self.judged]
-        everything = evaluate(all_outcomes(slate), confidence=self.rules.confidence)
+        slate, frozen = self.slate, self.slate.manifest
         return {
             "schema": SCHEMA,
-            "slate_id": slate.manifest.slate_id,
-            "created_at": slate.manifest.created_at.isoformat(),
+            "slate_id": slate.id,
+            "created_at": slate.created_at.isoformat(),
             "verdict": str(verdict.verdict),
             "reasons": [str(reason) for reason in verdict.reasons],
             "observed": _observed(self.prospective),
             "predictions": len(slate.predictions),
+            "distinct_pairs": int((~slate.predictions["repeated"]).sum()),
             "diseases": len(slate.diseases),
             "candidates": None if slate.candidates is None else len(slate.candidates),
             "outcomes": len(slate.outcomes),
             "notes": list(slate.notes),
-            "judgements": [_judgement(item) for item in judged],
-            "prospective": _view(self.prospective),
-            "all_outcomes": _view(everything),
-            "temporal_auc_by_year": {year: value for item in judged for year, value in item.per_year.items()},
+            "judgements": [_judgement(item) for item in self.results],
+            "prospective": _view(slate, self.prospective),
+            "all_outcomes": _view(slate, self.everything),
+            "temporal_auc_by_year": {year: value for item in self.results for year, value in item.per_year.items()},
             "what_this_means": _MEANING,
             "manifest": {
                 "versions": package_versions(),
-                "slate": slate.manifest.as_json(),
-                "ranker": self.model,
-                "thresholds": self.rules.fingerprint(),
+                "slate": frozen.as_json() if frozen is not None else None,
+                "ranker": self._run.model,
+                "thresholds": self._run.rules.fingerprint(),
             },
         }
 
-    def write(self, record: dict[str, Any]) -> list[Path]:
-        folder = self.root / self.results / self.slug
-        page = page_source("slate_report.html.j2", styles=("page.css",), record=record)
-        written = write_json(record, folder / "slate_results.json")
-        return [written, write_atomically(folder / "slate_report.html", page)]
+
+# ---- the results file: every figure with its count, its interval or the reason why there is none
 
 
 def _observed(figures: ViewFigures) -> str:
     """What the reader must know first: whether anything prospective was seen at all."""
-    cell = figures.tiers[ALL]
+    cell = figures.tiers["all"]
     left_out = f" {figures.left_out} pairs were known at freeze and take no part." if figures.left_out else ""
     if not figures.observed:
         nothing = str(SlateReason(SlateCode.NOTHING_OBSERVED))
@@ -148,9 +200,17 @@ def _observed(figures: ViewFigures) -> str:
     return f"{came_true} have a high-signal outcome dated after the freeze.{left_out}"
 
 
-def _view(figures: ViewFigures) -> dict[str, Any]:
-    tiers = {name: _cell(cell) for name, cell in figures.tiers.items()}
-    return {"tiers": tiers, "pairs_known_at_freeze": figures.left_out}
+def _view(slate: Slate, figures: ViewFigures) -> dict[str, Any]:
+    return {
+        "tiers": {name: _cell(cell) for name, cell in figures.tiers.items()},
+        "by_disease": [
+            {"disease": disease, "tiers": {name: _cell(cell) for name, cell in cells.items()}}
+            for disease, cells in zip(slate.diseases, figures.diseases, strict=True)
+        ],
+        "calibration_bins": list(figures.calibration),
+        "days_to_event": [{"tier": TIERS[tier], "days": days} for tier, days in figures.days],
+        "pairs_known_at_freeze": figures.left_out,
+    }
 
 
 def _cell(cell: Cell) -> dict[str, Any]:
@@ -167,6 +227,11 @@ def _figure(figure: Figure) -> dict[str, Any]:
     plain: dict[str, Any] = {"value": figure.value, "n": figure.n}
     if figure.interval is not None:
         plain["interval"] = [figure.interval.low, figure.interval.high]
-    if figure.reason is not None:
-        plain |= {"reason": str(figure.reason), "reason_code": figure.reason.code}
+    if figure.value is None:
+        plain["reason"] = str(figure.reason)
+        plain["reason_code"] = figure.reason.code if figure.reason else None
     return plain
+
+
+def _changed(differences: list[str]) -> SlateReason:
+    return SlateReason(SlateCode.CHANGED, {"difference": "; ".join(differences)})

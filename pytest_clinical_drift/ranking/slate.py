@@ -1,10 +1,10 @@
-"""A frozen slate: its predictions and all that was observed about them, read and checked."""
+"""A frozen slate: read and checked; one folder may hold several slates in one registry."""
 
 from __future__ import annotations
 
 import datetime
+import re
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,8 +13,8 @@ import numpy as np
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.ranking.figures import Ints
-from pytest_clinical_drift.ranking.manifest import SlateManifest, read_manifest
-from pytest_clinical_drift.ranking.tables import SUFFIXES, Table, find_table, is_known, read_label
+from pytest_clinical_drift.ranking.manifest import SlateManifest, read_manifests
+from pytest_clinical_drift.ranking.tables import Table, as_text, find_table, is_known, read_label
 from pytest_clinical_drift.verdict.slate_limits import TIERS
 
 if TYPE_CHECKING:
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 PAIR = ("disease", "drug")
 HIGH_SIGNAL = ("first_trial_seen", "phase_advanced", "fda_approved")
+_EXTRA = {
+    "outcomes": ("outcomes",),
+    "candidates": ("candidates", "top_candidates"),
+    "labels": ("labels", "labeled_pairs", "labelled_pairs"),
+}
+"""Further tables and the names that their files may have."""
 _LAST_RANK = 10**12
 _TIER_ENDS = (10, 50)
 """Last rank of the high and of the moderate tier, where the tiers are not given."""
@@ -44,13 +50,17 @@ class Slate:
     In its tables `disease` and `drug` are of an Enum type, whose codes are the positions in `diseases` and `drugs`.
     """
 
-    manifest: SlateManifest
+    id: str
+    folder: Path
+    created_at: datetime.datetime
+    manifest: SlateManifest | None
+    """None when nothing but the registry itself tells about the slate."""
     diseases: tuple[str, ...]
     drugs: tuple[str, ...]
     """Spelled as in the file, in the order of their lower-case names."""
     predictions: pl.DataFrame
-    """The frozen pairs: disease, drug, known (at freeze, so that no later outcome makes it a discovery), score, rank,
-    tier (its position)."""
+    """The frozen rows in file order: disease, drug, known (at freeze, so that no later outcome makes it a discovery),
+    score, rank, tier (its position), repeated (a better-ranked row already holds the pair)."""
     outcomes: pl.DataFrame
     """One row per pair and type: disease, drug, high (signal), day (from freeze to the earliest date given, else null),
     prospective (dated after the day of the freeze, and not seen, nor possibly older, by then)."""
@@ -62,29 +72,56 @@ class Slate:
     notes: tuple[str, ...] = ()
     """What a reader should know about the data: repeated rows, outcomes of foreign pairs."""
 
-
-def read_slate(folder: Path) -> Slate:
-    """The slate of a folder; InputError names the first fault."""
-    manifest = read_manifest(folder)
-    found = {name: find_table(folder, name) for name in ("predictions", "outcomes", "candidates", "labels")}
-    if found["predictions"] is None:
-        raise InputError(f"{folder}: no predictions with the ending {' or '.join(SUFFIXES)} are there")
-    return make_slate(manifest, {name: table for name, table in found.items() if table is not None})
+    @property
+    def slug(self) -> str:
+        return slug(self.id)
 
 
-def make_slate(manifest: SlateManifest, tables: Mapping[str, Table]) -> Slate:
-    """A slate from its tables, of which only the predictions must be there."""
+def slug(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.")[:100] or "slate"
+
+
+def read_slates(folder: Path) -> list[Slate]:
+    """Every slate of a folder, in the order of the file; InputError names the first fault."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such slate folder")
+    table = find_table(folder, ("predictions", "registry"))
+    if table is None:
+        raise InputError(f"{folder}: no predictions.* or registry.* (.parquet, .csv or .jsonl) is there")
+    table.require("disease_name", "drug_name", "repurposing_score")
+    if not len(table):
+        raise InputError(f"{table.file}: the slate holds no prediction")
+    described = read_manifests(folder)
+    if "slate_id" in table:
+        ids = table.text("slate_id")
+        parts = [(str(name), table.where(ids == name)) for name in ids.unique(maintain_order=True).to_list()]
+    elif len(described) > 1:
+        raise InputError(
+            f"{table.file}: the column slate_id is missing, and the folder describes {len(described)} slates"
+        )
+    else:
+        parts = [(next(iter(described), folder.name), table)]
+    extra = {name: find_table(folder, stems) for name, stems in _EXTRA.items()}
+    slates = [_read_slate(folder, slate_id, part, described.get(slate_id), extra) for slate_id, part in parts]
+    repeated, count = Counter(slate.slug for slate in slates).most_common(1)[0]
+    if count > 1:
+        raise InputError(f"{table.file}: two slate ids give the same folder name {repeated!r}; rename one of the two")
+    return slates
+
+
+def _read_slate(
+    folder: Path, slate_id: str, table: Table, manifest: SlateManifest | None, extra: dict[str, Table | None]
+) -> Slate:
     import polars as pl
 
-    table, scored = tables["predictions"], tables.get("candidates")
-    labels = _read_labels(tables.get("labels"))
-    freeze_day = manifest.created_at.date()
-    known = [pair[:2] for pair in labels if pair.label > 0 and (pair.year is None or pair.year <= freeze_day.year)]
+    created_at = _created_at(table, manifest)
+    labels = _read_labels(extra["labels"])
+    known = [pair[:2] for pair in labels if pair.label > 0 and (pair.year is None or pair.year <= created_at.year)]
     labelled = pl.DataFrame(known, schema=dict.fromkeys(PAIR, pl.String), orient="row")
     predictions = _read_predictions(table, labelled)
     diseases, drugs = _spelling(table, "disease_name"), _spelling(table, "drug_name")
     candidates = None
-    if scored is not None:
+    if (scored := extra["candidates"]) is not None:
         scored.require("disease_name", "drug_name")
         scored = scored.where(scored.pairs()["disease"].is_in(list(diseases)))
         drugs = _spelling(scored, "drug_name") | drugs
@@ -92,19 +129,43 @@ def make_slate(manifest: SlateManifest, tables: Mapping[str, Table]) -> Slate:
         candidates = pl.concat([predictions.select(*PAIR, "known"), _with_known(scored, labelled)])
         candidates = candidates.unique(PAIR, keep="first", maintain_order=True)
     codes = {"disease": pl.Enum(sorted(diseases)), "drug": pl.Enum(sorted(drugs))}
-    outcomes, notes = _read_outcomes(tables.get("outcomes"), freeze_day, set(diseases), set(drugs))
+    outcomes, notes = _read_outcomes(extra["outcomes"], slate_id, created_at.date(), set(diseases), set(drugs))
+    if count := predictions["repeated"].sum():
+        notes.insert(0, f"rows that repeat a pair (hits are counted over distinct pairs): {count} of {len(table)}")
     breadth = Counter(pair.drug for pair in labels)
     return Slate(
+        id=slate_id,
+        folder=folder,
+        created_at=created_at,
         manifest=manifest,
         diseases=tuple(diseases[name] for name in sorted(diseases)),
         drugs=tuple(drugs[name] for name in sorted(drugs)),
         predictions=predictions.cast(codes),
         outcomes=outcomes.cast(codes),
         candidates=candidates.cast(codes) if candidates is not None else None,
-        breadth=np.asarray([breadth[drug] for drug in sorted(drugs)]) if "labels" in tables else None,
+        breadth=np.asarray([breadth[drug] for drug in sorted(drugs)]) if extra["labels"] is not None else None,
         labels=labels,
-        notes=notes,
+        notes=tuple(notes),
     )
+
+
+def _created_at(table: Table, manifest: SlateManifest | None) -> datetime.datetime:
+    if "created_at" not in table:
+        if manifest is None:
+            raise InputError(
+                f"{table.file}: the column created_at is missing, and no manifest tells when it was frozen"
+            )
+        return manifest.created_at
+    moments = table.moments("created_at")
+    first: datetime.datetime | None = moments[0]
+    different = (~moments.eq_missing(first) | moments.is_null()).arg_true()
+    if first is None or len(different):
+        raise table.fault(different[0], "created_at", "is empty or differs from the slate's first row")
+    if manifest is not None and manifest.created_at != first:
+        raise InputError(
+            f"{table.file}: created_at {first} is not what {manifest.file.name} says: {manifest.created_at}"
+        )
+    return first
 
 
 def _spelling(table: Table, name: str) -> dict[str, str]:
@@ -116,13 +177,7 @@ def _spelling(table: Table, name: str) -> dict[str, str]:
 def _read_predictions(table: Table, labelled: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
-    table.require("disease_name", "drug_name", "repurposing_score")
-    if not len(table):
-        raise InputError(f"{table.file}: the slate holds no prediction")
     rows = _with_known(table, labelled).with_columns(table.numbers("repurposing_score").alias("score"))
-    repeated = rows.select(~pl.struct(PAIR).is_first_distinct()).to_series().arg_true()
-    if len(repeated):
-        raise table.fault(repeated[0], "drug_name", "repeats a pair; freeze each pair once")
     if "rank" in table:
         given = table.numbers("rank")
         bad = ((given < 1) | (given != given.floor()) | (given > _LAST_RANK)).arg_true()
@@ -132,9 +187,12 @@ def _read_predictions(table: Table, labelled: pl.DataFrame) -> pl.DataFrame:
     else:  # by score within the disease, ties by drug name
         rows = rows.with_columns(rank=pl.struct(-pl.col("score"), "drug").rank("ordinal").over("disease"))
     rows = rows.with_columns(tier=sum((pl.col("rank") > end).cast(pl.Int64) for end in _TIER_ENDS))
-    if "confidence_tier" in table:
-        rows = rows.with_columns(tier=pl.coalesce(table.positions("confidence_tier", TIERS, "a tier"), "tier"))
-    return rows
+    if (name := table.first_of("confidence_tier", "tier")) is not None:
+        rows = rows.with_columns(tier=pl.coalesce(table.positions(name, TIERS, "a tier"), "tier"))
+    return rows.with_columns(
+        known=pl.col("known").any().over(PAIR),  # one row that knows speaks for all rows of its pair
+        repeated=pl.col("rank").rank("ordinal").over(PAIR) > 1,
+    )
 
 
 def _with_known(table: Table, labelled: pl.DataFrame) -> pl.DataFrame:
@@ -160,22 +218,29 @@ def _read_labels(table: Table | None) -> tuple[LabelledPair, ...]:
         table.text("label")
         expected = "not a label; known ones: 0 to 4, negative, phase1, phase2, phase3, approved"
         pairs = pairs.with_columns(label=table.cells("label", read_label, expected, pl.Int64))
-    if "year" in table:
-        pairs = pairs.with_columns(year=table.cells("year", lambda text: int(text.strip()[:4]), "not a year", pl.Int64))
+    if (name := table.first_of("year", "approval_year", "first_approval")) is not None:
+        pairs = pairs.with_columns(year=table.cells(name, lambda text: int(text.strip()[:4]), "not a year", pl.Int64))
     merged = pairs.group_by(PAIR, maintain_order=True).agg(pl.col("label").max(), pl.col("year").min())
     return tuple(LabelledPair(*row) for row in merged.iter_rows())
 
 
 def _read_outcomes(
-    table: Table | None, freeze_day: datetime.date, diseases: set[str], drugs: set[str]
-) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """The outcomes, and remarks. Of repeated rows the earliest date counts; one seen at freeze makes all seen."""
+    table: Table | None, slate_id: str, freeze_day: datetime.date, diseases: set[str], drugs: set[str]
+) -> tuple[pl.DataFrame, list[str]]:
+    """The outcomes of one slate, and remarks. Of repeated rows the earliest date counts; one seen at freeze makes all
+    seen."""
     import polars as pl
 
     columns = {"disease": pl.String, "drug": pl.String, "high": pl.Boolean, "day": pl.Int64, "prospective": pl.Boolean}
     if table is None:
-        return pl.DataFrame(schema=columns), ()
+        return pl.DataFrame(schema=columns), []
     table.require("disease_name", "drug_name", "outcome_type", "outcome_date")
+    whole = len(table)
+    if "slate_id" in table:
+        ids = as_text(table.frame["slate_id"]).fill_null("")
+        table = table.where((ids == "") | (ids == slate_id))
+        if whole and not len(table):
+            return pl.DataFrame(schema=columns), [f"none of the {whole} outcome rows names the slate {slate_id}"]
     table.text("outcome_type")
     rows = table.pairs().with_columns(
         kind=table.positions("outcome_type", (*HIGH_SIGNAL, "status_transition"), "an outcome"),
@@ -199,5 +264,6 @@ def _read_outcomes(
         "outcome rows that repeat a pair and type (the earliest date counts)": len(ours) - len(events),
         "outcomes without a date (known at freeze unless they were seen later)": events["day"].null_count(),
         "outcome rows on pairs outside the slate and its candidates": len(rows) - len(ours),
+        "outcome rows that carry another slate's id": whole - len(rows),
     }
-    return events.select(*columns), tuple(f"{remark}: {count}" for remark, count in counts.items() if count)
+    return events.select(*columns), [f"{remark}: {count}" for remark, count in counts.items() if count]

@@ -46,6 +46,10 @@ class Table:
             lacks = f"column {missing[0]} is" if len(missing) == 1 else f"columns {', '.join(missing)} are"
             raise InputError(f"{self.file}: the {lacks} missing; the file has {have}")
 
+    def first_of(self, *names: str) -> str | None:
+        """Which of several accepted names this table uses."""
+        return next((name for name in names if name in self), None)
+
     def where(self, keep: pl.Series) -> Table:
         return replace(self, frame=self.frame.filter(keep))
 
@@ -102,9 +106,9 @@ class Table:
         return InputError(f"{self.file}, row {self.frame[_ROW][row]}: {name} {problem}")
 
 
-def find_table(folder: Path, stem: str) -> Table | None:
-    """The one file of this name in the folder; two would leave open which one counts."""
-    files = [file for suffix in SUFFIXES if (file := folder / f"{stem}{suffix}").is_file()]
+def find_table(folder: Path, stems: Sequence[str]) -> Table | None:
+    """The one file of these names in the folder; two would leave open which one counts."""
+    files = [file for stem in stems for suffix in SUFFIXES if (file := folder / f"{stem}{suffix}").is_file()]
     if len(files) > 1:
         raise InputError(f"{folder}: both {files[0].name} and {files[1].name} are there; keep one of the two")
     return read_table(files[0]) if files else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,14 +32,23 @@ class View:
     """The predictions that count, and the candidates beside them."""
 
     rows: npt.NDArray[Any]
-    """With the fields disease, tier, score, decile; hit (the pair has a high-signal outcome), touched (it has any), day
-    (from freeze to its first high-signal outcome, nan without a dated one)."""
+    """Ordered by disease and rank, with the fields disease, tier, score, decile; hit (the pair has a high-signal
+    outcome), touched (it has any), day (from freeze to its first high-signal outcome, nan without a dated one); first
+    and first_in_tier (first row of its pair, over all and in its tier: hits are counted over distinct pairs)."""
     diseases: int
     baseline: Baseline | None
     no_baseline: SlateCode | None = None
     """Why there is none."""
     left_out: int = 0
-    """Pairs that do not take part because they were known at freeze."""
+    """Distinct pairs that do not take part because they were known at freeze."""
+
+    def of_disease(self, index: int) -> View:
+        low, high = np.searchsorted(self.rows["disease"], [index, index + 1])
+        rows, base, one = self.rows[low:high].copy(), self.baseline, slice(index, index + 1)
+        rows["disease"] = 0
+        if base is not None:
+            base = replace(base, candidates=base.candidates[one], hits=base.hits[one])
+        return View(rows, 1, base, self.no_baseline)
 
 
 def all_outcomes(slate: Slate) -> View:
@@ -47,7 +56,7 @@ def all_outcomes(slate: Slate) -> View:
 
 
 def prospective(slate: Slate) -> View:
-    """Pairs that were open at freeze, and the outcomes that came afterwards.
+    """Distinct pairs that were open at freeze, and the outcomes that came afterwards.
 
     A pair known at freeze, or with a high-signal outcome that is not proven younger, can no longer be discovered: it is
     neither hit nor miss, in the slate and among the candidates alike.
@@ -57,7 +66,7 @@ def prospective(slate: Slate) -> View:
     closed = slate.outcomes.filter(pl.col("high") & ~pl.col("prospective"))
     predictions, candidates = (
         None if pairs is None else pairs.filter(~pl.col("known")).join(closed, on=PAIR, how="anti")
-        for pairs in (slate.predictions, slate.candidates)
+        for pairs in (slate.predictions.filter(~pl.col("repeated")), slate.candidates)
     )
     return _view(slate, predictions, candidates, slate.outcomes.filter("prospective"))
 
@@ -86,7 +95,8 @@ def _view(slate: Slate, predictions: pl.DataFrame, candidates: pl.DataFrame | No
     baseline, reason = _baseline(slate, candidates, hits)
     deciles = breadth_deciles(slate.breadth if slate.breadth is not None else np.zeros(len(slate.drugs), np.int64))
     rows = (
-        predictions.join(hits, on=PAIR, how="left", maintain_order="left")
+        predictions.sort("disease", "rank", maintain_order=True)
+        .join(hits, on=PAIR, how="left", maintain_order="left")
         .join(touched, on=PAIR, how="left", maintain_order="left")
         .select(
             pl.col("disease").to_physical().cast(pl.Int64),
@@ -95,9 +105,11 @@ def _view(slate: Slate, predictions: pl.DataFrame, candidates: pl.DataFrame | No
             pl.col("day").cast(pl.Float64).fill_null(float("nan")),
             pl.col("hit", "touched").fill_null(False),
             decile=pl.lit(pl.Series(deciles)).gather(pl.col("drug").to_physical()),
+            first=pl.struct(PAIR).is_first_distinct(),
+            first_in_tier=pl.struct(*PAIR, "tier").is_first_distinct(),
         )
     )
-    left_out = len(slate.predictions) - len(predictions)
+    left_out = slate.predictions.n_unique(PAIR) - predictions.n_unique(PAIR)
     return View(rows.to_numpy(structured=True), len(slate.diseases), baseline, reason, left_out)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import shutil
 from collections.abc import Callable
@@ -14,7 +13,6 @@ import pytest
 from small_project import refused
 
 from pytest_clinical_drift.cases.model import bundled
-from pytest_clinical_drift.ranking.freezing import freeze
 
 pytest.importorskip("polars")
 
@@ -115,25 +113,31 @@ def test_nothing_prospective_is_not_a_pass(slate: Path, pytester: pytest.Pyteste
     assert suite.get("failures") == "0"
 
 
-def refreeze(slate: Path, keep: Callable[[str], bool] = lambda row: True, **sources: Path) -> None:
-    """Freeze the slate's predictions anew, as of the same day, with the other files that are given."""
-    header, *rows = (slate / "predictions.csv").read_text(encoding="utf-8").splitlines()
-    predictions = slate.parent / "kept.csv"
-    predictions.write_text("\n".join([header, *filter(keep, rows)]), encoding="utf-8")
-    shutil.move(slate, slate.parent / "old")
-    day = datetime.datetime(2025, 1, 15, 9, 30, tzinfo=datetime.UTC)
-    named = {name: slate.parent / "old" / file for name, file in sources.items()}
-    freeze(predictions, slate, model_version="1", slate_id="example", created_at=day, **named)
-    shutil.copy(slate.parent / "old" / "outcomes.csv", slate)
-
-
 def test_no_candidates_is_not_evaluated(slate: Path, pytester: pytest.Pytester) -> None:
-    """Without a baseline there is no verdict."""
-    refreeze(slate, labels=Path("labels.csv"))
+    """Without a baseline there is no verdict; a public registry without manifest is read all the same."""
+    for name in ("manifest.json", "candidates.csv"):
+        (slate / name).unlink()
+    text = (slate / "predictions.csv").read_text(encoding="utf-8").splitlines()
+    rows = [f"q1,2025-01-15T09:30:00Z,{row}" for row in text[1:]]
+    (slate / "registry.csv").write_text("\n".join([f"slate_id,created_at,{text[0]}", *rows]), encoding="utf-8")
+    (slate / "predictions.csv").unlink()
+    outcomes = slate / "outcomes.csv"
+    outcomes.write_text(outcomes.read_text(encoding="utf-8").replace("example,", "q1,"), encoding="utf-8")
     result = pytester.runpytest("--slate", "mine")
     assert result.ret == 6
     result.stdout.fnmatch_lines(["*not evaluated: no candidates are there*"])
-    assert results(pytester)["all_outcomes"]["tiers"]["high"]["enrichment_vs_random"]["value"] > 1  # type: ignore[index]
+    assert results(pytester, "q1")["all_outcomes"]["tiers"]["high"]["enrichment_vs_random"]["value"] > 1  # type: ignore[index]
+
+
+def test_outcomes_of_another_slate_are_counted(slate: Path, pytester: pytest.Pytester) -> None:
+    """A row that carries another slate's id takes no part, and says so."""
+    with (slate / "outcomes.csv").open("a", encoding="utf-8") as file:
+        file.write(
+            "elsewhere" + (slate / "outcomes.csv").read_text(encoding="utf-8").splitlines()[1].removeprefix("example")
+        )
+    result = pytester.runpytest("--slate", "mine")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["*outcome rows that carry another slate's id: 1"])
 
 
 def test_changed_slate_fails(slate: Path, pytester: pytest.Pytester) -> None:
@@ -159,33 +163,43 @@ def test_unskilled_ranker_fails(slate: Path, pytester: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["*FAIL: enrichment_vs_popularity_high 0.000 * against >= 1*"])
 
 
+def thaw(slate: Path, keep: Callable[[str], bool] = lambda row: True) -> None:
+    """Make it a registry of someone else: no manifest, the time in a column, named after its folder."""
+    (slate / "manifest.json").unlink()
+    file = slate / "predictions.csv"
+    header, *rows = file.read_text(encoding="utf-8").splitlines()
+    dated = [f"created_at,{header}", *(f"2025-01-15T09:30:00Z,{row}" for row in rows if keep(row))]
+    file.write_text("\n".join(dated), encoding="utf-8")
+    outcomes = slate / "outcomes.csv"
+    outcomes.write_text(outcomes.read_text(encoding="utf-8").replace("example,", "mine,"), encoding="utf-8")
+
+
 def test_strict_turns_caution_into_failure(slate: Path, pytester: pytest.Pytester) -> None:
-    """If only the slate was followed, the baseline is too low: CAUTION, exit code 0, and 1 with --drift-strict."""
-    predicted = {
-        tuple(row.split(",")[:2]) for row in (slate / "predictions.csv").read_text(encoding="utf-8").splitlines()
-    }
-    keep_outcomes(slate, lambda row: tuple(row.split(",")[1:3]) in predicted)
+    """Without a manifest nothing is proven: CAUTION passes with exit code 0, and fails with --drift-strict."""
+    thaw(slate)
     result = pytester.runpytest("--slate", "mine", "-v")
     assert result.ret == 0
-    result.stdout.fnmatch_lines(
-        ["slate/example::verdict CAUTION*", "CAUTION: *no outcome is recorded for any candidate*"]
-    )
+    result.stdout.fnmatch_lines(["slate/mine::verdict CAUTION*", "CAUTION: no manifest with a hash*"])
     assert pytester.runpytest("--slate", "mine", "--drift-strict").ret == 1
 
 
 def test_tiers_that_a_slate_has_not_get_no_test(slate: Path, pytester: pytest.Pytester) -> None:
     """A slate of ten per disease is not held back for having no moderate tier."""
-    refreeze(slate, lambda row: ",high," in row)
+    thaw(slate, lambda row: ",high," in row)
     result = pytester.runpytest("--slate", "mine", "--collect-only", "-q")
-    result.stdout.fnmatch_lines(["slate/example::enrichment_vs_popularity_high"])
+    result.stdout.fnmatch_lines(["slate/mine::enrichment_vs_popularity_high"])
     result.stdout.no_fnmatch_line("*moderate*")
 
 
 def test_part_of_the_tests_gives_no_release_verdict(slate: Path, pytester: pytest.Pytester) -> None:
-    """-k runs what it names; the verdict is PARTIAL, exit code 7."""
+    """-k and test ids run what they name; the verdict is PARTIAL, exit code 7."""
     result = pytester.runpytest("--slate", "mine", "-k", "score_gap")
     assert result.ret == 7
     result.stdout.fnmatch_lines(["*5 items / 4 deselected / 1 selected*", "PARTIAL: 1 of 5 tests were run*"])
+    result = pytester.runpytest("--slate", "mine", "slate/example::score_gap", "slate/example::integrity")
+    result.stdout.fnmatch_lines(["collected 2 items", "PARTIAL: 2 of 5 tests were run*"])
+    result = pytester.runpytest("--slate", "mine", "slate/example::beauty")
+    assert result.ret == 4
     result = pytester.runpytest("--slate", "mine", "--collect-only", "-q")
     result.stdout.fnmatch_lines(["slate/example::integrity", "slate/example::score_gap"])
     assert result.ret == 0
@@ -341,17 +355,16 @@ class Tags(HTMLParser):
 
 
 def test_hostile_names_stay_text(slate: Path, pytester: pytest.Pytester) -> None:
-    """Names with markup and control characters appear escaped, in the page and the terminal."""
+    """Names with markup and control characters appear escaped, in the page, the charts and the terminal."""
     evil = "<script>alert(1)</script>\x1b[31m"
     for name in ("predictions", "candidates", "labels", "outcomes"):
         file = slate / f"{name}.csv"
         file.write_text(file.read_text(encoding="utf-8").replace("Coastal fever", f'"{evil}"'), encoding="utf-8")
     (slate / "manifest.json").write_text(
-        json.dumps(
-            {**json.loads((slate / "manifest.json").read_text("utf-8")), "slate_id": "a/../<b>", "model_version": evil}
-        ),
-        encoding="utf-8",
+        json.dumps({"slate_id": "a/../<b>", "created_at": "2025-01-15T09:30:00Z"}), encoding="utf-8"
     )
+    outcomes = slate / "outcomes.csv"
+    outcomes.write_text(outcomes.read_text(encoding="utf-8").replace("example,", "a/../<b>,"), encoding="utf-8")
     result = pytester.runpytest("--slate", "mine")
     assert "\x1b[31m" not in result.stdout.str()
     (folder,) = (pytester.path / "results").iterdir()

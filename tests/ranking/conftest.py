@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from simulate import write_csv, write_manifest
+from simulate import write_csv
 from small_slate import CANDIDATES, LABELS, OUTCOME, OUTCOMES, PREDICTION, ROWS
 
-from pytest_clinical_drift.ranking.slate import Slate, read_slate
+from pytest_clinical_drift.ranking.slate import Slate, read_slates
 
 Rows = Sequence[Sequence[object]]
 WriteSlate = Callable[..., Slate]
@@ -31,7 +31,6 @@ def write_folder(tmp_path: Path) -> Callable[..., Path]:
         folder = tmp_path / "slate"
         folder.mkdir(exist_ok=True)
         write_csv(folder / "predictions.csv", header, rows)
-        write_manifest(folder)
         if outcomes is not None:
             write_csv(folder / "outcomes.csv", outcome_header, outcomes)
         if candidates is not None:
@@ -48,6 +47,7 @@ def write_slate(write_folder: Callable[..., Path]) -> WriteSlate:
     """Write a folder of one slate and read it."""
 
     def write(*arguments: Rows | None, **keywords: object) -> Slate:
-        return read_slate(write_folder(*arguments, **keywords))
+        (slate,) = read_slates(write_folder(*arguments, **keywords))
+        return slate
 
     return write

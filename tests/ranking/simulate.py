@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import csv
 import datetime
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from pytest_clinical_drift.cases.files import file_hash
-from pytest_clinical_drift.ranking.manifest import SlateManifest
 from pytest_clinical_drift.ranking.view import breadth_deciles
 
 CREATED = datetime.datetime(2025, 1, 15, 9, 30, tzinfo=datetime.UTC)
@@ -25,14 +22,6 @@ def write_csv(file: Path, header: Sequence[str], rows: Iterable[Sequence[object]
         writer.writerow(header)
         writer.writerows(["" if cell is None else cell for cell in row] for row in rows)
     return file
-
-
-def write_manifest(folder: Path) -> None:
-    """A manifest for the predictions that lie there."""
-    files = {"predictions.csv": file_hash(folder / "predictions.csv")}
-    manifest = SlateManifest(slate_id="s1", created_at=CREATED, model_version="1", n_predictions=0, files=files)
-    manifest = manifest.model_copy(update={"sha256": manifest.content_hash()})
-    (folder / "manifest.json").write_text(json.dumps(manifest.as_json()), encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -65,13 +54,12 @@ def write_world(world: World, scores: np.ndarray, folder: Path, *, top: int) -> 
     folder.mkdir(parents=True, exist_ok=True)
     order = np.argsort(-scores, axis=1, kind="stable")[:, :top]
     predictions = [
-        (disease, world.drugs[drug], f"{scores[row, drug]:.6f}", rank)
+        (CREATED.isoformat(), "sim", disease, world.drugs[drug], f"{scores[row, drug]:.6f}", rank)
         for row, disease in enumerate(world.diseases)
         for rank, drug in enumerate(order[row], start=1)
     ]
-    header = ("disease_name", "drug_name", "repurposing_score", "rank")
+    header = ("created_at", "slate_id", "disease_name", "drug_name", "repurposing_score", "rank")
     write_csv(folder / "predictions.csv", header, predictions)
-    write_manifest(folder)
     pairs = [(disease, drug) for disease in world.diseases for drug in world.drugs]
     write_csv(folder / "candidates.csv", ("disease_name", "drug_name"), pairs)
     labels = [
@@ -81,9 +69,9 @@ def write_world(world: World, scores: np.ndarray, folder: Path, *, top: int) -> 
     ]
     write_csv(folder / "labels.csv", ("disease_name", "drug_name", "label", "year"), labels)
     outcomes = [
-        (world.diseases[row], world.drugs[drug], "first_trial_seen", "2025-09-01", "simulated")
+        ("sim", world.diseases[row], world.drugs[drug], "first_trial_seen", "2025-09-01", "simulated")
         for row, drug in np.argwhere(world.hits).tolist()
     ]
-    header = ("disease_name", "drug_name", "outcome_type", "outcome_date", "outcome_source")
+    header = ("slate_id", "disease_name", "drug_name", "outcome_type", "outcome_date", "outcome_source")
     write_csv(folder / "outcomes.csv", header, outcomes)
     return folder

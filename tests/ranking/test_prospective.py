@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from simulate import make_world, write_world
-from small_slate import CANDIDATES, LABELS, OUTCOME, OUTCOMES, PREDICTION, ROWS
+from small_slate import CANDIDATES, CREATED, LABELS, OUTCOME, OUTCOMES, PREDICTION, ROWS
 
 from pytest_clinical_drift.ranking.figures import SlateCode, SlateReason
 from pytest_clinical_drift.ranking.prospective import Cell, ViewFigures, evaluate
-from pytest_clinical_drift.ranking.slate import Slate, read_slate
+from pytest_clinical_drift.ranking.slate import Slate, read_slates
 from pytest_clinical_drift.ranking.view import all_outcomes, breadth_deciles, prospective
 
 WriteSlate = Callable[..., Slate]
@@ -51,18 +51,30 @@ def test_precision_calibration_and_time_by_hand(write_slate: WriteSlate) -> None
     assert [value(cell, f"share_{name}") for name in ("negative", "zero", "positive")] == [0, 0, 1]
 
 
+def test_one_disease_is_the_slate_restricted_to_it(write_slate: WriteSlate) -> None:
+    """Xanthosis: Abel hits, Bruno does not. Its own candidates: Abel 1/1, Bruno 0/1, Cora 1/1, Dora 0/1."""
+    slate = write_slate()
+    assert slate.diseases == ("Xanthosis", "Ypsilosis")
+    first, second = gate(slate).diseases
+    assert value(first["high"], "enrichment_vs_random") == 2.0
+    assert value(first["high"], "enrichment_vs_popularity") == 1.0
+    assert value(second["high"], "enrichment_vs_random") == 0.0
+    assert value(second["high"], "enrichment_vs_popularity") is None  # no Cora hit among Ypsilosis candidates
+    assert "no candidate in the same breadth deciles" in str(second["high"].figures["enrichment_vs_popularity"].reason)
+
+
 def test_what_was_known_at_freeze_takes_no_part(write_slate: WriteSlate) -> None:
     """A flagged pair, one with an older outcome, one seen that day, and an undated one are neither hits nor misses."""
     drugs = ("flagged", "older", "seen", "undated", "open", "quiet")
-    rows = [("X", drug, 0.5, rank, "high", drug == "flagged") for rank, drug in enumerate(drugs, 1)]
+    rows = [("s1", CREATED, "X", drug, 0.5, rank, "high", drug == "flagged") for rank, drug in enumerate(drugs, 1)]
     late = ("2025-06-01", "ctgov", "2025-06-02")
     outcomes = [
-        ("X", "flagged", "first_trial_seen", *late),
-        ("X", "older", "phase_advanced", "2025-01-15", "ctgov", None),
-        ("X", "older", "first_trial_seen", *late),
-        ("X", "seen", "first_trial_seen", "2025-06-01", "ctgov", "2025-01-15T23:00:00Z"),
-        ("X", "undated", "phase_advanced", None, "chembl", None),
-        ("X", "open", "first_trial_seen", *late),
+        ("s1", "X", "flagged", "first_trial_seen", *late),
+        ("s1", "X", "older", "phase_advanced", "2025-01-15", "ctgov", None),
+        ("s1", "X", "older", "first_trial_seen", *late),
+        ("s1", "X", "seen", "first_trial_seen", "2025-06-01", "ctgov", "2025-01-15T23:00:00Z"),
+        ("s1", "X", "undated", "phase_advanced", None, "chembl", None),
+        ("s1", "X", "open", "first_trial_seen", *late),
     ]
     slate = write_slate(rows, outcomes, None, None, header=(*PREDICTION, "known_at_freeze"))
     figures = gate(slate)
@@ -77,18 +89,30 @@ def test_what_was_known_at_freeze_takes_no_part(write_slate: WriteSlate) -> None
 def test_day_of_freeze_is_not_after_it(write_slate: WriteSlate) -> None:
     """An outcome on the day of the freeze, however late that day, is not prospective; the next day is."""
     for date, hits in (("2025-01-15T23:59:00Z", 0), ("2025-01-16", 1)):
-        outcomes = [("Xanthosis", "Abel", "first_trial_seen", date, "ctgov", None)]
+        outcomes = [("s1", "Xanthosis", "Abel", "first_trial_seen", date, "ctgov", None)]
         assert gate(write_slate(ROWS, outcomes)).tiers["all"].hits == hits
+
+
+def test_repeated_rows_count_once(write_slate: WriteSlate) -> None:
+    """A pair in two rows (another spelling) is one hit; published figures keep its rows, the gate its best row."""
+    repeated = ("s1", CREATED, "XANTHOSIS", "ABEL", 0.3, 7, "moderate")
+    slate = write_slate([*ROWS, repeated])
+    assert slate.notes[0] == "rows that repeat a pair (hits are counted over distinct pairs): 1 of 5"
+    history, open_pairs = evaluate(all_outcomes(slate)).tiers, gate(slate).tiers
+    assert (history["all"].predictions, history["all"].hits) == (5, 2)
+    assert (history["moderate"].predictions, history["moderate"].hits) == (3, 2)  # distinct within the tier
+    assert value(history["high"], "enrichment_vs_random") == pytest.approx((1 / 2) / (2 / 5))
+    assert (open_pairs["all"].predictions, open_pairs["moderate"].predictions) == (4, 2)
 
 
 def test_repeated_outcomes_count_once_and_the_earliest_date_counts(write_slate: WriteSlate) -> None:
     """Two rows of one pair and type: one event, dated by the earlier; one before the freeze closes the pair."""
-    again = ("xanthosis", "abel", "first_trial_seen", "2025-01-20", "other", "2025-02-01")
+    again = ("s1", "xanthosis", "abel", "first_trial_seen", "2025-01-20", "other", "2025-02-01")
     slate = write_slate(ROWS, [*OUTCOMES, again])
     assert len(slate.outcomes) == 4
     assert "outcome rows that repeat a pair and type (the earliest date counts): 1" in slate.notes
     assert value(gate(slate).tiers["high"], "median_days") == 5
-    before = ("Xanthosis", "Abel", "first_trial_seen", "2024-12-31", "ctgov", None)
+    before = ("s1", "Xanthosis", "Abel", "first_trial_seen", "2024-12-31", "ctgov", None)
     assert gate(write_slate(ROWS, [*OUTCOMES, before])).tiers["high"].hits == 0
 
 
@@ -115,7 +139,7 @@ def test_baseline_needs_candidates_and_labels(write_slate: WriteSlate, tmp_path:
 
 def test_every_prediction_hit_leaves_no_miss_to_compare(write_slate: WriteSlate) -> None:
     """Calibration is undefined when all came true."""
-    outcomes = [(row[0], row[1], "first_trial_seen", "2025-06-01", "x", None) for row in ROWS]
+    outcomes = [("s1", row[2], row[3], "first_trial_seen", "2025-06-01", "x", None) for row in ROWS]
     cell = gate(write_slate(ROWS, outcomes)).tiers["all"]
     assert value(cell, "score_gap") is None
     assert cell.figures["score_gap"].reason == SlateReason(SlateCode.NO_MISS)
@@ -150,7 +174,8 @@ def simulated(tmp_path: Path, seed: int, *, skill_matters: bool, skilled: bool) 
     world = make_world(40, 300, seed=seed, skill_matters=skill_matters)
     noise = np.random.default_rng(seed + 1000).normal(size=world.latent.shape)
     scores = world.latent + 0.5 * noise if skilled else world.breadth[None, :] + 0.01 * noise
-    return read_slate(write_world(world, scores, tmp_path / f"{seed}-{skilled}", top=50))
+    (slate,) = read_slates(write_world(world, scores, tmp_path / f"{seed}-{skilled}", top=50))
+    return slate
 
 
 def test_popularity_alone_earns_one(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def test_what_is_undefined_is_left_out_and_told() -> None:
     graded = [ndcg(two, irrelevant, k=10), ndcg(two[:0], nothing, k=10), ndcg(two, np.array([0, 4]), k=10)]
     assert [figure.reason and str(figure.reason) for figure in graded] == ["no relevant pair", "no pair", None]
     assert (mean_of(graded).value, mean_of(graded).n) == (pytest.approx(1 / np.log2(3)), 1)
-    assert str(mean_of([graded[0], *graded[:2]]).reason) == "no relevant pair"
+    assert str(mean_of([graded[0], *graded[:2]]).reason) == "no relevant pair (2 diseases); no pair (1 diseases)"
     assert str(mean_of([]).reason) == "no pair"
     assert auc(two, irrelevant > 0).reason == auc(two, irrelevant == 0).reason == SlateReason(SlateCode.ONE_CLASS)
     assert str(auc(two[:0], nothing > 0).reason) == "no pair"

@@ -5,19 +5,18 @@ from __future__ import annotations
 import builtins
 import datetime
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from simulate import write_csv
-from small_slate import CANDIDATES, LABELS, OUTCOME, OUTCOMES, PREDICTION, ROWS
+from small_slate import CANDIDATES, CREATED, LABELS, OUTCOME, OUTCOMES, PREDICTION, ROWS
 
 from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.errors import InputError, MissingDependency
 from pytest_clinical_drift.ranking.freezing import freeze, verify
-from pytest_clinical_drift.ranking.slate import Slate, read_slate
+from pytest_clinical_drift.ranking.slate import Slate, read_slates
 from pytest_clinical_drift.ranking.tables import is_known
 from pytest_clinical_drift.verdict.slate_limits import TIERS
 
@@ -28,7 +27,7 @@ WriteSlate = Callable[..., Slate]
 
 def fault(folder: Path) -> str:
     with pytest.raises(InputError) as caught:
-        read_slate(folder)
+        read_slates(folder)
     message = str(caught.value)
     assert "\n" not in message
     return message
@@ -44,17 +43,18 @@ def changed(position: int, cell: object) -> list[tuple[object, ...]]:
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [
-        (changed(2, "nan"), "predictions.csv, row 2: repurposing_score is 'nan', not a finite number"),
-        (changed(2, None), "predictions.csv, row 2: repurposing_score is empty"),
-        (changed(2, "good"), "predictions.csv, row 2: repurposing_score is 'good'"),
-        (changed(3, 0), "predictions.csv, row 2: rank is 0"),
-        (changed(3, 1.5), "predictions.csv, row 2: rank is 1.5"),
+        (changed(4, "nan"), "predictions.csv, row 2: repurposing_score is 'nan', not a finite number"),
+        (changed(4, None), "predictions.csv, row 2: repurposing_score is empty"),
+        (changed(4, "good"), "predictions.csv, row 2: repurposing_score is 'good'"),
+        (changed(5, 0), "predictions.csv, row 2: rank is 0"),
+        (changed(5, 1.5), "predictions.csv, row 2: rank is 1.5"),
         (
-            changed(4, "sure"),
+            changed(6, "sure"),
             "predictions.csv, row 2: confidence_tier is 'sure', not a tier; known ones: high, moderate",
         ),
-        ([*ROWS, ROWS[0]], "predictions.csv, row 5: drug_name repeats a pair"),
-        (changed(1, ""), "predictions.csv, row 2: drug_name is empty"),
+        (changed(1, "last spring"), "predictions.csv, row 2: created_at is 'last spring', not a date"),
+        (changed(1, "2025-01-16"), "predictions.csv, row 2: created_at is empty or differs"),
+        (changed(3, ""), "predictions.csv, row 2: drug_name is empty"),
         ([], "the slate holds no prediction"),
     ],
 )
@@ -66,10 +66,10 @@ def test_bad_predictions(write_folder: WriteFolder, rows: list[tuple[object, ...
 @pytest.mark.parametrize(
     ("position", "cell", "expected"),
     [
-        (3, "soon", "outcomes.csv, row 1: outcome_date is 'soon', not a date"),
-        (5, "31.12.2025", "outcomes.csv, row 1: observed_at is '31.12.2025', not a date"),
-        (2, "cured", "outcomes.csv, row 1: outcome_type is 'cured', not an outcome; known ones: first_trial_seen"),
-        (0, "", "outcomes.csv, row 1: disease_name is empty"),
+        (4, "soon", "outcomes.csv, row 1: outcome_date is 'soon', not a date"),
+        (6, "31.12.2025", "outcomes.csv, row 1: observed_at is '31.12.2025', not a date"),
+        (3, "cured", "outcomes.csv, row 1: outcome_type is 'cured', not an outcome; known ones: first_trial_seen"),
+        (1, "", "outcomes.csv, row 1: disease_name is empty"),
     ],
 )
 def test_bad_outcomes(write_folder: WriteFolder, position: int, cell: str, expected: str) -> None:
@@ -83,18 +83,17 @@ def test_missing_columns_and_files(write_folder: WriteFolder, tmp_path: Path) ->
     """A column that is not there is named together with those that are."""
     assert "no such slate folder" in fault(tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
-    assert "has no manifest.json" in fault(tmp_path / "empty")
+    assert "no predictions.* or registry.*" in fault(tmp_path / "empty")
     folder = write_folder([("X", "a")], header=("disease_name", "drug_name"))
     message = fault(folder)
     assert "the column repurposing_score is missing" in message
     assert "disease_name, drug_name" in message
+    folder = write_folder([("X", "a", 1)], header=("disease_name", "drug_name", "repurposing_score"))
+    assert "created_at is missing" in fault(folder)
     folder = write_folder(ROWS, [("X", "a")], outcome_header=("disease_name", "drug_name"))
     assert "the columns outcome_type, outcome_date are missing" in fault(folder)
-    (folder / "predictions.jsonl").touch()
-    assert "both predictions.csv and predictions.jsonl" in fault(folder)
-    for name in ("predictions.csv", "predictions.jsonl"):
-        (folder / name).unlink()
-    assert "no predictions with the ending .parquet or .csv or .jsonl" in fault(folder)
+    write_csv(folder / "registry.csv", PREDICTION, ROWS)
+    assert "both predictions.csv and registry.csv" in fault(folder)
 
 
 def test_unreadable_files(write_folder: WriteFolder) -> None:
@@ -118,13 +117,13 @@ def test_missing_polars_says_what_to_install(write_folder: WriteFolder, monkeypa
 
     monkeypatch.setattr(builtins, "__import__", without_polars)
     with pytest.raises(MissingDependency, match=r"pip install 'pytest-clinical-drift\[ranking\]'"):
-        read_slate(folder)
+        read_slates(folder)
 
 
 def test_tiers_and_ranks_are_worked_out_where_they_are_not_given(write_slate: WriteSlate) -> None:
     """Ranks by score, ties by drug name; tiers high to rank 10, moderate to 50, exploratory beyond."""
-    rows = [("X", f"d{index:02d}", 1.0 if index == 40 else 0.5) for index in range(60)]
-    slate = write_slate(rows, None, None, None, header=PREDICTION[:3])
+    rows = [("s1", CREATED, "X", f"d{index:02d}", 1.0 if index == 40 else 0.5) for index in range(60)]
+    slate = write_slate(rows, None, None, None, header=PREDICTION[:5])
     ranks = slate.predictions["rank"].to_numpy()
     assert ranks[40] == 1
     assert ranks[0] == 2
@@ -145,14 +144,16 @@ def test_formats_agree(write_slate: WriteSlate, tmp_path: Path) -> None:
     for suffix in ("parquet", "jsonl"):
         folder = tmp_path / suffix
         folder.mkdir()
-        shutil.copy(tmp_path / "slate" / "manifest.json", folder)
-        for name in ("predictions", "outcomes", "candidates", "labels"):
+        for name, stem in (("predictions", "registry"), ("outcomes", "outcomes"), ("candidates", "top_candidates")):
             frame = polars.read_csv(tmp_path / "slate" / f"{name}.csv", try_parse_dates=True)
             if suffix == "parquet":
-                frame.write_parquet(folder / f"{name}.parquet")
+                frame.write_parquet(folder / f"{stem}.parquet")
             else:
-                polars.read_csv(tmp_path / "slate" / f"{name}.csv").write_ndjson(folder / f"{name}.jsonl")
-        slate = read_slate(folder)
+                polars.read_csv(tmp_path / "slate" / f"{name}.csv").write_ndjson(folder / f"{stem}.jsonl")
+        labels = polars.read_csv(tmp_path / "slate" / "labels.csv")
+        labels.write_parquet(folder / "labeled_pairs.parquet")
+        (slate,) = read_slates(folder)
+        assert slate.created_at == expected.created_at
         assert slate.drugs == expected.drugs
         for name in ("disease", "drug", "score", "rank", "tier", "known"):
             assert slate.predictions[name].to_list() == expected.predictions[name].to_list()
@@ -161,12 +162,34 @@ def test_formats_agree(write_slate: WriteSlate, tmp_path: Path) -> None:
         assert slate.breadth.tolist() == [3, 1, 0, 0]
 
 
+def test_registry_of_several_slates(write_folder: WriteFolder) -> None:
+    """Each slate has its own predictions, time and outcomes; the public list of slates is understood."""
+    other = [("s2", "2025-06-01T00:00:00Z", *row[2:]) for row in ROWS[:2]]
+    folder = write_folder(
+        [*ROWS, *other], [*OUTCOMES, ("s2", "Xanthosis", "Abel", "fda_approved", "2025-07-01", "", "")]
+    )
+    listed = [
+        {"slate_id": "s2", "created_at": "2025-06-01T00:00:00+00:00", "n_predictions": 2},
+        {"slate_id": "s0", "created_at": "2025-01-01T00:00:00+00:00"},
+    ]
+    (folder / "slates.json").write_text(json.dumps(listed), encoding="utf-8")
+    first, second = read_slates(folder)
+    assert (first.id, len(first.predictions), len(first.outcomes)) == ("s1", 4, 4)
+    assert (second.id, len(second.predictions), len(second.outcomes)) == ("s2", 2, 1)
+    assert second.outcomes["day"].to_list() == [30]
+    assert first.manifest is None
+    assert second.manifest is not None
+    listed[0]["created_at"] = "2025-06-02T00:00:00+00:00"
+    (folder / "slates.json").write_text(json.dumps(listed), encoding="utf-8")
+    assert "is not what slates.json says" in fault(folder)
+
+
 def test_names_match_case_insensitively_and_exactly_otherwise(write_slate: WriteSlate) -> None:
     """Another case is the same pair; a trailing blank or another salt is not."""
     outcomes = [
-        ("XANTHOSIS", "aBEL", "first_trial_seen", "2025-06-01", "", ""),
-        ("Xanthosis", "Abel ", "fda_approved", "2025-06-01", "", ""),
-        ("Xanthosis", "Abel hydrochloride", "fda_approved", "2025-06-01", "", ""),
+        ("s1", "XANTHOSIS", "aBEL", "first_trial_seen", "2025-06-01", "", ""),
+        ("s1", "Xanthosis", "Abel ", "fda_approved", "2025-06-01", "", ""),
+        ("s1", "Xanthosis", "Abel hydrochloride", "fda_approved", "2025-06-01", "", ""),
     ]
     slate = write_slate(ROWS, outcomes)
     assert len(slate.outcomes) == 1
@@ -203,7 +226,7 @@ def test_labels_tell_what_was_known_where_predictions_do_not(write_folder: Write
         ("Xanthosis", "Dora", 1, None),
     ]
     write_csv(folder / "labels.csv", ("disease_name", "drug_name", "label", "year"), labels)
-    slate = read_slate(folder)
+    (slate,) = read_slates(folder)
     assert slate.predictions["known"].to_list() == [True, False, False, False]
     assert slate.candidates is not None
     known = set(slate.candidates.filter("known").select("disease", "drug").iter_rows())
@@ -215,8 +238,9 @@ def test_labels_tell_what_was_known_where_predictions_do_not(write_folder: Write
 
 @pytest.fixture
 def sources(tmp_path: Path) -> dict[str, Path]:
+    rows = [row[2:] for row in ROWS]
     return {
-        "predictions": write_csv(tmp_path / "mine.csv", PREDICTION, ROWS),
+        "predictions": write_csv(tmp_path / "mine.csv", PREDICTION[2:], rows),
         "candidates": write_csv(tmp_path / "scored.csv", ("disease_name", "drug_name"), CANDIDATES),
         "labels": write_csv(tmp_path / "known.csv", ("disease_name", "drug_name"), LABELS),
     }
@@ -240,9 +264,9 @@ def test_frozen_slate_reads_and_verifies(sources: dict[str, Path], tmp_path: Pat
     """The same content gives the same hash; outcomes may come later without changing it."""
     digest = frozen(sources, tmp_path / "one")
     assert digest == frozen(sources, tmp_path / "two")
-    slate = read_slate(tmp_path / "one")
-    assert slate.manifest.slate_id.startswith("ranker-5-20250115-")
-    assert slate.manifest.created_at.year == 2025
+    (slate,) = read_slates(tmp_path / "one")
+    assert slate.id.startswith("ranker-5-20250115-")
+    assert slate.created_at.year == 2025
     write_csv(tmp_path / "one" / "outcomes.csv", OUTCOME, OUTCOMES)
     assert verify(tmp_path / "one", digest).unchanged
     assert verify(tmp_path / "one").unchanged
@@ -279,7 +303,7 @@ def test_backdated_manifest_is_found(sources: dict[str, Path], tmp_path: Path) -
 
 
 def test_freezing_refuses(sources: dict[str, Path], tmp_path: Path) -> None:
-    """A folder in use, no version, another file type, a pair twice, bad predictions."""
+    """A folder in use, no version, another file type, columns that freezing sets, a pair twice, bad predictions."""
     frozen(sources, tmp_path / "slate")
     with pytest.raises(InputError, match="never overwritten"):
         frozen(sources, tmp_path / "slate")
@@ -287,11 +311,13 @@ def test_freezing_refuses(sources: dict[str, Path], tmp_path: Path) -> None:
         freeze(sources["predictions"], tmp_path / "new", model_version=" ")
     with pytest.raises(InputError, match=r"ends in \.parquet"):
         freeze(tmp_path / "mine.xlsx", tmp_path / "new", model_version="1")
-    twice = write_csv(tmp_path / "twice.csv", PREDICTION, [*ROWS, ROWS[0]])
-    with pytest.raises(InputError, match=r"twice\.csv, row 5: drug_name repeats a pair"):
-        freeze(twice, tmp_path / "new", model_version="1")
+    with pytest.raises(InputError, match="has a column slate_id"):
+        freeze(write_csv(tmp_path / "a.csv", PREDICTION, ROWS), tmp_path / "new", model_version="1")
+    twice = [tuple(row[2:]) for row in (*ROWS, ROWS[0])]
+    with pytest.raises(InputError, match=rf"twice\.csv, row {len(twice)}: repeats the pair"):
+        freeze(write_csv(tmp_path / "twice.csv", PREDICTION[2:], twice), tmp_path / "new", model_version="1")
     with pytest.raises(InputError, match=r"b\.csv: the column repurposing_score"):
-        freeze(write_csv(tmp_path / "b.csv", PREDICTION[:2], [("X", "a")]), tmp_path / "new", model_version="1")
+        freeze(write_csv(tmp_path / "b.csv", PREDICTION[2:4], [("X", "a")]), tmp_path / "new", model_version="1")
     assert not (tmp_path / "new").exists()
     assert not list(tmp_path.glob(".freeze-*"))
 
@@ -323,6 +349,15 @@ def test_manifest_cannot_point_outside(sources: dict[str, Path], tmp_path: Path)
     assert "manifest.json names the file '../mine.csv' outside the folder" in verify(tmp_path / "slate").problems
 
 
+def test_outcomes_of_another_slate_are_told(write_slate: WriteSlate) -> None:
+    """A wrong slate_id would otherwise look like silence."""
+    slate = write_slate(ROWS, [("s9", *row[1:]) for row in OUTCOMES])
+    assert len(slate.outcomes) == 0
+    assert "none of the 4 outcome rows names the slate s1" in slate.notes
+    some = write_slate(ROWS, [("s9", *OUTCOMES[0][1:]), *OUTCOMES])
+    assert "outcome rows that carry another slate's id: 1" in some.notes
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -342,3 +377,9 @@ def test_garbage_raises_one_sentence(write_folder: WriteFolder, name: str, conte
     folder = write_folder(ROWS, None)
     (folder / name).write_bytes(content)
     assert name in fault(folder)
+
+
+def test_a_fault_in_the_second_slate_is_told_with_its_row_in_the_file(write_folder: WriteFolder) -> None:
+    """Four rows of one slate, then the fault: row 5 of the file, not row 1 of its slate."""
+    second = ("s2", CREATED, "Xanthosis", "Abel", "good", 1, "high")
+    assert "predictions.csv, row 5: repurposing_score is 'good'" in fault(write_folder([*ROWS, second]))

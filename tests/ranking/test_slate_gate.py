@@ -71,7 +71,7 @@ def test_nothing_prospective_is_never_judged(write_slate: Callable[..., Slate]) 
 
 def test_outcomes_outside_the_slate_only_are_a_failure(write_slate: Callable[..., Slate]) -> None:
     """Something happened, to drugs of the same popularity, and the slate foresaw none of it."""
-    elsewhere = [("Xanthosis", "Cora", "first_trial_seen", "2025-06-01", "x", "")]
+    elsewhere = [("s1", "Xanthosis", "Cora", "first_trial_seen", "2025-06-01", "x", "")]
     judged = judge_prospective(gate(write_slate, ROWS, elsewhere), PRIMARY, LIMITS, followed=True)
     assert judged.verdict == "FAIL"
     assert judged.figure.value == 0.0
@@ -110,25 +110,24 @@ def judged(verdict: str, metric: str = PRIMARY) -> SlateJudgement:
     return SlateJudgement(metric, verdict, Figure(value, 1), "", "why")
 
 
-CHANGED = SlateReason(SlateCode.CHANGED, {"difference": "predictions.csv was changed"})
-
-
 @pytest.mark.parametrize(
-    ("judgements", "tests", "expected"),
+    ("judgements", "integrity", "proven", "expected"),
     [
-        ([judged("PASS")], 1, "PASS"),
-        ([judged("PASS"), SlateJudgement("integrity", "FAIL", Figure(0.0, 1), detail=CHANGED)], 2, "FAIL"),
-        ([judged("PASS"), judged("CAUTION", "a")], 2, "CAUTION"),
-        ([judged("PASS"), judged("not evaluated", "a")], 2, "CAUTION"),
-        ([judged("PASS"), judged("FAIL", "a")], 2, "FAIL"),
-        ([judged("not evaluated"), judged("PASS", "a")], 2, "not evaluated"),
-        ([judged("not evaluated"), judged("FAIL", "a")], 2, "FAIL"),
-        ([judged("PASS", "a")], 2, "PARTIAL"),
-        ([judged("FAIL", "a")], 2, "FAIL"),
+        ([judged("PASS")], [], True, "PASS"),
+        ([judged("PASS")], [], False, "CAUTION"),
+        ([judged("PASS")], ["predictions.csv was changed"], True, "FAIL"),
+        ([judged("PASS"), judged("CAUTION", "a")], [], True, "CAUTION"),
+        ([judged("PASS"), judged("not evaluated", "a")], [], True, "CAUTION"),
+        ([judged("PASS"), judged("FAIL", "a")], [], True, "FAIL"),
+        ([judged("not evaluated"), judged("PASS", "a")], [], True, "not evaluated"),
+        ([judged("not evaluated"), judged("FAIL", "a")], [], True, "FAIL"),
+        ([], [], True, "not evaluated"),
     ],
 )
-def test_verdict_of_a_slate(judgements: list[SlateJudgement], tests: int, expected: str) -> None:
-    """The worst of what was evaluated; a changed slate fails, a gap or a part of the tests never passes."""
-    found = judge_slate({item.metric: item for item in judgements}, ["test"] * tests)
+def test_verdict_of_a_slate(
+    judgements: list[SlateJudgement], integrity: list[str], proven: bool, expected: str
+) -> None:
+    """The worst of what was evaluated; a changed slate fails, an unproven one or a gap never passes."""
+    found = judge_slate(judgements, integrity, proven=proven, expected={PRIMARY: None})
     assert found.verdict == expected
     assert found.reasons or expected == "PASS"

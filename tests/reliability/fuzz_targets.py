@@ -372,12 +372,12 @@ PREDICTION = {"disease_name": "x", "drug_name": "a", "repurposing_score": 0.5, "
 SLATE_FILES = (
     ("predictions.csv", "outcomes.csv", "candidates.csv", "labels.csv"),
     ("predictions.jsonl",),
-    ("manifest.json",),
+    ("manifest.json", "slates.json"),
 )
 
 
 def feed_slate(content: tuple[str, bytes]) -> Outcome:
-    from pytest_clinical_drift.ranking.slate import read_slate
+    from pytest_clinical_drift.ranking.slate import read_slates
 
     name, data = content
     with folder() as place:
@@ -386,11 +386,13 @@ def feed_slate(content: tuple[str, bytes]) -> Outcome:
             named(slate / "predictions.csv", f"{HEADER}\nXanthosis,Abel,0.9,1,high,false\n".encode())
         if name != "manifest.json":
             named(slate / "manifest.json", json.dumps(MANIFEST).encode())
+        if name == "slates.json":
+            (slate / "manifest.json").unlink()
         file = named(slate / name, data)
         if name.startswith("predictions."):
             command("freeze", file, "--out", place / "frozen", "--model-version", "1")
         command("verify", slate)
-        return told(lambda: read_slate(slate))
+        return told(lambda: read_slates(slate))
 
 
 # ---- answers of servers and judges
