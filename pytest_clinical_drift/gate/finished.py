@@ -38,7 +38,7 @@ class FinishedRun:
         """
         results = write_results(self.result, folder)
         standing = self.standing(folder, sheet, place or folder)
-        page = render_report(self.result, transcripts, standing)
+        page = render_report(self.result, transcripts, self.gate.thresholds, standing)
         written = write_atomically(folder / REPORT_FILE, page)
         shutil.rmtree(folder / CASE_PAGES, ignore_errors=True)  # of a verdict that was written here before
         for name, case_page in render_case_pages(self.result, transcripts):

@@ -49,6 +49,13 @@ def render_markdown(runs: Sequence[NamedRun], differences: Sequence[RunDifferenc
     for head, rows in _tables(runs, differences):
         cells = [tuple(map(inert, row)) for row in ((head, *(name for name, _ in runs)), *rows)]
         parts.append(tabulate(cells[1:], cells[0], "github", disable_numparse=True))
+    curves = [_by_turn(result) for _, result in runs]
+    turns = sorted({turn for curve in curves for turn in curve})
+    rows = [
+        (inert(name), *(optional(curve.get(turn)) for turn in turns))
+        for (name, _), curve in zip(runs, curves, strict=True)
+    ]
+    parts.append(tabulate(rows, ("mean recall, turn", *map(str, turns)), "github", disable_numparse=True))
     parts.append("\n".join(f"- {inert(name)}: {inert(line, 400)}" for name, line in _judges(runs)))
     return "\n\n".join(parts) + "\n"
 

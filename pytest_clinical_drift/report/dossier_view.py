@@ -1,7 +1,7 @@
 """Alarms and conversations as the dossier shows them.
 
-Alarms are grouped by case, fact and run of turns. A conversation has patient, reply and summary side by side, with the
-words of facts and alarms marked.
+Alarms are grouped by case, fact and run of turns. A conversation has patient, reply and summary side by side, facts as
+coloured margins, the words of facts and alarms marked.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,6 +36,8 @@ class AlarmGroup:
     place: str
     """What anchors of the conversation begin with."""
     alarms: Sequence[Alarm]
+    row: Sequence[Mapping[str, Any]]
+    """The fact on every turn."""
 
     @property
     def first(self) -> Alarm:
@@ -69,7 +71,8 @@ def alarm_groups(cases: Iterable[CaseResult]) -> list[AlarmGroup]:
     for run in (run for case in cases for run in case.repeats):
         place = run_name(run)
         for number, alarms in enumerate(findings_of(run), start=1):
-            groups.append(AlarmGroup(f"alarm-{place}-{number}", run.case_id, place, alarms))
+            row = fact_cells(run, alarms[0].fact) if alarms[0].fact else []
+            groups.append(AlarmGroup(f"alarm-{place}-{number}", run.case_id, place, alarms, row))
     return sorted(groups, key=_gravity)
 
 
@@ -130,18 +133,26 @@ def _span(turns: Sequence[int]) -> str:
     return f"turn {turns[0]}" if len(turns) == 1 else f"turns {turns[0]} to {turns[-1]}"
 
 
+def fact_cells(run: CaseAssessment, fact: str) -> list[dict[str, Any]]:
+    """One fact over all turns, whatever its wording; a turn on which it did not hold is blank."""
+    cells = {turn.turn: cell(f) for turn in run.turns for f in turn.findings if f.fact_id == fact}
+    blank = {"style": "blank", "symbol": "", "title": "not true of the patient at that turn, or not evaluated"}
+    return [{"turn": turn.turn, **cells.get(turn.turn, blank)} for turn in run.turns if turn.probed]
+
+
 def cell(finding: SettledFact) -> dict[str, str]:
     """What a summary says about a fact: its status, or that the question is open."""
     style = "open" if finding.state == AlarmState.OPEN else "stale" if finding.stale else finding.status
     reason = f": {finding.reason}" if finding.reason else ""
     status = f"open, {finding.alarm}?" if style == "open" else style
-    return {"style": style, "symbol": SYMBOLS[style], "title": f"{status}{reason}"}
+    return {"style": style, "symbol": SYMBOLS[style], "title": f"{status}{reason}", "text": finding.text}
 
 
 def _exchanges(
     run: CaseAssessment, transcript: Transcript | None, groups: Sequence[AlarmGroup]
 ) -> list[dict[str, Any]]:
     findings = {turn.turn: turn.findings for turn in run.turns}
+    order = list(dict.fromkeys(finding.fact_id for turn in run.turns for finding in turn.findings))
     standing = [group for group in groups if group.place == run_name(run) and group.state != AlarmState.DISMISSED]
     return [
         {
@@ -149,10 +160,18 @@ def _exchanges(
             "message": marked(exchange.message, ()),
             "reply": _text(exchange.reply, _alarm_marks(exchange, standing, in_summary=False)),
             "summary": _text(exchange.summary, _summary_marks(exchange, standing, findings.get(exchange.turn, ()))),
+            "margin": _margin(order, findings.get(exchange.turn, ())),
             "alarms": [group for group in standing if exchange.turn in group.turns],
         }
         for exchange in (transcript.exchanges if transcript else ())
     ]
+
+
+def _margin(order: Sequence[str], findings: Sequence[SettledFact]) -> list[dict[str, str]]:
+    """One stripe per fact, always in the same place, so that a fact can be followed down the page."""
+    by_fact = {finding.fact_id: finding for finding in findings}
+    blank = {"style": "blank", "title": "", "text": ""}
+    return [cell(by_fact[fact]) if fact in by_fact else blank for fact in order]
 
 
 def _text(said: Reply, marks: Iterable[Mark]) -> Any:

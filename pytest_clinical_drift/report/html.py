@@ -7,9 +7,9 @@ from markupsafe import Markup
 
 from pytest_clinical_drift.report.dossier_view import alarm_groups, case_view
 from pytest_clinical_drift.report.headlines import review_sentence
-from pytest_clinical_drift.report.judge_text import judge_line, limit_rows
+from pytest_clinical_drift.report.judge_text import against_answers, confusion_rows, judge_line, limit_rows
 from pytest_clinical_drift.report.meaning import cost_lines, rests_on_lines, ungated_lines
-from pytest_clinical_drift.report.memory import scheduled_turns, single_line
+from pytest_clinical_drift.report.memory import probe_rows, scheduled_turns, single_line
 from pytest_clinical_drift.report.page import page_source
 from pytest_clinical_drift.report.reasons import reason_text, rests_on
 from pytest_clinical_drift.report.sentences import alarm_title, who
@@ -21,7 +21,9 @@ from pytest_clinical_drift.results.models import CaseResult, RunResult
 from pytest_clinical_drift.results.releases import Standing
 from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.transcript import Transcript
+from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds
 
 REPORT_FILE = "report.html"
 ONE_PAGE = 80
@@ -36,7 +38,7 @@ Transcripts = Mapping[str, Sequence[Transcript]]
 """Conversations by case."""
 
 
-def render_report(result: RunResult, transcripts: Transcripts, standing: Standing) -> str:
+def render_report(result: RunResult, transcripts: Transcripts, thresholds: Thresholds, standing: Standing) -> str:
     """The page's HTML: the two pages to sign, then the annex."""
     groups = alarm_groups(result.cases)
     judge = result.manifest.judged
@@ -50,9 +52,12 @@ def render_report(result: RunResult, transcripts: Transcripts, standing: Standin
         basis_lines=rests_on_lines(result),
         judge_line=judge_line(judge, result.counts),
         judge_rows=limit_rows(judge),
+        confusions=confusion_rows(judge),
+        against_answers=against_answers(result.counts),
         groups={state: [group for group in groups if group.state == state] for state in AlarmState},
         quality_chart=_quality_chart(result),
         memory=memory,
+        memory_rows=probe_rows(memory) if memory else [],
         single_line=single_line(memory) if memory else "",
         cost_line="; ".join(cost_lines(result)),
         beside=[(line.strip(), line[:1].isspace()) for line in ungated_lines(result)],
@@ -61,6 +66,7 @@ def render_report(result: RunResult, transcripts: Transcripts, standing: Standin
         most=MOST_LINES,
         folder=CASE_PAGES,
         per_verdict={name: sum(case.verdict == name for case in result.cases) for name in _ORDER},
+        gate=_gate_rows(thresholds),
         manifest=result.manifest.model_dump(mode="json"),
     )
 
@@ -122,3 +128,20 @@ def _quality_chart(result: RunResult) -> Markup:
     to = len(result.average_precision_curve_extended)
     title = f"Precision, F1 and hallucinated entities by turn (extended set), to turn {to}"
     return curve_chart(title, lines, probed=scheduled_turns(result))
+
+
+def _gate_rows(thresholds: Thresholds) -> list[tuple[str, MetricLimits | None, str]]:
+    """Each metric with its limits, and how they differ from the bundled ones."""
+    bundled, gated = load_thresholds().metrics, thresholds.metrics
+    rows: list[tuple[str, MetricLimits | None, str]] = [
+        (name, limits, _against(limits, bundled.get(name))) for name, limits in gated.items()
+    ]
+    return rows + [(name, None, "not gated here, gated by the bundled file") for name in bundled if name not in gated]
+
+
+def _against(limits: MetricLimits, bundled: MetricLimits | None) -> str:
+    if bundled is None:
+        return "not in the bundled file"
+    if bundled == limits.model_copy(update={"why": bundled.why}):
+        return "as bundled"
+    return f"differs: bundled PASS {bundled.pass_limit}, CAUTION {bundled.caution_limit}"

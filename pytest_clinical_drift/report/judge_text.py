@@ -1,5 +1,6 @@
 """The judge in words: its name, how good it is, what it decides, and its calibration as the command prints it."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -81,6 +82,15 @@ def share_text(share: Share, digits: int = 2) -> str:
     )
 
 
+def confusion_rows(judge: JudgeRecord | None, most: int = 8) -> list[tuple[str, int]]:
+    """Where its answers differ from the labels most often, over all attempts, and how often."""
+    calibration = judge.calibration if judge is not None else None
+    seen: Counter[str] = Counter()
+    for attempt in calibration.attempts if calibration else ():
+        seen.update(attempt.confusions)
+    return seen.most_common(most)
+
+
 def render_calibration(calibration: Calibration, deciding: Collection[str], floors: Mapping[str, float]) -> str:
     """A calibration as the command prints it: shares with limits per kind, and why a kind decides nothing."""
     shares = words("shares")
@@ -148,6 +158,12 @@ def external_lines(judge: JudgeRecord | None) -> list[str]:
 def render_external(table: ExternalTable) -> str:
     heads = (table.name, *words("external"))
     return str(tabulate(external_rows(table), headers=heads, disable_numparse=True))
+
+
+def against_answers(counts: EvidenceCounts | None) -> list[str]:
+    """What readings say of facts, in the order of the answers."""
+    seen = {answer for row in (counts.rules_against_judge if counts else {}).values() for answer in row}
+    return [answer for answer in words("answers") if answer in seen]
 
 
 def _share_of(row: Mapping[str, Any], name: str) -> str:

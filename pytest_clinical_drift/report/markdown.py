@@ -1,6 +1,7 @@
 """The summary for a CI page: GitHub-flavoured markdown in which model text stays text, and annotations."""
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 
 from pytest_clinical_drift.report.clean import one_line
@@ -9,7 +10,7 @@ from pytest_clinical_drift.report.meaning import what_this_means
 from pytest_clinical_drift.report.memory import memory_lines
 from pytest_clinical_drift.report.page import environment
 from pytest_clinical_drift.report.reasons import reason_text, reason_texts
-from pytest_clinical_drift.report.sentences import alarm_sentence, worst_first
+from pytest_clinical_drift.report.sentences import alarm_title
 from pytest_clinical_drift.report.terminal import alarm_lines
 from pytest_clinical_drift.results.models import CaseResult, RunResult
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmState
@@ -38,21 +39,37 @@ def render_markdown(result: RunResult, slug: str) -> str:
             memory=[line.strip() for line in memory_lines(result)],
             troubled=[case for wanted in _TROUBLED for case in result.cases if case.verdict == wanted],
             severe=_severe(result),
+            title=alarm_title,
             what=_what,
         )
     )
 
 
-def _severe(result: RunResult) -> list[tuple[Alarm, str, str]]:
-    """Each severe finding once, with its case and its sentence; confirmed ones first."""
-    found = [
-        (first, case.case_id, alarm_sentence(first, more[-1].turn if more else None))
-        for case in result.cases
-        for run in case.repeats
-        for first, *more in worst_first(run.alarms, run.probes)
-        if first.severe
-    ]
-    return sorted(found, key=lambda item: item[0].state != AlarmState.CONFIRMED)
+def _severe(result: RunResult) -> list[tuple[str, Alarm, str]]:
+    """Each severe alarm once, with its case and all its turns; confirmed ones first."""
+    turns: dict[tuple[object, ...], set[int]] = {}
+    first: dict[tuple[object, ...], Alarm] = {}
+    for state in (AlarmState.CONFIRMED, AlarmState.OPEN):
+        for case in result.cases:
+            for alarm in (alarm for run in case.repeats for alarm in run.alarms):
+                if alarm.severe and alarm.state == state:
+                    words = "" if alarm.fact is not None else alarm.quote
+                    key = case.case_id, state, alarm_title(alarm), words
+                    first.setdefault(key, alarm)
+                    turns.setdefault(key, set()).add(alarm.turn)
+    return [(str(key[0]), alarm, turn_list(turns[key])) for key, alarm in first.items()]
+
+
+def turn_list(turns: Collection[int]) -> str:
+    """ "turn 3", "turns 3, 5 to 7": runs of three or more are joined."""
+    runs: list[list[int]] = []
+    for turn in sorted(turns):
+        if runs and turn == runs[-1][-1] + 1:
+            runs[-1].append(turn)
+        else:
+            runs.append([turn])
+    parts = [f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
+    return f"{'turn' if len(turns) == 1 else 'turns'} {', '.join(parts)}"
 
 
 def publish_markdown(result: RunResult, slug: str) -> list[str]:

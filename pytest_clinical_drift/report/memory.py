@@ -5,12 +5,16 @@ from typing import Any
 from markupsafe import Markup
 
 from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS, Horizon
+from pytest_clinical_drift.report.case_text import table_lines
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.svg import Line, curve_chart, limit_levels
+from pytest_clinical_drift.report.words import optional, words
 from pytest_clinical_drift.results.models import RunResult
-from pytest_clinical_drift.verdict.memory import Memory
+from pytest_clinical_drift.verdict.memory import Memory, ProbedTurn
 
 _TEMPLATE = "memory.txt.j2"
+_EARLY = (1, 5, 10, 20)
+"""Of the turns that are all probed, those that a window shows."""
 
 
 def memory_lines(result: RunResult) -> list[str]:
@@ -55,6 +59,32 @@ def scheduled_turns(result: RunResult) -> list[int] | None:
     """Turns of the scheduled probes; None where nothing was probed."""
     memory = result.trend.memory if result.trend else None
     return [probe.turn for probe in memory.probes] if memory and memory.probes else None
+
+
+def probe_rows(memory: Memory) -> list[tuple[str, ...]]:
+    """Recall at every scheduled probe, a cell for each of the words "probes"."""
+    return [_probe_row(probe) for probe in memory.probes]
+
+
+def probe_table(result: RunResult, width: int) -> list[str]:
+    """Recall at the probes of a long run that a window has room for."""
+    memory = result.trend.memory if result.trend else None
+    if memory is None or memory.turns <= SLOPE_TURNS:
+        return []
+    rows = [_probe_row(probe) for probe in memory.probes if probe.turn in _EARLY or probe.turn > SLOPE_TURNS]
+    return table_lines(rows, words("probes"), width)
+
+
+def _probe_row(probe: ProbedTurn) -> tuple[str, ...]:
+    return (
+        str(probe.turn),
+        f"{probe.recall:.2f}",
+        "" if probe.low is None or probe.high is None else f"{probe.low:.2f} to {probe.high:.2f}",
+        optional(probe.recall_worst) if probe.recall_worst != probe.recall else "",
+        optional(probe.hard_stops),
+        "not counted" if probe.prompt_tokens is None else f"{probe.prompt_tokens:,.0f}",
+        str(probe.cases),
+    )
 
 
 def memory_chart(result: RunResult) -> Markup:

@@ -9,9 +9,10 @@ from pytest_clinical_drift.report.clean import loggable
 from pytest_clinical_drift.report.headlines import case_headline, review_sentence, run_sentence
 from pytest_clinical_drift.report.judge_text import external_lines, judge_line
 from pytest_clinical_drift.report.meaning import cut_lines, ungated_lines, what_this_means
-from pytest_clinical_drift.report.memory import memory_lines
+from pytest_clinical_drift.report.memory import memory_lines, probe_table
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.reasons import reason_text
+from pytest_clinical_drift.report.sentences import alarm_sentence, worst_first
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.verdict.states import Verdict
@@ -29,7 +30,7 @@ def verdict_line(result: RunResult, width: int) -> str:
 def render_summary(
     result: RunResult, slug: str, *, attempt: str = "", width: int = 80, verbosity: int = 0
 ) -> list[str]:
-    """Lines for the terminal; with a verbosity below 0 the verdict alone."""
+    """Lines for the terminal: below 0 the verdict alone, above 0 with every fact lost."""
     verdict = verdict_line(result, width)
     width = max(_NARROWEST, width - 1)
     reused = [fill(line, width, "  ") for line in _part("reused", result=result)]
@@ -43,7 +44,9 @@ def render_summary(
         [f"  {line}" for line in figure_table(result.judgements, width - 2, of_set=True)],
         [fill(line, width, "  ") for line in alarm_lines(result)],
         _worst_cases(result, width),
+        _losses(result, width) if verbosity > 0 else [],
         [_indented(line, width) for line in memory_lines(result)],
+        [f"  {line}" for line in probe_table(result, width - 2)],
         [_indented(line, width) for line in (*ungated_lines(result), *origin)],
         [verdict, *reused, *reviewed],
         [textwrap.fill(what_this_means(result), width)],
@@ -96,6 +99,20 @@ def _worst_cases(result: RunResult, width: int, limit: int = 10) -> list[str]:
     if len(shown) > limit:
         lines.append(f"  … and {counted(len(shown) - limit, 'more case')}")
     return lines
+
+
+def _losses(result: RunResult, width: int) -> list[str]:
+    lines: list[str] = []
+    for case in result.cases:
+        groups = [
+            group
+            for run in case.repeats
+            for group in worst_first([a for a in run.alarms if a.fact is not None], run.probes)
+        ]
+        sentences = [alarm_sentence(first, more[-1].turn if more else None) for first, *more in groups]
+        if sentences:
+            lines += [f"  {case.case_id}", *(fill(line, width, "    ") for line in sentences)]
+    return ["  facts lost by turn", *lines] if lines else []
 
 
 def sparkline(curve: Sequence[float | None]) -> str:

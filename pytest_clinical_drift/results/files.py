@@ -66,12 +66,12 @@ def read_results(path: Path, option: str = "") -> RunResult:
     return read_record(file, RunResult.model_validate, f"{option} {file}".strip(), RESULTS_FILE)
 
 
-def read_record(file: Path, check: Callable[[Any], T], named: str, what: str) -> T:
+def read_record(file: Path, check: Callable[[Any], T], named: str, what: str, version: int = SCHEMA_VERSION) -> T:
     """The content of a file of this version, as `check` takes it; InputError in one sentence where it is not one."""
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
         if isinstance(content, dict):
-            _check_version(content, named)
+            _check_version(content, named, version)
         return check(content)
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or type(error).__name__
@@ -81,11 +81,11 @@ def read_record(file: Path, check: Callable[[Any], T], named: str, what: str) ->
         raise InputError(f"{named}: not a {what} ({fault})") from None
 
 
-def _check_version(content: dict[str, Any], named: str) -> None:
+def _check_version(content: dict[str, Any], named: str, ours: int) -> None:
     version = content.get("schema_version")
-    if version == SCHEMA_VERSION:
+    if version == ours:
         return
-    older = not isinstance(version, int) or version < SCHEMA_VERSION
+    older = not isinstance(version, int) or version < ours
     advice = (
         "run again with --model replay:TRANSCRIPTS to write it anew"
         if older
@@ -94,7 +94,7 @@ def _check_version(content: dict[str, Any], named: str) -> None:
     written = f"schema version {version}" if isinstance(version, int) else "no schema_version"
     raise InputError(
         f"{named}: written by {'an older' if older else 'a newer'} version of this package "
-        f"({written}, this one reads {SCHEMA_VERSION}); {advice}"
+        f"({written}, this one reads {ours}); {advice}"
     )
 
 

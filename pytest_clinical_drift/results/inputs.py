@@ -5,7 +5,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -18,7 +18,7 @@ from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.reviews import content_hash
 from pytest_clinical_drift.judging.session import Group, JudgedConversation
 from pytest_clinical_drift.results.files import read_record, write_atomically
-from pytest_clinical_drift.results.models import SCHEMA_VERSION, Manifest, RunResult
+from pytest_clinical_drift.results.models import Manifest, RunResult
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.reasons import Reason
@@ -27,6 +27,8 @@ from pytest_clinical_drift.verdict.thresholds import Thresholds
 from pytest_clinical_drift.verdict.values import CaseVerdict, Deciders, fails_run
 
 INPUTS_FILE = "run.json"
+INPUTS_VERSION: Final = 4
+"""Of this file; the results file has its own."""
 
 
 class GateInputs(BaseModel):
@@ -83,7 +85,7 @@ class StoredJudgement(BaseModel):
 class RunInputs(GateInputs):
     """The inputs of a finished run, and every answer that was given."""
 
-    schema_version: Literal[3] = SCHEMA_VERSION
+    schema_version: Literal[4] = INPUTS_VERSION
     manifest: str
     """Hash of the results file's manifest."""
     deciders: Deciders
@@ -132,4 +134,4 @@ def write_inputs(
 def read_inputs(folder: Path) -> RunInputs:
     """Read `run.json`; InputError in one sentence where there is none."""
     file = folder / INPUTS_FILE
-    return read_record(file, RunInputs.model_validate, f"{file}", "record of a run")
+    return read_record(file, RunInputs.model_validate, f"{file}", "record of a run", INPUTS_VERSION)

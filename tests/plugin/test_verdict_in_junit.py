@@ -10,6 +10,8 @@ import junitparser
 import pytest
 from small_project import ARGUMENTS, RULES_ONLY, Project, results_file
 
+from pytest_clinical_drift.report.markdown import turn_list
+
 DOCS = Path(__file__).parents[2] / "docs" / "verdicts.md"
 PASSING = """
 clinical_drift:
@@ -151,3 +153,11 @@ def test_the_step_summary_lists_an_alarm_once(project: Project, monkeypatch: pyt
     assert "### Severe alarms (3)" in text
     assert len(lines) == 3
     assert "anna, turns 3 to 5: lost" in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("turns", "told"), [({4}, "turn 4"), ({3, 4}, "turns 3, 4"), ({1, 3, 4, 5, 9}, "turns 1, 3 to 5, 9")]
+)
+def test_turns_are_listed_shortly(turns: set[int], told: str) -> None:
+    """Three or more in a row are a range."""
+    assert turn_list(turns) == told

@@ -41,7 +41,7 @@ def test_model_and_judge_text_stays_text(hostile_run: Any, judged_run: Any, brow
         page, _, _ = open_page(browser, run.page)
         page.evaluate("document.querySelectorAll('details').forEach(item => { item.open = true })")
         assert page.title() != "owned"
-        assert page.locator("main img, main script, main i, #cases ~ b").count() == 0
+        assert page.locator("main img, main script, main i:not(.margin i), #cases ~ b").count() == 0
     page, _, _ = open_page(browser, hostile_run.page)
     replies = page.locator(".reply .text").all_text_contents()
     assert all("<script>document.title='owned'</script>" in text and "\\x1b[31mred" in text for text in replies)
@@ -123,13 +123,31 @@ def test_jump_from_alarm_to_its_place_by_keyboard(rules_run: Any, browser: Any) 
 
 
 def test_transcript_puts_patient_reply_and_summary_side_by_side(rules_run: Any, browser: Any) -> None:
-    """Three columns on a desk, one below the other on a phone."""
+    """Three columns on a desk, one below the other on a phone; a stripe per fact on every turn."""
     place = "#case-digoxin-kidney-lighthouse-keeper"
     for width, together in ((1280, True), (390, False)):
         page, _, _ = open_page(browser, rules_run.page, width)
         page.evaluate("document.querySelectorAll('details').forEach(item => { item.open = true })")
         boxes = [page.locator(f"{place} .{name}").first.bounding_box() for name in ("patient", "reply", "summary")]
         assert (len({round(box["y"]) for box in boxes if box}) == 1) is together
+    facts = {finding["fact_id"] for turn in _run(rules_run, place)["turns"] for finding in turn["findings"]}
+    assert page.locator(f"{place} .margin").first.locator("i").count() == len(facts)
+
+
+def _run(run: Any, place: str) -> dict[str, Any]:
+    case = next(case for case in run.record["cases"] if f"#case-{case['case_id']}" == place)
+    found: dict[str, Any] = case["repeats"][0]
+    return found
+
+
+def test_an_alarm_on_a_fact_shows_it_on_every_turn(rules_run: Any, browser: Any) -> None:
+    """A cell per probed turn of its conversation, with the turn and what the summary says of the fact."""
+    page, _, _ = open_page(browser, rules_run.page)
+    page.evaluate("document.querySelectorAll('details').forEach(item => { item.open = true })")
+    alarm = page.locator("details.alarm", has=page.locator(".cells")).first
+    name = (alarm.get_attribute("id") or "").removeprefix("alarm-").rpartition("-r")[0]
+    turns = [turn["turn"] for turn in _run(rules_run, f"#case-{name}")["turns"] if turn["findings"]]
+    assert alarm.locator(".cells .number").all_inner_texts() == [str(turn) for turn in turns]
 
 
 def test_fact_button_picks_its_words(rules_run: Any, browser: Any) -> None:

@@ -109,10 +109,17 @@ def test_basis_wraps_at_every_width(width: int) -> None:
 
 
 def test_quiet_shows_the_verdict_alone() -> None:
-    """With -q one paragraph."""
-    quiet = render_summary(record(flat("a", 0.5)), "m", verbosity=-1)
+    """With -q one paragraph; with -v also every fact lost."""
+    lost = [alarm("lost", turn=turn, severe=False, fact="gout", what="gout") for turn in (3, 4)]
+    runs = [flat("a", 0.5, alarms=lost)]
+    quiet = render_summary(record(*runs), "m", verbosity=-1)
     assert len(quiet) == 1
     assert quiet[0].startswith("FAIL (rules only)")
+    loud = render_summary(record(*runs), "m", verbosity=1)
+    place = loud.index("  facts lost by turn")
+    assert loud[place + 1] == "  a"
+    assert loud[place + 2].startswith('    turns 3 to 4: lost "gout"')
+    assert "  facts lost by turn" not in render_summary(record(*runs), "m")
 
 
 def test_left_out_metrics_are_named() -> None:
