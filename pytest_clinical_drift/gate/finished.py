@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_clinical_drift.gate.ledger import attempts_of, controls_of, ledger_above
-from pytest_clinical_drift.report.dossier_pages import render_case_pages
-from pytest_clinical_drift.report.html import REPORT_FILE, render_report
+from pytest_clinical_drift.report.html import REPORT_FILE, render_case_pages, render_report
 from pytest_clinical_drift.report.json_file import write_results
 from pytest_clinical_drift.results.files import write_atomically
 from pytest_clinical_drift.results.folders import CASE_PAGES
@@ -39,10 +38,10 @@ class FinishedRun:
         """
         results = write_results(self.result, folder)
         standing = self.standing(folder, sheet, place or folder)
-        page = render_report(self.result, transcripts, thresholds=self.gate.thresholds, standing=standing)
+        page = render_report(self.result, transcripts, self.gate.thresholds, standing)
         written = write_atomically(folder / REPORT_FILE, page)
         shutil.rmtree(folder / CASE_PAGES, ignore_errors=True)  # of a verdict that was written here before
-        for name, case_page in render_case_pages(self.result, transcripts, report=REPORT_FILE):
+        for name, case_page in render_case_pages(self.result, transcripts):
             (folder / CASE_PAGES).mkdir(exist_ok=True)
             (folder / CASE_PAGES / name).write_text(case_page, encoding="utf-8")
         return [results, written]

@@ -122,7 +122,7 @@ def reopen(folder: Path) -> Reopened:
         if key in known and key in given:
             case, stored = cases[transcript.case_id], given[key]
             findings = scorer.find(case, transcript)
-            judgement = stored.judgement()
+            judgement = stored.whole()
             people = people_questions(case, transcript, findings, names)
             judged = JudgedConversation(findings, judgement, stored.canaries, people)
             asked = questions_of(case, transcript, judgement, window=inputs.window)

@@ -14,9 +14,8 @@ from pytest_clinical_drift.gate.reopened import Reopened, reopen
 from pytest_clinical_drift.gate.review_plan import decisions_in, review_items, split_items
 from pytest_clinical_drift.judging.opinions import Opinion, State
 from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, read_reviews
-from pytest_clinical_drift.report.headlines import run_headline
+from pytest_clinical_drift.report.headlines import change_lines, run_headline
 from pytest_clinical_drift.report.review_page import FILE_NAME, ReviewItem, is_large, render_review, render_texts
-from pytest_clinical_drift.report.reviews import change_lines
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.results.files import read_results, write_atomically
 from pytest_clinical_drift.results.models import ReviewRecord

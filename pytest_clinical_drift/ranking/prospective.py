@@ -5,8 +5,6 @@ per disease, so that its interval comes from resampling whole diseases: predicti
 they are not independent. A single disease gets exact binomial limits of its hit rate instead.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

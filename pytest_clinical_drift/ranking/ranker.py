@@ -4,8 +4,6 @@ Hit@K, graded NDCG@K and AUC set a floor; they do not prove foresight. Ties are 
 expected value over all orders of tied drugs, so that a constant score earns exactly what chance earns.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

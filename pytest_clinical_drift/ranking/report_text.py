@@ -1,7 +1,5 @@
 """The summary of a slate for the terminal and the log of a CI job, from its results record."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

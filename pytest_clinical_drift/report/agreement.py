@@ -1,7 +1,5 @@
 """The agreement of two reviewers as a table, and what they differ on."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tabulate import tabulate

@@ -1,7 +1,5 @@
 """What one case has to say when it is not a plain PASS."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 

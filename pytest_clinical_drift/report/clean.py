@@ -1,7 +1,5 @@
 """Model text is hostile: made harmless before it reaches a terminal, an XML file, a line of a log or markdown."""
 
-from __future__ import annotations
-
 import re
 
 # C0 and C1 controls except tab and newline, bidirectional overrides, lone surrogates, non-characters

@@ -1,31 +1,26 @@
 """Alarms and conversations as the dossier shows them.
 
-Alarms are grouped by case, fact and run of turns, each with its words in their full text. A conversation has patient,
-reply and summary side by side, facts as coloured margins, alarms at their place.
+Alarms are grouped by case, fact and run of turns. A conversation has patient, reply and summary side by side, facts as
+coloured margins, the words of facts and alarms marked.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pytest_clinical_drift.judging.opinions import Opinion
+from pytest_clinical_drift.report.headlines import case_headline
 from pytest_clinical_drift.report.marks import Mark, marked, quote_marks
+from pytest_clinical_drift.report.reasons import reason_text
 from pytest_clinical_drift.report.sentences import alarm_title, grade_rank
-from pytest_clinical_drift.results.models import CaseResult, RunResult
+from pytest_clinical_drift.results.models import CaseResult
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, CaseAssessment, SettledFact
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 from pytest_clinical_drift.verdict.case import findings_of
 
-Transcripts = Mapping[tuple[str, int], Transcript]
-"""Conversations by case and repeat."""
-
 _IN_SUMMARIES = (
     AlarmKind.LOST, AlarmKind.CONTRADICTED, AlarmKind.STALE, AlarmKind.INVENTED, AlarmKind.MISREPORTED,
 )  # fmt: skip
-_SCROLLS = 250
-"""Characters from which a text may be higher than its box and needs to be scrolled by keyboard."""
 _STATES = {AlarmState.CONFIRMED: 0, AlarmState.OPEN: 1, AlarmState.DISMISSED: 2}
 _TEXT_LIMIT = 12_000
 """Longest reply or summary shown whole; the transcript file always has all of it."""
@@ -40,12 +35,14 @@ class AlarmGroup:
     case: str
     place: str
     """What anchors of the conversation begin with."""
-    first: Alarm
-    """The first severe one; where none is, the first."""
     alarms: Sequence[Alarm]
-    texts: Sequence[Mapping[str, Any]]
     row: Sequence[Mapping[str, Any]]
     """The fact on every turn."""
+
+    @property
+    def first(self) -> Alarm:
+        """The first severe one; where none is, the first."""
+        return next((alarm for alarm in self.alarms if alarm.severe), self.alarms[0])
 
     @property
     def state(self) -> AlarmState:
@@ -68,62 +65,53 @@ class AlarmGroup:
         return [(alarm.turn, opinion) for alarm in self.alarms for opinion in alarm.answers]
 
 
-def alarm_groups(result: RunResult, transcripts: Transcripts) -> list[AlarmGroup]:
-    """Every group of alarms of the run; the severe first, then by state, grade of harm, case and turn."""
-    return groups_of(result.cases, transcripts)
-
-
-def groups_of(cases: Iterable[CaseResult], transcripts: Transcripts) -> list[AlarmGroup]:
-    """The same of some cases; without transcripts, without texts."""
+def alarm_groups(cases: Iterable[CaseResult]) -> list[AlarmGroup]:
+    """Every group of alarms; the severe first, then by state, grade of harm, case and turn."""
     groups = []
-    for case in cases:
-        for run in case.repeats:
-            transcript = transcripts.get((case.case_id, run.repeat))
-            for number, alarms in enumerate(findings_of(run), start=1):
-                groups.append(_group(number, run, alarms, transcript))
-    groups.sort(key=_gravity)
-    return groups
+    for run in (run for case in cases for run in case.repeats):
+        place = run_name(run)
+        for number, alarms in enumerate(findings_of(run), start=1):
+            row = fact_cells(run, alarms[0].fact) if alarms[0].fact else []
+            groups.append(AlarmGroup(f"alarm-{place}-{number}", run.case_id, place, alarms, row))
+    return sorted(groups, key=_gravity)
 
 
 def _gravity(group: AlarmGroup) -> tuple[object, ...]:
     return not group.severe, _STATES[group.state], grade_rank(group.first.grade), group.case, group.turns[0]
 
 
-def run_name(case_id: str, repeat: int) -> str:
+def run_name(run: CaseAssessment) -> str:
     """What anchors of one conversation begin with."""
-    return f"{case_id}-r{repeat + 1}"
+    return f"{run.case_id}-r{run.repeat + 1}"
 
 
-def _group(number: int, run: CaseAssessment, alarms: Sequence[Alarm], transcript: Transcript | None) -> AlarmGroup:
-    first = next((alarm for alarm in alarms if alarm.severe), alarms[0])
-    place = run_name(run.case_id, run.repeat)
-    row = fact_cells(run, first.fact) if first.fact else []
-    return AlarmGroup(f"alarm-{place}-{number}", run.case_id, place, first, alarms, _texts(first, transcript), row)
+def case_view(
+    case: CaseResult, groups: Iterable[AlarmGroup], transcripts: Mapping[int, Transcript] | None = None
+) -> dict[str, Any]:
+    """A case with its conversations by repeat; without `transcripts`, without facts and texts."""
+    own = [group for group in groups if group.case == case.case_id]
+    states = [group.state for group in own]
+    return {
+        "case": case,
+        "headline": case_headline(case),
+        "diagnosis": reason_text(case.diagnosed),
+        "open": states.count(AlarmState.OPEN),
+        "confirmed": states.count(AlarmState.CONFIRMED),
+        "runs": [] if transcripts is None else [_run_view(run, transcripts, own) for run in case.repeats],
+    }
 
 
-def _texts(alarm: Alarm, transcript: Transcript | None) -> list[dict[str, Any]]:
-    """The full texts that an alarm is about, with its words marked; for a reply also what the patient had said."""
-    by_turn: dict[int | None, Exchange] = {e.turn: e for e in transcript.exchanges} if transcript else {}
-    exchange, earlier = by_turn.get(alarm.turn), by_turn.get(alarm.earlier_turn)
-    if exchange is None:
-        return []
-    in_either = alarm.kind in (AlarmKind.TO_JUDGE, AlarmKind.LEAK)
-    in_summary = alarm.what == "summary" if in_either else alarm.kind in _IN_SUMMARIES and not alarm.source
-    quotes = [alarm.quote, *(opinion.quote for opinion in alarm.answers)]
-    if in_summary:
-        return [_text(f"Summary after turn {exchange.turn}", exchange.summary, quotes, alarm)]
-    before = [alarm.earlier_quote, *(opinion.earlier_quote for opinion in alarm.answers)]
-    return [
-        *([_text(f"Reply on turn {earlier.turn}", earlier.reply, before, alarm)] if earlier else []),
-        _text(f"Patient on turn {exchange.turn}", exchange.message, (), alarm),
-        _text(f"Reply on turn {exchange.turn}", exchange.reply, quotes, alarm),
-    ]
-
-
-def _text(name: str, said: Reply | str | None, quotes: Sequence[str], alarm: Alarm) -> dict[str, Any]:
-    text = said.text if isinstance(said, Reply) else said or ""
-    marks = quote_marks(text, quotes, f"state-{alarm.state}", alarm_title(alarm))
-    return {"name": name, "text": marked(text, marks), "long": len(text) > _SCROLLS}
+def _run_view(
+    run: CaseAssessment, transcripts: Mapping[int, Transcript], groups: Sequence[AlarmGroup]
+) -> dict[str, Any]:
+    """One conversation: facts by turn, and the turns with their texts, where its transcript is there."""
+    return {
+        "run": run,
+        "name": run_name(run),
+        "turns": [turn.turn for turn in run.turns if turn.probed],
+        "facts": fact_rows(run),
+        "exchanges": _exchanges(run, transcripts.get(run.repeat), groups),
+    }
 
 
 def fact_rows(run: CaseAssessment) -> list[dict[str, Any]]:
@@ -160,36 +148,22 @@ def cell(finding: SettledFact) -> dict[str, str]:
     return {"style": style, "symbol": SYMBOLS[style], "title": f"{status}{reason}", "text": finding.text}
 
 
-def run_view(run: CaseAssessment, transcript: Transcript | None, groups: Sequence[AlarmGroup]) -> dict[str, Any]:
-    """One conversation: facts by turn, and the turns with their texts; without its transcript no texts."""
-    return {
-        "repeat": run.repeat,
-        "turns": [turn for turn in run.turns if turn.probed],
-        "recall_curve": run.recall_curve,
-        "incomplete": run.incomplete,
-        "notes": run.notes,
-        "name": run_name(run.case_id, run.repeat),
-        "facts": fact_rows(run),
-        "exchanges": _exchanges(run, transcript, groups) if transcript else [],
-    }
-
-
-def _exchanges(run: CaseAssessment, transcript: Transcript, groups: Sequence[AlarmGroup]) -> list[dict[str, Any]]:
+def _exchanges(
+    run: CaseAssessment, transcript: Transcript | None, groups: Sequence[AlarmGroup]
+) -> list[dict[str, Any]]:
     findings = {turn.turn: turn.findings for turn in run.turns}
     order = list(dict.fromkeys(finding.fact_id for turn in run.turns for finding in turn.findings))
-    standing = [group for group in groups if group.state != AlarmState.DISMISSED]
+    standing = [group for group in groups if group.place == run_name(run) and group.state != AlarmState.DISMISSED]
     return [
         {
-            "turn": exchange.turn,
+            "exchange": exchange,
             "message": marked(exchange.message, ()),
-            "reply": _reply(exchange, run.alarms),
-            "summary": _summary(exchange.summary, findings.get(exchange.turn, ())),
-            "cut": [name for name in ("reply", "summary") if getattr(getattr(exchange, name), "truncated", False)],
-            "error": str(failed) if (failed := exchange.reply.error or exchange.summary.error) else None,
+            "reply": _text(exchange.reply, _alarm_marks(exchange, standing, in_summary=False)),
+            "summary": _text(exchange.summary, _summary_marks(exchange, standing, findings.get(exchange.turn, ()))),
             "margin": _margin(order, findings.get(exchange.turn, ())),
             "alarms": [group for group in standing if exchange.turn in group.turns],
         }
-        for exchange in transcript.exchanges
+        for exchange in (transcript.exchanges if transcript else ())
     ]
 
 
@@ -200,35 +174,41 @@ def _margin(order: Sequence[str], findings: Sequence[SettledFact]) -> list[dict[
     return [cell(by_fact[fact]) if fact in by_fact else blank for fact in order]
 
 
-def _reply(exchange: Exchange, alarms: Sequence[Alarm]) -> Any:
-    """The reply with the words of its alarms marked; None where none was recorded."""
-    if exchange.reply is None or not exchange.reply.recorded:
-        return None
-    text = exchange.reply.text[:_TEXT_LIMIT]
+def _text(said: Reply, marks: Iterable[Mark]) -> Any:
+    return marked(said.text[:_TEXT_LIMIT], marks)
+
+
+def _alarm_marks(exchange: Exchange, groups: Sequence[AlarmGroup], *, in_summary: bool) -> list[Mark]:
+    """The words of alarms in a reply, or in the summary after it."""
+    text = (exchange.summary if in_summary else exchange.reply).text[:_TEXT_LIMIT]
     marks: list[Mark] = []
-    for alarm in alarms:
-        if alarm.state == AlarmState.DISMISSED or alarm.kind in _IN_SUMMARIES:
-            continue
-        style = f"state-{alarm.state}"
-        if alarm.turn == exchange.turn:
-            marks += quote_marks(text, [alarm.quote], style, alarm_title(alarm))
-        elif alarm.earlier_turn == exchange.turn:
-            marks += quote_marks(text, [alarm.earlier_quote], style, f"contradicted on turn {alarm.turn}")
-    return marked(text, marks)
+    for alarm in (alarm for group in groups for alarm in group.alarms):
+        style, title = f"state-{alarm.state}", alarm_title(alarm)
+        if alarm.turn == exchange.turn and _is_in_summary(alarm) == in_summary:
+            quotes = [alarm.quote, *(opinion.quote for opinion in alarm.answers)]
+            marks += quote_marks(text, quotes, style, title)
+        elif alarm.earlier_turn == exchange.turn and not in_summary:
+            quotes = [alarm.earlier_quote, *(opinion.earlier_quote for opinion in alarm.answers)]
+            marks += quote_marks(text, quotes, style, f"contradicted on turn {alarm.turn}")
+    return marks
 
 
-def _summary(summary: Reply, findings: Sequence[SettledFact]) -> Any:
-    """The summary with the words of its facts marked; None where none was requested."""
-    if not summary.asked:
-        return None
-    text = summary.text[:_TEXT_LIMIT]
-    marks = []
+def _is_in_summary(alarm: Alarm) -> bool:
+    if alarm.kind in (AlarmKind.TO_JUDGE, AlarmKind.LEAK):
+        return alarm.what == "summary"
+    return alarm.kind in _IN_SUMMARIES and not alarm.source
+
+
+def _summary_marks(exchange: Exchange, groups: Sequence[AlarmGroup], findings: Sequence[SettledFact]) -> list[Mark]:
+    """The words of alarms in a summary, and those of facts where no alarm is about them."""
+    marks = _alarm_marks(exchange, groups, in_summary=True)
+    alarmed = [(mark.start, mark.end) for mark in marks]
     for finding in findings:
         shown = cell(finding)
         title = f"{shown['title']}: {finding.text}"
-        marks += [Mark(quote.start, quote.end, shown["style"], title, finding.fact_id) for quote in finding.quotes]
-    return marked(text, marks)
-
-
-def text_size(transcript: Transcript) -> int:
-    return sum(len(text.text) for exchange in transcript.exchanges for text in (exchange.reply, exchange.summary))
+        marks += [
+            Mark(quote.start, quote.end, shown["style"], title, finding.fact_id)
+            for quote in finding.quotes
+            if not any(quote.start < end and start < quote.end for start, end in alarmed)
+        ]
+    return marks

@@ -1,7 +1,5 @@
 """Figures as every report writes them: with their unit, and with both ends where open alarms make two."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

@@ -1,17 +1,16 @@
-"""The verdict in a line: of a run with who decided, of a case with what went wrong."""
-
-from __future__ import annotations
+"""The verdict in a line: of a run with who decided and what reviews changed, of a case with what went wrong."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from pytest_clinical_drift.judging.reviews import DECLARED
 from pytest_clinical_drift.report.clean import one_line
 from pytest_clinical_drift.report.figures import value_text, worse_text
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.reasons import reason_text, reason_texts, rests_on
 from pytest_clinical_drift.report.sentences import alarm_title, event_sentence, worst_first
 from pytest_clinical_drift.report.words import counted, label
-from pytest_clinical_drift.results.models import CaseResult, RunResult
+from pytest_clinical_drift.results.models import CaseResult, ReviewRecord, RunResult
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.verdict.metric_table import SEVERE
 from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
@@ -63,6 +62,19 @@ def run_sentence(result: RunResult) -> str:
     """The headline with the first reasons."""
     reasons = "; ".join(reason_texts(result.reasons[:_MOST_REASONS], result.judgements))
     return ": ".join(filter(None, (run_headline(result), reasons)))
+
+
+def review_sentence(reviewed: ReviewRecord) -> str:
+    """What the reviews did: in a run that was given them, or to one that was judged again."""
+    macro = "reviewed" if reviewed.before is None else "changed"
+    (sentence,) = text_lines("gate.txt.j2", macro, it=reviewed, declared=DECLARED)
+    return sentence
+
+
+def change_lines(result: RunResult, cases: Sequence[tuple[str, Verdict, Verdict]]) -> list[str]:
+    """What reviews changed in a run that was judged again; `cases` are those whose verdict did."""
+    values = {"it": result.reviewed, "cases": cases, "headline": run_sentence(result), "declared": DECLARED}
+    return text_lines("gate.txt.j2", "changes", **values)
 
 
 def case_headline(case: CaseResult) -> str:

@@ -3,17 +3,14 @@
 Nothing in this package reads those sentences: it makes them anew from codes and values.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pytest_clinical_drift.report.headlines import case_headline, run_headline
+from pytest_clinical_drift.report.headlines import case_headline, review_sentence, run_headline
 from pytest_clinical_drift.report.meaning import what_this_means
 from pytest_clinical_drift.report.reasons import reason_text
-from pytest_clinical_drift.report.reviews import review_sentence
 from pytest_clinical_drift.report.sentences import alarm_title, event_sentence
 from pytest_clinical_drift.results.files import RESULTS_FILE, to_plain, write_json
 from pytest_clinical_drift.results.models import CaseResult, RunResult

@@ -1,7 +1,5 @@
 """The judge in words: its name, how good it is, what it decides, and its calibration as the command prints it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -85,6 +83,7 @@ def share_text(share: Share, digits: int = 2) -> str:
 
 
 def confusion_rows(judge: JudgeRecord | None, most: int = 8) -> list[tuple[str, int]]:
+    """Where its answers differ from the labels most often, over all attempts, and how often."""
     calibration = judge.calibration if judge is not None else None
     seen: Counter[str] = Counter()
     for attempt in calibration.attempts if calibration else ():
@@ -126,9 +125,14 @@ def _why_not(calibration: Calibration, group: str, floors: Mapping[str, float]) 
     return f"no: {', '.join(calibration.below(group, floors))} below its floor"
 
 
-def external_rows(table: ExternalTable) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """The judge against a public set's labels: heads and rows."""
-    rows = [
+def external_tables(judge: JudgeRecord | None) -> tuple[ExternalTable, ...]:
+    """Every public set that the judge was measured on."""
+    return judge.calibration.external if judge is not None and judge.calibration is not None else ()
+
+
+def external_rows(table: ExternalTable) -> list[tuple[str, ...]]:
+    """The judge against a public set's labels: items, wrong or missing found, right cleared, balanced F1, kappa."""
+    return [
         (
             row["items"],
             *(_share_of(row, name) for name in ("sensitivity", "specificity")),
@@ -136,37 +140,24 @@ def external_rows(table: ExternalTable) -> tuple[tuple[str, ...], list[tuple[str
         )
         for row in table.rows
     ]
-    heads = (table.name, "wrong or missing found", "right cleared", "balanced F1", "kappa")
-    return heads, rows
-
-
-def external_tables(judge: JudgeRecord | None) -> list[dict[str, Any]]:
-    """Every public set that the judge was measured on, for a page."""
-    calibration = judge.calibration if judge is not None else None
-    tables = []
-    for table in calibration.external if calibration else ():
-        heads, rows = external_rows(table)
-        tables.append({"name": table.name, "made": table.made, "heads": heads, "rows": rows})
-    return tables
 
 
 def external_lines(judge: JudgeRecord | None) -> list[str]:
     """A line per public set: the judge on all items, and one annotator against the others, where that is known."""
-    calibration = judge.calibration if judge is not None else None
     return [
-        f"{table.name}, labelled by clinicians: " + "; ".join(
-            f"{row['items']}: {_share_of(row, 'sensitivity')} wrong or missing found, "
-            f"{_share_of(row, 'specificity')} right cleared"
-            for row in table.rows
-            if row["items"] not in ("unanimous", "disputed")
+        f"{table.name}, labelled by clinicians: "
+        + "; ".join(
+            f"{items}: {found} wrong or missing found, {cleared} right cleared"
+            for items, found, cleared, *_ in external_rows(table)
+            if items not in ("unanimous", "disputed")
         )
-        for table in (calibration.external if calibration else ())
-    ]  # fmt: skip
+        for table in external_tables(judge)
+    ]
 
 
 def render_external(table: ExternalTable) -> str:
-    heads, rows = external_rows(table)
-    return str(tabulate(rows, headers=heads, disable_numparse=True))
+    heads = (table.name, *words("external"))
+    return str(tabulate(external_rows(table), headers=heads, disable_numparse=True))
 
 
 def against_answers(counts: EvidenceCounts | None) -> list[str]:

@@ -1,18 +1,15 @@
 """The summary for a CI page: GitHub-flavoured markdown in which model text stays text, and annotations."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection
 from pathlib import Path
 
 from pytest_clinical_drift.report.clean import one_line
-from pytest_clinical_drift.report.headlines import case_headline, incomplete_cause, run_headline
+from pytest_clinical_drift.report.headlines import case_headline, incomplete_cause, review_sentence, run_headline
 from pytest_clinical_drift.report.meaning import what_this_means
 from pytest_clinical_drift.report.memory import memory_lines
 from pytest_clinical_drift.report.page import environment
 from pytest_clinical_drift.report.reasons import reason_text, reason_texts
-from pytest_clinical_drift.report.reviews import review_sentence
 from pytest_clinical_drift.report.sentences import alarm_title
 from pytest_clinical_drift.report.terminal import alarm_lines
 from pytest_clinical_drift.results.models import CaseResult, RunResult

@@ -1,6 +1,4 @@
-"""Words marked in their full text: everything is escaped, bold markdown is shown as bold."""
-
-from __future__ import annotations
+"""Words marked in their full text, in which everything is escaped."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -10,7 +8,6 @@ from markupsafe import Markup, escape
 
 from pytest_clinical_drift.report.clean import printable
 
-_MARKDOWN = re.compile(r"(\*\*|^#{1,6} |\n#{1,6} |\n)")
 _WORD = re.compile(r"[^\s*_`#>|…]+")
 _BETWEEN = r"[\s*_`#>|]*"
 _GAP = re.compile(r"…|\.\.\.")
@@ -31,35 +28,16 @@ class Mark:
 def marked(text: str, marks: Iterable[Mark]) -> Markup:
     """The text with its marks, in order; one that begins inside another is left out."""
     pieces: list[Markup] = []
-    done, bold = 0, False
+    done = 0
     for mark in sorted(marks, key=lambda m: (m.start, -m.end)):
         if mark.start < done or mark.end > len(text) or mark.end <= mark.start:
             continue
-        before, bold = _prose(text[done : mark.start], bold)
-        inside, bold = _prose(text[mark.start : mark.end], bold)
         about = Markup(' data-fact="{}"').format(mark.fact) if mark.fact else Markup("")
         opening = Markup('<mark class="{}" title="{}"{}>').format(mark.style, printable(mark.title), about)
-        pieces += (before, opening, inside, Markup("</mark>"))
+        inside = escape(printable(text[mark.start : mark.end]))
+        pieces += (escape(printable(text[done : mark.start])), opening, inside, Markup("</mark>"))
         done = mark.end
-    rest, _ = _prose(text[done:], bold)
-    return Markup("").join((*pieces, rest))
-
-
-def _prose(text: str, bold: bool) -> tuple[Markup, bool]:
-    """Escaped text in which `**bold**` and headings are bold; their signs are hidden, not taken out."""
-    pieces: list[Markup] = []
-    for part in _MARKDOWN.split(text):
-        if part == "**" or (part.lstrip("\n").startswith("#") and part.endswith(" ") and part.strip("\n# ") == ""):
-            newline = Markup("\n") if part.startswith("\n") else Markup("")
-            pieces.append(newline + Markup('<span class="md">{}</span>').format(part.lstrip("\n")))
-            bold = not bold if part == "**" else True
-        elif part == "\n":
-            pieces.append(Markup("\n"))
-            bold = False
-        elif part:
-            shown = escape(printable(part))
-            pieces.append(Markup("<b>{}</b>").format(shown) if bold else shown)
-    return Markup("").join(pieces), bold
+    return Markup("").join((*pieces, escape(printable(text[done:]))))
 
 
 def find_quote(text: str, quote: str) -> list[tuple[int, int]]:

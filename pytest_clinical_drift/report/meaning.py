@@ -1,8 +1,7 @@
 """What a verdict means, what it rests on and what it does not say: printed in every report."""
 
-from __future__ import annotations
-
 from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.report.reasons import reason_texts
 from pytest_clinical_drift.results.models import RunResult
 
 _TEMPLATE = "meaning.txt.j2"
@@ -24,3 +23,10 @@ def cut_lines(result: RunResult) -> list[str]:
 def cost_lines(result: RunResult) -> list[str]:
     """Tokens of the model and of the judge, with their cost."""
     return text_lines("terminal.txt.j2", "costs", result=result)
+
+
+def ungated_lines(result: RunResult) -> list[str]:
+    """What is shown beside the verdict and never gated, a line each, details indented: the mean curve, repeats, the
+    baseline, the sanity band."""
+    notes = reason_texts(result.baseline.notes) if result.baseline else []
+    return text_lines("ungated.txt.j2", "lines", result=result, notes=notes)

@@ -1,7 +1,5 @@
 """How long a model remembers, in words and in a chart: horizon, what is lost by the end, the one-message control."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from markupsafe import Markup
@@ -10,6 +8,7 @@ from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS, Horizon
 from pytest_clinical_drift.report.case_text import table_lines
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.svg import Line, curve_chart, limit_levels
+from pytest_clinical_drift.report.words import optional, words
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.verdict.memory import Memory, ProbedTurn
 
@@ -62,8 +61,8 @@ def scheduled_turns(result: RunResult) -> list[int] | None:
     return [probe.turn for probe in memory.probes] if memory and memory.probes else None
 
 
-def probe_rows(memory: Memory) -> list[dict[str, str]]:
-    """Recall at every scheduled probe, as the dossier's table has it."""
+def probe_rows(memory: Memory) -> list[tuple[str, ...]]:
+    """Recall at every scheduled probe, a cell for each of the words "probes"."""
     return [_probe_row(probe) for probe in memory.probes]
 
 
@@ -72,26 +71,20 @@ def probe_table(result: RunResult, width: int) -> list[str]:
     memory = result.trend.memory if result.trend else None
     if memory is None or memory.turns <= SLOPE_TURNS:
         return []
-    rows = [_probe_row(p) for p in memory.probes if p.turn in _EARLY or p.turn > SLOPE_TURNS]
-    heads = ("turn", "recall", "95 % interval", "with open", "hard stops", "prompt tokens", "cases")
-    return table_lines([tuple(row.values()) for row in rows], heads, width)
+    rows = [_probe_row(probe) for probe in memory.probes if probe.turn in _EARLY or probe.turn > SLOPE_TURNS]
+    return table_lines(rows, words("probes"), width)
 
 
-def _probe_row(probe: ProbedTurn) -> dict[str, str]:
-    interval = "" if probe.low is None or probe.high is None else f"{probe.low:.2f} to {probe.high:.2f}"
-    return {
-        "turn": str(probe.turn),
-        "recall": f"{probe.recall:.2f}",
-        "interval": interval,
-        "worst": _figure(probe.recall_worst) if probe.recall_worst != probe.recall else "",
-        "hard_stops": _figure(probe.hard_stops),
-        "tokens": "not counted" if probe.prompt_tokens is None else f"{probe.prompt_tokens:,.0f}",
-        "cases": str(probe.cases),
-    }
-
-
-def _figure(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
+def _probe_row(probe: ProbedTurn) -> tuple[str, ...]:
+    return (
+        str(probe.turn),
+        f"{probe.recall:.2f}",
+        "" if probe.low is None or probe.high is None else f"{probe.low:.2f} to {probe.high:.2f}",
+        optional(probe.recall_worst) if probe.recall_worst != probe.recall else "",
+        optional(probe.hard_stops),
+        "not counted" if probe.prompt_tokens is None else f"{probe.prompt_tokens:,.0f}",
+        str(probe.cases),
+    )
 
 
 def memory_chart(result: RunResult) -> Markup:

@@ -1,7 +1,5 @@
 """Templates: pages that escape everything under a policy by which only our own script runs, and plain sentences."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import hashlib
@@ -20,7 +18,7 @@ from markupsafe import Markup
 from pytest_clinical_drift.evidence.terms.parsed import keep, kept_beside
 from pytest_clinical_drift.report.clean import inert, one_line, printable
 from pytest_clinical_drift.report.figures import interval_text, judged_text, shared_reasons, worse_text
-from pytest_clinical_drift.report.words import counted, label, number, words
+from pytest_clinical_drift.report.words import counted, label, number, optional, words
 
 
 class _Compiled(BytecodeCache):
@@ -53,6 +51,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {"clean": printable, "counted": counted, "label": label, "inert": inert, "one_line": one_line}
+    made.filters["optional"] = optional
     made.globals |= {"judged_text": judged_text, "worse_text": worse_text, "interval_text": interval_text}
     made.globals |= {"words": words, "number": number, "shared_reasons": shared_reasons}
     return made

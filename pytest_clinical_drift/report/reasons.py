@@ -1,7 +1,5 @@
 """Reasons as sentences: a macro of `data/reasons.txt.j2` for each code."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pytest_clinical_drift.report.figures import value_text

@@ -1,7 +1,5 @@
 """The review page: alarms one at a time, with their context, for a person to settle; one file, no network."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

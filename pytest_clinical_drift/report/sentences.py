@@ -1,7 +1,5 @@
 """What happened, as sentences: the only place where alarms and events become words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pytest_clinical_drift.cases.demands import GRADES

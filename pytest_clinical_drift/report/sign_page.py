@@ -1,7 +1,5 @@
 """The two pages to sign: what a person who accepts or rejects a release has to know, and nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +7,7 @@ from markupsafe import Markup
 
 from pytest_clinical_drift.report.dossier_view import AlarmGroup, run_name
 from pytest_clinical_drift.report.headlines import headline_rest
-from pytest_clinical_drift.report.judge_text import external_tables
+from pytest_clinical_drift.report.judge_text import external_rows, external_tables
 from pytest_clinical_drift.report.memory import horizon_texts, memory_chart, scheduled_turns
 from pytest_clinical_drift.report.reasons import reason_texts
 from pytest_clinical_drift.report.svg import Line, curve_chart, limit_levels
@@ -41,7 +39,7 @@ def sign_values(result: RunResult, standing: Standing, groups: Sequence[AlarmGro
         "shown_words": _words(result),
         "severe_figures": [item for item in result.judgements if item.metric in SEVERE],
         "tested": made_of(result.manifest),
-        "external": external_tables(result.manifest.judged),
+        "external": [(table, external_rows(table)) for table in external_tables(result.manifest.judged)],
         "recall_chart": recall_chart(result),
         "memory_chart": memory_chart(result),
         "horizons": horizon_texts(memory) if memory else {},
@@ -51,7 +49,7 @@ def sign_values(result: RunResult, standing: Standing, groups: Sequence[AlarmGro
 def _words(result: RunResult) -> dict[tuple[str, str | None, int], str]:
     """The words of a finding among those around them, by conversation, fact and turn."""
     return {
-        (run_name(run.case_id, run.repeat), event.fact, event.turn): event.around
+        (run_name(run), event.fact, event.turn): event.around
         for run in result.runs
         for event in run.events
         if event.around

@@ -1,7 +1,5 @@
 """Charts as inline SVG: text only, themed by the page's style sheet, with a text alternative."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
@@ -73,17 +71,24 @@ def curve_chart(
     drawn = [(line, _stretches(line.values, shown), _spoken_at(line.values, shown)) for line in lines]
     size = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": top, "low": HEIGHT - BOTTOM}
     ticks = _ticks(turns)
-    values: dict[str, object] = {
-        "levels": levels,
-        "edge": edge,
-        "marker": marker,
-        "turns": turns,
-        "x": x,
-        "y": y,
-        "size": size,
-    }
-    values |= {"ticks": ticks, "tokens": _token_labels(ticks, tokens or {})}
-    return Markup(environment().get_template("chart.svg.j2").render(title=title, lines=drawn, **values))
+    source = (
+        environment()
+        .get_template("chart.svg.j2")
+        .render(
+            title=title,
+            lines=drawn,
+            levels=levels,
+            edge=edge,
+            marker=marker,
+            turns=turns,
+            x=x,
+            y=y,
+            size=size,
+            ticks=ticks,
+            tokens=_token_labels(ticks, tokens or {}),
+        )
+    )
+    return Markup(source)
 
 
 def _ticks(turns: int) -> list[int]:
@@ -117,20 +122,6 @@ def _stretches(values: Sequence[float | None], shown: Sequence[int]) -> list[lis
     there = [(turn, values[turn - 1]) for turn in shown if turn <= len(values)]
     points = groupby(there, key=lambda point: point[1] is not None)
     return [[(turn, value) for turn, value in stretch if value is not None] for known, stretch in points if known]
-
-
-def sparkline(values: Sequence[float | None]) -> Markup:
-    width, height = 96, 22
-    step = (width - 4) / max(1, len(values) - 1)
-    points = " ".join(
-        f"{2 + index * step:.1f},{height - 3 - value * (height - 6):.1f}"
-        for index, value in enumerate(values)
-        if value is not None
-    )
-    return Markup(
-        '<svg class="spark" viewBox="0 0 {0} {1}" width="{0}" height="{1}" role="img" '
-        'aria-label="recall by turn: {2}"><polyline points="{3}"/></svg>'
-    ).format(width, height, spoken(values), points)
 
 
 def spoken(values: Sequence[float | None]) -> str:

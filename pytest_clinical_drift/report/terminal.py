@@ -1,22 +1,18 @@
 """The summary at the end of a run, for the terminal and the log of a CI job: nothing wider than the window."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 from typing import Any
 
 from pytest_clinical_drift.report.case_text import figure_table, fill
 from pytest_clinical_drift.report.clean import loggable
-from pytest_clinical_drift.report.headlines import case_headline, run_sentence
+from pytest_clinical_drift.report.headlines import case_headline, review_sentence, run_sentence
 from pytest_clinical_drift.report.judge_text import external_lines, judge_line
-from pytest_clinical_drift.report.meaning import cut_lines, what_this_means
+from pytest_clinical_drift.report.meaning import cut_lines, ungated_lines, what_this_means
 from pytest_clinical_drift.report.memory import memory_lines, probe_table
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.reasons import reason_text
-from pytest_clinical_drift.report.reviews import review_sentence
 from pytest_clinical_drift.report.sentences import alarm_sentence, worst_first
-from pytest_clinical_drift.report.ungated import ungated_lines
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.verdict.states import Verdict

@@ -1,7 +1,5 @@
 """How reports name and write what the gate counts."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 
@@ -20,6 +18,11 @@ def label(metric: str) -> str:
 
 def number(metric: str, value: float) -> str:
     return format(value, words("metrics").get(metric, {}).get("format", "g"))
+
+
+def optional(value: float | None) -> str:
+    """A rate, or a dash where there is none."""
+    return "–" if value is None else f"{value:.2f}"
 
 
 def counted(count: float, one: str) -> str:

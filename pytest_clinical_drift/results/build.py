@@ -1,32 +1,26 @@
 """From the judged cases to the record of the run: the figures that the seeds name, counted once."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 from collections.abc import Collection, Sequence
 from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.metrics.drift import token_decay_rate
 from pytest_clinical_drift.metrics.recall import mean, mean_curve
 from pytest_clinical_drift.results.models import (
     CaseResult,
-    IntervalRecord,
     LimitRecord,
     Manifest,
     ReviewRecord,
     RunResult,
-    SanityRecord,
 )
 from pytest_clinical_drift.scoring.assessment import AlarmKind, AlarmState, CaseAssessment
 from pytest_clinical_drift.scoring.sanity import sanity_band
 from pytest_clinical_drift.verdict.baseline import BaselineComparison
 from pytest_clinical_drift.verdict.case import count_findings
-from pytest_clinical_drift.verdict.counts import EvidenceCounts, count_evidence, ungated
+from pytest_clinical_drift.verdict.counts import count_evidence, ungated
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.measures import Repeats
-from pytest_clinical_drift.verdict.memory import scheduled_curve
 from pytest_clinical_drift.verdict.quality import attribute_figures
 from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds
@@ -57,7 +51,7 @@ def build_result(
     finished = [case.repeats for case in cases if case.verdict != Verdict.INCOMPLETE]
     values = {item.metric: item.value for item in verdict.judgements}
     selected = {case.case_id for case in cases}
-    confidence = thresholds.set.confidence
+    confidence, judge = thresholds.set.confidence, manifest.judged
     return RunResult(
         verdict=verdict.verdict,
         reasons=verdict.reasons,
@@ -78,11 +72,7 @@ def build_result(
         **_continuity(complete),
         **_curves(complete),
         judgements=verdict.judgements,
-        confidence_intervals={
-            item.metric: IntervalRecord(low=item.interval.low, high=item.interval.high, method=item.interval.method)
-            for item in verdict.judgements
-            if item.interval is not None
-        },
+        confidence_intervals={item.metric: item.interval for item in verdict.judgements if item.interval is not None},
         limits={name: _limits(limits) for name, limits in thresholds.metrics.items()},
         not_gated=ungated(thresholds),
         gated_by_default=tuple(thresholds.implied_metrics),
@@ -94,36 +84,24 @@ def build_result(
         severe_to_read=verdict.severe_to_read,
         unread=verdict.unread,
         canaries=verdict.canaries,
-        counts=_evidence(runs, case_set, signed, manifest, confidence),
+        counts=count_evidence(
+            runs,
+            case_set,
+            signed=signed,
+            confidence=confidence,
+            judge=judge.calibration.kinds if judge and judge.calibration else None,
+            deciding=judge.deciding if judge else (),
+        ),
         trend=set_trend(
             finished, case_set, limit=thresholds.metrics["recall_at_end"].pass_limit.value, confidence=confidence
         ),
         pdsqi=attribute_figures([case.repeats[0] for case in cases if case.repeats], confidence=confidence),
         repeat_spread=repeat_figures(finished, thresholds, today, verdict.deciders.deciding),
         baseline=baseline,
-        sanity_band=_sanity([case for case in case_set if case.id in selected]),
+        sanity_band=sanity_band([case for case in case_set if case.id in selected]),
         reviewed=reviewed,
         cases=tuple(cases),
         manifest=manifest,
-    )
-
-
-def _evidence(
-    runs: Sequence[CaseAssessment],
-    case_set: Sequence[Case],
-    signed: Collection[str],
-    manifest: Manifest,
-    confidence: float,
-) -> EvidenceCounts:
-    judge = manifest.judged
-    calibration = judge.calibration if judge else None
-    return count_evidence(
-        runs,
-        case_set,
-        signed=signed,
-        confidence=confidence,
-        judge=calibration.kinds if calibration else None,
-        deciding=judge.deciding if judge else (),
     )
 
 
@@ -143,15 +121,6 @@ def _curves(complete: Sequence[CaseAssessment]) -> dict[str, Any]:
             curves[f"average_{figure}_curve_{gold}"] = tuple(mean_curve(per_case))
     curves["average_strict_recall_curve_critical"] = tuple(mean_curve([run.strict_curve for run in complete]))
     curves["average_worst_recall_curve_critical"] = tuple(mean_curve([run.worst_curve for run in complete]))
-    context = [[turn.prompt_tokens for turn in run.turns] for run in complete]
-    curves["average_context_tokens_curve"] = tuple(mean_curve(context))
-    curves["truth_decay_rate_per_1000_tokens"] = mean(
-        token_decay_rate(scheduled_curve(run, lambda turn: turn.recall), tokens)
-        for run, tokens in zip(complete, context, strict=True)
-    )
-    lengths = [len(run.turns) for run in complete]
-    per_turn = (sum(length > turn for length in lengths) for turn in range(max(lengths, default=0)))
-    curves["cases_per_turn"] = tuple(per_turn)
     return curves
 
 
@@ -178,11 +147,6 @@ def _alarm_counts(runs: Sequence[CaseAssessment]) -> dict[AlarmKind, dict[AlarmS
 def _hazards(cases: Sequence[Case]) -> dict[str, tuple[str, ...]]:
     named = sorted({hazard for case in cases for hazard in case.hazards})
     return {hazard: tuple(case.id for case in cases if hazard in case.hazards) for hazard in named}
-
-
-def _sanity(cases: Sequence[Case]) -> SanityRecord:
-    band = sanity_band(cases)
-    return SanityRecord(**dataclasses.asdict(band), faults=band.faults)
 
 
 def _extended_at_horizon(run: CaseAssessment) -> float | None:

@@ -1,7 +1,5 @@
 """`study_c_results.json`: written in one step, read by the models that wrote it."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Sequence
@@ -68,12 +66,12 @@ def read_results(path: Path, option: str = "") -> RunResult:
     return read_record(file, RunResult.model_validate, f"{option} {file}".strip(), RESULTS_FILE)
 
 
-def read_record(file: Path, check: Callable[[Any], T], named: str, what: str) -> T:
+def read_record(file: Path, check: Callable[[Any], T], named: str, what: str, version: int = SCHEMA_VERSION) -> T:
     """The content of a file of this version, as `check` takes it; InputError in one sentence where it is not one."""
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
         if isinstance(content, dict):
-            _check_version(content, named)
+            _check_version(content, named, version)
         return check(content)
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or type(error).__name__
@@ -83,11 +81,11 @@ def read_record(file: Path, check: Callable[[Any], T], named: str, what: str) ->
         raise InputError(f"{named}: not a {what} ({fault})") from None
 
 
-def _check_version(content: dict[str, Any], named: str) -> None:
+def _check_version(content: dict[str, Any], named: str, ours: int) -> None:
     version = content.get("schema_version")
-    if version == SCHEMA_VERSION:
+    if version == ours:
         return
-    older = not isinstance(version, int) or version < SCHEMA_VERSION
+    older = not isinstance(version, int) or version < ours
     advice = (
         "run again with --model replay:TRANSCRIPTS to write it anew"
         if older
@@ -96,7 +94,7 @@ def _check_version(content: dict[str, Any], named: str) -> None:
     written = f"schema version {version}" if isinstance(version, int) else "no schema_version"
     raise InputError(
         f"{named}: written by {'an older' if older else 'a newer'} version of this package "
-        f"({written}, this one reads {SCHEMA_VERSION}); {advice}"
+        f"({written}, this one reads {ours}); {advice}"
     )
 
 
@@ -113,18 +111,6 @@ def load_runs(paths: Sequence[Path]) -> list[NamedRun]:
     ]
 
 
-def refuse_other_turns(runs: Sequence[NamedRun]) -> None:
-    """InputError where runs were stretched to different numbers of turns, or probed on other turns."""
-    first, *others = runs
-    for run in others:
-        ours, theirs = (_conversation(of.result.manifest) for of in (first, run))
-        if ours != theirs:
-            raise InputError(
-                f"compare: {first.name} ran {ours} and {run.name} {theirs}; only runs of the same --drift-turns and "
-                "probes can be compared"
-            )
-
-
 def _conversation(manifest: Manifest) -> str:
     turns = f"to {manifest.turns} turns" if manifest.turns else "as many turns as its cases have"
     return turns + (", a summary after every turn" if manifest.probes == "all" else "")
@@ -133,10 +119,16 @@ def _conversation(manifest: Manifest) -> str:
 def paired_differences(runs: Sequence[NamedRun], rules: BaselineRules) -> list[RunDifference]:
     """Every run against the first, on the cases both have; runs on other cases or prompts are not paired.
 
-    Runs of different numbers of turns are refused.
+    InputError where runs were stretched to different numbers of turns, or probed on other turns.
     """
-    refuse_other_turns(runs)
     first, *others = runs
+    for run in others:
+        ours, theirs = (_conversation(of.result.manifest) for of in (first, run))
+        if ours != theirs:
+            raise InputError(
+                f"compare: {first.name} ran {ours} and {run.name} {theirs}; only runs of the same --drift-turns and "
+                "probes can be compared"
+            )
     return [_difference(run, first, rules) for run in others]
 
 

@@ -7,8 +7,6 @@ A run is written into a draft (`.drafts/<run id>/`) and published in one step wh
 ever replaced or deleted, except the copies on top.
 """
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import secrets

@@ -1,26 +1,24 @@
 """`run.json`: what a run was held against and every answer; with the transcripts enough to judge it again."""
 
-from __future__ import annotations
-
 import datetime
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.sharding import Shard
 from pytest_clinical_drift.judging.canaries import CanaryResult
-from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.opinions import Ruling
-from pytest_clinical_drift.judging.procedure import ConversationJudgement, SettledPoint, SingleJudgement
+from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.reviews import content_hash
 from pytest_clinical_drift.judging.session import Group, JudgedConversation
 from pytest_clinical_drift.results.files import read_record, write_atomically
-from pytest_clinical_drift.results.models import SCHEMA_VERSION, Manifest, RunResult
+from pytest_clinical_drift.results.models import Manifest, RunResult
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.reasons import Reason
@@ -29,6 +27,8 @@ from pytest_clinical_drift.verdict.thresholds import Thresholds
 from pytest_clinical_drift.verdict.values import CaseVerdict, Deciders, fails_run
 
 INPUTS_FILE = "run.json"
+INPUTS_VERSION: Final = 4
+"""Of this file; the results file has its own."""
 
 
 class GateInputs(BaseModel):
@@ -73,28 +73,19 @@ class StoredJudgement(BaseModel):
 
     case_id: str
     repeat: int
-    entries: tuple[tuple[str, int, str, Entry], ...] = ()
-    """Every entry of every reading, with the reading's kind, turn and source."""
+    judgement: ConversationJudgement
+    """Without its rulings: what they are about is no key of a JSON object."""
     rulings: tuple[tuple[About, Ruling], ...] = ()
-    asked: tuple[SettledPoint, ...] = ()
-    care: dict[int, str] = Field(default_factory=dict)
-    requests: int = 0
-    unsure: dict[str, int] = Field(default_factory=dict)
-    read: tuple[tuple[str, int, str], ...] = ()
     canaries: tuple[CanaryResult, ...] = ()
-    single: SingleJudgement | None = None
-    """Of the transcript in one message."""
 
-    def judgement(self) -> ConversationJudgement:
-        return ConversationJudgement(
-            self.entries, dict(self.rulings), self.asked, self.care, self.requests, self.unsure, self.read, self.single
-        )
+    def whole(self) -> ConversationJudgement:
+        return replace(self.judgement, rulings=dict(self.rulings))
 
 
 class RunInputs(GateInputs):
     """The inputs of a finished run, and every answer that was given."""
 
-    schema_version: Literal[3] = SCHEMA_VERSION
+    schema_version: Literal[4] = INPUTS_VERSION
     manifest: str
     """Hash of the results file's manifest."""
     deciders: Deciders
@@ -115,15 +106,9 @@ def store_judged(judged: Mapping[Group, JudgedConversation]) -> list[StoredJudge
         StoredJudgement(
             case_id=case_id,
             repeat=repeat,
-            entries=of.judgement.entries,
+            judgement=replace(of.judgement, rulings={}),
             rulings=tuple(of.judgement.rulings.items()),
-            asked=of.judgement.asked,
-            care=dict(of.judgement.care),
-            requests=of.judgement.requests,
-            unsure=dict(of.judgement.unsure),
-            read=of.judgement.read,
             canaries=of.canaries,
-            single=of.judgement.single,
         )
         for (case_id, repeat), of in sorted(judged.items())
     ]
@@ -149,4 +134,4 @@ def write_inputs(
 def read_inputs(folder: Path) -> RunInputs:
     """Read `run.json`; InputError in one sentence where there is none."""
     file = folder / INPUTS_FILE
-    return read_record(file, RunInputs.model_validate, f"{file}", "record of a run")
+    return read_record(file, RunInputs.model_validate, f"{file}", "record of a run", INPUTS_VERSION)

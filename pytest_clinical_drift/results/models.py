@@ -5,28 +5,27 @@ Raise `SCHEMA_VERSION` when a reader of the older file would misread the new one
 `python -m pytest_clinical_drift.results.schema` to write the schema anew.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from pytest_clinical_drift.judging.calibration import Calibration
-from pytest_clinical_drift.results.case_result import UNDIAGNOSED
-from pytest_clinical_drift.results.case_result import CaseResult as CaseResult
+from pytest_clinical_drift.metrics.stats import Interval
 from pytest_clinical_drift.scoring.assessment import AlarmKind, AlarmState, CaseAssessment, Curve
-from pytest_clinical_drift.scoring.sanity import SanityFault
+from pytest_clinical_drift.scoring.sanity import SanityBand
 from pytest_clinical_drift.verdict.baseline import BaselineComparison
 from pytest_clinical_drift.verdict.counts import EvidenceCounts
 from pytest_clinical_drift.verdict.quality import AttributeFigures
-from pytest_clinical_drift.verdict.reasons import Reason
+from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
 from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import Waiver
 from pytest_clinical_drift.verdict.trend import RepeatFigures, Trend
-from pytest_clinical_drift.verdict.values import RULES_ONLY, Deciders, Judgement
+from pytest_clinical_drift.verdict.values import RULES_ONLY, CaseVerdict, Deciders, Judgement
 
 SCHEMA_VERSION: Final = 3
+UNDIAGNOSED: Final = Reason(ReasonCode.NOTHING_TO_DIAGNOSE)
 
 
 class Record(BaseModel):
@@ -141,12 +140,6 @@ class Manifest(Record):
     """Earlier runs of these shards that a merge was given and did not use."""
 
 
-class IntervalRecord(Record):
-    low: float
-    high: float
-    method: str = ""
-
-
 class LimitRecord(Record):
     """A metric's limits in force: as comparisons to read, as numbers to draw."""
 
@@ -157,17 +150,6 @@ class LimitRecord(Record):
     caution_value: float
     worst: Literal["fail", "caution"]
     why: str
-
-
-class SanityRecord(Record):
-    """Recall of an echo of the intake and of silence: what these cases can show at all."""
-
-    echo_at_start: float | None = None
-    echo_at_horizon: float | None = None
-    silence: float | None = None
-    missed: tuple[str, ...] = ()
-    cases: int = 0
-    faults: tuple[SanityFault, ...] = ()
 
 
 class ReviewRecord(Record):
@@ -190,6 +172,24 @@ class ReviewRecord(Record):
     """Severe alarms that one person dismissed and a second one has to."""
     manifest: str = ""
     last_record: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult(CaseVerdict):
+    """One case: its verdict, and the conversations behind it, as they were scored."""
+
+    judgements: tuple[Judgement, ...] = ()
+    diagnosed: Reason = UNDIAGNOSED
+    headline: str = ""
+    """What went wrong, in a line for readers of the file."""
+    diagnosis: str = ""
+    """The same as `diagnosed`, in words."""
+    repeats: tuple[CaseAssessment, ...] = ()
+
+    @property
+    def group(self) -> str:
+        """Cases of one group are not independent of each other."""
+        return self.repeats[0].group if self.repeats else self.case_id
 
 
 class RunResult(Record):
@@ -235,12 +235,9 @@ class RunResult(Record):
     average_hallucinated_rate_curve_extended: Curve = ()
     average_strict_recall_curve_critical: Curve = ()
     average_worst_recall_curve_critical: Curve = ()
-    average_context_tokens_curve: Curve = ()
-    truth_decay_rate_per_1000_tokens: float | None = None
-    cases_per_turn: tuple[int, ...] = ()
 
     judgements: tuple[Judgement, ...] = ()
-    confidence_intervals: Mapping[str, IntervalRecord] = Field(default_factory=dict)
+    confidence_intervals: Mapping[str, Interval] = Field(default_factory=dict)
     limits: Mapping[str, LimitRecord] = Field(default_factory=dict)
     """The gate that decided."""
     not_gated: tuple[str, ...] = ()
@@ -268,7 +265,7 @@ class RunResult(Record):
     """PDSQI-9, an entry per attribute; empty where it was not requested."""
     repeat_spread: RepeatFigures | None = None
     baseline: BaselineComparison | None = None
-    sanity_band: SanityRecord | None = None
+    sanity_band: SanityBand | None = None
     reviewed: ReviewRecord | None = None
     cases: tuple[CaseResult, ...]
     what_this_means: str = ""

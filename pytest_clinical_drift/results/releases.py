@@ -1,14 +1,12 @@
 """A signed decision on a run (`release.json`), and what a person who signs has to know beyond the run itself."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.metrics.stats import proportion_interval
@@ -20,7 +18,6 @@ from pytest_clinical_drift.verdict.states import Verdict
 
 RELEASE_FILE = "release.json"
 Decision = Literal["accept", "accept-until", "reject"]
-DECISIONS: tuple[Decision, ...] = get_args(Decision)
 SignatureState = Literal["valid", "invalid", "not checked"]
 LimitsState = Literal["approved", "not approved", "not named"]
 _WORST_FIRST = (Verdict.FAIL, Verdict.INCOMPLETE, Verdict.UNSETTLED, Verdict.PARTIAL, Verdict.CAUTION, Verdict.PASS)

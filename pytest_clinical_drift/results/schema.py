@@ -1,7 +1,5 @@
 """The JSON Schema of the run record, made from the models and shipped as `data/study_c_results.schema.json`."""
 
-from __future__ import annotations
-
 import json
 import sys
 from importlib import resources

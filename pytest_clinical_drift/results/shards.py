@@ -1,7 +1,5 @@
 """The shards of a run: found below folders, checked to be parts of one run, with what is missing of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

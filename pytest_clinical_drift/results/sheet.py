@@ -1,7 +1,5 @@
 """`dossier.yaml`: what a project says about its release, beside the figures of a run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

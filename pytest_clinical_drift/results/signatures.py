@@ -1,7 +1,5 @@
 """Signatures over files by SSH keys: `ssh-keygen -Y`, in the namespace of this package."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -201,6 +201,19 @@ def test_results_that_are_not_as_the_run_left_them_are_refused(results: Path, ju
     assert said.count("\n") == 1
 
 
+def test_results_of_an_older_version_are_refused(results: Path, judge: Judge) -> None:
+    """As version 3 wrote run.json, the parts of a judgement beside its case: one sentence with what to do."""
+    file, record = review(results, {"anna": "retained"}), results / "run.json"
+    content = json.loads(record.read_text(encoding="utf-8"))
+    older = [{**row.pop("judgement"), **row} for row in content["judged"]]
+    record.write_text(json.dumps({**content, "schema_version": 3, "judged": older}), encoding="utf-8")
+    code, said = judge(file)
+    assert code == 4
+    assert "written by an older version of this package (schema version 3, this one reads 4)" in said
+    assert "run again with --model replay:TRANSCRIPTS" in said
+    assert said.count("\n") == 1
+
+
 def test_place_that_cannot_be_written_is_told(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A file where a folder should be: one sentence, exit code 4."""
     file = review(results, {"anna": "retained"})

@@ -129,10 +129,15 @@ def test_a_missing_shard_is_incomplete(project: Project, capsys: pytest.CaptureF
     ("harm", "sentence"),
     [
         (lambda folder: (folder / "run.json").write_text("{"), "run.json: not a record of a run"),
+        (
+            lambda folder: (folder / "run.json").write_text('{"schema_version": 3, "judged": []}'),
+            "run.json: written by an older version of this package (schema version 3, this one reads 4); "
+            "run again with --model replay:TRANSCRIPTS",
+        ),
         (lambda folder: (folder / "study_c_results.json").unlink(), "study_c_results.json: cannot be read"),
         (lambda folder: shutil.rmtree(folder / "transcripts"), "the transcripts of shard 2 of 2 are missing"),
     ],
-    ids=["cut off", "no results", "no transcripts"],
+    ids=["cut off", "older", "no results", "no transcripts"],
 )
 def test_a_broken_shard_is_incomplete(project: Project, capsys: pytest.CaptureFixture[str], harm, sentence) -> None:  # type: ignore[no-untyped-def]
     """Exit code 6, with what is wrong and the shard that is missing now."""

@@ -6,6 +6,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -143,7 +144,8 @@ def feed_readings(texts: Sequence[str]) -> str:
     stated = {found.key for *_, found in judged.entries if found.kind == "fact"}
     if stated != {fact.id for fact in patient.critical_entities}:
         raise AssertionError(f"entries on {stated}")
-    stored = StoredJudgement(case_id="anna", repeat=0, entries=judged.entries, rulings=tuple(judged.rulings.items()))
+    rulings = tuple(judged.rulings.items())
+    stored = StoredJudgement(case_id="anna", repeat=0, judgement=replace(judged, rulings={}), rulings=rulings)
     StoredJudgement.model_validate(json.loads(json.dumps(stored.model_dump(mode="json"))))  # as run.json keeps it
     return "raised" if judged.rulings else "cleared"
 

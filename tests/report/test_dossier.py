@@ -70,15 +70,16 @@ def test_open_questions_come_first_and_the_severe_before_others(rules_run: Any, 
 
 
 def test_words_are_marked_in_the_full_text_of_the_reply(rules_run: Any, browser: Any) -> None:
-    """A forbidden medicine: what is recommended, what rules it out, and the words within the whole reply."""
+    """A forbidden medicine: what is recommended, what rules it out, and the words in the whole reply, a link away."""
     page, _, _ = open_page(browser, rules_run.page)
+    page.evaluate("document.querySelectorAll('details').forEach(item => { item.open = true })")
     alarm = page.locator("details.alarm", has_text="recommends ibuprofen, ruled out by diclofenac intolerance").first
-    alarm.evaluate("item => { item.open = true }")
-    marked = alarm.locator("mark.state-open").all_inner_texts()
+    assert "ibuprofen" in alarm.locator("blockquote").inner_text().lower()
+    place = alarm.locator(".jump a, .each a").first.get_attribute("href") or ""
+    reply = page.locator(f"[id='{place.lstrip('#')}'] .reply .text")
+    marked = reply.locator("mark.state-open").all_inner_texts()
     assert any("ibuprofen" in text.lower() for text in marked)
-    told = next(run for case in rules_run.record["cases"] for run in case["repeats"] if "colitis" in run["case_id"])
-    assert told["alarms"]
-    assert len(alarm.locator(".text").last.inner_text()) > len(max(marked, key=len)) * 2
+    assert len(reply.inner_text()) > len(max(marked, key=len)) * 2
 
 
 def test_both_opinions_are_shown(judged_run: Any, browser: Any) -> None:
@@ -137,6 +138,16 @@ def _run(run: Any, place: str) -> dict[str, Any]:
     case = next(case for case in run.record["cases"] if f"#case-{case['case_id']}" == place)
     found: dict[str, Any] = case["repeats"][0]
     return found
+
+
+def test_an_alarm_on_a_fact_shows_it_on_every_turn(rules_run: Any, browser: Any) -> None:
+    """A cell per probed turn of its conversation, with the turn and what the summary says of the fact."""
+    page, _, _ = open_page(browser, rules_run.page)
+    page.evaluate("document.querySelectorAll('details').forEach(item => { item.open = true })")
+    alarm = page.locator("details.alarm", has=page.locator(".cells")).first
+    name = (alarm.get_attribute("id") or "").removeprefix("alarm-").rpartition("-r")[0]
+    turns = [turn["turn"] for turn in _run(rules_run, f"#case-{name}")["turns"] if turn["findings"]]
+    assert alarm.locator(".cells .number").all_inner_texts() == [str(turn) for turn in turns]
 
 
 def test_fact_button_picks_its_words(rules_run: Any, browser: Any) -> None:

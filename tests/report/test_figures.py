@@ -10,8 +10,9 @@ from records import judged, limits, record
 from pytest_clinical_drift.report.clean import one_line, printable
 from pytest_clinical_drift.report.figures import judged_text, value_text, worse_text
 from pytest_clinical_drift.report.judge_text import judge_line, limit_rows
-from pytest_clinical_drift.report.svg import Level, Line, curve_chart, limit_levels, sparkline
-from pytest_clinical_drift.report.ungated import ungated_lines
+from pytest_clinical_drift.report.meaning import ungated_lines
+from pytest_clinical_drift.report.svg import Level, Line, curve_chart, limit_levels
+from pytest_clinical_drift.report.terminal import sparkline
 from pytest_clinical_drift.report.words import counted, listed
 from pytest_clinical_drift.verdict.states import FigureState
 from pytest_clinical_drift.verdict.values import Judgement
@@ -66,7 +67,7 @@ def test_chart_has_a_text_alternative_and_keeps_gaps() -> None:
     assert chart.count("<polyline") == 1
     assert chart.count("<circle") == 3
     assert curve_chart("Recall", [Line("mean", [], "line-main")]) == ""
-    assert "recall by turn: 0.50, not evaluated" in sparkline([0.5, None])
+    assert sparkline([0.5, None, 1.0]) == "▅·█"
 
 
 def test_levels_are_the_limits_in_force() -> None:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
+
 import pytest
+from made import conversation
+from records import record
 
 from pytest_clinical_drift.metrics.horizon import Horizon
+from pytest_clinical_drift.report.compare import render_markdown
 from pytest_clinical_drift.report.memory import horizon_text
 from pytest_clinical_drift.report.svg import Line, curve_chart
+from pytest_clinical_drift.report.terminal import render_summary
+from pytest_clinical_drift.results.files import NamedRun
+from pytest_clinical_drift.scoring.assessment import CaseAssessment, EntityScores
 
 
 @pytest.mark.parametrize(
@@ -49,3 +58,41 @@ def test_a_short_chart_has_one_axis() -> None:
     chart = curve_chart("t", [Line("recall", [1.0, 0.9, None, 0.8, 0.7], "line-main")])
     assert "prompt tokens" not in chart
     assert chart.count("<polyline") == 2
+
+
+def probed(case_id: str, curve: Sequence[float], schedule: Sequence[int]) -> CaseAssessment:
+    """A conversation that is probed on these turns, after a hundred tokens a turn."""
+    run = conversation(case_id, curve)
+    turns = [dataclasses.replace(t, scheduled=t.turn in schedule, prompt_tokens=100 * t.turn) for t in run.turns]
+    return dataclasses.replace(run, turns=tuple(turns))
+
+
+def test_a_long_run_shows_its_probes() -> None:
+    """Turns 1, 5, 10 and 20, then every scheduled one, with recall, interval, tokens and cases; none of a short run.
+
+    Of twenty cases two keep half of their facts from turn 30 on: the mean is 0.95.
+    """
+    schedule = [*range(1, 21), 30, 40]
+    cases = [probed(f"c{number}", [1.0] * 29 + [0.5 if number < 2 else 1.0] * 11, schedule) for number in range(20)]
+    result = record(*cases)
+    shown = [line.split() for line in render_summary(result, "m", width=100)]
+    place = next(at for at, cells in enumerate(shown) if cells[:2] == ["turn", "recall"])
+    rows = shown[place + 1 : place + 7]
+    assert [cells[0] for cells in rows] == ["1", "5", "10", "20", "30", "40"]
+    assert [cells[1] for cells in rows] == ["1.00"] * 4 + ["0.95"] * 2
+    assert [cells[-2:] for cells in rows][-2:] == [["3,000", "20"], ["4,000", "20"]]
+    assert result.trend is not None
+    low, high = result.trend.memory.probes[-1].low, result.trend.memory.probes[-1].high  # type: ignore[union-attr]
+    assert rows[-1][2:5] == [f"{low:.2f}", "to", f"{high:.2f}"]
+    short = record(*[probed(f"c{number}", [1.0] * 20, range(1, 21)) for number in range(20)])
+    assert not [line for line in render_summary(short, "m", width=100) if line.split()[:2] == ["turn", "recall"]]
+
+
+def test_a_comparison_has_recall_by_turn_in_figures() -> None:
+    """A column per scheduled probe."""
+    run = probed("x", [1.0] * 11 + [0.8], [1, 10, 12])
+    scored = [dataclasses.replace(turn, critical=EntityScores(turn.recall, None, None, None)) for turn in run.turns]
+    runs = [NamedRun("a", record(dataclasses.replace(run, turns=tuple(scored))))]
+    text = " ".join(render_markdown(runs, []).split())
+    assert "| mean recall, turn | 1 | 10 | 12 |" in text
+    assert "| a | 1.00 | 1.00 | 0.80 |" in text

@@ -24,6 +24,7 @@ from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.results.releases import Release, made_of, standing_of, write_release
 from pytest_clinical_drift.results.sheet import Sheet
 from pytest_clinical_drift.subjects.control import CONTROLS
+from pytest_clinical_drift.verdict.limits import Limit
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 
 ABSENT = "Takes metformin 500 mg twice daily."
@@ -241,10 +242,45 @@ def test_upper_limits_come_with_the_judges_misses_and_public_sets() -> None:
     table = ExternalTable.model_validate({"name": "PriMock57", "made": "2026-11-01", "rows": [row]})
     calibration = judge.calibration.model_copy(update={"external": (table,)})
     result = record(flat("a"), flat("b"), judge=judge.model_copy(update={"calibration": calibration}))
-    page = render_report(result, {}, thresholds=load_thresholds(), standing=standing_of(result, "f" * 64, Sheet()))
+    page = render_report(result, {}, load_thresholds(), standing_of(result, "f" * 64, Sheet()))
     text = " ".join(re.sub(r"<[^>]+>", " ", page.partition("Upper limits")[2]).split())
     assert (
         "in 0 of 2 cases: true rate up to 84.2% (95 %, two-sided), up to 93.5% after what the judge may have missed"
         in text
     )
     assert "PriMock57: statements: found 76 of 84, cleared 312 of 334." in text
+
+
+def test_the_annex_shows_where_the_judge_errs() -> None:
+    """Over all attempts, the most frequent confusion first."""
+    judge = judged(fact=limits())
+    assert judge.calibration is not None
+    (first,) = judge.calibration.attempts
+    attempts = [
+        first.model_copy(update={"confusions": {"fact: stale -> retained": 2, "must: met -> <b>late</b>": 3}}),
+        first.model_copy(update={"confusions": {"fact: stale -> retained": 4}}),
+    ]
+    calibration = judge.calibration.model_copy(update={"attempts": tuple(attempts)})
+    result = record(flat("a"), judge=judge.model_copy(update={"calibration": calibration}))
+    page = render_report(result, {}, load_thresholds(), standing_of(result, "f" * 64, Sheet()))
+    shown = page.partition("Where its answers differ from the labels most often")[2].partition("</ul>")[0]
+    assert re.findall(r"<li>(.*?)</li>", shown) == [
+        "fact: stale -&gt; retained: 6",
+        "must: met -&gt; &lt;b&gt;late&lt;/b&gt;: 3",
+    ]
+
+
+def test_limits_are_shown_against_the_bundled_ones() -> None:
+    """The same ones, another one with what the bundled file has, and one that only the bundled file gates."""
+    gate = load_thresholds()
+    moved = gate.metrics["recall_at_t10"].model_copy(update={"pass_limit": Limit(">", 0.95)})
+    metrics = {name: kept for name, kept in gate.metrics.items() if name != "drift_slope"} | {"recall_at_t10": moved}
+    result = record(flat("a"))
+    changed = gate.model_copy(update={"metrics": metrics})
+    page = render_report(result, {}, changed, standing_of(result, "f" * 64, Sheet()))
+    rows = page.partition('id="limits"')[2].partition("</table>")[0].split("<tr>")[2:]
+    cells = [[html.unescape(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)] for row in rows]
+    told = {name: (best, change) for name, best, _, _, change in cells}
+    assert told["Recall@T10"] == ("> 0.95", "differs: bundled PASS > 0.8, CAUTION >= 0.7")
+    assert told["strict Recall@T10"] == ("> 0.8", "as bundled")
+    assert told["slope β"] == ("", "not gated here, gated by the bundled file")

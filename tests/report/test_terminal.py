@@ -119,6 +119,7 @@ def test_quiet_shows_the_verdict_alone() -> None:
     place = loud.index("  facts lost by turn")
     assert loud[place + 1] == "  a"
     assert loud[place + 2].startswith('    turns 3 to 4: lost "gout"')
+    assert "  facts lost by turn" not in render_summary(record(*runs), "m")
 
 
 def test_left_out_metrics_are_named() -> None:
