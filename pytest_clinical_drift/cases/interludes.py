@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -47,25 +47,12 @@ class _Bank(Record):
     threads: tuple[Thread, ...]
 
 
-def bundled_interludes() -> Path:
-    return bundled("cases", "interludes")
-
-
-def is_interludes(path: Path) -> bool:
-    """Whether the files below a path hold interludes, not cases."""
-    try:
-        data = _parsed(case_files(path)[0])
-    except InputError:
-        return False  # whoever reads it says what is wrong with it
-    return isinstance(data, dict) and "threads" in data
-
-
 def load_interludes(path: Path | None = None) -> tuple[Thread, ...]:
     """All threads below a path, the bundled ones unless given; InputError with every fault of its first bad file."""
-    source = path or bundled_interludes()
+    source = path or bundled("cases", "interludes")
     threads: dict[str, tuple[Thread, Path]] = {}
     for file in case_files(source):
-        for at, thread in enumerate(read_threads(file)):
+        for at, thread in enumerate(_read_threads(file)):
             if thread.id in threads:
                 where = placed(file, read_text(file), ("threads", at))
                 raise InputError(
@@ -83,16 +70,13 @@ def hash_interludes(bank: Iterable[Thread]) -> str:
     return digest.hexdigest()
 
 
-def read_threads(file: Path) -> tuple[Thread, ...]:
+def _read_threads(file: Path) -> tuple[Thread, ...]:
     """The threads of one file; InputError names each fault with its line."""
-    text, data = read_text(file), _parsed(file)
+    text = read_text(file)
+    data = parse_data(file, text)
     if not isinstance(data, dict) or not isinstance(data.get("threads"), list):
         raise InputError(f"{file}: expected a list of threads under the key 'threads'")
     try:
         return _Bank.model_validate(data).threads
     except ValidationError as error:
         raise InputError(*describe_faults(file, text, error, _Bank)) from None
-
-
-def _parsed(file: Path) -> Any:
-    return parse_data(file, read_text(file))

@@ -234,6 +234,14 @@ def facts_of(case: Case) -> Iterator[tuple[CriticalEntity, Location]]:
             yield fact, ("turns", turn.turn - 1, "introduces", at)
 
 
+def spoken(case: Case) -> Iterator[tuple[str, Location, Turn | Late]]:
+    """Name, place and content of every message: of the turns, and the late one."""
+    for turn in case.turns:
+        yield f"turn {turn.turn}", ("turns", turn.turn - 1), turn
+    if case.late is not None:
+        yield "late", ("late",), case.late
+
+
 class FactState(Record):
     """A fact as it holds at some turn."""
 

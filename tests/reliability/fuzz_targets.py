@@ -567,7 +567,6 @@ READERS = (
     ("verify",),
     ("power", "--cases", "20", "--drop", "0.1", "--results"),
     ("calibrate", "--prompts", "out.jsonl", "--set"),
-    ("plans", "--output", "plans.json"),
 )
 
 
