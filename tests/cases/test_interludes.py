@@ -136,7 +136,7 @@ def test_near_names_the_facts_of_the_same_kind() -> None:
 
 
 def test_the_bundled_bank() -> None:
-    """At least 120 threads with 500 messages, of all three types; only an interference names medicines, and it names its person."""
+    """At least 120 threads with 500 messages of all types; only an interference names medicines, and its person."""
     bank = load_interludes()
     assert len(bank) >= 120
     assert sum(len(found.messages) for found in bank) >= 500
