@@ -42,7 +42,6 @@ _CHECKS: tuple[Callable[[Case], Remarks], ...] = (
     turns.facts_in_messages,
     turns.explicit_changes,
     replies.unknown_terms,
-    replies.demands,
     signature,
 )
 

@@ -1,4 +1,4 @@
-"""Marks of a case that have to fit its turns and facts: essential, by, until, tight, late, hazards.
+"""Marks of a case that have to fit its turns and facts: essential, by, until, tight, late.
 
 Each check raises ReferenceFault for the first mark that does not fit."""
 
@@ -51,16 +51,11 @@ def check_demands(expect: Expect, turn: int, last: int, place: Location) -> None
 
 
 def check_tight(ranges: Sequence[tuple[int, int]], last_turn: int) -> None:
-    """Ranges of turns, in order, without overlap."""
-    before = 0
+    """Ranges of turns."""
     for at, (first, last) in enumerate(ranges):
         if not 1 <= first <= last <= last_turn:
             text = f"tight [{first}, {last}] is not a range of turns 1 to {last_turn}, first and last"
             raise ReferenceFault(text, ("tight", at))
-        if first <= before:
-            text = f"tight [{first}, {last}] begins before the range ahead of it ends; order them without overlap"
-            raise ReferenceFault(text, ("tight", at))
-        before = last
 
 
 def check_late(late: Late | None, *, hard_stop: bool) -> None:
@@ -78,13 +73,6 @@ def check_late(late: Late | None, *, hard_stop: bool) -> None:
             if getattr(wish, field) is not None:
                 text = f"late: {field!r} names a turn, and late has none; remove it"
                 raise ReferenceFault(text, (*location, field))
-
-
-def check_hazards(hazards: Sequence[str]) -> None:
-    """Each id of the hazard log once."""
-    for at, hazard in enumerate(hazards):
-        if hazard in hazards[:at]:
-            raise ReferenceFault(f"the hazard {hazard!r} occurs twice; remove one of the two", ("hazards", at))
 
 
 def _check_kind(place: str, kind: str, wish: Expectation, location: Location) -> None:

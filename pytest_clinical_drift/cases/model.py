@@ -15,7 +15,6 @@ from pytest_clinical_drift.cases.faults import Location, ReferenceFault, did_you
 from pytest_clinical_drift.cases.marks import (
     check_demands,
     check_essential,
-    check_hazards,
     check_late,
     check_tight,
     words_in,
@@ -203,7 +202,6 @@ class Case(Record):
             check_demands(turn.expect, turn.turn, len(self.turns), ("turns", turn.turn - 1, "expect"))
         check_tight(self.tight, len(self.turns))
         check_late(self.late, hard_stop=any(fact.hard_stop for fact, _ in facts))
-        check_hazards(self.hazards)
         return self
 
     @property

@@ -244,27 +244,6 @@ def test_misspelt_medicine_in_a_must_not() -> None:
     assert text.endswith("did you mean nsaid?")
 
 
-def test_rules_for_replies() -> None:
-    """A rule that only a judge can see broken, wordings that nobody would hit."""
-
-    def vague(data: dict[str, Any]) -> None:
-        data["turns"][7]["expect"] = {"must_not": [{"text": "stop amlodipine when it swells", "severity": "minor"}]}
-
-    level, place, text = only(broken(vague))
-    assert (level, place) == ("warning", "turn 8")
-    assert "no rule can read it, only a judge" in text
-
-    def narrow(data: dict[str, Any]) -> None:
-        data["turns"][2]["expect"]["must"][0]["any_of"] = ["perish the thought"]
-
-    assert "1 wording;" in only(broken(narrow))[2]
-
-    def elsewhere(data: dict[str, Any]) -> None:
-        data["turns"][2]["expect"]["must"][0]["any_of"] = ["perish the thought", "heavens no", "by no means"]
-
-    assert "its own words meet none of its wordings" in only(broken(elsewhere))[2]
-
-
 def renamed_copy() -> Case:
     """The same story with another name, town and trade."""
     text = yaml.safe_dump(GOOD).replace("Ned Quill", "Tam Orr").replace("Perth", "Leith").replace("locksmith", "tiler")
