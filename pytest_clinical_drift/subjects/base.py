@@ -74,13 +74,6 @@ class Subject(Protocol):
 
 
 @runtime_checkable
-class TalkativeSubject(Protocol):
-    """A subject whose look before the run may take a while; `say` gets what it is waiting for."""
-
-    say: Callable[[str], object]
-
-
-@runtime_checkable
 class SequentialSubject(Protocol):
     """A subject that gains nothing from being asked several things at a time."""
 
