@@ -13,20 +13,15 @@ _SAFE_TAG = "negative-control"
 def facts_in_summary(case: Case) -> Remarks:
     """A fact that the summary does not state cannot be remembered; read with our own matcher."""
     retentions = assess_retention(case.patient_summary, case.critical_entities)
-    for fact, status in zip(case.critical_entities, retentions, strict=True):
-        if not status.certain:
-            why = status.reason or "the words around it"
-            text = f"{fact.text!r} not plainly in the patient summary ({why}): each run asks a judge"
-            yield Remark("warning", fact.id, text)
-        elif status.status == "absent":
-            text = f"{fact.text!r} not found in the patient summary: {status.reason or 'not stated'}"
-            yield Remark("error", fact.id, text)
-        elif status.status == "contradicted":
-            quote = f" ({status.evidence[0].quote!r})" if status.evidence else ""
-            text = f"{fact.text!r} contradicted by the patient summary: {status.reason}{quote}"
-            yield Remark("error", fact.id, text)
-        elif status.status == "partial":
-            yield Remark("warning", fact.id, f"{fact.text!r} only partly in the patient summary: {status.reason}")
+    for fact, found in zip(case.critical_entities, retentions, strict=True):
+        if found.status == "retained" and found.certain:
+            continue
+        quote = f" ({found.evidence[0].quote!r})" if found.evidence else ""
+        why = found.reason or "not stated"
+        if found.certain and found.status != "partial":
+            yield Remark("error", fact.id, f"{fact.text!r} {found.status} in the patient summary: {why}{quote}")
+        else:
+            yield Remark("warning", fact.id, f"{fact.text!r} not plainly in the patient summary: {why}{quote}")
 
 
 def repeated_facts(case: Case) -> Remarks:

@@ -1,7 +1,5 @@
 """Reads case files, YAML or JSON, and says in one sentence what is wrong with a bad one, and where."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

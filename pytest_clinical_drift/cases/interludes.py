@@ -1,11 +1,9 @@
 """Interludes: threads of messages on other matters, which stretch a conversation between a case's own turns."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -34,7 +32,7 @@ class Thread(Record):
     messages: Annotated[tuple[Text, ...], Field(min_length=FEWEST_MESSAGES, max_length=MOST_MESSAGES)]
 
     @model_validator(mode="after")
-    def _about_another_person(self) -> Thread:
+    def _about_another_person(self) -> Self:
         lacking = [name for name in ("person", "entries") if not getattr(self, name)]
         if self.type == "interference" and lacking:
             raise ValueError(f"an interference needs {' and '.join(lacking)}")

@@ -2,8 +2,6 @@
 
 Each check raises ReferenceFault for the first mark that does not fit."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

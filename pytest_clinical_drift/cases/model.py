@@ -1,12 +1,10 @@
 """Study C cases: a patient, the facts that must not be lost, and the turns of a conversation."""
 
-from __future__ import annotations
-
 import datetime
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -69,7 +67,7 @@ class FactUpdate(Record):
     """supersede: the new text counts; annotate: an unverified claim, the old fact must stay. Default by hard_stop."""
 
     @model_validator(mode="after")
-    def _one_outcome(self) -> FactUpdate:
+    def _one_outcome(self) -> Self:
         if (self.becomes is None) == (not self.ended):
             raise ValueError("an update needs exactly one of 'becomes: new text' and 'ended: true'")
         return self
@@ -176,7 +174,7 @@ class Case(Record):
         return code
 
     @model_validator(mode="after")
-    def _references_resolve(self) -> Case:
+    def _references_resolve(self) -> Self:
         known: dict[str, str] = {}
         for at, fact in enumerate(self.critical_entities):
             _name_once(known, fact, ("critical_entities", at))
@@ -194,7 +192,7 @@ class Case(Record):
         return self
 
     @model_validator(mode="after")
-    def _marks_fit(self) -> Case:
+    def _marks_fit(self) -> Self:
         facts = list(facts_of(self))
         for fact, place in facts:
             check_essential(fact.id, fact.text, fact.essential, hard_stop=fact.hard_stop, place=place)

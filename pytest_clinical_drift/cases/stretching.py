@@ -1,7 +1,5 @@
 """Stretches a case to a given number of turns: whole threads of interludes go between its own turns."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest

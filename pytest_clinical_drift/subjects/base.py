@@ -1,7 +1,5 @@
 """The interface every subject shares, the ones a subject may offer besides, and the settings they understand."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence

@@ -1,10 +1,8 @@
 """From chat messages to the tokens a local model sees, and from its tokens back to text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.subjects.weights import Weights, why_not_loaded, without_bars
@@ -27,7 +25,7 @@ class ChatTemplate:
         self._openings: dict[tuple[int, ...], str] = {}
 
     @classmethod
-    def load(cls, weights: Weights, thinking: bool | None) -> ChatTemplate:
+    def load(cls, weights: Weights, thinking: bool | None) -> Self:
         """Read tokenizer and configuration, which are small; the weights come later."""
         from transformers import AutoConfig, AutoTokenizer
 

@@ -164,22 +164,22 @@ class HuggingFaceSubject:
     def _load(self) -> BatchGenerator:
         if self._generator is None:
             from pytest_clinical_drift.subjects.generation import BatchGenerator
-            from pytest_clinical_drift.subjects.sampling import Decoding
+            from pytest_clinical_drift.subjects.sampling import Chooser
 
             template = self._load_template()
             model = self._load_model()
             chosen = {key: self._settings.get(key) for key in ("top_p", "top_k", "repetition_penalty")}
             if chosen["repetition_penalty"] is None:
                 chosen["repetition_penalty"] = getattr(model.generation_config, "repetition_penalty", None)
-            decoding = Decoding(temperature=self._settings["temperature"], **chosen)
-            self._generator = BatchGenerator(model, template.stop_tokens(model), decoding)
+            chooser = Chooser(self._settings["temperature"], **chosen)
+            self._generator = BatchGenerator(model, template.stop_tokens(model), chooser)
             # most tokens of prompt and reply together; a model that does not say so has no limit
             most = getattr(model.config.get_text_config(), "max_position_embeddings", None)
             self._room = most if isinstance(most, int) and most > 0 else 1 << 30
             self._found = {
                 "dtype": str(model.dtype).removeprefix("torch."),
                 "device": str(model.device),
-                "repetition_penalty": decoding.repetition_penalty,
+                "repetition_penalty": chosen["repetition_penalty"],
                 "reuses_prefixes": self._generator.reuses,
             }
         return self._generator

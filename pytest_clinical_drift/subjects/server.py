@@ -1,7 +1,5 @@
 """`server:MODEL@URL`: any OpenAI-compatible chat server, with many requests in flight."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

@@ -3,8 +3,6 @@
 A value `env:VAR` is read from the environment when it is sent. Records show the variable's name and never its value.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

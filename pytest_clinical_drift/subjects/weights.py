@@ -1,7 +1,5 @@
 """Where a local model lies: a repository, a folder or one `.gguf` file; what identifies it, and why loading failed."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import importlib.util

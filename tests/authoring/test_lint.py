@@ -106,7 +106,7 @@ def test_fact_that_the_summary_does_not_state() -> None:
     )
     level, place, text = only(case)
     assert (level, place) == ("error", "asthma")
-    assert "not found in the patient summary" in text
+    assert "absent in the patient summary" in text
 
 
 def test_fact_with_another_value_than_the_summary() -> None:
@@ -114,7 +114,7 @@ def test_fact_with_another_value_than_the_summary() -> None:
     case = broken(lambda data: data["critical_entities"][3].update(text="eGFR 85 mL/min"))
     level, place, text = only(case)
     assert (level, place) == ("error", "egfr")
-    assert "contradicted by the patient summary" in text
+    assert "contradicted in the patient summary" in text
     assert "58" in text
 
 
