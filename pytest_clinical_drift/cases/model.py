@@ -151,7 +151,7 @@ class Case(Record):
 
     @field_validator("critical_entities")
     @classmethod
-    def _facts_named_once(cls, facts: tuple[CriticalEntity, ...]) -> tuple[CriticalEntity, ...]:
+    def _some_facts(cls, facts: tuple[CriticalEntity, ...]) -> tuple[CriticalEntity, ...]:
         if not facts:
             raise ValueError("the list of facts is empty; write at least one critical entity")
         return facts
@@ -197,7 +197,8 @@ class Case(Record):
         for fact, place in facts:
             check_essential(fact.id, fact.text, fact.essential, hard_stop=fact.hard_stop, place=place)
         for turn in self.turns:
-            check_demands(turn.expect, turn.turn, len(self.turns), ("turns", turn.turn - 1, "expect"))
+            left = range(turn.turn, len(self.turns) + 1)
+            check_demands(f"turn {turn.turn}", turn.expect, left, ("turns", turn.turn - 1, "expect"))
         check_tight(self.tight, len(self.turns))
         check_late(self.late, hard_stop=any(fact.hard_stop for fact, _ in facts))
         return self

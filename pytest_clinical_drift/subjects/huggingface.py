@@ -13,7 +13,7 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import FailureCode, InputError, SubjectError, failure
 from pytest_clinical_drift.subjects.base import Identity, Request, read_settings
 from pytest_clinical_drift.subjects.chat_template import ChatTemplate
-from pytest_clinical_drift.subjects.weights import Weights, is_out_of_memory, why_not_loaded, without_bars
+from pytest_clinical_drift.subjects.weights import Weights, is_out_of_memory, why_not_loaded
 from pytest_clinical_drift.transcript import Reply, Usage
 
 if TYPE_CHECKING:
@@ -190,8 +190,7 @@ class HuggingFaceSubject:
         passed_on = ("dtype", "device_map", "attn_implementation")
         options = self._weights.options | {name: self._settings[name] for name in passed_on if name in self._settings}
         try:
-            with without_bars():
-                model = AutoModelForCausalLM.from_pretrained(self._weights.place, **options)
+            model = AutoModelForCausalLM.from_pretrained(self._weights.place, **options)
             if "device_map" not in options:
                 model = model.to(self._settings.get("device") or _best_device())
         except Exception as error:  # every format of weights has errors of its own

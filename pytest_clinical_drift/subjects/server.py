@@ -77,7 +77,7 @@ class ServerSubject:
         self.limiter = AdaptiveLimiter(self._settings.get("concurrency"))
         self._client: httpx2.AsyncClient | None = None
         self._clocks: dict[tuple[str, int], CaseClock] = {}
-        self._last_sign_of_life: float | None = None
+        self._last_sign_of_life = time.monotonic()
         self._pending = 0
         """Requests under way: silence counts only while there is one."""
 
@@ -85,7 +85,8 @@ class ServerSubject:
 
     def check(self, cases: Sequence[Case]) -> list[str]:
         self._key.read()
-        self._extras.check()
+        self._extras.headers()
+        self._extras.fields()
         return asyncio.run(self._preflight())
 
     async def _preflight(self) -> list[str]:
@@ -188,7 +189,6 @@ class ServerSubject:
         cuts = await self._place(request)
         try:
             started = time.monotonic()
-            self._last_sign_of_life = self._last_sign_of_life or started
             patience = min(self._settings["timeout"], self._time_left(clock))
             if (refused := request.refusal()) is not None:
                 raise ServerFault(refused, again=False)
@@ -220,7 +220,7 @@ class ServerSubject:
         raise ServerFault(failure(FailureCode.SERVER_SILENT, seconds=self._settings["deadline"]), again=False)
 
     def _silence_left(self) -> float:
-        return (self._last_sign_of_life or time.monotonic()) + float(self._settings["deadline"]) - time.monotonic()
+        return self._last_sign_of_life + float(self._settings["deadline"]) - time.monotonic()
 
     def _time_left(self, clock: CaseClock) -> float:
         return min(clock.left(), self._silence_left())

@@ -104,7 +104,11 @@ FAULTS: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
     ("tight-outside", lambda d: d.update(tight=[[3, 5]]), "tight [3, 5] is not a range of turns 1 to 4"),
     ("tight-backwards", lambda d: d.update(tight=[[3, 2]]), "tight [3, 2] is not a range"),
     ("tight-single", lambda d: d.update(tight=[[1]]), "tight"),
-    ("late-until", lambda d: d.update(late=late(until=4)), "late: 'until' names a turn"),
+    (
+        "late-until",
+        lambda d: d.update(late=late(until=4)),
+        "late: until 4 of 'take amoxicillin' lies outside",
+    ),
     (
         "late-empty",
         lambda d: d.update(late={"message": "So?", "expect": {"care": "self"}}),
