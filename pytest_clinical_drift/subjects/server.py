@@ -44,8 +44,8 @@ _RESERVED = frozenset((*_DECODING, _OTHER_LENGTH_OPTION, "model", "messages", "s
 """Fields of a request that `body` may not set."""
 _TOO_SHORT = 0.1
 """Seconds in which no server answers: with so little left, the failure that was had is the cause to tell."""
-_FIRST_PATIENCE = 90.0
-"""Seconds for the first answer, when the user set no timeout: enough for a model to be loaded on demand."""
+_FIRST_PATIENCE = 40.0
+"""Seconds for each attempt at the first answer, when the user set no timeout: a small model is loaded in that time."""
 _GREETINGS, _PAUSE = 3, 0.3
 _HELLO = (Message("user", "Please answer with the word ready."),)
 _HELLO_TOKENS = 16
@@ -117,8 +117,7 @@ class ServerSubject:
                 trouble = fault
             if trouble.cause.code is FailureCode.TOKEN_LIMIT:
                 return None  # it thought for longer than a greeting takes: it is there
-            elsewhere = not trouble.again or trouble.misplaced or trouble.silent
-            if elsewhere or (attempt == _GREETINGS and trouble.status is None):
+            if not trouble.again or trouble.misplaced or (attempt == _GREETINGS and trouble.status is None):
                 raise trouble
             await asyncio.sleep(_PAUSE)
         return trouble
