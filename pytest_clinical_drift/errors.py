@@ -85,7 +85,6 @@ class FailureCode(StrEnum):
     NO_SERVER = "no_server"
     BROKEN_CONNECTION = "broken_connection"
     TOO_SLOW = "too_slow"
-    KEEPS_SILENT = "keeps_silent"
     DEADLINE = "deadline"
     SERVER_SILENT = "server_silent"
     BUDGET = "budget"

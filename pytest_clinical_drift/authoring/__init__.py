@@ -1,7 +1,5 @@
 """For those who write cases: checks of their quality, and target plans for those that lack one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 

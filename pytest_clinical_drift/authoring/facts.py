@@ -1,7 +1,5 @@
 """Summary and critical facts: enough of them, each stated where the model can read it, no slip of the pen in a dose."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,19 +1,17 @@
 """Which interludes suit a case, which are near to its facts, and what a bank of interludes must not be guilty of."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from pytest_clinical_drift.authoring import Remark, Remarks
 from pytest_clinical_drift.authoring.lint import SCHEMA, Checked, similarities
 from pytest_clinical_drift.cases.files import case_files
 from pytest_clinical_drift.cases.interludes import Thread, read_threads
-from pytest_clinical_drift.cases.model import Case, CriticalEntity
+from pytest_clinical_drift.cases.model import Case, facts_of, spoken
 from pytest_clinical_drift.cases.stretching import stretch
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities.extractors import content_stems
@@ -36,20 +34,21 @@ _NAME = re.compile(r"\b[^\W\d_][\w'’-]{2,}")
 _OPENING = re.compile(r"(?:(?:[A-Z]\w{1,3}\.? )?[A-Z][\w'’-]+ ?)+")
 """The name with which a patient's record opens."""
 _TOO_ALIKE = 0.5
-_TIMES = frozenset({"time"})
+_TIME = "time"
 """Seven days are no entry of a case: everybody has them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """What a text names: vocabulary entries, values with their unit or measure, and names of people."""
+class Named(NamedTuple):
+    """What a text names: vocabulary entries, and values with their unit or measure."""
 
     concepts: frozenset[Concept]
     values: frozenset[str]
-    names: frozenset[str]
 
     def ids(self, *kinds: str) -> frozenset[str]:
-        return frozenset(concept.id for concept in self.concepts if not kinds or concept.kind in kinds)
+        return frozenset(concept.id for concept in self.concepts if concept.kind in kinds)
+
+    def classes(self) -> frozenset[str]:
+        return frozenset(str(name) for concept in self.concepts for name in concept.data.get("classes", ()))
 
 
 def stretched_cases(cases: Sequence[Case], turns: int, bank: Sequence[Thread], seed: int = SEED) -> list[Case]:
@@ -63,22 +62,24 @@ def suits(case: Case) -> Callable[[Thread], bool]:
     The same class of medicine or the same kind of result with another value is no entry of the case, unless the class
     is forbidden or the patient reacts to it.
     """
-    own = _all_named(tuple(_statements(case)))
-    refused = _all_named(tuple(_refused(case))).ids(DRUG, DRUG_CLASS)
-    patient = _patient_names(case)
-    messages = [turn.message for turn in case.turns] + ([case.late.message] if case.late else [])
-    said = _capitalised(" ".join((case.patient_summary, *_statements(case), *messages)))
-    wordings = [stems for text in _statements(case) if (stems := content_stems(text))]
+    statements = list(_statements(case))
+    own = _named_in(statements)
+    refused = _named_in(_refused(case)).ids(DRUG, DRUG_CLASS)
+    opening = _OPENING.match(case.patient_summary)
+    patient = _capitalised(opening.group()) if opening else frozenset()
+    messages = [entry.message for _, _, entry in spoken(case)]
+    said = _capitalised(" ".join((case.patient_summary, *statements, *messages)))
+    wordings = [stems for text in statements if (stems := content_stems(text))]
 
     def leaves_alone(thread: Thread) -> bool:
-        named = named_in(thread)
+        named = _named_in((*thread.messages, *thread.entries))
         return (
             not _same_entry(named, own)
             and named.values.isdisjoint(own.values)
             and not any(concept.ancestors & refused or concept.id in refused for concept in named.concepts)
-            and named.names.isdisjoint(said)
+            and _people(thread).isdisjoint(said)
             and patient.isdisjoint(_capitalised(" ".join(thread.messages)))
-            and not any(stems <= spoken for stems in wordings for spoken in _spoken(thread))
+            and not any(stems <= words for stems in wordings for words in _stems(thread))
         )
 
     return leaves_alone
@@ -86,17 +87,17 @@ def suits(case: Case) -> Callable[[Thread], bool]:
 
 def near(case: Case) -> Callable[[Thread], tuple[str, ...]]:
     """Facts that a thread may be mistaken for: of the same class of medicine, the same measure, an allergy too."""
-    facts = [(fact, _of_fact(fact)) for fact in _facts(case)]
+    facts = [(fact, _named_in((fact.text, *fact.aliases))) for fact, _ in facts_of(case)]
 
     def mistaken(thread: Thread) -> tuple[str, ...]:
         if thread.type != "interference":
             return ()
-        entries = _all_named(thread.entries)
+        entries = _named_in(thread.entries)
         allergy = any(word in entry.lower() for entry in thread.entries for word in _REACTIONS)
         return tuple(
             fact.id
             for fact, named in facts
-            if _classes(entries) & _classes(named)
+            if entries.classes() & named.classes()
             or entries.ids(MEASURE) & named.ids(MEASURE)
             or (allergy and fact.kind in _REACTIONS)
         )
@@ -107,12 +108,12 @@ def near(case: Case) -> Callable[[Thread], tuple[str, ...]]:
 def lint_interludes(bank: Sequence[Thread]) -> list[Remark]:
     """What is wrong with threads beyond their schema, each remark with its thread."""
     remarks = [remark._replace(case_id=thread.id) for thread in bank for remark in _of_thread(thread)]
-    spoken = [(thread.id, at, message) for thread in bank for at, message in enumerate(thread.messages, start=1)]
-    for first, second, similarity in similarities([message for *_, message in spoken]):
+    messages = [(thread.id, at, message) for thread in bank for at, message in enumerate(thread.messages, start=1)]
+    for first, second, similarity in similarities([message for *_, message in messages]):
         if similarity >= _TOO_ALIKE:
-            other, at, _ = spoken[second]
+            other, at, _ = messages[second]
             text = f"{similarity:.2f} similar to {other} message {at}"
-            remarks.append(Remark("warning", f"message {spoken[first][1]}", text, spoken[first][0]))
+            remarks.append(Remark("warning", f"message {messages[first][1]}", text, messages[first][0]))
     return remarks
 
 
@@ -138,19 +139,11 @@ def _of_thread(thread: Thread) -> Remarks:
                 yield Remark("error", f"message {at}", f"{thread.type}, but it names {', '.join(medicines)}")
         return
     said = _words(" ".join(thread.messages))
-    if {name.lower() for name in named_in(thread).names}.isdisjoint(said):
+    if {name.lower() for name in _people(thread)}.isdisjoint(said):
         yield Remark("error", "person", f"no message names {thread.person!r}")
     for entry in thread.entries:
         if _beginnings(entry).isdisjoint(_beginnings(" ".join(thread.messages))):
             yield Remark("warning", "entries", f"{entry!r} shares no word with the messages")
-
-
-def named_in(thread: Thread) -> Named:
-    """What the messages and the entries of a thread name, and the person they are about."""
-    named = _all_named((*thread.messages, *thread.entries))
-    titles = load_data("word_sets")["interludes"]["titles"]
-    people = {name for name in _capitalised(thread.person or "") if name.lower() not in titles}
-    return Named(named.concepts, named.values, frozenset(people))
 
 
 def _same_entry(named: Named, own: Named) -> bool:
@@ -159,69 +152,54 @@ def _same_entry(named: Named, own: Named) -> bool:
     return any(concept.kind != MEASURE and concept.id not in generic for concept in named.concepts & own.concepts)
 
 
-def _classes(named: Named) -> frozenset[str]:
-    return frozenset(str(name) for concept in named.concepts for name in concept.data.get("classes", ()))
-
-
-def _facts(case: Case) -> Iterator[CriticalEntity]:
-    yield from case.critical_entities
-    for turn in case.turns:
-        yield from turn.introduces
-
-
 def _statements(case: Case) -> Iterator[str]:
     """The texts whose entries belong to the case: facts, new values, what is forbidden, what is demanded."""
-    for fact in _facts(case):
+    for fact, _ in facts_of(case):
         yield from (fact.text, *fact.aliases, *fact.forbids)
-    expected = [turn.expect for turn in case.turns] + ([case.late.expect] if case.late else [])
     yield from (update.becomes for turn in case.turns for update in turn.updates if update.becomes)
-    yield from (wish.text for expect in expected for wish in (*expect.must, *expect.must_not))
+    for _, _, entry in spoken(case):
+        yield from (wish.text for wish in (*entry.expect.must, *entry.expect.must_not))
 
 
 def _refused(case: Case) -> Iterator[str]:
     """What must not be given: forbidden things, and whatever the patient reacts to."""
-    for fact in _facts(case):
+    for fact, _ in facts_of(case):
         yield from fact.forbids
         if fact.kind in _REACTIONS:
             yield fact.text
-    expected = [turn.expect for turn in case.turns] + ([case.late.expect] if case.late else [])
-    yield from (wish.text for expect in expected for wish in expect.must_not)
+    yield from (wish.text for _, _, entry in spoken(case) for wish in entry.expect.must_not)
 
 
-def _of_fact(fact: CriticalEntity) -> Named:
-    return _all_named((fact.text, *fact.aliases))
-
-
-def _all_named(texts: Sequence[str]) -> Named:
+def _named_in(texts: Iterable[str]) -> Named:
     parts = [_named(text) for text in texts]
     return Named(
         frozenset(concept for part in parts for concept in part.concepts),
         frozenset(value for part in parts for value in part.values),
-        frozenset(),
     )
 
 
 @lru_cache(maxsize=4096)
 def _named(text: str) -> Named:
     terms = [term for term in find_terms(text) if term.concept.kind in _COMPARED]
-    measures = sorted({term.concept.id for term in terms if term.concept.kind == MEASURE})
+    measures = {term.concept.id for term in terms if term.concept.kind == MEASURE}
     values = set()
     for amount in amounts(read(text)):
-        if amount.unit is not None and amount.dimension not in _TIMES:
+        if amount.unit is not None and amount.dimension != _TIME:
             values.add(f"{amount.base:g} {amount.dimension}")
         values.update(f"{measure} {amount.value:g}" for measure in measures)
-    return Named(frozenset(term.concept for term in terms), frozenset(values), frozenset())
+    return Named(frozenset(term.concept for term in terms), frozenset(values))
 
 
 @lru_cache(maxsize=4096)
-def _spoken(thread: Thread) -> tuple[frozenset[str], ...]:
+def _stems(thread: Thread) -> tuple[frozenset[str], ...]:
     """The words of each message, by their stems: a fact without an entry of its own is stated by all of its words."""
     return tuple(content_stems(message) for message in thread.messages)
 
 
-def _patient_names(case: Case) -> frozenset[str]:
-    opening = _OPENING.match(case.patient_summary)
-    return _capitalised(opening.group()) if opening else frozenset()
+def _people(thread: Thread) -> frozenset[str]:
+    """Names of the person that a thread is about."""
+    titles = load_data("word_sets")["interludes"]["titles"]
+    return frozenset(name for name in _capitalised(thread.person or "") if name.lower() not in titles)
 
 
 def _beginnings(text: str) -> frozenset[str]:

@@ -1,7 +1,5 @@
 """The quality of cases beyond their schema: what a release test must not be guilty of."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter, defaultdict
@@ -14,7 +12,7 @@ from tabulate import tabulate
 
 from pytest_clinical_drift.authoring import Remark, Remarks, facts, marks, replies, turns
 from pytest_clinical_drift.cases.files import readable_cases
-from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.cases.model import Case, spoken
 
 _CHECKS: tuple[Callable[[Case], Remarks], ...] = (
     facts.summary_and_count,
@@ -144,9 +142,8 @@ def _compared(cases: Sequence[Case]) -> Iterator[tuple[str, list[str], list[_Nam
     whole = [" ".join((case.patient_summary, *(turn.message for turn in case.turns))) for case in cases]
     yield "cases", whole, [(case.id, "case") for case in cases]
     yield "patient summaries", [c.patient_summary for c in cases], [(c.id, "patient_summary") for c in cases]
-    spoken = [(turn.message, (case.id, f"turn {turn.turn}")) for case in cases for turn in case.turns]
-    spoken += [(case.late.message, (case.id, "late")) for case in cases if case.late]
-    yield "messages", [message for message, _ in spoken], [name for _, name in spoken]
+    messages = [(entry.message, (case.id, place)) for case in cases for place, _, entry in spoken(case)]
+    yield "messages", [message for message, _ in messages], [name for _, name in messages]
 
 
 def similarities(texts: Sequence[str]) -> list[tuple[int, int, float]]:

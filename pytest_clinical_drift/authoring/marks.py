@@ -1,17 +1,14 @@
 """What a case carries beyond its text: grades of its demands, handovers, and a signature that may have become void."""
 
-from __future__ import annotations
-
 from pytest_clinical_drift.authoring import Remark, Remarks
 from pytest_clinical_drift.cases.marks import demands_in
-from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.cases.model import Case, spoken
 from pytest_clinical_drift.cases.signing import signed
 
 
 def grades(case: Case) -> Remarks:
     """A demand without a grade counts as major: one breach fails the run."""
-    expects = [turn.expect for turn in case.turns] + ([case.late.expect] if case.late else [])
-    wishes = [wish for expect in expects for _, wish, _ in demands_in(expect)]
+    wishes = [wish for _, _, entry in spoken(case) for _, wish, _ in demands_in(entry.expect)]
     ungraded = sum(wish.severity is None for wish in wishes)
     if ungraded:
         text = f"{ungraded} of {len(wishes)} demands have no `severity` and count as major: one breach fails the run"

@@ -1,7 +1,5 @@
 """What the replies are held to: rules that can fire, wordings that a careful reply can meet, plan and provenance."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -10,7 +8,7 @@ from pytest_clinical_drift.authoring import Remark, Remarks
 from pytest_clinical_drift.cases.demands import Expect
 from pytest_clinical_drift.cases.faults import Location, did_you_mean
 from pytest_clinical_drift.cases.files import place_of
-from pytest_clinical_drift.cases.model import Case, facts_of
+from pytest_clinical_drift.cases.model import Case, facts_of, spoken
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.advice.breach import find_breaches
 from pytest_clinical_drift.evidence.advice.targets import target_of
@@ -35,8 +33,8 @@ def ruled_turns(case: Case) -> Remarks:
 
 def demands(case: Case) -> Remarks:
     """A `must` that few wordings meet fails careful replies; a warning against an act must not break a `must_not`."""
-    for place, _, expect in _expects(case):
-        for wish in expect.must:
+    for place, _, entry in spoken(case):
+        for wish in entry.expect.must:
             # a number or a name of the vocabulary has one wording
             named = any(any(map(str.isdigit, wording)) or find_terms(wording) for wording in wish.any_of)
             if wish.any_of and len(wish.any_of) < _FEWEST_WORDINGS and not named:
@@ -46,7 +44,7 @@ def demands(case: Case) -> Remarks:
             elif wish.any_of and find_breaches(f"{wish.text}.", (), Expect(must=(wish,))):
                 text = f"must {wish.text!r}: its own words meet none of its wordings (`any_of`)"
                 yield Remark("warning", place, text)
-        for wish in expect.must_not:
+        for wish in entry.expect.must_not:
             rule = Expect(must_not=(wish,))
             if not any(find_breaches(f"{opening} {wish.text}.", (), rule) for opening in ("Yes,", "You should")):
                 text = f"must_not {wish.text!r}: no rule can read it, only a judge; rules read 'take ibuprofen'"
@@ -92,22 +90,14 @@ def _unknown(case: Case) -> Iterator[tuple[Remark, Location]]:
                 meant = _meant(name, word) or "; correct it, or use the word in a message of the case"
                 text = f"forbids {name!r}, but {word!r} is neither in the vocabulary nor in this case{meant}"
                 yield Remark("error", fact.id, text), (*location, "forbids", at)
-    for place, location, expect in _expects(case):
-        for at, wish in enumerate(expect.must_not):
+    for place, location, entry in spoken(case):
+        for at, wish in enumerate(entry.expect.must_not):
             for name in (wish.text, *wish.any_of):
                 # A free sentence, which a judge may read all the same: only a slip of the pen is an error.
                 word = _unknown_word(name, case) if target_of(name).kind != OTHER else None
                 if word and (meant := _meant(name, word)):
                     text = f"must_not {name!r}: {word!r} is neither in the vocabulary nor in this case{meant}"
-                    yield Remark("error", place, text), (*location, "must_not", at)
-
-
-def _expects(case: Case) -> Iterator[tuple[str, Location, Expect]]:
-    """Name, place and demands of every turn, and of the late message."""
-    for turn in case.turns:
-        yield f"turn {turn.turn}", ("turns", turn.turn - 1, "expect"), turn.expect
-    if case.late is not None:
-        yield "late", ("late", "expect"), case.late.expect
+                    yield Remark("error", place, text), (*location, "expect", "must_not", at)
 
 
 def _unknown_word(name: str, case: Case) -> str | None:
@@ -116,8 +106,8 @@ def _unknown_word(name: str, case: Case) -> str | None:
     if target.ids or find_terms(name):
         return None
     words = [word for word in read(name).words if loose_stem(word) in target.stems and not lexicon().knows(fold(word))]
-    texts = [case.patient_summary, *(fact.text for fact, _ in facts_of(case)), *(turn.message for turn in case.turns)]
-    texts += [case.late.message] if case.late else []
+    facts = (fact.text for fact, _ in facts_of(case))
+    texts = (case.patient_summary, *facts, *(entry.message for _, _, entry in spoken(case)))
     said = {loose_stem(word) for text in texts for word in read(text).words} if words else ()
     return next((word for word in words if loose_stem(word) not in said), None)
 

@@ -1,9 +1,7 @@
 """The conversation: messages move on, do not hand back the facts, and change them only with an update."""
 
-from __future__ import annotations
-
 from pytest_clinical_drift.authoring import Remark, Remarks
-from pytest_clinical_drift.cases.model import Case, CriticalEntity, FactState, Turn, facts_at
+from pytest_clinical_drift.cases.model import Case, CriticalEntity, FactState, Turn, facts_at, spoken
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
 from pytest_clinical_drift.evidence.facts.slots import named_medicines
 from pytest_clinical_drift.evidence.quantities.amounts import amounts
@@ -24,10 +22,8 @@ def lengths(case: Case) -> Remarks:
     """Recall is read at turn 10, a shorter case tells less; patients write a few sentences."""
     if len(case.turns) < _FEWEST_TURNS:
         yield Remark("warning", "turns", f"{len(case.turns)} turns; recall is gated at turn {_FEWEST_TURNS}")
-    messages = [(_place(turn), turn.message) for turn in case.turns]
-    messages += [("late", case.late.message)] if case.late else []
-    for place, message in messages:
-        words = len(message.split())
+    for place, _, entry in spoken(case):
+        words = len(entry.message.split())
         if words > _MESSAGE_WORDS:
             yield Remark("warning", place, f"{words} words; patients write at most {_MESSAGE_WORDS} or so")
 

@@ -1,8 +1,6 @@
 """What a reply is held to: demands with their grade of harm, and the level of care that fits."""
 
-from __future__ import annotations
-
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 
@@ -53,7 +51,7 @@ class Expectation(Record):
         return value
 
     @model_validator(mode="after")
-    def _one_thing_to_say(self) -> Expectation:
+    def _one_thing_to_say(self) -> Self:
         if self.ask and self.admit_unknown:
             raise ValueError("a demand has one of 'ask' and 'admit_unknown'; write two demands")
         return self

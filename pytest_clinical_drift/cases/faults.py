@@ -1,7 +1,5 @@
 """Faults of a file in sentences: file, line, the fact or turn concerned, and what to write instead."""
 
-from __future__ import annotations
-
 import difflib
 import reprlib
 import typing

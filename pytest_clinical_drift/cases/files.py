@@ -1,7 +1,5 @@
 """Reads case files, YAML or JSON, and says in one sentence what is wrong with a bad one, and where."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -114,21 +112,17 @@ def _validate(file: Path, text: str, data: Any, base: Location) -> Case:
         raise InputError(
             f"{file}: expected a mapping with id, patient_summary, critical_entities and turns, found {given}"
         )
-    _refuse_interludes(file, text, data, base)
     try:
-        return Case.model_validate(data)
+        case = Case.model_validate(data)
     except ValidationError as error:
         raise InputError(*describe_faults(file, text, error, Case, base)) from None
-
-
-def _refuse_interludes(file: Path, text: str, data: dict[str, Any], base: Location) -> None:
-    """Only stretched runs set the mark; a case file that carries it would hide its own turns from the figures."""
-    turns = data.get("turns")
-    for at, turn in enumerate(turns if isinstance(turns, list) else ()):
-        if isinstance(turn, dict) and turn.get("interlude") is not None:
-            where = placed(file, text, (*base, "turns", at, "interlude"))
-            named = f"turn {turn.get('turn', at + 1)}"
-            raise InputError(f"{where}: {named}: interlude is set by stretched runs (--drift-turns); remove it")
+    for turn in case.turns:
+        # a case file that carries the mark would hide its own turns from the figures
+        if turn.interlude is not None:
+            where = placed(file, text, (*base, "turns", turn.turn - 1, "interlude"))
+            why = "interlude is set by stretched runs (--drift-turns); remove it"
+            raise InputError(f"{where}: turn {turn.turn}: {why}")
+    return case
 
 
 def place_of(path: Path, case_id: str, location: Location) -> str:

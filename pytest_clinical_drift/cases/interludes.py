@@ -1,11 +1,9 @@
 """Interludes: threads of messages on other matters, which stretch a conversation between a case's own turns."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -34,7 +32,7 @@ class Thread(Record):
     messages: Annotated[tuple[Text, ...], Field(min_length=FEWEST_MESSAGES, max_length=MOST_MESSAGES)]
 
     @model_validator(mode="after")
-    def _about_another_person(self) -> Thread:
+    def _about_another_person(self) -> Self:
         lacking = [name for name in ("person", "entries") if not getattr(self, name)]
         if self.type == "interference" and lacking:
             raise ValueError(f"an interference needs {' and '.join(lacking)}")
@@ -47,14 +45,11 @@ class _Bank(Record):
     threads: tuple[Thread, ...]
 
 
-def bundled_interludes() -> Path:
-    return bundled("cases", "interludes")
-
-
 def is_interludes(path: Path) -> bool:
     """Whether the files below a path hold interludes, not cases."""
     try:
-        data = _parsed(case_files(path)[0])
+        file = case_files(path)[0]
+        data = parse_data(file, read_text(file))
     except InputError:
         return False  # whoever reads it says what is wrong with it
     return isinstance(data, dict) and "threads" in data
@@ -62,7 +57,7 @@ def is_interludes(path: Path) -> bool:
 
 def load_interludes(path: Path | None = None) -> tuple[Thread, ...]:
     """All threads below a path, the bundled ones unless given; InputError with every fault of its first bad file."""
-    source = path or bundled_interludes()
+    source = path or bundled("cases", "interludes")
     threads: dict[str, tuple[Thread, Path]] = {}
     for file in case_files(source):
         for at, thread in enumerate(read_threads(file)):
@@ -85,14 +80,11 @@ def hash_interludes(bank: Iterable[Thread]) -> str:
 
 def read_threads(file: Path) -> tuple[Thread, ...]:
     """The threads of one file; InputError names each fault with its line."""
-    text, data = read_text(file), _parsed(file)
+    text = read_text(file)
+    data = parse_data(file, text)
     if not isinstance(data, dict) or not isinstance(data.get("threads"), list):
         raise InputError(f"{file}: expected a list of threads under the key 'threads'")
     try:
         return _Bank.model_validate(data).threads
     except ValidationError as error:
         raise InputError(*describe_faults(file, text, error, _Bank)) from None
-
-
-def _parsed(file: Path) -> Any:
-    return parse_data(file, read_text(file))

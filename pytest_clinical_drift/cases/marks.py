@@ -2,8 +2,6 @@
 
 Each check raises ReferenceFault for the first mark that does not fit."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 
@@ -37,16 +35,20 @@ def check_essential(name: str, text: str, essential: Sequence[str], *, hard_stop
             raise ReferenceFault(fault, (*place, "essential", at))
 
 
-def check_demands(expect: Expect, turn: int, last: int, place: Location) -> None:
-    """Only a must has by, ask or admit_unknown; by and until name turns from this one to the last."""
+def check_demands(name: str, expect: Expect, turns: range, place: Location) -> None:
+    """Only a must has by, ask or admit_unknown; by and until name turns from this one to the last, late has none."""
     for kind, wish, location in demands_in(expect, place):
-        _check_kind(f"turn {turn}", kind, wish, location)
+        for field in _ONLY_MUST if kind == "must_not" else ():
+            if getattr(wish, field) is not None:
+                raise ReferenceFault(f"{name}: a must_not has no {field!r}; write it under must", (*location, field))
         for field, value in (("by", wish.by), ("until", wish.until)):
-            if value is not None and not turn <= value <= last:
-                text = f"turn {turn}: {field} {value} of {wish.text!r} lies outside turns {turn} to {last}"
-                raise ReferenceFault(text, (*location, field))
+            if value is not None and value not in turns:
+                known = f"turns {turns[0]} to {turns[-1]}" if turns else "its turns: it has none"
+                raise ReferenceFault(
+                    f"{name}: {field} {value} of {wish.text!r} lies outside {known}", (*location, field)
+                )
         if wish.by is not None and wish.until is not None and wish.until < wish.by:
-            text = f"turn {turn}: {wish.text!r} holds until {wish.until}, but may be met by {wish.by}, which is later"
+            text = f"{name}: {wish.text!r} holds until {wish.until}, but may be met by {wish.by}, which is later"
             raise ReferenceFault(text, (*location, "until"))
 
 
@@ -69,15 +71,9 @@ def check_late(late: Late | None, *, hard_stop: bool) -> None:
         return
     if not hard_stop:
         raise ReferenceFault("late asks for what a hard stop forbids, but the case has no hard stop", ("late",))
-    wishes = list(demands_in(late.expect, ("late", "expect")))
-    if not wishes:
+    if not late.expect.must and not late.expect.must_not:
         raise ReferenceFault("late: its expect has neither must nor must_not", ("late", "expect"))
-    for kind, wish, location in wishes:
-        _check_kind("late", kind, wish, location)
-        for field in ("by", "until"):
-            if getattr(wish, field) is not None:
-                text = f"late: {field!r} names a turn, and late has none; remove it"
-                raise ReferenceFault(text, (*location, field))
+    check_demands("late", late.expect, range(0), ("late", "expect"))
 
 
 def check_hazards(hazards: Sequence[str]) -> None:
@@ -85,9 +81,3 @@ def check_hazards(hazards: Sequence[str]) -> None:
     for at, hazard in enumerate(hazards):
         if hazard in hazards[:at]:
             raise ReferenceFault(f"the hazard {hazard!r} occurs twice; remove one of the two", ("hazards", at))
-
-
-def _check_kind(place: str, kind: str, wish: Expectation, location: Location) -> None:
-    for field in _ONLY_MUST if kind == "must_not" else ():
-        if getattr(wish, field) is not None:
-            raise ReferenceFault(f"{place}: a must_not has no {field!r}; write it under must", (*location, field))

@@ -1,12 +1,10 @@
 """Study C cases: a patient, the facts that must not be lost, and the turns of a conversation."""
 
-from __future__ import annotations
-
 import datetime
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -70,7 +68,7 @@ class FactUpdate(Record):
     """supersede: the new text counts; annotate: an unverified claim, the old fact must stay. Default by hard_stop."""
 
     @model_validator(mode="after")
-    def _one_outcome(self) -> FactUpdate:
+    def _one_outcome(self) -> Self:
         if (self.becomes is None) == (not self.ended):
             raise ValueError("an update needs exactly one of 'becomes: new text' and 'ended: true'")
         return self
@@ -154,7 +152,7 @@ class Case(Record):
 
     @field_validator("critical_entities")
     @classmethod
-    def _facts_named_once(cls, facts: tuple[CriticalEntity, ...]) -> tuple[CriticalEntity, ...]:
+    def _some_facts(cls, facts: tuple[CriticalEntity, ...]) -> tuple[CriticalEntity, ...]:
         if not facts:
             raise ValueError("the list of facts is empty; write at least one critical entity")
         return facts
@@ -177,7 +175,7 @@ class Case(Record):
         return code
 
     @model_validator(mode="after")
-    def _references_resolve(self) -> Case:
+    def _references_resolve(self) -> Self:
         known: dict[str, str] = {}
         for at, fact in enumerate(self.critical_entities):
             _name_once(known, fact, ("critical_entities", at))
@@ -195,12 +193,13 @@ class Case(Record):
         return self
 
     @model_validator(mode="after")
-    def _marks_fit(self) -> Case:
+    def _marks_fit(self) -> Self:
         facts = list(facts_of(self))
         for fact, place in facts:
             check_essential(fact.id, fact.text, fact.essential, hard_stop=fact.hard_stop, place=place)
         for turn in self.turns:
-            check_demands(turn.expect, turn.turn, len(self.turns), ("turns", turn.turn - 1, "expect"))
+            left = range(turn.turn, len(self.turns) + 1)
+            check_demands(f"turn {turn.turn}", turn.expect, left, ("turns", turn.turn - 1, "expect"))
         check_tight(self.tight, len(self.turns))
         check_late(self.late, hard_stop=any(fact.hard_stop for fact, _ in facts))
         check_hazards(self.hazards)
@@ -232,6 +231,14 @@ def facts_of(case: Case) -> Iterator[tuple[CriticalEntity, Location]]:
     for turn in case.turns:
         for at, fact in enumerate(turn.introduces):
             yield fact, ("turns", turn.turn - 1, "introduces", at)
+
+
+def spoken(case: Case) -> Iterator[tuple[str, Location, Turn | Late]]:
+    """Name, place and content of every message: of the turns, and the late one."""
+    for turn in case.turns:
+        yield f"turn {turn.turn}", ("turns", turn.turn - 1), turn
+    if case.late is not None:
+        yield "late", ("late",), case.late
 
 
 class FactState(Record):

@@ -1,7 +1,5 @@
 """After which turns a summary is requested: on a schedule that thins out, and where something changed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -48,7 +48,11 @@ def deal_cases(cases: Iterable[Case], count: int) -> list[tuple[str, ...]]:
     """
     shards: list[list[str]] = [[] for _ in range(count)]
     turns = [0] * count
-    for case in sorted(cases, key=lambda case: (-len(case.turns), _hash(case.id))):
+
+    def rank(case: Case) -> tuple[int, bytes]:
+        return -len(case.turns), hashlib.sha256(case.id.encode("utf-8", "surrogatepass")).digest()
+
+    for case in sorted(cases, key=rank):
         lightest = min(range(count), key=lambda number: (turns[number], len(shards[number]), number))
         shards[lightest].append(case.id)
         turns[lightest] += len(case.turns)
@@ -61,7 +65,3 @@ def cases_of_shard(cases: Sequence[Case], shard: Shard) -> list[str]:
         raise InputError(f"--drift-shard {shard.index}/{shard.count}: the set has {len(cases)} cases; use fewer shards")
     own = set(deal_cases(cases, shard.count)[shard.index - 1])
     return [case.id for case in cases if case.id in own]
-
-
-def _hash(case_id: str) -> str:
-    return hashlib.sha256(case_id.encode("utf-8", "surrogatepass")).hexdigest()

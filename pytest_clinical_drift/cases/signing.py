@@ -1,7 +1,5 @@
 """A clinician's signature under a case: tied to its content, void once the content changes."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import json

@@ -1,12 +1,10 @@
 """Stretches a case to a given number of turns: whole threads of interludes go between its own turns."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 
-from pytest_clinical_drift.cases.demands import Expect, Expectation
+from pytest_clinical_drift.cases.demands import Expect, Expectation, Late
 from pytest_clinical_drift.cases.interludes import Thread
 from pytest_clinical_drift.cases.model import Case, Turn
 from pytest_clinical_drift.errors import InputError
@@ -48,18 +46,7 @@ def stretch(
     if missing:
         fitting = f"the interludes that fit the case {case.id} fill {turns - missing} turns"
         raise InputError(f"--drift-turns {turns}: {fitting}; write fewer turns or give more with --drift-interludes")
-    filled = _spread(drawn, gaps, late=case.late is not None, dice=dice)
-    return _renumbered(case, filled, interferes)
-
-
-def own_turns(case: Case, stretched: Case) -> dict[int, int]:
-    """Where each turn of a case stands in the stretched one; the late question is no turn of the case as written."""
-    own = [turn for turn in stretched.turns if turn.interlude is None]
-    if len(own) > len(case.turns):
-        said = [turn.message for turn in case.turns]
-        del own[next(at for at, turn in enumerate(own) if at == len(said) or turn.message != said[at])]
-    places = [turn.turn for turn in own]
-    return dict(zip((turn.turn for turn in case.turns), places, strict=True))
+    return _renumbered(case, _spread(drawn, gaps, case.late, dice, interferes))
 
 
 _Part = tuple[Thread, tuple[str, ...]]
@@ -91,70 +78,53 @@ def _draw(threads: Sequence[Thread], wanted: int, dice: random.Random, interfere
 
 
 def _spread(
-    drawn: Sequence[_Part], gaps: Sequence[int], *, late: bool, dice: random.Random
-) -> Mapping[int, tuple[list[_Part], list[_Part] | None]]:
-    """The threads by the gap they fill, evenly; in the gap of the late question those before it and those after."""
+    drawn: Sequence[_Part], gaps: Sequence[int], late: Late | None, dice: random.Random, interferes: Interferes
+) -> Mapping[int, list[Turn]]:
+    """What fills each gap: the threads, evenly; the late question in the last gap, with some of them before it."""
+
+    def turns_of(part: _Part) -> list[Turn]:
+        thread, messages = part
+        near = tuple(interferes(thread)) if thread.type == "interference" else ()
+        return [Turn(turn=1, message=message, interlude=thread.id, interferes=near) for message in messages]
+
     waiting = list(drawn)
     dice.shuffle(waiting)
-    before: list[_Part] = []
-    while late and waiting and sum(len(messages) for _, messages in before) < _BEFORE_LATE:
-        before.append(waiting.pop())
-    filled: dict[int, tuple[list[_Part], list[_Part] | None]] = {gap: ([], None) for gap in gaps}
-    last = gaps[-1]
-    if late:
-        filled[last] = (before, [])
+    filled: dict[int, list[Turn]] = {gap: [] for gap in gaps}
+    if late is not None:
+        before = filled[gaps[-1]]
+        while waiting and len(before) < _BEFORE_LATE:
+            before += turns_of(waiting.pop())
+        before.append(Turn(turn=1, message=late.message, expect=late.expect))
     total, done = sum(len(messages) for _, messages in waiting), 0
     for part in waiting:
-        gap = gaps[int((done + len(part[1]) / 2) / total * len(gaps))]
-        first, second = filled[gap]
-        (first if second is None else second).append(part)
-        done += len(part[1])
+        size = len(part[1])
+        filled[gaps[int((done + size / 2) / total * len(gaps))]] += turns_of(part)
+        done += size
     return filled
 
 
-def _renumbered(
-    case: Case, filled: Mapping[int, tuple[list[_Part], list[_Part] | None]], interferes: Interferes
-) -> Case:
+def _renumbered(case: Case, filled: Mapping[int, list[Turn]]) -> Case:
     """The case's turns and what was put between them, counted anew, with everything that names a turn."""
     turns: list[Turn] = []
     places: dict[int, int] = {}
-
-    def add(turn: Turn) -> None:
-        turns.append(turn.model_copy(update={"turn": len(turns) + 1}))
-
-    def add_all(parts: Sequence[_Part]) -> None:
-        for thread, messages in parts:
-            near = tuple(interferes(thread)) if thread.type == "interference" else ()
-            for message in messages:
-                add(Turn(turn=1, message=message, interlude=thread.id, interferes=near))
-
-    late_at = None
-    for turn in case.turns:
-        add(turn)
-        places[turn.turn] = len(turns)
-        first, second = filled.get(turn.turn, ([], None))
-        add_all(first)
-        if second is not None and case.late is not None:
-            add(Turn(turn=1, message=case.late.message, expect=case.late.expect))
-            late_at = len(turns)
-            add_all(second)
-    end = len(turns)
-    moved = [
-        turn
-        if turn.interlude or turn.turn == late_at
-        else turn.model_copy(update={"expect": _moved(turn.expect, places, end)})
-        for turn in turns
-    ]
-    tight = tuple((places.get(first, end), places.get(last, end)) for first, last in case.tight)
-    return case.model_copy(update={"turns": tuple(moved), "tight": tight, "late": None})
+    for own in case.turns:
+        turns.append(own)
+        places[own.turn] = len(turns)
+        turns += filled.get(own.turn, ())
+    moved = tuple(
+        turn.model_copy(update={"turn": number, "expect": _moved(turn.expect, places)})
+        for number, turn in enumerate(turns, start=1)
+    )
+    tight = tuple((places[first], places[last]) for first, last in case.tight)
+    return case.model_copy(update={"turns": moved, "tight": tight, "late": None})
 
 
-def _moved(expect: Expect, places: Mapping[int, int], end: int) -> Expect:
-    """A demand's turns as they are counted now; one beyond the case is the end."""
+def _moved(expect: Expect, places: Mapping[int, int]) -> Expect:
+    """A demand's turns as they are counted now."""
 
     def of(wishes: Sequence[Expectation]) -> Iterator[Expectation]:
         for wish in wishes:
             named = {name: turn for name in ("by", "until") if (turn := getattr(wish, name)) is not None}
-            yield wish.model_copy(update={name: places.get(turn, end) for name, turn in named.items()})
+            yield wish.model_copy(update={name: places[turn] for name, turn in named.items()})
 
     return expect.model_copy(update={"must": tuple(of(expect.must)), "must_not": tuple(of(expect.must_not))})

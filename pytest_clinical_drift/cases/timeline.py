@@ -1,7 +1,5 @@
 """What holds at a turn: the demands on its reply, and when each fact was last stated."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

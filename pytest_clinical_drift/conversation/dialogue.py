@@ -1,7 +1,5 @@
 """One conversation in progress: what to ask next, and what was answered so far."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 

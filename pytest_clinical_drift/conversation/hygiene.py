@@ -1,7 +1,5 @@
 """Replies on their way into history: hidden reasoning is taken out, loops are shortened; what is stored stays raw."""
 
-from __future__ import annotations
-
 import re
 
 _NAMES = (

@@ -1,7 +1,5 @@
 """Every word that we say to a model, in one versioned place."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from typing import Literal, get_args

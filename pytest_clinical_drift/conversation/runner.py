@@ -1,7 +1,5 @@
 """Who talks to the subject: one background thread of one process; everyone else waits for finished transcripts."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path

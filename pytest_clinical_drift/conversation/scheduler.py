@@ -1,7 +1,5 @@
 """Runs many conversations together, turn by turn: the summary of turn t is asked for beside the reply of turn t + 1."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import hashlib

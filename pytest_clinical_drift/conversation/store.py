@@ -4,8 +4,6 @@ The unit is one reply, found by a hash of everything it depends on. Replies of a
 every later run. Those of any other subject serve only the run that generated them, as long as it has not been finished.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import datetime
@@ -34,30 +32,6 @@ CREATE TABLE IF NOT EXISTS runs (
     run TEXT PRIMARY KEY, subject TEXT NOT NULL, server TEXT NOT NULL, started TEXT NOT NULL, finished TEXT
 );
 """
-
-
-class Store:
-    """The file; opened early, so that a file which cannot be used is told before anything runs."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        try:
-            if not path.parent.exists():
-                path.parent.mkdir(parents=True)
-                # a folder that we make ourselves stays out of version control
-                (path.parent / ".gitignore").write_text("*\n", encoding="utf-8")
-            with contextlib.closing(connect(path)) as connection:
-                version = connection.execute("PRAGMA user_version").fetchone()[0]
-                if version not in (0, _SCHEMA):
-                    raise InputError(f"--drift-store {path}: written by another version; name another file")
-                connection.executescript(_TABLES)
-                connection.execute(f"PRAGMA user_version = {_SCHEMA}")
-        except (sqlite3.Error, OSError) as error:
-            raise InputError(f"--drift-store {path}: cannot be used as a store ({error})") from None
-
-    def begin(self, identity: Identity) -> StoredRun:
-        """Go on with the subject's unfinished run, or begin a new one."""
-        return StoredRun(connect(self.path), identity, _lock(self.path.with_name(self.path.name + ".lock")))
 
 
 def connect(path: Path | str) -> sqlite3.Connection:
@@ -128,6 +102,30 @@ class StoredRun:
         said = [[message.role, message.content] for message in request.messages]
         said += [["record", request.record]] if request.record is not None else []
         return hashlib.sha256(json.dumps([self._subject, request.repeat, said]).encode()).hexdigest()
+
+
+class Store:
+    """The file; opened early, so that a file which cannot be used is told before anything runs."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            if not path.parent.exists():
+                path.parent.mkdir(parents=True)
+                # a folder that we make ourselves stays out of version control
+                (path.parent / ".gitignore").write_text("*\n", encoding="utf-8")
+            with contextlib.closing(connect(path)) as connection:
+                version = connection.execute("PRAGMA user_version").fetchone()[0]
+                if version not in (0, _SCHEMA):
+                    raise InputError(f"--drift-store {path}: written by another version; name another file")
+                connection.executescript(_TABLES)
+                connection.execute(f"PRAGMA user_version = {_SCHEMA}")
+        except (sqlite3.Error, OSError) as error:
+            raise InputError(f"--drift-store {path}: cannot be used as a store ({error})") from None
+
+    def begin(self, identity: Identity) -> StoredRun:
+        """Go on with the subject's unfinished run, or begin a new one."""
+        return StoredRun(connect(self.path), identity, _lock(self.path.with_name(self.path.name + ".lock")))
 
 
 def _lock(path: Path) -> FileLock | None:

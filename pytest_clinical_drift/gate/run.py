@@ -33,7 +33,7 @@ from pytest_clinical_drift.results.versions import package_versions
 from pytest_clinical_drift.scoring.alignment import find_embedder
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
-from pytest_clinical_drift.subjects.base import Subject, TalkativeSubject, remembers
+from pytest_clinical_drift.subjects.base import Subject, remembers
 from pytest_clinical_drift.subjects.budget import Budget
 from pytest_clinical_drift.subjects.spec import Spec, build_subject, model_slug, parse_spec
 from pytest_clinical_drift.transcript import Transcript
@@ -122,8 +122,6 @@ class GateRun:
         `say` gets what a check that takes long is waiting for.
         """
         _ = self.sheet
-        if say is not None and isinstance(self.subject, TalkativeSubject):
-            self.subject.say = say
         self.scorer.prepare()
         remarks = [*self._void_waivers(), *self.subject.check(self.gate.cases)]
         if self.plan.record == "context" and self.spec.kind == "python" and not remembers(self.subject):

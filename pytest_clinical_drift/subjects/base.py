@@ -1,7 +1,5 @@
 """The interface every subject shares, the ones a subject may offer besides, and the settings they understand."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -71,13 +69,6 @@ class Subject(Protocol):
 
     def close(self) -> None:
         """Give up connections, threads and memory."""
-
-
-@runtime_checkable
-class TalkativeSubject(Protocol):
-    """A subject whose look before the run may take a while; `say` gets what it is waiting for."""
-
-    say: Callable[[str], object]
 
 
 @runtime_checkable

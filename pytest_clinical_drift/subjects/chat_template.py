@@ -1,13 +1,11 @@
 """From chat messages to the tokens a local model sees, and from its tokens back to text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.subjects.weights import Weights, why_not_loaded, without_bars
+from pytest_clinical_drift.subjects.weights import Weights, hide_bars, why_not_loaded
 from pytest_clinical_drift.transcript import Message
 
 _OPEN_REASONING = re.compile(r"(<think(?:ing)?>|\[THINK\]|<\|begin_of_thought\|>)\s*$")
@@ -27,14 +25,14 @@ class ChatTemplate:
         self._openings: dict[tuple[int, ...], str] = {}
 
     @classmethod
-    def load(cls, weights: Weights, thinking: bool | None) -> ChatTemplate:
+    def load(cls, weights: Weights, thinking: bool | None) -> Self:
         """Read tokenizer and configuration, which are small; the weights come later."""
         from transformers import AutoConfig, AutoTokenizer
 
+        hide_bars()
         try:
-            with without_bars():
-                config = AutoConfig.from_pretrained(weights.place, **weights.options)
-                tokenizer = AutoTokenizer.from_pretrained(weights.place, **weights.options)
+            config = AutoConfig.from_pretrained(weights.place, **weights.options)
+            tokenizer = AutoTokenizer.from_pretrained(weights.place, **weights.options)
         except Exception as error:  # missing, gated, unreadable, remote code: all of them are the user's to mend
             raise InputError(f"--model {weights.spec}: cannot be loaded ({why_not_loaded(error)})") from None
         if not tokenizer.chat_template:

@@ -4,8 +4,6 @@ A control is no model. It reads the facts, updates and demands of the case and e
 manner, so that its verdict says something about the gate and nothing about medicine.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import time

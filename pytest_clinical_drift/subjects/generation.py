@@ -1,7 +1,5 @@
 """Generates many replies together, on top of what is cached; each leaves when it is whole, and the next one joins."""
 
-from __future__ import annotations
-
 import inspect
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -13,7 +11,7 @@ from transformers.cache_utils import Cache, DynamicCache
 
 from pytest_clinical_drift.subjects.base import Request, RunStopped
 from pytest_clinical_drift.subjects.kv_pool import KeyValuePool, Tensor, can_pool, use_grouped_attention
-from pytest_clinical_drift.subjects.sampling import Chooser, Decoding
+from pytest_clinical_drift.subjects.sampling import Chooser
 
 _TIE = 1e-5
 """In float32, two candidates closer than this (relative to the largest logit) may swap with the shape of the batch."""
@@ -54,10 +52,10 @@ Deliver = Callable[[Job, Line], Sequence[Job]]
 class BatchGenerator:
     """Owns the model and the cached rows; the reply in row i of the pool is the i-th of those that run."""
 
-    def __init__(self, model: Any, stop_tokens: Sequence[int], decoding: Decoding) -> None:
+    def __init__(self, model: Any, stop_tokens: Sequence[int], chooser: Chooser) -> None:
         self._model = model
         self._stop_tokens = frozenset(stop_tokens)
-        self._chooser = Chooser(decoding)
+        self._chooser = chooser
         self._accepted = set(inspect.signature(model.forward).parameters)
         self.reuses = can_pool(model, self._accepted)
         self._pool = KeyValuePool(model)
@@ -65,7 +63,7 @@ class BatchGenerator:
         """What the latest reply of each row was for."""
         if self.reuses:
             use_grouped_attention(model)
-        exact = decoding.greedy and next(model.parameters()).dtype == torch.float32
+        exact = chooser.greedy and next(model.parameters()).dtype == torch.float32
         self._tie = _TIE if exact else 0.0
         self.prefilled = self.reused = self.redone = 0
         """Prompt tokens computed, prompt tokens found in the cache; replies generated a second time, alone."""

@@ -13,7 +13,7 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import FailureCode, InputError, SubjectError, failure
 from pytest_clinical_drift.subjects.base import Identity, Request, read_settings
 from pytest_clinical_drift.subjects.chat_template import ChatTemplate
-from pytest_clinical_drift.subjects.weights import Weights, is_out_of_memory, why_not_loaded, without_bars
+from pytest_clinical_drift.subjects.weights import Weights, is_out_of_memory, why_not_loaded
 from pytest_clinical_drift.transcript import Reply, Usage
 
 if TYPE_CHECKING:
@@ -164,22 +164,22 @@ class HuggingFaceSubject:
     def _load(self) -> BatchGenerator:
         if self._generator is None:
             from pytest_clinical_drift.subjects.generation import BatchGenerator
-            from pytest_clinical_drift.subjects.sampling import Decoding
+            from pytest_clinical_drift.subjects.sampling import Chooser
 
             template = self._load_template()
             model = self._load_model()
             chosen = {key: self._settings.get(key) for key in ("top_p", "top_k", "repetition_penalty")}
             if chosen["repetition_penalty"] is None:
                 chosen["repetition_penalty"] = getattr(model.generation_config, "repetition_penalty", None)
-            decoding = Decoding(temperature=self._settings["temperature"], **chosen)
-            self._generator = BatchGenerator(model, template.stop_tokens(model), decoding)
+            chooser = Chooser(self._settings["temperature"], **chosen)
+            self._generator = BatchGenerator(model, template.stop_tokens(model), chooser)
             # most tokens of prompt and reply together; a model that does not say so has no limit
             most = getattr(model.config.get_text_config(), "max_position_embeddings", None)
             self._room = most if isinstance(most, int) and most > 0 else 1 << 30
             self._found = {
                 "dtype": str(model.dtype).removeprefix("torch."),
                 "device": str(model.device),
-                "repetition_penalty": decoding.repetition_penalty,
+                "repetition_penalty": chosen["repetition_penalty"],
                 "reuses_prefixes": self._generator.reuses,
             }
         return self._generator
@@ -190,8 +190,7 @@ class HuggingFaceSubject:
         passed_on = ("dtype", "device_map", "attn_implementation")
         options = self._weights.options | {name: self._settings[name] for name in passed_on if name in self._settings}
         try:
-            with without_bars():
-                model = AutoModelForCausalLM.from_pretrained(self._weights.place, **options)
+            model = AutoModelForCausalLM.from_pretrained(self._weights.place, **options)
             if "device_map" not in options:
                 model = model.to(self._settings.get("device") or _best_device())
         except Exception as error:  # every format of weights has errors of its own

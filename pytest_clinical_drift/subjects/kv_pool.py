@@ -4,8 +4,6 @@ Every token is kept, also where a model looks back through a window only: the ma
 can always go back to an earlier point of its conversation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 

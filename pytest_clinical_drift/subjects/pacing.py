@@ -1,7 +1,5 @@
 """How many requests a server gets at a time, how long a case may take, and how long to wait before asking again."""
 
-from __future__ import annotations
-
 import asyncio
 import heapq
 import random

@@ -1,7 +1,5 @@
 """`python:module:factory`: any callable that takes chat messages and returns text, at once or when awaited."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import importlib

@@ -1,44 +1,28 @@
 """Chooses the next token of every row: the likeliest, or a sample that depends on the row's own seed only."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from transformers import generation
 
 
-@dataclass(frozen=True, slots=True)
-class Decoding:
-    temperature: float = 0.0
-    top_p: float | None = None
-    top_k: int | None = None
-    repetition_penalty: float | None = None
-
-    @property
-    def greedy(self) -> bool:
-        return self.temperature == 0.0
-
-    def processors(self) -> Any:
-        """What transformers itself does to the scores of one row, in its order."""
-        wanted = []
-        if self.repetition_penalty not in (None, 1.0):
-            wanted.append(generation.RepetitionPenaltyLogitsProcessor(self.repetition_penalty))
-        if not self.greedy:
-            wanted.append(generation.TemperatureLogitsWarper(self.temperature))
-            wanted += [generation.TopKLogitsWarper(self.top_k)] if self.top_k else []
-            wanted += [generation.TopPLogitsWarper(self.top_p)] if self.top_p is not None else []
-        return generation.LogitsProcessorList(wanted)
-
-
 class Chooser:
-    """Knows the settings; what a row has said and its dice are the row's own."""
+    """Knows the decoding settings; what a row has said and its dice are the row's own."""
 
-    def __init__(self, decoding: Decoding) -> None:
-        self.greedy = decoding.greedy
-        self._processors = decoding.processors()
+    def __init__(
+        self, temperature: float, top_p: float | None, top_k: int | None, repetition_penalty: float | None
+    ) -> None:
+        self.greedy = temperature == 0.0
+        wanted: list[Any] = []
+        """What transformers itself does to the scores of one row, in its order."""
+        if repetition_penalty not in (None, 1.0):
+            wanted.append(generation.RepetitionPenaltyLogitsProcessor(repetition_penalty))
+        if not self.greedy:
+            wanted.append(generation.TemperatureLogitsWarper(temperature))
+            wanted += [generation.TopKLogitsWarper(top_k)] if top_k else []
+            wanted += [generation.TopPLogitsWarper(top_p)] if top_p is not None else []
+        self._processors = generation.LogitsProcessorList(wanted)
 
     def dice(self, seed: int) -> torch.Generator | None:
         """For one reply; none where nothing is left to chance."""

@@ -1,7 +1,5 @@
 """`server:MODEL@URL`: any OpenAI-compatible chat server, with many requests in flight."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json
@@ -25,7 +23,7 @@ from pytest_clinical_drift.subjects.server_http import (
     read_bounded,
     request_body,
 )
-from pytest_clinical_drift.subjects.server_preflight import PATIENCE, Say, ask_about_itself, first_answer, served_models
+from pytest_clinical_drift.subjects.server_info import ask_about_itself, served_models
 from pytest_clinical_drift.transcript import Message, Reply
 
 _DECODING: dict[str, type] = {
@@ -48,6 +46,9 @@ _TOO_SHORT = 0.1
 """Seconds in which no server answers: with so little left, the failure that was had is the cause to tell."""
 _SCHEMA_REFUSALS = 3
 """Requests in a row that work only without a schema before none is sent any more."""
+_FIRST_PATIENCE = 40.0
+"""Seconds for each attempt at the first answer, when the user set no timeout: a small model is loaded in that time."""
+_GREETINGS, _PAUSE = 3, 0.3
 _HELLO = (Message("user", "Please answer with the word ready."),)
 _HELLO_TOKENS = 16
 
@@ -69,8 +70,7 @@ class ServerSubject:
         given = read_settings(self.spec, settings, _KNOWN, option=named, least=_LEAST)
         self._settings = {**_DEFAULTS, **given}
         self._extras = RequestExtras(named, given.get("header"), given.get("body"), _RESERVED)
-        self._first_patience = min(given.get("timeout", PATIENCE), self._settings["deadline"])
-        self.say: Say = lambda text: None
+        self._first_patience = min(given.get("timeout", _FIRST_PATIENCE), self._settings["deadline"])
         self._key = ApiKey(self._settings.get("key_env"))
         self._length_option = "max_tokens"
         self._server: dict[str, Any] = {}
@@ -79,7 +79,7 @@ class ServerSubject:
         self.limiter = AdaptiveLimiter(self._settings.get("concurrency"))
         self._client: httpx2.AsyncClient | None = None
         self._clocks: dict[tuple[str, int], CaseClock] = {}
-        self._last_sign_of_life: float | None = None
+        self._last_sign_of_life = time.monotonic()
         self._pending = 0
         """Requests under way: silence counts only while there is one."""
         self._schema_refused = 0
@@ -89,14 +89,14 @@ class ServerSubject:
 
     def check(self, cases: Sequence[Case]) -> list[str]:
         self._key.read()
-        self._extras.check()
+        self._extras.headers()
+        self._extras.fields()
         return asyncio.run(self._preflight())
 
     async def _preflight(self) -> list[str]:
         """One small request tells whether address, key and model name are right."""
-        place = self.address.base
         try:
-            trouble = await first_answer(self._greet, place=place, patience=self._first_patience, say=self.say)
+            trouble = await self._first_answer()
             facts = json.dumps(await ask_about_itself(self._connect(), self.address))
             self._server = json.loads(self._scrub(facts.encode()))
         except ServerFault as fault:
@@ -105,7 +105,26 @@ class ServerSubject:
             await self.disconnect()
         if trouble is None:
             return []
-        return [f"{place} is in trouble ({trouble.cause}); cases that it leaves without a reply will be INCOMPLETE"]
+        where = f"{self.address.base} is in trouble ({trouble.cause})"
+        return [f"{where}; cases that it leaves without a reply will be INCOMPLETE"]
+
+    async def _first_answer(self) -> ServerFault | None:
+        """Greet until there is an answer; returns the trouble of a server that is there, raises what shows none is.
+
+        An outage of a server that answers (429, 5xx) is no wrong input: the run goes on and asks again.
+        """
+        for attempt in range(1, _GREETINGS + 1):
+            try:
+                await self._greet()
+                return None
+            except ServerFault as fault:
+                trouble = fault
+            if trouble.cause.code is FailureCode.TOKEN_LIMIT:
+                return None  # it thought for longer than a greeting takes: it is there
+            if not trouble.again or trouble.misplaced or (attempt == _GREETINGS and trouble.status is None):
+                raise trouble
+            await asyncio.sleep(_PAUSE)
+        return trouble
 
     async def _greet(self) -> Reply:
         options = {**self._options(0), self._length_option: _HELLO_TOKENS}
@@ -126,7 +145,8 @@ class ServerSubject:
             others = await served_models(self._connect(), self.address)
             known = f"; it serves {', '.join(others[:5])}" if others else ""
             return f"{start}: {self.address.chat} does not know this model or address ({fault.cause}){known}"
-        return f"{start}: {self.address.base} cannot be used: {fault.cause}"
+        more = "; a server that needs longer gets it with --drift-set timeout=SECONDS" if fault.silent else ""
+        return f"{start}: {self.address.base} cannot be used: {fault.cause}{more}"
 
     def identity(self) -> Identity:
         decoding = {key: value for key, value in self._settings.items() if key in _DECODING} | self._extras.record()
@@ -172,7 +192,6 @@ class ServerSubject:
         cuts = await self._place(request)
         try:
             started = time.monotonic()
-            self._last_sign_of_life = self._last_sign_of_life or started
             patience = min(self._settings["timeout"], self._time_left(clock))
             if (refused := request.refusal()) is not None:
                 raise ServerFault(refused, again=False)
@@ -204,7 +223,7 @@ class ServerSubject:
         raise ServerFault(failure(FailureCode.SERVER_SILENT, seconds=self._settings["deadline"]), again=False)
 
     def _silence_left(self) -> float:
-        return (self._last_sign_of_life or time.monotonic()) + float(self._settings["deadline"]) - time.monotonic()
+        return self._last_sign_of_life + float(self._settings["deadline"]) - time.monotonic()
 
     def _time_left(self, clock: CaseClock) -> float:
         return min(clock.left(), self._silence_left())

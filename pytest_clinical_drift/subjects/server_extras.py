@@ -3,8 +3,6 @@
 A value `env:VAR` is read from the environment when it is sent. Records show the variable's name and never its value.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -34,17 +32,12 @@ class RequestExtras:
 
     def headers(self) -> dict[str, str]:
         """As they are sent."""
-        return {name: self._resolved(f"header={name}", value) for name, value in self._headers.items()}
+        return {name: self._filled(f"header={name}", value) for name, value in self._headers.items()}
 
     def fields(self) -> dict[str, Any]:
         """Of the body, as they are sent."""
-        filled: dict[str, Any] = self._filled(self._body)
+        filled: dict[str, Any] = self._filled("body", self._body)
         return filled
-
-    def check(self) -> None:
-        """InputError where a variable is not set, or cannot be sent."""
-        self.headers()
-        self.fields()
 
     def record(self) -> dict[str, Any]:
         """For the manifest: names of variables in place of their values; nothing where nothing was added."""
@@ -53,30 +46,27 @@ class RequestExtras:
 
     def scrub(self, answer: bytes) -> bytes:
         """What came back without the values that look like secrets, in case the server repeats them."""
-        for variable in _variables([*self._headers.values(), *_strings(self._body)]):
-            value = os.environ.get(variable, "").strip()
-            if len(value) >= _SHORTEST_SECRET and not value.isalpha():
-                for form in {value, json.dumps(value)[1:-1]}:
-                    answer = answer.replace(form.encode(), f"[{variable}]".encode())
+        for text in (*self._headers.values(), *(text for _, text in _named_strings(self._body))):
+            if match := _REFERENCE.search(text):
+                value = os.environ.get(match[1], "").strip()
+                if len(value) >= _SHORTEST_SECRET and not value.isalpha():
+                    for form in {value, json.dumps(value)[1:-1]}:
+                        answer = answer.replace(form.encode(), f"[{match[1]}]".encode())
         return answer
 
-    def _filled(self, part: Any) -> Any:
+    def _filled(self, setting: str, part: Any) -> Any:
+        """With values of the environment; InputError where a variable is not set, or cannot be sent."""
         if isinstance(part, dict):
-            return {key: self._filled(value) for key, value in part.items()}
+            return {key: self._filled(setting, value) for key, value in part.items()}
         if isinstance(part, list):
-            return [self._filled(value) for value in part]
-        return self._resolved("body", part) if isinstance(part, str) else part
-
-    def _resolved(self, setting: str, text: str) -> str:
-        if not (match := _REFERENCE.search(text)):
-            return text
-        variable = match[1]
-        value = os.environ.get(variable, "").strip()
-        if not value:
-            raise InputError(f"{self._option} {setting}: the environment variable {variable} is not set")
-        if not value.isascii() or not value.isprintable():
-            raise InputError(f"{self._option} {setting}: the environment variable {variable} cannot be sent as it is")
-        return text[: match.start()] + value
+            return [self._filled(setting, value) for value in part]
+        if not isinstance(part, str) or not (match := _REFERENCE.search(part)):
+            return part
+        value = os.environ.get(match[1], "").strip()
+        if not value or not value.isascii() or not value.isprintable():
+            trouble = "cannot be sent as it is" if value else "is not set"
+            raise InputError(f"{self._option} {setting}: the environment variable {match[1]} {trouble}")
+        return part[: match.start()] + value
 
 
 def _read_header(option: str, line: str) -> tuple[str, str]:
@@ -117,14 +107,6 @@ def merged(options: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, An
         both = isinstance(value, Mapping) and isinstance(result.get(key), Mapping)
         result[key] = {**value, **result[key]} if both else value
     return result
-
-
-def _variables(texts: Collection[str]) -> list[str]:
-    return [match[1] for text in texts if (match := _REFERENCE.search(text))]
-
-
-def _strings(part: Any) -> list[str]:
-    return [text for _, text in _named_strings(part)]
 
 
 def _named_strings(part: Any, name: str = "") -> Iterator[tuple[str, str]]:

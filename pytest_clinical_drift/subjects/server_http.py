@@ -1,7 +1,5 @@
 """The wire to an OpenAI-compatible server: addresses, the key, request bodies, and what its answers mean."""
 
-from __future__ import annotations
-
 import email.utils
 import json
 import os

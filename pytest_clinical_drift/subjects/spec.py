@@ -1,7 +1,5 @@
 """Reads `--model SPEC` and builds the subject it names; nothing is loaded or contacted here."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import re

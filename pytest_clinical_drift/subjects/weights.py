@@ -1,13 +1,9 @@
 """Where a local model lies: a repository, a folder or one `.gguf` file; what identifies it, and why loading failed."""
 
-from __future__ import annotations
-
-import contextlib
 import hashlib
 import importlib.util
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
@@ -93,21 +89,11 @@ def why_not_loaded(error: BaseException) -> str:
     return f"{name}: {text}"[:250]
 
 
-@contextlib.contextmanager
-def without_bars() -> Iterator[None]:
-    """Loading bars would be drawn across pytest's own output; those of a `.gguf` file ask nobody."""
-    from tqdm.auto import tqdm
+def hide_bars() -> None:
+    """Loading bars would be drawn across pytest's own output."""
     from transformers.utils import logging
 
-    shown, draw = logging.is_progress_bar_enabled(), tqdm.__init__
     logging.disable_progress_bar()
-    tqdm.__init__ = partialmethod(draw, disable=True)
-    try:
-        yield
-    finally:
-        tqdm.__init__ = draw
-        if shown:
-            logging.enable_progress_bar()
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -105,7 +105,11 @@ FAULTS: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
     ("tight-backwards", lambda d: d.update(tight=[[3, 2]]), "tight [3, 2] is not a range"),
     ("tight-overlap", lambda d: d.update(tight=[[1, 2], [2, 3]]), "tight [2, 3] begins before"),
     ("tight-single", lambda d: d.update(tight=[[1]]), "tight"),
-    ("late-until", lambda d: d.update(late=late(until=4)), "late: 'until' names a turn"),
+    (
+        "late-until",
+        lambda d: d.update(late=late(until=4)),
+        "late: until 4 of 'take amoxicillin' lies outside",
+    ),
     (
         "late-empty",
         lambda d: d.update(late={"message": "So?", "expect": {"care": "self"}}),

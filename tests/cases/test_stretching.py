@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_clinical_drift.cases.interludes import Thread
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.cases.stretching import own_turns, stretch
+from pytest_clinical_drift.cases.stretching import stretch
 from pytest_clinical_drift.cases.timeline import demands_at
 from pytest_clinical_drift.errors import InputError
 
@@ -52,6 +52,12 @@ def threads_in(stretched: Case) -> list[tuple[str, list[str]]]:
 
 
 @settings(deadline=None, max_examples=80)
+def own_turns(original: Case, made: Case) -> dict[int, int]:
+    """Where each turn of a case stands in the stretched one; every message of the case is said once."""
+    places = {turn.message: turn.turn for turn in made.turns if turn.interlude is None}
+    return {turn.turn: places[turn.message] for turn in original.turns}
+
+
 @given(
     turns=st.integers(12, 200),
     seed=st.integers(0, 9),

@@ -25,7 +25,6 @@ from pytest_clinical_drift.conversation.store import Store, StoredRun
 from pytest_clinical_drift.errors import InputError, SubjectError
 from pytest_clinical_drift.subjects.base import BatchedSubject, Request, RunStopped
 from pytest_clinical_drift.subjects.huggingface import HuggingFaceSubject
-from pytest_clinical_drift.subjects.weights import without_bars
 from pytest_clinical_drift.transcript import Message, Reply, Transcript
 
 pytestmark = needs("torch", "transformers")
@@ -443,14 +442,3 @@ def test_settings_are_checked() -> None:
 def test_the_subject_offers_the_batched_interface() -> None:
     """Requests are asked together."""
     assert isinstance(HuggingFaceSubject("x/y", {}), BatchedSubject)
-
-
-def test_bars_of_loading_are_not_drawn(capsys: pytest.CaptureFixture[str]) -> None:
-    """Those that ask nobody neither; afterwards the project's own bars are as before."""
-    from tqdm.auto import tqdm
-
-    with without_bars():
-        list(tqdm(range(3), desc="Converting"))
-    assert capsys.readouterr().err == ""
-    list(tqdm(range(3), desc="Mine"))
-    assert "Mine" in capsys.readouterr().err

@@ -1,67 +1,18 @@
-"""The first requests to a server: is somebody there, may we ask, is the model known, and what does it tell of itself.
-
-Whatever shows that address, key or model name are wrong ends the run before the first case. A server that answers, but
-with an outage of its own (429, 5xx), is no wrong input: the run goes on, and cases that stay without a reply are
-INCOMPLETE.
-"""
-
-from __future__ import annotations
+"""What a server tells about itself: its version and flags, and the models that it offers."""
 
 import asyncio
 import json
 import math
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
 import httpx2
 import yaml
 
-from pytest_clinical_drift.errors import Failure, FailureCode, failure
-from pytest_clinical_drift.subjects.server_http import Address, ServerFault
+from pytest_clinical_drift.subjects.server_http import Address
 
-PATIENCE = 40.0
-"""Seconds for one answer, when the user set no timeout: enough for a small model to be loaded on demand."""
-_ATTEMPTS, _SILENT_ATTEMPTS = 8, 3
-_LONGEST_PAUSE = 10.0
-_SPEAK_AFTER = 3.0
-_INFO_PATIENCE = 3.0
-
-Say = Callable[[str], object]
-
-
-async def first_answer(
-    attempt: Callable[[], Awaitable[object]], *, place: str, patience: float, say: Say
-) -> ServerFault | None:
-    """Ask until there is an answer; returns the trouble of a server that is there, raises what shows there is none."""
-    silent = 0
-    last_cause: Failure | None = None
-    notice = f"waiting for the first answer of {place}, at most {patience:g} s"
-    for failures in range(1, _ATTEMPTS + 1):
-        # whoever sits in front of a silent terminal is told what for
-        alarm = asyncio.get_running_loop().call_later(_SPEAK_AFTER, say, notice)
-        try:
-            await attempt()
-            return None
-        except ServerFault as fault:
-            trouble = fault
-        finally:
-            alarm.cancel()
-        if trouble.cause.code is FailureCode.TOKEN_LIMIT:
-            return None  # it thought for longer than a greeting takes: it is there
-        silent += trouble.silent
-        if silent == _SILENT_ATTEMPTS:
-            trouble.cause = failure(FailureCode.KEEPS_SILENT, seconds=trouble.cause.values["seconds"], times=silent)
-        last = failures == _ATTEMPTS
-        if not trouble.again or trouble.misplaced or silent == _SILENT_ATTEMPTS or (last and trouble.status is None):
-            raise trouble
-        if last:
-            break
-        if trouble.cause != last_cause:
-            last_cause = trouble.cause
-            say(f"{place}: {last_cause}; asking again")
-        await asyncio.sleep(min(0.3 * failures if trouble.after is None else trouble.after, _LONGEST_PAUSE))
-    return trouble
+_PATIENCE = 3.0
 
 
 async def ask_about_itself(client: httpx2.AsyncClient, address: Address) -> dict[str, Any]:
@@ -85,7 +36,7 @@ async def served_models(client: httpx2.AsyncClient, address: Address) -> list[st
 async def _get(client: httpx2.AsyncClient, url: str) -> Any:
     """What stands at an address, or None; whatever goes wrong here must not stop a run."""
     try:
-        async with asyncio.timeout(_INFO_PATIENCE):
+        async with asyncio.timeout(_PATIENCE):
             response = await client.get(url)
         return json.loads(response.content) if response.status_code == 200 else None
     except (TimeoutError, httpx2.HTTPError, httpx2.StreamError, ValueError, RecursionError):
