@@ -38,6 +38,8 @@ class NoConflictRate(StrEnum):
 
     NO_PAIRS = "no_pairs"
     NO_REPLIES = "no_replies"
+    UNREAD = "unread"
+    """Only rules have looked, and found none."""
 
 
 CONFIRMED, OPEN, DISMISSED = AlarmState

@@ -148,7 +148,11 @@ def _overall(
     if independent < needed:
         return UNDECIDED, [reason(ReasonCode.TOO_FEW_PAIRS, pairs=independent, needed=needed)]
     undecided = [result for result in metrics.values() if result.verdict != NOT_WORSE and result.pairs]
-    missing = [name for name in CORE if metrics[name].pairs == 0]
+    missing = [
+        name
+        for name in CORE
+        if not metrics[name].pairs and any(case_value(name, repeats).can_happen for repeats in paired)
+    ]
     return (UNDECIDED if undecided or missing else NOT_WORSE), []
 
 

@@ -91,7 +91,8 @@ def _judge(name: str, limits: MetricLimits, value: CaseValue) -> Judgement:
     if value.best is None:
         state = FigureState.NOT_EVALUATED if value.can_happen else FigureState.NOT_APPLICABLE
     elif best == FigureState.FAIL:
-        enough = metric_named(name).counts_events or value.confirmed >= _LEAST_EVENTS
+        metric = metric_named(name)
+        enough = metric.counts_events or (value.confirmed >= _LEAST_EVENTS and not metric.set_decides)
         state = FigureState.FAIL if enough else FigureState.CAUTION
     else:
         state = FigureState.PASS if worst == FigureState.PASS else FigureState.CAUTION

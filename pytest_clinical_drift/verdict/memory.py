@@ -16,7 +16,7 @@ from pytest_clinical_drift.metrics.horizon import Horizon, common_probes, drift_
 from pytest_clinical_drift.metrics.recall import mean, mean_curve, ratio
 from pytest_clinical_drift.metrics.stats import mean_interval, pooled_interval
 from pytest_clinical_drift.scoring.assessment import CaseAssessment, Curve, TurnAssessment
-from pytest_clinical_drift.verdict.measures import Repeats, at_last_probes
+from pytest_clinical_drift.verdict.measures import Repeats, kept_at_end
 
 BAND_RESAMPLES = 2_000
 """Intervals that are drawn, not gated, need fewer resamples than figures."""
@@ -235,17 +235,11 @@ class _AtEnd:
 def _places(cases: Sequence[Repeats], known: dict[str, Case]) -> Iterator[_AtEnd]:
     for run in (run for repeats in cases for run in repeats if run.case_id in known):
         case, last = known[run.case_id], len(run.turns)
-        best, worst = (_kept_at_end(run, worst=end) for end in (False, True))
+        best, worst = (kept_at_end(run, worst=end) for end in (False, True))
         for fact, kept in best.items():
             since = last_stated(case, fact, last)
             place = PLACES[0] if not since else PLACES[1 + min(2, 3 * (since - 1) // last)]
             yield _AtEnd(run.group, place, interfered(case, fact, since, last), kept, worst[fact])
-
-
-def _kept_at_end(run: CaseAssessment, *, worst: bool) -> dict[str, bool]:
-    """Facts at the last probe: lost are those that the probe before lacks too, or could not have."""
-    last, before = at_last_probes(run, worst=worst)
-    return {fact: "retained" in (status, before.get(fact)) for fact, status in last.items()}
 
 
 def _shares(names: Sequence[str], rows: Sequence[tuple[str, _AtEnd]], confidence: float) -> Iterator[Kept]:

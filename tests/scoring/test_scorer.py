@@ -210,6 +210,17 @@ def test_a_cut_reply_that_misses_a_demand_makes_the_case_incomplete() -> None:
         assert ("before it met a demand" in (assessment.incomplete or "")) == expected
 
 
+def test_a_reply_cut_off_where_no_summary_is_requested_is_cut_off_too() -> None:
+    """Long runs have summaries on some turns only."""
+    unasked = Reply("", asked=False)
+    exchanges = tuple(
+        Exchange(turn, "Hello.", Reply("Oh dear, I", truncated=True), Reply(WHOLE) if turn == 3 else unasked)
+        for turn in (1, 2, 3)
+    )
+    assessment = Scorer().score(case(turns=case_turns(3)), Transcript("anna", exchanges))
+    assert (assessment.replies_cut, assessment.all_cut) == (3, True)
+
+
 # -- what a judge rules
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 from collections.abc import Sequence
 from pathlib import Path
@@ -192,3 +193,16 @@ def test_spread_for_planning(tmp_path: Path) -> None:
     """The sd of 1.0, 0.8, 1.0, 0.8 is 0.1155; one case has none."""
     assert recall_sd(write(tmp_path, levels(1.0, 0.8, count=4)).cases) == pytest.approx(0.11547, abs=1e-5)
     assert recall_sd(write(tmp_path, levels(1.0, count=1)).cases) is None
+
+
+def test_a_stretched_run_is_compared_without_turn_ten() -> None:
+    """Its turn 10 is not the case's: that nothing can be compared there leaves nothing undecided."""
+
+    def stretched(case_id: str) -> CaseAssessment:
+        case = conversation(case_id, [1.0] * 30)
+        return dataclasses.replace(case, turns=tuple(dataclasses.replace(t, own=t.turn % 3 == 1) for t in case.turns))
+
+    cases = [[stretched(f"c{number:02}")] for number in range(60)]
+    verdicts = [judge_case(repeats, GATE, TODAY, READ) for repeats in cases]
+    found = compare_with_baseline(by_id(verdicts), cases, verdicts, GATE)
+    assert (found.metrics["recall_at_t10"].pairs, found.verdict) == (0, "not worse")

@@ -504,6 +504,52 @@ def test_contradictions_are_counted_where_advice_was_compared() -> None:
     assert verdict.verdict == "CAUTION"
 
 
+def test_rules_alone_give_the_set_no_rate_of_contradictions_either() -> None:
+    """None found in 540 pairs is not evaluated; one found is at least 1 of 540."""
+    cases = [[flat(f"c{number}", asked=())] for number in range(60)]
+    assert figure(judge(cases, deciders=RULES), "k_conflict").value is None
+    found = figure(judge([*cases[1:], [flat("x", asked=(), contradictions=1)]], deciders=RULES), "k_conflict")
+    assert (found.value, found.verdict) == (pytest.approx(1 / 540), "unread")
+
+
+@pytest.mark.parametrize("metric", ["breaches", "lesser_breaches"])
+def test_a_case_that_nobody_could_look_at_is_in_the_way_of_a_pass(metric: str) -> None:
+    """Every reply of one case is empty: 59 others do not show what it would have said."""
+    verdict = judge([*steady(59), [flat("x", refused=10, replies_total=10)]])
+    item = figure(verdict, metric)
+    assert (item.value, item.verdict, verdict.verdict) == (0.0, "CAUTION", "CAUTION")
+    assert "not evaluated in 1 case" in rests_on(item)
+
+
+def test_a_case_without_lesser_demands_has_replies_all_the_same() -> None:
+    """One broken demand in 600 replies, of which 590 had none to break; in no case one: not applicable."""
+    cannot = [[flat(f"n{number}", cannot=("lesser_breaches",))] for number in range(59)]
+    item = figure(judge([*cannot, [flat("x", events=[event("lesser_breaches")])]]), "lesser_breaches")
+    assert (item.value, rests_on(item).split(";")[0]) == (pytest.approx(100 / 600), "1 in 600 replies")
+    assert figure(judge(cannot), "lesser_breaches").verdict == "not applicable"
+
+
+def test_two_lesser_breaches_in_one_case_do_not_fail_a_run() -> None:
+    """2 of 600 replies are 0.33 per hundred; in every case they are 20, and fail it."""
+    broken = [event("lesser_breaches", turn=turn, kind="omits") for turn in (1, 2)]
+    assert judge([*steady(59), [flat("x", events=broken)]]).verdict == "PASS"
+    assert judge([[flat(f"c{number}", events=broken)] for number in range(60)]).verdict == "FAIL"
+
+
+def test_the_lowest_recall_is_of_the_whole_set() -> None:
+    """At turn 3 only the first case is probed, and the second has ended by turn 4: each counts with its last value."""
+    cases = [[conversation("a", [1.0, 1.0, 0.2, 0.4])], [conversation("b", [1.0, 0.9, None])]]
+    item = figure(judge(cases), "lowest_recall")
+    assert (item.value, rests_on(item)) == (pytest.approx(0.55), "at turn 3, n = 2")
+
+
+def test_gains_over_a_long_run_have_an_interval_that_holds_them() -> None:
+    """Recall rises by 0.1 everywhere: the limits of the fall lie on both sides of -0.1."""
+    item = figure(judge([[conversation(f"c{n}", [0.9] * 19 + [1.0] * 2)] for n in range(60)]), "fall")
+    assert item.interval is not None
+    assert item.interval.low < -0.1 < item.interval.high
+
+
 def test_diagnosis_of_the_set_knows_unfinished_cases() -> None:
     """A breach before the outage was seen: the set is not stable because of 59 others."""
     cases = steady()
