@@ -100,15 +100,7 @@ def add_commands(commands: Commands) -> None:
     command.add_argument(
         "pytest", nargs="*", metavar="-- PYTEST OPTIONS", help="as for one run: --model SPEC and so on"
     )
-    command = commands.add("schema", _schema, "print the JSON Schema of study_c_results.json")
-    command = commands.add("power", _power, "the chance of catching a drop of recall with so many cases")
-    command.add_argument("--cases", type=int, required=True, metavar="N", help="cases of the set")
-    command.add_argument(
-        "--drop", type=float, required=True, metavar="D", help="drop of Recall@T10 to be caught, such as 0.1"
-    )
-    command.add_argument(
-        "--results", type=Path, metavar="FILE", help="take the spread between cases from these results"
-    )
+    commands.add("schema", _schema, "print the JSON Schema of study_c_results.json")
 
 
 def _start(options: argparse.Namespace) -> int:
@@ -205,24 +197,4 @@ def _schema(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.results.schema import shipped_schema
 
     sys.stdout.write(shipped_schema())
-    return 0
-
-
-def _power(options: argparse.Namespace) -> int:
-    from pytest_clinical_drift.metrics.paired import estimate_power
-    from pytest_clinical_drift.report.page import text_lines
-    from pytest_clinical_drift.results.files import load_baseline
-    from pytest_clinical_drift.verdict.baseline import by_id, recall_sd
-    from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
-
-    if options.cases < 2:
-        raise InputError(f"--cases must be at least 2, found {options.cases}")
-    if not 0 < options.drop <= 1:
-        raise InputError(f"--drop must lie between 0 and 1, found {options.drop:g}")
-    spread = None
-    if options.results:
-        spread = recall_sd(by_id(load_baseline(options.results, "--results").cases).values())
-    margin = load_thresholds(project_thresholds(Path.cwd())).baseline.margin
-    power = estimate_power(cases=options.cases, drop=options.drop, margin=margin, sd=spread)
-    say("\n".join(text_lines("power.txt.j2", "lines", power=power)))
     return 0

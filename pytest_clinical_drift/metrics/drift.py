@@ -1,7 +1,5 @@
 """How fast recall decays: ordinary least squares of recall on the turn number, or on the tokens of context."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """How long a memory lasts: recall at the end, the fall on the way, and the turn up to which a set's recall holds."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

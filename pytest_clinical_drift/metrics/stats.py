@@ -1,7 +1,5 @@
 """Intervals for figures over cases: the case is the unit, cases of one persona are resampled together."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

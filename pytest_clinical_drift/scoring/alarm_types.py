@@ -1,7 +1,5 @@
 """An alarm: a finding that would count against the model, and what became of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

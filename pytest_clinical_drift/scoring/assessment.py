@@ -5,8 +5,6 @@ model too. These are the values that travel: from worker to controller as JSON, 
 `study_c_results.json`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from pytest_clinical_drift.errors import Failure
@@ -149,13 +147,10 @@ class CaseAssessment:
     """Readings and questions put to the judge about this conversation, without audit and canaries."""
     unsure: tuple[tuple[str, int], ...] = ()
     """Why entries of readings became unsure, with how often."""
-    rules_against_judge: tuple[tuple[str, int], ...] = ()
-    """Facts by what rules and judge say of them, such as `absent/retained`."""
     alignment: float | None = None
     """Session goal alignment: cosine of the advice given with the target plan."""
     alignment_reason: str = ""
     """Why it was not evaluated; empty when it was."""
-    alignment_curve: Curve = ()
     incomplete: str | None = None
     """Why the subject could not be run to the end, in words; then no figure is gated."""
     failure: Failure | None = None

@@ -1,7 +1,5 @@
 """Lapses over the turns of a conversation, at both ends: hard stops, old values kept, facts stated wrongly."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_clinical_drift.cases.model import Case, facts_at

@@ -1,7 +1,5 @@
 """From rulings, and without a judge from findings, to alarms on replies, pairs, inventions and whole conversations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -3,9 +3,6 @@
 `--drift-baseline` gates the run by it; `clinical-drift compare` shows several runs, each against the first.
 """
 
-from __future__ import annotations
-
-import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -29,12 +26,6 @@ Earlier = Mapping[str, CaseVerdict]
 def by_id(cases: Iterable[CaseVerdict]) -> dict[str, CaseVerdict]:
     """The cases that were run to the end."""
     return {case.case_id: case for case in cases if case.verdict != Verdict.INCOMPLETE}
-
-
-def recall_sd(cases: Iterable[CaseVerdict]) -> float | None:
-    """Standard deviation of the cases' Recall@T10, for planning the next run; None below two cases."""
-    values = [value for case in cases if (value := case.best().get("recall_at_t10")) is not None]
-    return statistics.stdev(values) if len(values) > 1 else None
 
 
 @dataclass(frozen=True, slots=True)

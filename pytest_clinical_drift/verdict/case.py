@@ -1,7 +1,5 @@
 """One case: the verdict is the worst of its gated metrics, each at both ends."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Collection, Hashable, Iterable
 from dataclasses import replace

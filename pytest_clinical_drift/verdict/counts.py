@@ -1,10 +1,8 @@
 """What a verdict rests on, counted: severe failures with their limit, who settled the alarms, what nobody looked at."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import get_args
 
 from pytest_clinical_drift.cases.demands import GRADES, Care
@@ -13,7 +11,6 @@ from pytest_clinical_drift.judging.calibration import KindLimits
 from pytest_clinical_drift.metrics.stats import pooled_interval, proportion_interval
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.verdict.metric_table import SEVERE
-from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds
 
 _OUTRIGHT = ("breach", "fact", "conflict", "invented")
 """Groups of kinds behind severe failures that a judge may confirm."""
@@ -104,8 +101,6 @@ class EvidenceCounts:
     audit: Audit | None
     grades: tuple[GradeCount, ...] = ()
     """Broken demands by grade, the worst first; grades without one are left out."""
-    rules_against_judge: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Facts in summaries by what rules say of them, then by what the readings say; empty where nobody read."""
     judge_requests: int = 0
     """Readings and questions about the conversations, without audit and canaries."""
     care: CareCount | None = None
@@ -171,7 +166,6 @@ def count_evidence(
         false_breaches=_false_breaches(runs, limits),
         audit=audit_of(runs, confidence),
         grades=_grades(runs),
-        rules_against_judge=_against_judge(runs),
         judge_requests=sum(run.requests for run in runs),
         care=_care(runs, known),
         languages=tuple(sorted({case.language for case in known})),
@@ -196,22 +190,6 @@ def _grades(runs: Sequence[CaseAssessment]) -> tuple[GradeCount, ...]:
     )
     counts = (GradeCount(grade, seen[grade, "confirmed"], seen[grade, "open"]) for grade in GRADES)
     return tuple(count for count in counts if count.confirmed or count.open)
-
-
-def _against_judge(runs: Sequence[CaseAssessment]) -> dict[str, dict[str, int]]:
-    pairs: Counter[str] = Counter()
-    for run in runs:
-        pairs.update(dict(run.rules_against_judge))
-    table: dict[str, dict[str, int]] = {}
-    for pair, count in sorted(pairs.items()):
-        rule, _, answer = pair.partition("/")
-        table.setdefault(rule, {})[answer] = count
-    return table
-
-
-def ungated(thresholds: Thresholds) -> tuple[str, ...]:
-    """Metrics that the bundled gate holds a model to and these thresholds leave out."""
-    return tuple(name for name in load_thresholds().metrics if name not in thresholds.metrics)
 
 
 def _severe(run: CaseAssessment, state: AlarmState) -> bool:

@@ -3,8 +3,6 @@
 Rates are averaged over the repeats of a case, events are collected. `metric_table` says which metric uses what.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """Reasons as codes with their values. `report/` makes the sentences: one macro of `data/reasons.txt.j2` per code."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum

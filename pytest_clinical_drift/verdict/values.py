@@ -1,7 +1,5 @@
 """What a verdict is made of: figures against their limits, cases and the set. Values and codes, no sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -7,8 +7,6 @@ PASS       every gated metric lies inside its pass limit with its whole interval
 CAUTION    everything between
 """
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Sequence
 

@@ -23,7 +23,6 @@ from pytest_clinical_drift.verdict.baseline import (
     apply_baseline,
     by_id,
     compare_with_baseline,
-    recall_sd,
 )
 from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
@@ -187,12 +186,6 @@ def test_other_version_is_remarked(tmp_path: Path) -> None:
     assert check_comparable(tmp_path, baseline, MANIFEST) == ()
     (remark,) = check_comparable(tmp_path, baseline, {**MANIFEST, "versions": {"pytest-clinical-drift": "0.2.0"}})
     assert remark.values == {"before": "0.1.0", "now": "0.2.0"}
-
-
-def test_spread_for_planning(tmp_path: Path) -> None:
-    """The sd of 1.0, 0.8, 1.0, 0.8 is 0.1155; one case has none."""
-    assert recall_sd(write(tmp_path, levels(1.0, 0.8, count=4)).cases) == pytest.approx(0.11547, abs=1e-5)
-    assert recall_sd(write(tmp_path, levels(1.0, count=1)).cases) is None
 
 
 def test_a_stretched_run_is_compared_without_turn_ten() -> None:
