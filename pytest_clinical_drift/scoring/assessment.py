@@ -225,7 +225,3 @@ class CaseAssessment:
     def events_of(self, metric: str, *, worst: bool = False) -> tuple[Event, ...]:
         """What a metric counts: confirmed events, at the worse end open ones too."""
         return tuple(e for e in self.events if e.metric == metric and (worst or e.state == CONFIRMED))
-
-    @property
-    def hard_stops(self) -> tuple[Event, ...]:
-        return self.events_of("hard_stops")

@@ -40,7 +40,8 @@ def judge_case(
         verdict=_worst({*states, FigureState.CAUTION if suspicious else FigureState.PASS}),
         judgements=judgements,
         diagnosed=diagnose(judgements, judgements, thresholds),
-        unsettled=_is_unsettled(judgements, thresholds),
+        unsettled=severe_open(judgements, thresholds)
+        or any(i.verdict == FigureState.UNREAD and thresholds.unsettles(i.metric) for i in judgements),
     )
     lacking = any(i.verdict == FigureState.NOT_EVALUATED for i in judgements if i.metric in CORE)
     if incomplete(repeats) or (lacking and judged.verdict != Verdict.FAIL):
@@ -53,17 +54,10 @@ def judge_case(
     return judged
 
 
-def _is_unsettled(judgements: Iterable[Judgement], thresholds: Thresholds) -> bool:
-    """Whether something is open that would fail the case by itself, or a figure is unread."""
-    for item in judgements:
-        if not thresholds.unsettles(item.metric):
-            continue
-        fatal = item.metric in SEVERE and thresholds.metrics[item.metric].worst == "fail"
-        if item.verdict == FigureState.UNREAD:
-            return True
-        if fatal and any(event.state == AlarmState.OPEN for event in item.events):
-            return True
-    return False
+def severe_open(judgements: Iterable[Judgement], thresholds: Thresholds) -> bool:
+    """Whether something is open that would fail the case by itself."""
+    fatal = [i for i in judgements if i.metric in SEVERE and thresholds.metrics[i.metric].worst == "fail"]
+    return any(e.state == AlarmState.OPEN for i in fatal if thresholds.unsettles(i.metric) for e in i.events)
 
 
 def with_reader(item: Judgement, deciding: Collection[str]) -> Judgement:

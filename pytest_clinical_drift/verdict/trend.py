@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.metrics.drift import SlopeFit
 from pytest_clinical_drift.metrics.horizon import early_slope
-from pytest_clinical_drift.metrics.stats import Spread, repeat_spread
+from pytest_clinical_drift.metrics.stats import repeat_sd
 from pytest_clinical_drift.scoring.assessment import Curve
 from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.measures import Repeats
@@ -66,7 +66,8 @@ class RepeatFigures:
     """Variation between conversations of the same case under sampled decoding."""
 
     repeats: int
-    recall: Spread
+    recall_sd: float | None
+    """Of Recall@T10 between the repeats of one case; None where nothing was evaluated twice."""
     flaky: tuple[FlakyCase, ...]
 
 
@@ -82,5 +83,5 @@ def repeat_figures(
         verdicts = tuple(judge_case([run], thresholds, today, deciding).verdict for run in repeats)
         if len(set(verdicts)) > 1:
             flaky.append(FlakyCase(repeats[0].case_id, verdicts, recalled))
-    spread = repeat_spread([[value for value in recalled if value is not None] for recalled in recalls])
+    spread = repeat_sd([[value for value in recalled if value is not None] for recalled in recalls])
     return RepeatFigures(max(map(len, cases)), spread, tuple(flaky))

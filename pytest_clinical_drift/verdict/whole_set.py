@@ -11,7 +11,7 @@ import datetime
 from collections.abc import Sequence
 
 from pytest_clinical_drift.scoring.assessment import AlarmState
-from pytest_clinical_drift.verdict.case import count_findings, unsourced, with_reader
+from pytest_clinical_drift.verdict.case import count_findings, severe_open, unsourced, with_reader
 from pytest_clinical_drift.verdict.counts import audit_of
 from pytest_clinical_drift.verdict.diagnosis import diagnose
 from pytest_clinical_drift.verdict.measures import Repeats
@@ -140,20 +140,8 @@ def _unsettled(
     if inserted and confirmed < thresholds.judge.canaries * inserted - 1e-9:
         needed = thresholds.judge.canaries
         reasons.append(reason(ReasonCode.CANARIES_MISSED, confirmed=confirmed, inserted=inserted, needed=needed))
-    waiting = [
-        verdict
-        for verdict in verdicts
-        if any(
-            event.state == AlarmState.OPEN
-            for item in verdict.judgements
-            if item.metric in SEVERE
-            and thresholds.unsettles(item.metric)
-            and thresholds.metrics[item.metric].worst == "fail"
-            for event in item.events
-        )
-    ]
-    if waiting:
-        reasons.append(reason(ReasonCode.SEVERE_OPEN, cases=len(waiting)))
+    if waiting := sum(severe_open(verdict.judgements, thresholds) for verdict in verdicts):
+        reasons.append(reason(ReasonCode.SEVERE_OPEN, cases=waiting))
     unread = [i for i in judgements if i.verdict == FigureState.UNREAD and thresholds.unsettles(i.metric)]
     if unread:
         kinds = list(dict.fromkeys(k for i in unread for r in i.reasons for k in r.values.get("kinds", ())))

@@ -98,13 +98,13 @@ def test_markdown_renders_hostile_text_as_text(run: str, request: pytest.Fixture
 
 
 def test_markdown_states_alarms_judge_and_gaps(judged_run: Any) -> None:
-    """State of each severe alarm, the judge's limits in one line, the waiver, what is not gated."""
+    """State of each severe alarm, the judge's limits in one line, the waiver, what the thresholds leave out."""
     text = judged_run.markdown
     assert "- **confirmed** " in text
     assert "- **open** " in text
     assert text.index("- **confirmed** ") < text.index("- **open** ")
     assert "clears at least" in text
-    assert "not gated: k\\_conflict" in text
+    assert "gated all the same: k\\_conflict" in text
     assert "waived: bee-venom-betablocker-beekeeper until 2099-01-01" in text
 
 

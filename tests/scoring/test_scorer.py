@@ -328,7 +328,7 @@ def test_rules_confirm_nothing_in_a_german_summary() -> None:
         assert assessment.worst_curve == (0.0, 0.0)
         assert {(alarm.kind, alarm.state) for alarm in assessment.alarms} == {("lost", "open")}
         assert {alarm.finder for alarm in assessment.alarms} == {"not-english"}
-        assert assessment.hard_stops == ()
+        assert assessment.events_of("hard_stops") == ()
 
 
 def test_a_judge_reads_any_language() -> None:
