@@ -169,7 +169,8 @@ _POOLS: dict[Aggregation, Callable[[Metric, MetricLimits, Values, float], _Poole
 def _by_interval(metric: Metric, limits: MetricLimits, pooled: _Pooled, thresholds: Thresholds) -> Judgement:
     """FAIL by the better point estimate, PASS by the worse end's whole interval, else CAUTION."""
     (best, worst), (interval, decisive), rests_on = pooled
-    state, reasons = band_of(limits, best), (rests_on,)
+    state = band_of(limits, best)
+    reasons: Reasons = (rests_on,)
     if state != FigureState.FAIL and thresholds.set.decide_by == "point":
         state = FigureState.PASS if band_of(limits, worst) == FigureState.PASS else FigureState.CAUTION
     elif state != FigureState.FAIL:
