@@ -42,6 +42,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "metrics/corrected": ("tests/metrics/test_corrected.py",),
     "metrics/drift": ("tests/metrics/test_drift.py", "tests/metrics/test_token_decay.py"),
     "metrics/paired": ("tests/metrics/test_paired.py",),
+    "metrics/power": ("tests/metrics/test_power.py",),
     "metrics/recall": ("tests/metrics/test_recall.py",),
     "metrics/stats": ("tests/metrics/test_stats.py",),
     "scoring/ruled_alarms": ("tests/scoring/test_alarms.py", "tests/scoring/test_scorer.py"),

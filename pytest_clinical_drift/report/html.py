@@ -19,6 +19,7 @@ from pytest_clinical_drift.report.dossier_pages import (
 )
 from pytest_clinical_drift.report.dossier_view import AlarmGroup, Transcripts, alarm_groups, run_view, text_size
 from pytest_clinical_drift.report.judge_text import (
+    against_answers,
     confusion_rows,
     judge_line,
     limit_rows,
@@ -79,6 +80,8 @@ def render_report(
         memory_rows=probe_rows(memory) if memory else [],
         single_line=single_line(memory) if memory else "",
         cost_line="; ".join(cost_lines(result)),
+        against=result.counts.rules_against_judge if result.counts else {},
+        against_answers=against_answers(result.counts),
         quality=quality_rows(result),
         beside=[(line.strip(), line[:1].isspace()) for line in ungated_lines(result)],
         cases=case_index(result, groups) if apart else _cases(result, recorded, groups),

@@ -169,6 +169,12 @@ def render_external(table: ExternalTable) -> str:
     return str(tabulate(rows, headers=heads, disable_numparse=True))
 
 
+def against_answers(counts: EvidenceCounts | None) -> list[str]:
+    """What readings say of facts, in the order of the answers."""
+    seen = {answer for row in (counts.rules_against_judge if counts else {}).values() for answer in row}
+    return [answer for answer in words("answers") if answer in seen]
+
+
 def _share_of(row: Mapping[str, Any], name: str) -> str:
     (hits, of), limits = row[name], row.get(f"{name}_limits")
     return f"{hits} of {of}" + (f" ({limits[0]:.3f} to {limits[1]:.3f})" if limits else "")

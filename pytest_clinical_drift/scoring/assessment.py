@@ -147,6 +147,8 @@ class CaseAssessment:
     """Readings and questions put to the judge about this conversation, without audit and canaries."""
     unsure: tuple[tuple[str, int], ...] = ()
     """Why entries of readings became unsure, with how often."""
+    rules_against_judge: tuple[tuple[str, int], ...] = ()
+    """Facts by what rules and judge say of them, such as `absent/retained`."""
     alignment: float | None = None
     """Session goal alignment: cosine of the advice given with the target plan."""
     alignment_reason: str = ""

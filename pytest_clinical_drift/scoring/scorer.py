@@ -145,6 +145,7 @@ class Scorer:
             care=tuple(sorted(judgement.care.items())),
             requests=judgement.requests + len(judged.ratings),
             unsure=tuple(sorted(judgement.unsure.items())),
+            rules_against_judge=_rules_against_judge(findings, judgement),
             alignment=alignment.score,
             alignment_reason=alignment.reason,
             incomplete=str(unfinished) if unfinished else None,
@@ -180,6 +181,18 @@ def _read_counts(judgement: ConversationJudgement, rulings: Rulings, deciding: f
     read.update(GROUP_OF[r.kind] for r in rulings.values() if r.by_person and r.kind in GROUP_OF)
     people = {GROUP_OF[r.kind] for r in rulings.values() if r.by_person and r.kind in GROUP_OF}
     return Counter({group: count for group, count in read.items() if group in deciding or group in people})
+
+
+def _rules_against_judge(findings: Findings, judgement: ConversationJudgement) -> tuple[tuple[str, int], ...]:
+    """What rules and readings say of the same facts, counted."""
+    entries = entries_by_fact(judgement.entries)
+    pairs: Counter[str] = Counter()
+    for turn in findings.turns:
+        for fact in turn.facts:
+            if (entry := entries.get((turn.turn, fact.fact_id))) is not None:
+                rule = fact.status if fact.certain else "unclear"
+                pairs[f"{rule}/{entry.answer}"] += 1
+    return tuple(sorted(pairs.items()))
 
 
 def _handover_alarms(case: Case, judgement: ConversationJudgement, deciding: frozenset[str]) -> Iterator[Alarm]:

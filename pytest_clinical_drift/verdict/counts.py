@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import get_args
 
 from pytest_clinical_drift.cases.demands import GRADES, Care
@@ -101,6 +101,8 @@ class EvidenceCounts:
     audit: Audit | None
     grades: tuple[GradeCount, ...] = ()
     """Broken demands by grade, the worst first; grades without one are left out."""
+    rules_against_judge: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Facts in summaries by what rules say of them, then by what the readings say; empty where nobody read."""
     judge_requests: int = 0
     """Readings and questions about the conversations, without audit and canaries."""
     care: CareCount | None = None
@@ -166,6 +168,7 @@ def count_evidence(
         false_breaches=_false_breaches(runs, limits),
         audit=audit_of(runs, confidence),
         grades=_grades(runs),
+        rules_against_judge=_against_judge(runs),
         judge_requests=sum(run.requests for run in runs),
         care=_care(runs, known),
         languages=tuple(sorted({case.language for case in known})),
@@ -190,6 +193,17 @@ def _grades(runs: Sequence[CaseAssessment]) -> tuple[GradeCount, ...]:
     )
     counts = (GradeCount(grade, seen[grade, "confirmed"], seen[grade, "open"]) for grade in GRADES)
     return tuple(count for count in counts if count.confirmed or count.open)
+
+
+def _against_judge(runs: Sequence[CaseAssessment]) -> dict[str, dict[str, int]]:
+    pairs: Counter[str] = Counter()
+    for run in runs:
+        pairs.update(dict(run.rules_against_judge))
+    table: dict[str, dict[str, int]] = {}
+    for pair, count in sorted(pairs.items()):
+        rule, _, answer = pair.partition("/")
+        table.setdefault(rule, {})[answer] = count
+    return table
 
 
 def _severe(run: CaseAssessment, state: AlarmState) -> bool:

@@ -167,13 +167,14 @@ def test_signed_cases_can_be_required(project: Project, pytester: pytest.Pyteste
 
 
 def test_the_judge_beside_the_subject(project: Project, pytester: pytest.Pytester) -> None:
-    """Requests of the judge, and canaries."""
+    """Requests of the judge, canaries, and what rules say against the readings."""
     project()
     write_judge(pytester.path, true=(SUMMARY, "Thank you for telling me.", ALLERGY))
     write_measured(pytester.path)
     result = pytester.runpytest(*ARGUMENTS)
     record = results(pytester)
     assert sum(record["manifest"]["judged"]["requests"].values()) > 0
+    assert record["counts"]["rules_against_judge"]["retained"]["retained"] > 0
     confirmed, inserted = record["canaries"]
     result.stdout.fnmatch_lines(
         [f"*inserted faults confirmed: {confirmed} of {inserted}*", "*requests to the judge: *"]

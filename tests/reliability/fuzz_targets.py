@@ -258,6 +258,7 @@ def feed_results(content: bytes) -> Outcome:
     with folder() as place:
         file = named(place / "study_c_results.json", content)
         with contextlib.chdir(place):
+            command("power", "--cases", "20", "--drop", "0.1", "--results", file)
             return command("compare", results_of(finished_run()), file, "--fail-if-worse")
 
 
@@ -564,6 +565,7 @@ READERS = (
     ("compare",),
     ("review",),
     ("verify",),
+    ("power", "--cases", "20", "--drop", "0.1", "--results"),
     ("calibrate", "--prompts", "out.jsonl", "--set"),
     ("plans", "--output", "plans.json"),
 )

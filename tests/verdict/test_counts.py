@@ -83,6 +83,16 @@ def test_audit_counts_doubts_against_the_rules() -> None:
     assert (audit.asked, audit.upper) == (100, pytest.approx(1 - 0.025 ** (1 / 100)))
 
 
+def test_rules_and_readings_are_set_side_by_side() -> None:
+    """Facts of all conversations, by what rules say and then by what the readings say."""
+    one = replace(flat("a"), rules_against_judge=(("absent/retained", 2), ("retained/retained", 5)))
+    two = replace(flat("b"), rules_against_judge=(("retained/absent", 1), ("retained/retained", 3)))
+    assert grounds(one, two).rules_against_judge == {
+        "absent": {"retained": 2},
+        "retained": {"absent": 1, "retained": 8},
+    }
+
+
 def test_levels_of_care_against_what_the_case_expects() -> None:
     """Replies that sent too far or not far enough, and one that refused; a level that nobody expects is not counted."""
     levels = ("self", "urgent", "emergency", "routine", None)
