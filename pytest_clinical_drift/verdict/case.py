@@ -61,8 +61,14 @@ def severe_open(judgements: Iterable[Judgement], thresholds: Thresholds) -> bool
 
 
 def with_reader(item: Judgement, deciding: Collection[str]) -> Judgement:
-    """A figure that nobody who may decide has read keeps its value, if it has one, can fail, and cannot pass."""
-    unread = [group for group in metric_named(item.metric).reads if group not in deciding]
+    """A figure that nobody who may decide has read keeps its value, if it has one, can fail, and cannot pass.
+
+    A rate that only a judge can clear, K_Conflict, is then "at least" what the rules found.
+    """
+    metric = metric_named(item.metric)
+    unread = [group for group in metric.reads if group not in deciding]
+    if unread and metric.judge_only and not metric.counts_events and item.value is not None:
+        item = replace(item, at_least=True)
     never_sought = any(why.code is ReasonCode.NEEDS_JUDGE for why in item.reasons)
     if not unread or not (item.verdict in (FigureState.PASS, FigureState.CAUTION) or never_sought):
         return item

@@ -47,6 +47,8 @@ class ReasonCode(StrEnum):
     CASES_WOULD_SETTLE = "cases_would_settle"
     """cases: so many independent ones would bring the interval inside the limit."""
     TOO_CLOSE_TO_SETTLE = "too_close_to_settle"
+    BY_POINT = "by_point"
+    """Its point estimate is inside the limit, its interval is not."""
     CORRECTED = "corrected"
     """value, low, high: without the judge's error."""
 
@@ -57,6 +59,8 @@ class ReasonCode(StrEnum):
     """index, count: one shard has no verdict of its own."""
     SHARDS_MISSING = "shards_missing"
     """shards: what is missing of each, or why a folder cannot be used."""
+    PASSED_BY_POINT = "passed_by_point"
+    """metrics: their point estimates decided, as the thresholds ask for; no interval shows the PASS."""
     CASES_FAILED = "cases_failed"
     """failed, cases."""
     CASES_PAST_LIMIT = "cases_past_limit"

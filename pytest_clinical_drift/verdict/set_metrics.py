@@ -167,19 +167,20 @@ _POOLS: dict[Aggregation, Callable[[Metric, MetricLimits, Values, float], _Poole
 
 
 def _by_interval(metric: Metric, limits: MetricLimits, pooled: _Pooled, thresholds: Thresholds) -> Judgement:
-    """FAIL by the better point estimate, PASS by the worse end's whole interval, else CAUTION."""
+    """FAIL by the better point estimate, PASS by the worse end's whole interval, else CAUTION.
+
+    Where the project lets the point estimate decide, a PASS that the interval does not show says so.
+    """
     (best, worst), (interval, decisive), rests_on = pooled
     state = band_of(limits, best)
     reasons: Reasons = (rests_on,)
-    if state != FigureState.FAIL and thresholds.set.decide_by == "point":
-        state = FigureState.PASS if band_of(limits, worst) == FigureState.PASS else FigureState.CAUTION
-    elif state != FigureState.FAIL:
-        state = FigureState.CAUTION
+    if state != FigureState.FAIL:
         bad_end = worst if decisive is None else decisive.low if limits.direction == "higher" else decisive.high
-        if decisive is not None and limits.pass_limit.holds(bad_end) and decisive.high - decisive.low > 1e-12:
-            state = FigureState.PASS
-        elif decisive is not None:
-            reasons += cases_to_settle(worst, bad_end, limits, decisive)
+        shown = decisive is not None and limits.pass_limit.holds(bad_end) and decisive.high - decisive.low > 1e-12
+        by_point = not shown and thresholds.set.decide_by == "point" and band_of(limits, worst) == FigureState.PASS
+        state = FigureState.PASS if shown or by_point else FigureState.CAUTION
+        reasons += (reason(ReasonCode.BY_POINT),) if by_point else ()
+        reasons += () if shown or decisive is None else cases_to_settle(worst, bad_end, limits, decisive)
     return Judgement(metric.name, best, state, str(limits.pass_limit), reasons, interval, worst)
 
 

@@ -3,7 +3,7 @@
 FAIL       a case fails the run, too many cases are past a fail line, or a point estimate is past its fail line
 UNSETTLED  nothing failed, and something severe is open
 PASS       every gated metric lies inside its pass limit with its whole interval, at the worse end, and there are enough
-           independent cases
+           independent cases; with `decide_by: point` the point estimate is enough, and the verdict says so
 CAUTION    everything between
 """
 
@@ -119,9 +119,15 @@ def _decide(
     doubtful = (FigureState.CAUTION, FigureState.UNREAD, FigureState.NOT_EVALUATED)
     reasons += [_figure(item) for item in judgements if item.verdict in doubtful]
     verdict = Verdict.CAUTION if reasons else Verdict.PASS
+    reasons += _by_point(judgements) if verdict == Verdict.PASS else []
     if cautious := sum(item.verdict == Verdict.CAUTION for item in verdicts):
         reasons.append(reason(ReasonCode.CASES_AT_CAUTION, cases=cautious))
     return verdict, reasons
+
+
+def _by_point(judgements: Sequence[Judgement]) -> list[Reason]:
+    metrics = [i.metric for i in judgements if any(why.code is ReasonCode.BY_POINT for why in i.reasons)]
+    return [reason(ReasonCode.PASSED_BY_POINT, metrics=metrics)] if metrics else []
 
 
 def _figure(item: Judgement) -> Reason:

@@ -14,7 +14,7 @@ from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.metrics.corrected import corrected_rate
 from pytest_clinical_drift.metrics.stats import Interval, effective_trials
 from pytest_clinical_drift.report.headlines import run_headline
-from pytest_clinical_drift.report.reasons import reason_text, reason_texts, rests_on
+from pytest_clinical_drift.report.reasons import figure_sentence, reason_text, reason_texts, rests_on
 from pytest_clinical_drift.results.build import build_result
 from pytest_clinical_drift.results.models import Hashes, Manifest
 from pytest_clinical_drift.scoring.assessment import AuditCount, CaseAssessment
@@ -113,6 +113,29 @@ def test_point_inside_but_interval_outside_is_caution() -> None:
     assert figure(by_interval, "recall_at_t10").value == pytest.approx(0.8164, abs=1e-4)
     assert figure(by_interval, "recall_at_t10").verdict == "CAUTION"
     assert figure(by_point, "recall_at_t10").verdict == "PASS"
+    told = "inside the limit by its point estimate, not by its interval"
+    assert told in rests_on(figure(by_point, "recall_at_t10"))
+    assert told not in rests_on(figure(by_interval, "recall_at_t10"))
+
+
+def test_a_pass_by_point_estimate_says_so() -> None:
+    """Three flawless cases pass by their point estimates alone; sixty by their intervals, under the same rule."""
+    rule = gate(decide_by="point", min_cases=1)
+    few, enough = judge(steady(3), rule), judge(steady(), rule)
+    assert (few.verdict, enough.verdict) == ("PASS", "PASS")
+    assert headline(few) == "PASS (judge server:strong; no canaries; by point estimate, not interval)"
+    [named] = [text for text in reasons_of(few) if text.startswith("passed by point estimate, not by interval: ")]
+    assert {"Recall@T10", "slope β", "K_Conflict"} <= set(named.partition(": ")[2].split(", "))
+    assert headline(enough) == "PASS (judge server:strong; no canaries)"
+    assert judge(steady(3), gate(min_cases=1)).verdict == "CAUTION"
+
+
+def test_a_verdict_other_than_pass_is_not_by_point_estimate() -> None:
+    """One slip is CAUTION, whatever the figures beside it rest on."""
+    slip = flat("x", events=[event("hard_stop_slips", turn=3)])
+    verdict = judge([*steady(3), [slip]], gate(decide_by="point", min_cases=1))
+    assert verdict.verdict == "CAUTION"
+    assert headline(verdict) == "CAUTION (judge server:strong; no canaries)"
 
 
 def test_point_estimate_past_the_fail_line_fails() -> None:
@@ -509,7 +532,11 @@ def test_rules_alone_give_the_set_no_rate_of_contradictions_either() -> None:
     cases = [[flat(f"c{number}", asked=())] for number in range(60)]
     assert figure(judge(cases, deciders=RULES), "k_conflict").value is None
     found = figure(judge([*cases[1:], [flat("x", asked=(), contradictions=1)]], deciders=RULES), "k_conflict")
-    assert (found.value, found.verdict) == (pytest.approx(1 / 540), "unread")
+    assert (found.value, found.verdict, found.at_least) == (pytest.approx(1 / 540), "unread", True)
+    assert figure_sentence(found).startswith("K_Conflict at least 0.002 [")
+    read = figure(judge([*steady(59), [flat("x", contradictions=1)]]), "k_conflict")
+    assert (read.value, read.at_least) == (pytest.approx(1 / 540), False)
+    assert figure_sentence(read).startswith("K_Conflict 0.002 [")
 
 
 @pytest.mark.parametrize("metric", ["breaches", "lesser_breaches"])
