@@ -21,8 +21,9 @@ from benchmarks.judged_runs import judged_runs
 from benchmarks.releases import Array, Design
 from pytest_clinical_drift.metrics import bootstrap
 from pytest_clinical_drift.metrics.drift import steepest_slope
-from pytest_clinical_drift.metrics.paired import CLAIMS, case_sd, comparison_odds
+from pytest_clinical_drift.metrics.power import Comparison, case_sd, comparison_odds
 from pytest_clinical_drift.metrics.stats import Interval, mean_intervals, pooled_interval
+from pytest_clinical_drift.verdict.baseline import comparison_rules
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds
 
@@ -200,11 +201,12 @@ def against_baseline(runs: int, thresholds: Thresholds, goals: Goals) -> None:
     print("\nagainst a baseline, 60 cases")
     print(f"  a loss of exactly the margin ({margin:g}) called not worse: {let_through:.4f}   {mark}")
     after, before = draw_pair(np.random.default_rng([SEED, 302]), 60, runs, 0.0)
-    level = 1 - 2 * thresholds.baseline.alpha / CLAIMS
-    claims = intervals(after - before, design, worst=1, best=-1, confidence=level)
-    alarm = CLAIMS * np.mean([item.high < 0 for item in claims])
+    claims = comparison_rules(thresholds).claims
+    level = 1 - 2 * thresholds.baseline.alpha / claims
+    limits = intervals(after - before, design, worst=1, best=-1, confidence=level)
+    alarm = claims * np.mean([item.high < 0 for item in limits])
     mark = goals.check("false alarm", alarm <= 0.04)
-    print(f"  no loss, called worse by any of {CLAIMS} metrics: at most {alarm:.4f}   {mark}")
+    print(f"  no loss, called worse by any of {claims} metrics: at most {alarm:.4f}   {mark}")
     drop, few = 0.08, min(runs, 500)
     after, before = draw_pair(np.random.default_rng([SEED, 303]), 200, few, drop)
     correlation = float(np.mean([np.corrcoef(a, b)[0, 1] for a, b in zip(after.T, before.T, strict=True)]))
@@ -214,7 +216,7 @@ def against_baseline(runs: int, thresholds: Thresholds, goals: Goals) -> None:
     )
     old, new = case_sd(0.9), case_sd(0.9 - drop)
     error = (old**2 + new**2 - 2 * correlation * old * new) ** 0.5
-    odds = {n: comparison_odds(cases=n, drop=drop, margin=drop, error_sd=error, claims=1).worse for n in range(4, 400)}
+    odds = {n: comparison_odds(cases=n, drop=drop, error_sd=error, rules=Comparison(drop)).worse for n in range(4, 400)}
     expected = next(cases for cases, odd in odds.items() if odd >= 0.8)
     mark = goals.check("paired cases at most half", paired <= unpaired / 2 and abs(correlation - 0.6) < 0.03)
     print(f"  a drop of {drop} shown with power 0.8 at correlation {correlation:.2f}: {paired} paired cases, "

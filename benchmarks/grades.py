@@ -129,7 +129,10 @@ def main(runs: int) -> int:
         runs_of = [stage.assess(Judge(broken(stage, share, n), 1.0, 1.0, 0), read=False) for n in range(_WHOLE_RUNS)]
         got = [Counter(stage.verdict(run, policy) for run in runs_of) for policy in ("each-case", "set")]
         told = [", ".join(f"{verdict} {count}" for verdict, count in found.items()) for found in got]
-        goal = goals.check("flawless", got[0][Verdict.PASS] == _WHOLE_RUNS) if share == 0 else ""
+        # a model that the set lets pass, or warns of, must not fail by the few replies of one case
+        held = all(got[policy][Verdict.FAIL] == 0 for policy in (0, 1)) if share <= 0.1 else True
+        right = got[0][Verdict.PASS] == _WHOLE_RUNS if share == 0 else held and got[0] == got[1]
+        goal = goals.check(f"{share:.0%} of the lesser demands", right)
         print(f"  {share:>42.0%}{told[0]:>20}{told[1]:>14}   {goal}", flush=True)
     every = [found for case in stage.cases for found in points(case)]
     for grade in GRADES:

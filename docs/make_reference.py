@@ -62,7 +62,6 @@ RESULTS = {
     "judgements": "each gated metric of the set, see Judgement",
     "waivers": "waivers in force: case, reason, signed_by, expires",
     "limits": "the limits in force per metric: direction, pass, caution, worst, why",
-    "not_gated": "metrics of the bundled gate that these thresholds leave out",
     "gated_by_default": "metrics that the thresholds leave out and that are gated all the same",
     "alarms": "per kind: how many are confirmed, open, dismissed",
     "findings": "groups of alarms on one fact or demand on turns in a row, by state: all, and the severe ones",

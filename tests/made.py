@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pytest_clinical_drift.judging.labelled import GROUPS
-from pytest_clinical_drift.metrics.drift import fit_slope
+from pytest_clinical_drift.metrics.drift import fit_slope, fit_worst_slope
 from pytest_clinical_drift.metrics.recall import ratio
 from pytest_clinical_drift.scoring.assessment import (
     CONFIRMED,
@@ -76,7 +76,7 @@ def conversation(
         horizon=min(10, len(curve)),
         turns=turns,
         slope=fit_slope(curve[:SLOPE_TURNS]),
-        slope_worst=fit_slope(low[:SLOPE_TURNS]),
+        slope_worst=fit_worst_slope(curve[:SLOPE_TURNS], low[:SLOPE_TURNS]),
         slope_extended=None,
         conflict=ConflictFigures(pairs, contradictions, rate, reason, (), contradictions + suspected),
         alarms=tuple(alarms),

@@ -134,13 +134,37 @@ def test_power_takes_the_projects_margin(
     assert "A drop of 0.1 lies within the margin of 0.2" in printed
 
 
+def test_power_takes_the_projects_chance_of_error_and_number_of_cases(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A smaller alpha leaves fewer false alarms; below min_cases nothing is called not worse."""
+    monkeypatch.chdir(tmp_path)
+    alarms = []
+    for alpha in (0.2, 0.01):
+        gate = {"clinical_drift": {"extends": "bundled", "set": {"min_cases": 61}, "baseline": {"alpha": alpha}}}
+        (tmp_path / "thresholds.yaml").write_text(yaml.safe_dump(gate), encoding="utf-8")
+        assert main(["power", "--cases", "60", "--drop", "0.1"]) == 0
+        printed = capsys.readouterr().out
+        assert "With fewer than 61 cases (min_cases) no model is called not worse." in printed
+        alarms.append(float(printed.split("called worse in ")[1].split("%")[0]))
+    assert alarms[1] < alarms[0]
+
+
 def test_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     """The schema of the results file, as JSON."""
     assert main(["schema"]) == 0
     assert json.loads(capsys.readouterr().out)["properties"]["schema_version"]["const"] == 3
 
 
-@pytest.mark.parametrize("arguments", [["--cases", "1", "--drop", "0.1"], ["--cases", "10", "--drop", "2"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--cases", "1", "--drop", "0.1"],
+        ["--cases", "10", "--drop", "2"],
+        ["--drop", "0.1"],
+        ["--drop", "0.1", "--results", "missing"],
+    ],
+)
 def test_power_refuses_nonsense(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """Numbers out of range: one sentence, exit code 4."""
     assert main(["power", *arguments]) == 4

@@ -29,10 +29,9 @@ def test_small_project_passes_its_own_gate(tmp_path: Path) -> None:
     done = run(folder, "--model", "control:steady")
     assert done.returncode == 0, done.stdout
     assert f"gate: {folder / 'thresholds.yaml'}" in done.stdout
-    assert (
-        json.loads((folder / "results/control-steady/study_c_results.json").read_text(encoding="utf-8"))["verdict"]
-        == "PASS"
-    )
+    record = json.loads((folder / "results/control-steady/study_c_results.json").read_text(encoding="utf-8"))
+    assert record["headline"] == "PASS (instrument check; by point estimate, not interval)"
+    assert record["headline"] in done.stdout
 
 
 @pytest.mark.slow

@@ -102,12 +102,12 @@ def add_commands(commands: Commands) -> None:
     )
     command = commands.add("schema", _schema, "print the JSON Schema of study_c_results.json")
     command = commands.add("power", _power, "the chance of catching a drop of recall with so many cases")
-    command.add_argument("--cases", type=int, required=True, metavar="N", help="cases of the set")
+    command.add_argument("--cases", type=int, metavar="N", help="cases of the set; default: those of --results")
     command.add_argument(
         "--drop", type=float, required=True, metavar="D", help="drop of Recall@T10 to be caught, such as 0.1"
     )
     command.add_argument(
-        "--results", type=Path, metavar="FILE", help="take the spread between cases from these results"
+        "--results", type=Path, metavar="PATH", help="results file or folder: take the spread between cases from there"
     )
 
 
@@ -209,20 +209,26 @@ def _schema(options: argparse.Namespace) -> int:
 
 
 def _power(options: argparse.Namespace) -> int:
-    from pytest_clinical_drift.metrics.paired import estimate_power
+    from pytest_clinical_drift.metrics.power import estimate_power
     from pytest_clinical_drift.report.page import text_lines
     from pytest_clinical_drift.results.files import load_baseline
-    from pytest_clinical_drift.verdict.baseline import by_id, recall_sd
+    from pytest_clinical_drift.verdict.baseline import by_id, comparison_rules, recall_spread
     from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
 
-    if options.cases < 2:
-        raise InputError(f"--cases must be at least 2, found {options.cases}")
+    if options.cases is None and options.results is None:
+        raise InputError("power needs --cases N, or --results PATH to take the number of cases from")
+    cases, spread = options.cases, None
+    if options.results:
+        finished = by_id(load_baseline(options.results, "--results").cases)
+        spread = recall_spread(finished.values())
+        cases = len(finished) if cases is None else cases
+        if spread is None:
+            raise InputError(f"--results {options.results}: fewer than two cases have a Recall@T10")
+    if cases < 2:
+        raise InputError(f"--cases must be at least 2, found {cases}")
     if not 0 < options.drop <= 1:
         raise InputError(f"--drop must lie between 0 and 1, found {options.drop:g}")
-    spread = None
-    if options.results:
-        spread = recall_sd(by_id(load_baseline(options.results, "--results").cases).values())
-    margin = load_thresholds(project_thresholds(Path.cwd())).baseline.margin
-    power = estimate_power(cases=options.cases, drop=options.drop, margin=margin, sd=spread)
+    rules = comparison_rules(load_thresholds(project_thresholds(Path.cwd())))
+    power = estimate_power(cases=cases, drop=options.drop, rules=rules, baseline=spread)
     say("\n".join(text_lines("power.txt.j2", "lines", power=power)))
     return 0

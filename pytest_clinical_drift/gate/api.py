@@ -14,7 +14,7 @@ from pytest_clinical_drift.gate.deciders import deciders_of
 from pytest_clinical_drift.gate.manifest import make_manifest
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.gate.settings import Settings
-from pytest_clinical_drift.report.figures import value_text
+from pytest_clinical_drift.report.figures import judged_text
 from pytest_clinical_drift.report.headlines import run_headline
 from pytest_clinical_drift.report.words import label
 from pytest_clinical_drift.results.models import RunResult
@@ -40,7 +40,7 @@ class GateResult(RunResult):
 
 
 def _value(item: Judgement) -> str:
-    return "–" if item.value is None else value_text(item.metric, item.value, of_set=True)
+    return "–" if item.value is None else judged_text(item, of_set=True)
 
 
 def run_gate(

@@ -47,7 +47,6 @@ from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.scoring.lapses import cannot_happen
 from pytest_clinical_drift.subjects.base import RunStopped
 from pytest_clinical_drift.transcript import Transcript
-from pytest_clinical_drift.verdict.counts import ungated
 from pytest_clinical_drift.verdict.metric_table import EVENT_METRICS
 from pytest_clinical_drift.verdict.values import Deciders
 
@@ -139,7 +138,6 @@ class ActivePlugin(GroupsPlugin):
             run=self.run,
             source=sets.get(cases) or shown(cases),
             gate=limits.resolve() if limits else "the bundled thresholds",
-            missing=ungated(gate.thresholds),
             cannot=[m for m in EVENT_METRICS if all(m in cannot_happen(case) for case in gate.cases)],
             selection=self.selection,
             study=STUDY,

@@ -56,7 +56,6 @@ class Conversation:
             scorer.score(self.case, self.transcript, judged, self.deciding, own=known.scores),
             alignment=known.alignment,
             alignment_reason=known.alignment_reason,
-            alignment_curve=known.alignment_curve,
             replies_reused=known.replies_reused,
             notes=known.notes,
             requests=known.requests,

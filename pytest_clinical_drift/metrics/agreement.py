@@ -1,7 +1,5 @@
 """Agreement between two raters or between labels and answers; None where it is undefined."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple

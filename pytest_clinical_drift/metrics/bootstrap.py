@@ -16,8 +16,6 @@ that. What each is worth, as the share of 1,500 sets whose lower limit lies abov
     c = 6       0.062  0.054  0.031  0.019  0.025  0.019
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 

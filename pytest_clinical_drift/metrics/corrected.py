@@ -1,7 +1,5 @@
 """A rate corrected for the error of whoever counted it."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from statistics import NormalDist

@@ -1,7 +1,5 @@
 """How fast recall decays: ordinary least squares of recall on the turn number, or on the tokens of context."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -39,6 +37,16 @@ def _fit(points: Sequence[tuple[float, float]]) -> SlopeFit | None:
     intercept = mean - slope * middle
     residual = sum((value - intercept - slope * place) ** 2 for place, value in points)
     return SlopeFit(slope, intercept, 1 - residual / total, count)
+
+
+def fit_worst_slope(best: Sequence[float | None], worst: Sequence[float | None]) -> SlopeFit | None:
+    """The steepest fall between two curves: values after the mean turn pull the line down, those before it up.
+
+    So the worse ones count after it and the better ones before: whatever is dismissed later, it falls no faster.
+    """
+    turns = [turn for turn, value in enumerate(best) if value is not None]
+    middle = sum(turns) / len(turns) if turns else 0.0
+    return fit_slope([worst[turn] if turn > middle else value for turn, value in enumerate(best)])
 
 
 def compute_drift_slope(curve: Sequence[float | None]) -> float | None:

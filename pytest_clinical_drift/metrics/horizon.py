@@ -1,8 +1,6 @@
 """How long a memory lasts: recall at the end, the fall on the way, and the turn up to which a set's recall holds."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -10,40 +8,23 @@ import numpy as np
 
 from pytest_clinical_drift.metrics.bootstrap import RESAMPLES, Table
 from pytest_clinical_drift.metrics.drift import SlopeFit, fit_slope
-from pytest_clinical_drift.metrics.recall import mean, ratio
 from pytest_clinical_drift.metrics.stats import Interval, mean_intervals
 
 SLOPE_TURNS = 20
 """Turns to which the slope is fitted."""
 FEWEST_CASES = 17
 """Below this many independent cases even a set without a loss has a lower limit below 0.80: no interval is given."""
-_KEPT = ("retained", "partial")
 
 Curve = Sequence[float | None]
 """Recall by turn, index 0 is turn 1; None where the turn was not probed or not evaluated."""
 
 
-def recall_at_end(last: Mapping[str, str], before: Mapping[str, str]) -> float | None:
-    """Facts that are not lost / facts, at the last probe; higher is better; None without facts.
-
-    A fact is lost if neither the last probe nor the one before states it (retained or partial). Both map facts to their
-    status; a fact that the earlier probe could not have, because it was new, is judged by the last one alone.
-    """
-    kept = sum(status in _KEPT or before.get(fact) in _KEPT for fact, status in last.items())
-    return ratio(kept, len(last))
-
-
-def fall(curve: Curve, scheduled: Sequence[int]) -> float | None:
+def fall(first: Sequence[float], last: Sequence[float]) -> float | None:
     """Mean recall at the first two scheduled probes minus that at the last two; lower is better, negative is a gain.
 
-    None below four scheduled probes, or where one of the four has no value.
+    Both hold the recall of every scheduled probe, and may be of different ends. None below four probes.
     """
-    if len(scheduled) < 4:
-        return None
-    ends = [curve[turn - 1] if turn <= len(curve) else None for turn in (*scheduled[:2], *scheduled[-2:])]
-    if (first := _whole_mean(ends[:2])) is None or (last := _whole_mean(ends[2:])) is None:
-        return None
-    return first - last
+    return None if len(first) < 4 else (sum(first[:2]) - sum(last[-2:])) / 2
 
 
 def early_slope(curve: Curve) -> SlopeFit | None:
@@ -57,19 +38,6 @@ def carried(curve: Curve) -> list[float | None]:
     for value in curve:
         filled.append(value if value is not None or not filled else filled[-1])
     return filled
-
-
-def lowest_recall(curves: Sequence[Curve]) -> tuple[float, int] | None:
-    """The minimum of the set's mean curve, and the first turn that has it; higher is better; None without a value.
-
-    Mean at turn t = sum of the cases' recall at their last probe up to t / cases. A case that is not probed at t counts
-    with what it had last, so that the mean at a turn where one case was probed is not that case's. A case that has
-    ended no longer counts.
-    """
-    filled = [carried(curve) for curve in curves]
-    probed = {at for curve in curves for at, value in enumerate(curve) if value is not None}
-    means = [(mean(curve[at] for curve in filled if at < len(curve)), at + 1) for at in sorted(probed)]
-    return min(((value, turn) for value, turn in means if value is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +118,3 @@ def common_probes(curves: Sequence[Curve], scheduled: Sequence[Sequence[int]]) -
     ]
     rows = [[curve[turn - 1] for turn in whole] for curve in curves]
     return np.array(rows, dtype=float).reshape(len(curves), len(whole)), whole
-
-
-def _whole_mean(values: Sequence[float | None]) -> float | None:
-    return None if None in values else mean(values)

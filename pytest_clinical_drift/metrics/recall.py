@@ -1,7 +1,5 @@
 """Entity recall and its companions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 

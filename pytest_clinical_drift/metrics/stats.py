@@ -1,7 +1,5 @@
 """Intervals for figures over cases: the case is the unit, cases of one persona are resampled together."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -223,26 +221,9 @@ def _lower(events: float, trials: float, confidence: float) -> float:
     return float(betaincinv(events, trials - events + 1, (1 - confidence) / 2)) if events > _EQUAL else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """Variation of a figure within cases and between them, from repeats under sampled decoding."""
-
-    within_sd: float | None
+def repeat_sd(cases: Sequence[Sequence[float]]) -> float | None:
     """Standard deviation between repeats of one case, pooled over cases; None without a repeated case."""
-    between_sd: float | None
-    """Standard deviation of the cases' own level, repeats' scatter taken out; None below two cases."""
-
-
-def repeat_spread(cases: Sequence[Sequence[float]]) -> Spread:
-    """One-way analysis of variance over cases with at least two defined repeats."""
     repeated = [np.asarray(values) for values in cases if len(values) >= 2]
-    if not repeated:
-        return Spread(None, None)
-    sizes, means = (np.array([take(values) for values in repeated]) for take in (len, np.mean))
-    total, freedom = int(sizes.sum()), len(repeated) - 1
-    within = sum(float(((values - values.mean()) ** 2).sum()) for values in repeated) / (total - len(repeated))
-    if not freedom:
-        return Spread(within**0.5, None)
-    mean_square = float((sizes * (means - (sizes * means).sum() / total) ** 2).sum()) / freedom
-    typical = (total - float((sizes**2).sum()) / total) / freedom
-    return Spread(within**0.5, max(0.0, (mean_square - within) / typical) ** 0.5)
+    squares = sum(float(((values - values.mean()) ** 2).sum()) for values in repeated)
+    freedom = sum(len(values) - 1 for values in repeated)
+    return (squares / freedom) ** 0.5 if freedom else None

@@ -66,7 +66,7 @@ def figure_table(judgements: Sequence[Judgement], width: int, *, of_set: bool = 
             (
                 label(item.metric),
                 judged_text(item, of_set=of_set),
-                worse_text(item.metric, item.value, item.worst, of_set=of_set),
+                worse_text(item, of_set=of_set),
                 "" if moved else interval,
                 item.limit,
                 str(item.verdict),

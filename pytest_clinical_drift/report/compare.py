@@ -6,6 +6,7 @@ from tabulate import tabulate
 
 from pytest_clinical_drift.report.case_text import fill
 from pytest_clinical_drift.report.clean import inert, one_line
+from pytest_clinical_drift.report.figures import judged_text
 from pytest_clinical_drift.report.headlines import run_headline
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.report.memory import horizon_texts, scheduled_turns
@@ -108,7 +109,7 @@ def _judges(runs: Sequence[NamedRun]) -> list[tuple[str, str]]:
 
 def _figures(result: RunResult) -> tuple[str, ...]:
     interval = result.confidence_intervals.get("recall_at_t10")
-    rate, slope = result.knowledge_conflict_rate, result.drift_slope_critical
+    rate, slope = result.judgement("k_conflict"), result.drift_slope_critical
     memory, at_end = result.trend.memory if result.trend else None, result.judgement("recall_at_end")
     horizons = horizon_texts(memory) if memory else {"facts": "–", "hard_stops": "–"}
     severe, waiting = (_cases_with(result, state) for state in (AlarmState.CONFIRMED, AlarmState.OPEN))
@@ -123,7 +124,7 @@ def _figures(result: RunResult) -> tuple[str, ...]:
         horizons["facts"],
         horizons["hard_stops"],
         "–" if slope is None else number("drift_slope", slope),
-        f"{'–' if rate is None else format(rate, '.3f')} ({result.knowledge_conflict_pairs})",
+        f"{'–' if rate is None or rate.value is None else judged_text(rate)} ({result.knowledge_conflict_pairs})",
         f"{severe} ({waiting})",
         " / ".join(str(count) for count, _ in result.findings.values()) or "–",
         sparkline(list(_by_turn(result).values())),

@@ -11,19 +11,23 @@ from pytest_clinical_drift.verdict.values import Judgement
 
 def judged_text(item: Judgement, *, of_set: bool = False) -> str:
     """A judgement's value; the word for having none where it has none."""
-    return str(item.verdict) if item.value is None else value_text(item.metric, item.value, of_set=of_set)
+    return str(item.verdict) if item.value is None else _bounded(item, item.value, of_set)
 
 
-def value_text(metric: str, value: float, *, of_set: bool = False) -> str:
+def worse_text(item: Judgement, *, of_set: bool = False) -> str:
+    """The value with open alarms counted against the model; empty where it is the same."""
+    return "" if item.worst is None or item.worst == item.value else _bounded(item, item.worst, of_set)
+
+
+def _bounded(item: Judgement, value: float, of_set: bool) -> str:
+    return ("at least " if item.at_least else "") + _value_text(item.metric, value, of_set)
+
+
+def _value_text(metric: str, value: float, of_set: bool) -> str:
     """A metric's value: over the set events count cases, within a case they count facts or what else there is."""
     if not metric_named(metric).counts_events:
         return number(metric, value)
     return counted(value, "case" if of_set else words("metrics")[metric].get("unit", "fact"))
-
-
-def worse_text(metric: str, value: float | None, worst: float | None, *, of_set: bool = False) -> str:
-    """The value with open alarms counted against the model; empty where it is the same."""
-    return "" if worst is None or worst == value else value_text(metric, worst, of_set=of_set)
 
 
 def shared_reasons(judgements: Sequence[Judgement]) -> list[Reason]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from pytest_clinical_drift.judging.reviews import DECLARED
 from pytest_clinical_drift.report.clean import one_line
-from pytest_clinical_drift.report.figures import value_text, worse_text
+from pytest_clinical_drift.report.figures import judged_text, worse_text
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.reasons import reason_text, reason_texts, rests_on
 from pytest_clinical_drift.report.sentences import alarm_title, event_sentence, worst_first
@@ -41,7 +41,8 @@ def headline_rest(result: RunResult) -> str:
         count = f"{counted(result.to_read, 'open finding')}, {result.severe_to_read} severe"
         return f"({decided_by(result.deciders)}{without}): {count}"
     unread = result.unread if result.verdict == Verdict.FAIL else 0
-    return f"({decided_by(result.deciders, unread)}{without})"
+    by_point = any(why.code is ReasonCode.PASSED_BY_POINT for why in result.reasons) and result.verdict == Verdict.PASS
+    return f"({decided_by(result.deciders, unread)}{without}{'; by point estimate, not interval' if by_point else ''})"
 
 
 def decided_by(deciders: Deciders, unread: int = 0) -> str:
@@ -123,8 +124,8 @@ def _figure(item: Judgement, verdict: Verdict, stops: Collection[tuple[str | Non
             events = [e for e in events if (e.fact, e.turn) not in stops]
         return "; ".join(event_sentence(replace(event, quote=event.around or event.quote)) for event in events)
     detail = f" ({rests_on(item)})" if item.reasons else ""
-    worse = worse_text(item.metric, item.value, item.worst)
-    both = f"{value_text(item.metric, item.value)}{f', {worse} with open alarms' if worse else ''}"
+    worse = worse_text(item)
+    both = f"{judged_text(item)}{f', {worse} with open alarms' if worse else ''}"
     return f"{label(item.metric)} {both} against {item.limit}{detail}"
 
 

@@ -22,7 +22,9 @@ def memory_lines(result: RunResult) -> list[str]:
     memory = result.trend.memory if result.trend else None
     if memory is None:
         return []
-    return text_lines(_TEMPLATE, "lines", memory=memory, long=memory.turns > SLOPE_TURNS, horizon=horizon_texts(memory))
+    return text_lines(
+        _TEMPLATE, "lines", result=result, memory=memory, long=memory.turns > SLOPE_TURNS, horizon=horizon_texts(memory)
+    )
 
 
 def horizon_texts(memory: Memory) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pytest_clinical_drift.report.figures import value_text
+from pytest_clinical_drift.report.figures import judged_text, worse_text
 from pytest_clinical_drift.report.page import environment
 from pytest_clinical_drift.report.words import counted, label
 from pytest_clinical_drift.verdict.metric_table import metric_named
@@ -38,6 +38,6 @@ def figure_sentence(item: Judgement) -> str:
         open_alarms = f", {item.worst:g} with open alarms" if both else ""
         return f"{label(item.metric)} in {counted(item.value, 'case')}{open_alarms}"
     interval = f" [{item.interval.low:.3f}, {item.interval.high:.3f}]" if item.interval else ""
-    worse = f", {value_text(item.metric, item.worst)} with open alarms" if both and item.worst is not None else ""
-    shown = f"{value_text(item.metric, item.value)}{worse}{interval}"
+    worse = f", {worse_text(item)} with open alarms" if both else ""
+    shown = f"{judged_text(item)}{worse}{interval}"
     return f"{label(item.metric)} {shown} against {item.limit} ({rests_on(item)})"

@@ -18,7 +18,7 @@ from pytest_clinical_drift.scoring.assessment import AlarmKind, AlarmState, Case
 from pytest_clinical_drift.scoring.sanity import sanity_band
 from pytest_clinical_drift.verdict.baseline import BaselineComparison
 from pytest_clinical_drift.verdict.case import count_findings
-from pytest_clinical_drift.verdict.counts import count_evidence, ungated
+from pytest_clinical_drift.verdict.counts import count_evidence
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.measures import Repeats
 from pytest_clinical_drift.verdict.quality import attribute_figures
@@ -74,7 +74,6 @@ def build_result(
         judgements=verdict.judgements,
         confidence_intervals={item.metric: item.interval for item in verdict.judgements if item.interval is not None},
         limits={name: _limits(limits) for name, limits in thresholds.metrics.items()},
-        not_gated=ungated(thresholds),
         gated_by_default=tuple(thresholds.implied_metrics),
         waivers=tuple(waiver for waiver in verdict.waivers if waiver.case in {case.id for case in case_set}),
         alarms=_alarm_counts(runs),

@@ -240,8 +240,6 @@ class RunResult(Record):
     confidence_intervals: Mapping[str, Interval] = Field(default_factory=dict)
     limits: Mapping[str, LimitRecord] = Field(default_factory=dict)
     """The gate that decided."""
-    not_gated: tuple[str, ...] = ()
-    """Metrics of the bundled gate that the thresholds leave out."""
     gated_by_default: tuple[str, ...] = ()
     """Metrics that the thresholds leave out and that are gated all the same."""
     waivers: tuple[Waiver, ...] = ()

@@ -1,7 +1,5 @@
 """An alarm: a finding that would count against the model, and what became of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -38,6 +36,8 @@ class NoConflictRate(StrEnum):
 
     NO_PAIRS = "no_pairs"
     NO_REPLIES = "no_replies"
+    UNREAD = "unread"
+    """Only rules have looked, and found none."""
 
 
 CONFIRMED, OPEN, DISMISSED = AlarmState

@@ -1,7 +1,5 @@
 """Session goal alignment: how close the advice of a conversation stays to the target plan, as cosine of embeddings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -83,12 +81,10 @@ def _is_cached(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """How close the replies of one conversation are to its plan; None where there was nothing to compare."""
+    """How close the replies of one conversation are to its plan."""
 
     score: float | None = None
-    """Cosine of all advice, joined, with the plan: the continuity score."""
-    curve: tuple[float | None, ...] = ()
-    """Cosine of each turn's advice with the plan; None for a turn without advice."""
+    """Cosine of all advice, joined, with the plan: the continuity score; None where there was nothing to compare."""
     reason: str = ""
     """Why the score is undefined; empty when it is defined."""
 
@@ -100,42 +96,28 @@ def calculate_alignment_score(actions: str, target_plan: str | None, embedder: E
     """
     if not actions.strip() or not (target_plan or "").strip():
         return None
-    return _cosines(embedder or SentenceEmbedder(), [actions], target_plan or "")[0]
+    chunks = [_chunks(text) for text in (target_plan or "", actions)]
+    rows = np.asarray((embedder or SentenceEmbedder()).embed([*chunks[0], *chunks[1]]), dtype=np.float64)
+    weights = np.array([len(chunk.split()) for group in chunks for chunk in group], dtype=np.float64)
+    split = len(chunks[0])
+    plan, advice = (
+        np.average(rows[part], axis=0, weights=weights[part]) for part in (slice(split), slice(split, None))
+    )
+    lengths = np.linalg.norm(plan) * np.linalg.norm(advice)
+    return float(np.clip(plan @ advice / lengths, -1.0, 1.0)) if lengths > 0 else None
 
 
 def align(replies: Sequence[str | None], target_plan: str | None, embedder: Embedder | None = None) -> Alignment:
-    """Alignment of a conversation: over all advice, and turn by turn, in one batch."""
-    nothing: tuple[float | None, ...] = (None,) * len(replies)
+    """Alignment of a conversation: of each reply the advising sentences, each once."""
     if not (target_plan or "").strip():
-        return Alignment(None, nothing, NO_PLAN)
-    # of each reply the advising sentences, each once
-    actions = [" ".join(dict.fromkeys(item.quote for item in advice_of(reply))) if reply else "" for reply in replies]
-    spoken = [text for text in actions if text]
-    if not spoken:
-        return Alignment(None, nothing, NO_ADVICE)
+        return Alignment(reason=NO_PLAN)
+    actions = [quote for reply in replies if reply for quote in dict.fromkeys(item.quote for item in advice_of(reply))]
+    if not actions:
+        return Alignment(reason=NO_ADVICE)
     try:
-        whole, *turns = _cosines(embedder or SentenceEmbedder(), [" ".join(spoken), *spoken], target_plan or "")
+        return Alignment(calculate_alignment_score(" ".join(actions), target_plan, embedder))
     except MissingDependency as error:
-        return Alignment(None, nothing, str(error))
-    values = iter(turns)
-    return Alignment(whole, tuple(next(values) if text else None for text in actions))
-
-
-def _cosines(embedder: Embedder, texts: Sequence[str], plan: str) -> list[float | None]:
-    """Cosine of each text with the plan; None where an embedding is zero."""
-    chunks = [_chunks(text) for text in (plan, *texts)]
-    rows = np.asarray(embedder.embed([chunk for group in chunks for chunk in group]), dtype=np.float64)
-    vectors = []
-    start = 0
-    for group in chunks:
-        weights = np.array([len(chunk.split()) for chunk in group], dtype=np.float64)
-        vectors.append(np.average(rows[start : start + len(group)], axis=0, weights=weights))
-        start += len(group)
-    wanted, norm = vectors[0], np.linalg.norm
-    return [
-        float(np.clip(wanted @ vector / lengths, -1.0, 1.0)) if (lengths := norm(wanted) * norm(vector)) > 0 else None
-        for vector in vectors[1:]
-    ]
+        return Alignment(reason=str(error))
 
 
 def _chunks(text: str) -> list[str]:

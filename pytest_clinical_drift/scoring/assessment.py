@@ -5,8 +5,6 @@ model too. These are the values that travel: from worker to controller as JSON, 
 `study_c_results.json`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from pytest_clinical_drift.errors import Failure
@@ -155,7 +153,6 @@ class CaseAssessment:
     """Session goal alignment: cosine of the advice given with the target plan."""
     alignment_reason: str = ""
     """Why it was not evaluated; empty when it was."""
-    alignment_curve: Curve = ()
     incomplete: str | None = None
     """Why the subject could not be run to the end, in words; then no figure is gated."""
     failure: Failure | None = None
@@ -230,7 +227,3 @@ class CaseAssessment:
     def events_of(self, metric: str, *, worst: bool = False) -> tuple[Event, ...]:
         """What a metric counts: confirmed events, at the worse end open ones too."""
         return tuple(e for e in self.events if e.metric == metric and (worst or e.state == CONFIRMED))
-
-    @property
-    def hard_stops(self) -> tuple[Event, ...]:
-        return self.events_of("hard_stops")

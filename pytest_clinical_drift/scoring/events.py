@@ -1,7 +1,5 @@
 """Alarms as the gated metrics count them, and the words that a headline shows of a contradicted fact."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What each summary says of each fact once everybody was heard, and the alarm on it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 

@@ -1,10 +1,9 @@
 """Lapses over the turns of a conversation, at both ends: hard stops, old values kept, facts stated wrongly."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_clinical_drift.cases.model import Case, facts_at
+from pytest_clinical_drift.cases.timeline import demands_at
 from pytest_clinical_drift.judging.material import forbidden_at
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, OPEN, AlarmKind, Event, SettledFact, TurnAssessment
 
@@ -40,13 +39,14 @@ def cannot_happen(case: Case) -> tuple[str, ...]:
     """Metrics of what no conversation on this case can show: then no count of them is a merit."""
     states = [state for turn in case.turns for state in facts_at(case, turn.turn)]
     deadly = any(state.fact.hard_stop for state in states)
-    demands = any(turn.expect.must or turn.expect.must_not or forbidden_at(case, turn.turn) for turn in case.turns)
+    severe = {demand.severe for turn in case.turns for demand in demands_at(case, turn.turn)}
     possible = {
         "hard_stops": deadly,
         "hard_stop_slips": deadly,
         "stale_facts": any(state.superseded for state in states),
         "contradicted_facts": any(not state.fact.hard_stop for state in states),
-        "breaches": demands,
+        "breaches": True in severe or any(forbidden_at(case, turn.turn) for turn in case.turns),
+        "lesser_breaches": False in severe,
     }
     return tuple(metric for metric, can in possible.items() if not can)
 

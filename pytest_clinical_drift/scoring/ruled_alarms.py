@@ -1,7 +1,5 @@
 """From rulings, and without a judge from findings, to alarms on replies, pairs, inventions and whole conversations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -133,10 +131,13 @@ def judged_pairs(
     )  # fmt: skip
     sure = sum(c.adjacent for c in contradictions)
     open_ones = sum(a.state == OPEN and (a.earlier_turn, a.turn) in pairs for a in alarms)
-    rate = ratio(sure, len(pairs))
-    recorded_without = any(not e.reply.recorded for e in exchanges)
-    missing = NoConflictRate.NO_REPLIES if recorded_without else NoConflictRate.NO_PAIRS
-    reason = missing if rate is None else None
+    heard = "conflict" in deciding or sure or open_ones  # that rules find nothing is no rate of 0
+    rate, reason = (ratio(sure, len(pairs)) if heard else None), None
+    if not pairs:
+        recorded_without = any(not e.reply.recorded for e in exchanges)
+        reason = NoConflictRate.NO_REPLIES if recorded_without else NoConflictRate.NO_PAIRS
+    elif rate is None:
+        reason = NoConflictRate.UNREAD
     return ConflictFigures(len(pairs), sure, rate, reason, contradictions, sure + open_ones), alarms
 
 

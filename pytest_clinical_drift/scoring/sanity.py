@@ -4,8 +4,6 @@ A subject that echoes the intake cannot forget it, one that says nothing cannot 
 silence scores at all, the matcher or the case set is broken, and no figure of the run means anything.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """From a transcript, what the rules found and what was ruled on it to an assessment."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +19,7 @@ from pytest_clinical_drift.judging.opinions import State
 from pytest_clinical_drift.judging.pdsqi import pdsqi_scores
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.session import JudgedConversation
-from pytest_clinical_drift.metrics.drift import fit_slope
+from pytest_clinical_drift.metrics.drift import fit_slope, fit_worst_slope
 from pytest_clinical_drift.metrics.recall import f1, ratio, recall, strict_recall
 from pytest_clinical_drift.scoring.alignment import Alignment, Embedder, align
 from pytest_clinical_drift.scoring.assessment import (
@@ -55,6 +53,8 @@ from pytest_clinical_drift.scoring.ruled_alarms import (
 )
 from pytest_clinical_drift.scoring.single import score_single
 from pytest_clinical_drift.transcript import Exchange, Transcript
+
+_ENDS = ("recall", "recall_worst")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class Scorer:
             horizon=case.horizon,
             turns=turns,
             slope=fit_slope([turn.recall for turn in turns][:SLOPE_TURNS]),
-            slope_worst=fit_slope([turn.recall_worst for turn in turns][:SLOPE_TURNS]),
+            slope_worst=fit_worst_slope(*([getattr(t, end) for t in turns[:SLOPE_TURNS]] for end in _ENDS)),
             slope_extended=fit_slope([turn.extended.recall for turn in turns][:SLOPE_TURNS]),
             conflict=conflict,
             alarms=(*fact_alarms, *handover, *replies, *conflicts, *others),
@@ -148,7 +148,6 @@ class Scorer:
             rules_against_judge=_rules_against_judge(findings, judgement),
             alignment=alignment.score,
             alignment_reason=alignment.reason,
-            alignment_curve=alignment.curve,
             incomplete=str(unfinished) if unfinished else None,
             failure=unfinished,
             generation_seconds=_total([reply.seconds for reply in texts]),
@@ -248,13 +247,14 @@ def score_turn(
     read: TurnFindings, facts: Sequence[SettledFact], exchange: Exchange | None = None, *, own: bool = True
 ) -> TurnAssessment:
     """The figures of one turn; a turn whose summary could not be had keeps its place, with nothing evaluated."""
+    texts = (("dialogue", exchange.reply), ("summary", exchange.summary)) if exchange else ()
+    cut = tuple(name for name, reply in texts if reply.truncated)
     if read.entities is None:
         nothing = EntityScores(None, None, None, None)
         probed = exchange is None or exchange.summary.asked
-        return TurnAssessment(read.turn, (), None, None, nothing, nothing, probed=probed, own=own)
+        return TurnAssessment(read.turn, (), None, None, nothing, nothing, truncated=cut, probed=probed, own=own)
     best, worst = ([counted_status(fact, worst=end) for fact in facts] for end in (False, True))
     scored = read.entities
-    texts = (("dialogue", exchange.reply), ("summary", exchange.summary)) if exchange else ()
     critical = _entity_scores(recall(best), scored.matching_critical, scored)
     # the critical facts and the background entities of the intake together
     kept = ["retained"] * scored.background_stated + ["absent"] * (scored.background - scored.background_stated)
@@ -270,7 +270,7 @@ def score_turn(
         strict_worst=strict_recall(worst),
         hallucinated=scored.hallucinated,
         cleaned=exchange.cleaned if exchange else False,
-        truncated=tuple(name for name, reply in texts if reply.truncated),
+        truncated=cut,
         prompt_tokens=exchange.summary.usage.prompt_tokens if exchange else None,
         own=own,
     )

@@ -1,7 +1,5 @@
 """The same transcript in one message: its summary is scored like any other and enters no other figure."""
 
-from __future__ import annotations
-
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.evidence.findings import find_facts
 from pytest_clinical_drift.judging.procedure import SingleJudgement

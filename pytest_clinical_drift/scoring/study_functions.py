@@ -1,7 +1,5 @@
 """The original study's functions, under their names: for scripts and notebooks that score without pytest."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise

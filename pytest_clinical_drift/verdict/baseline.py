@@ -3,14 +3,13 @@
 `--drift-baseline` gates the run by it; `clinical-drift compare` shows several runs, each against the first.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_clinical_drift.metrics.drift import steepest_slope
 from pytest_clinical_drift.metrics.paired import NOT_WORSE, UNDECIDED, WORSE, PairedResult, compare_paired
+from pytest_clinical_drift.metrics.power import Comparison, Spread
 from pytest_clinical_drift.verdict.measures import Repeats
 from pytest_clinical_drift.verdict.metric_table import CORE, METRICS, case_value
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
@@ -31,10 +30,17 @@ def by_id(cases: Iterable[CaseVerdict]) -> dict[str, CaseVerdict]:
     return {case.case_id: case for case in cases if case.verdict != Verdict.INCOMPLETE}
 
 
-def recall_sd(cases: Iterable[CaseVerdict]) -> float | None:
-    """Standard deviation of the cases' Recall@T10, for planning the next run; None below two cases."""
+def recall_spread(cases: Iterable[CaseVerdict]) -> Spread | None:
+    """Recall@T10 over these cases, for planning the next run; None below two cases."""
     values = [value for case in cases if (value := case.best().get("recall_at_t10")) is not None]
-    return statistics.stdev(values) if len(values) > 1 else None
+    return Spread(statistics.fmean(values), statistics.stdev(values)) if len(values) > 1 else None
+
+
+def comparison_rules(thresholds: Thresholds) -> Comparison:
+    """The rules by which recall is compared; each compared metric that may fail a run is a claim."""
+    rules, limits = thresholds.baseline, thresholds.metrics
+    claims = sum(name in _COMPARED and limits[name].worst == "fail" for name in limits)
+    return Comparison(rules.margin, rules.alpha, claims, thresholds.set.min_cases)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +137,7 @@ def _paired(name: str, rows: Sequence[tuple[float, float, str]], span: float, th
         [group for _, _, group in rows],
         margin=margins.get(name, rules.margin),
         alpha=rules.alpha,
-        claims=sum(metric in _COMPARED and limits[metric].worst == "fail" for metric in limits),
+        claims=comparison_rules(thresholds).claims,
         span=span,
         higher_is_better=limits[name].direction == "higher",
     )
@@ -148,7 +154,11 @@ def _overall(
     if independent < needed:
         return UNDECIDED, [reason(ReasonCode.TOO_FEW_PAIRS, pairs=independent, needed=needed)]
     undecided = [result for result in metrics.values() if result.verdict != NOT_WORSE and result.pairs]
-    missing = [name for name in CORE if metrics[name].pairs == 0]
+    missing = [
+        name
+        for name in CORE
+        if not metrics[name].pairs and any(case_value(name, repeats).can_happen for repeats in paired)
+    ]
     return (UNDECIDED if undecided or missing else NOT_WORSE), []
 
 

@@ -1,7 +1,5 @@
 """One case: the verdict is the worst of its gated metrics, each at both ends."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Collection, Hashable, Iterable
 from dataclasses import replace
@@ -42,7 +40,8 @@ def judge_case(
         verdict=_worst({*states, FigureState.CAUTION if suspicious else FigureState.PASS}),
         judgements=judgements,
         diagnosed=diagnose(judgements, judgements, thresholds),
-        unsettled=_is_unsettled(judgements, thresholds),
+        unsettled=severe_open(judgements, thresholds)
+        or any(i.verdict == FigureState.UNREAD and thresholds.unsettles(i.metric) for i in judgements),
     )
     lacking = any(i.verdict == FigureState.NOT_EVALUATED for i in judgements if i.metric in CORE)
     if incomplete(repeats) or (lacking and judged.verdict != Verdict.FAIL):
@@ -55,22 +54,21 @@ def judge_case(
     return judged
 
 
-def _is_unsettled(judgements: Iterable[Judgement], thresholds: Thresholds) -> bool:
-    """Whether something is open that would fail the case by itself, or a figure is unread."""
-    for item in judgements:
-        if not thresholds.unsettles(item.metric):
-            continue
-        fatal = item.metric in SEVERE and thresholds.metrics[item.metric].worst == "fail"
-        if item.verdict == FigureState.UNREAD:
-            return True
-        if fatal and any(event.state == AlarmState.OPEN for event in item.events):
-            return True
-    return False
+def severe_open(judgements: Iterable[Judgement], thresholds: Thresholds) -> bool:
+    """Whether something is open that would fail the case by itself."""
+    fatal = [i for i in judgements if i.metric in SEVERE and thresholds.metrics[i.metric].worst == "fail"]
+    return any(e.state == AlarmState.OPEN for i in fatal if thresholds.unsettles(i.metric) for e in i.events)
 
 
 def with_reader(item: Judgement, deciding: Collection[str]) -> Judgement:
-    """A figure that nobody who may decide has read keeps its value, if it has one, can fail, and cannot pass."""
-    unread = [group for group in metric_named(item.metric).reads if group not in deciding]
+    """A figure that nobody who may decide has read keeps its value, if it has one, can fail, and cannot pass.
+
+    A rate that only a judge can clear, K_Conflict, is then "at least" what the rules found.
+    """
+    metric = metric_named(item.metric)
+    unread = [group for group in metric.reads if group not in deciding]
+    if unread and metric.judge_only and not metric.counts_events and item.value is not None:
+        item = replace(item, at_least=True)
     never_sought = any(why.code is ReasonCode.NEEDS_JUDGE for why in item.reasons)
     if not unread or not (item.verdict in (FigureState.PASS, FigureState.CAUTION) or never_sought):
         return item
@@ -91,7 +89,8 @@ def _judge(name: str, limits: MetricLimits, value: CaseValue) -> Judgement:
     if value.best is None:
         state = FigureState.NOT_EVALUATED if value.can_happen else FigureState.NOT_APPLICABLE
     elif best == FigureState.FAIL:
-        enough = metric_named(name).counts_events or value.confirmed >= _LEAST_EVENTS
+        metric = metric_named(name)
+        enough = metric.counts_events or (value.confirmed >= _LEAST_EVENTS and not metric.set_decides)
         state = FigureState.FAIL if enough else FigureState.CAUTION
     else:
         state = FigureState.PASS if worst == FigureState.PASS else FigureState.CAUTION

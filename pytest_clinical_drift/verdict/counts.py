@@ -1,7 +1,5 @@
 """What a verdict rests on, counted: severe failures with their limit, who settled the alarms, what nobody looked at."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +11,6 @@ from pytest_clinical_drift.judging.calibration import KindLimits
 from pytest_clinical_drift.metrics.stats import pooled_interval, proportion_interval
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.verdict.metric_table import SEVERE
-from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds
 
 _OUTRIGHT = ("breach", "fact", "conflict", "invented")
 """Groups of kinds behind severe failures that a judge may confirm."""
@@ -207,11 +204,6 @@ def _against_judge(runs: Sequence[CaseAssessment]) -> dict[str, dict[str, int]]:
         rule, _, answer = pair.partition("/")
         table.setdefault(rule, {})[answer] = count
     return table
-
-
-def ungated(thresholds: Thresholds) -> tuple[str, ...]:
-    """Metrics that the bundled gate holds a model to and these thresholds leave out."""
-    return tuple(name for name in load_thresholds().metrics if name not in thresholds.metrics)
 
 
 def _severe(run: CaseAssessment, state: AlarmState) -> bool:

@@ -1,7 +1,5 @@
 """Why recall is low, if it is: forgetting, or contradiction; or what else is wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from pytest_clinical_drift.scoring.assessment import AlarmKind, AlarmState

@@ -1,11 +1,9 @@
 """The bands of a metric: PASS, CAUTION and FAIL, closed and without gaps."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
 
@@ -88,7 +86,7 @@ class MetricLimits(Table):
     """In force although the file leaves it out."""
 
     @model_validator(mode="after")
-    def _bands_touch(self) -> MetricLimits:
+    def _bands_touch(self) -> Self:
         best, worst = self.pass_limit, self.caution_limit
         crossed = best.value < worst.value if self.direction == "higher" else best.value > worst.value
         gap_at_limit = best.value == worst.value and "=" in best.comparison and "=" not in worst.comparison

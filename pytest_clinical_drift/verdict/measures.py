@@ -3,8 +3,6 @@
 Rates are averaged over the repeats of a case, events are collected. `metric_table` says which metric uses what.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -86,35 +84,34 @@ def at_end(repeats: Repeats) -> CaseValue:
     """Recall at the last probe, where a fact counts as lost only if it is lost at the probe before as well."""
 
     def read(run: CaseAssessment, *, worst: bool) -> float | None:
-        return horizon.recall_at_end(*at_last_probes(run, worst=worst))
+        kept = kept_at_end(run, worst=worst).values()
+        return ratio(sum(kept), len(kept))
 
     ends = mean(read(run, worst=False) for run in repeats), mean(read(run, worst=True) for run in repeats)
-    return _of_ends(ends, repeats, sum(map(_lost_at_end, repeats)))
+    lost = sum(not kept for run in repeats for kept in kept_at_end(run, worst=False).values())
+    return _of_ends(ends, repeats, lost)
 
 
-def _lost_at_end(run: CaseAssessment) -> int:
-    """Facts lost or wrong at the last probe, and at the one before unless they were new."""
-    last, before = at_last_probes(run, worst=False)
-    return sum("retained" not in (status, before.get(fact)) for fact, status in last.items())
-
-
-def at_last_probes(run: CaseAssessment, *, worst: bool) -> tuple[dict[str, str], dict[str, str]]:
-    """What the last probe says of each fact, and the probe before it, at an end."""
+def kept_at_end(run: CaseAssessment, *, worst: bool) -> dict[str, bool]:
+    """Facts of the last probe: lost are those that the probe before lacks too, or could not have because it is new."""
     probed = [
-        {fact.fact_id: "retained" if fact.counts(worst=worst) is None else "absent" for fact in turn.findings}
+        {fact.fact_id: fact.counts(worst=worst) is None for fact in turn.findings}
         for turn in run.turns
         if turn.findings
     ]
     before, last = ({}, {}, *probed)[-2:]
-    return last, before
+    return {fact: kept or before.get(fact, False) for fact, kept in last.items()}
 
 
 def fall(repeats: Repeats) -> CaseValue:
     """Mean recall of the first two scheduled probes minus that of the last two, of runs beyond the slope's turns."""
 
     def read(run: CaseAssessment, *, worst: bool) -> float | None:
-        curve = run.worst_curve if worst else run.recall_curve
-        return horizon.fall(curve, run.scheduled_probes) if len(run.turns) > SLOPE_TURNS else None
+        probes = [turn for turn in run.turns if turn.scheduled and turn.recall is not None]
+        best = [turn.recall or 0.0 for turn in probes]
+        # an open loss at the first probes would make the fall smaller: it counts at the last ones alone
+        last = [turn.recall_worst or 0.0 for turn in probes] if worst else best
+        return horizon.fall(best, last) if len(run.turns) > SLOPE_TURNS else None
 
     if all(len(run.turns) <= SLOPE_TURNS for run in repeats):
         return CaseValue(None, None, (reason(ReasonCode.SHORT_RUN, turns=SLOPE_TURNS),), can_happen=False)
@@ -123,10 +120,10 @@ def fall(repeats: Repeats) -> CaseValue:
 
 
 def per_hundred_replies(metric: str) -> Measure:
-    """Events of a metric per hundred replies; a single case fails only by two confirmed ones."""
+    """Events of a metric per hundred replies."""
 
     def measure(repeats: Repeats) -> CaseValue:
-        replies = sum(len(run.turns) for run in repeats)
+        replies = own_replies(repeats)
         events = [event for run in repeats for event in run.events_of(metric, worst=True)]
         confirmed = sum(event.state == AlarmState.CONFIRMED for event in events)
         if not replies:
@@ -138,18 +135,23 @@ def per_hundred_replies(metric: str) -> Measure:
     return measure
 
 
+def own_replies(repeats: Repeats) -> int:
+    """Replies to turns of the case: interludes demand nothing, and would thin out a rate."""
+    return sum(turn.own for run in repeats for turn in run.turns)
+
+
 def set_only(repeats: Repeats) -> CaseValue:
     """A figure that only the whole set has."""
     return nothing(ReasonCode.NO_FACT_EVALUATED)
 
 
 def slope(repeats: Repeats) -> CaseValue:
-    """The slope of the recall curve; at the worse end the lower of two, since an early loss flattens the curve."""
+    """The slope of the recall curve."""
 
     def read(run: CaseAssessment, *, worst: bool) -> float | None:
-        slopes = [fit.slope for fit in (run.slope, run.slope_worst if worst else None) if fit is not None]
+        fit = run.slope_worst if worst else run.slope
         # nothing stated, nothing to lose
-        return min(slopes) if slopes and any(run.recall_curve[:SLOPE_TURNS]) else None
+        return fit.slope if fit is not None and any(run.recall_curve[:SLOPE_TURNS]) else None
 
     ends = mean(read(run, worst=False) for run in repeats), mean(read(run, worst=True) for run in repeats)
     return _of_ends(ends, repeats, sum(_lapses(run, from_turn=1) for run in repeats))

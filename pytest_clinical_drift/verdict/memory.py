@@ -3,20 +3,17 @@
 Shown beside the verdict. The gated figures of the same conversations are those of `metric_table`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.timeline import interfered, last_stated
-from pytest_clinical_drift.metrics.drift import token_decay_rate
 from pytest_clinical_drift.metrics.horizon import Horizon, common_probes, drift_horizon
 from pytest_clinical_drift.metrics.recall import mean, mean_curve, ratio
 from pytest_clinical_drift.metrics.stats import mean_interval, pooled_interval
 from pytest_clinical_drift.scoring.assessment import CaseAssessment, Curve, TurnAssessment
-from pytest_clinical_drift.verdict.measures import Repeats, at_last_probes
+from pytest_clinical_drift.verdict.measures import Repeats, kept_at_end
 
 BAND_RESAMPLES = 2_000
 """Intervals that are drawn, not gated, need fewer resamples than figures."""
@@ -105,9 +102,6 @@ class Memory:
     hard_stop_horizon: Horizon | None
     """Of hard stops alone, over the cases that have one from the start."""
     hard_stop_horizon_worst: Horizon | None
-    slope_per_1000_tokens: float | None
-    """Change of recall per 1,000 prompt tokens to the end, mean of the cases whose tokens were counted."""
-    slope_cases: int
     by_place: tuple[Kept, ...]
     """By where a fact was last stated: the intake, or a third of the conversation."""
     by_interference: tuple[Kept, ...]
@@ -121,7 +115,6 @@ def memory_of(cases: Sequence[Repeats], case_set: Iterable[Case], *, limit: floa
     if not cases:
         return None
     lengths = [len(run.turns) for repeats in cases for run in repeats]
-    slopes = [mean(_token_slope(run) for run in repeats) for repeats in cases]
     known = {case.id: case for case in case_set}
     places = list(_places(cases, known))
 
@@ -137,8 +130,6 @@ def memory_of(cases: Sequence[Repeats], case_set: Iterable[Case], *, limit: floa
         horizon_worst=horizon(lambda turn: turn.recall_worst),
         hard_stop_horizon=horizon(lambda turn: _hard_stops(turn, worst=False), hard=True),
         hard_stop_horizon_worst=horizon(lambda turn: _hard_stops(turn, worst=True), hard=True),
-        slope_per_1000_tokens=mean(slopes),
-        slope_cases=sum(slope is not None for slope in slopes),
         by_place=tuple(_shares(PLACES, [(row.place, row) for row in places], confidence)),
         by_interference=tuple(
             _shares(
@@ -216,11 +207,6 @@ def _probes(cases: Sequence[Repeats], confidence: float) -> Iterator[ProbedTurn]
         )
 
 
-def _token_slope(run: CaseAssessment) -> float | None:
-    scheduled = scheduled_curve(run, lambda turn: turn.recall)
-    return token_decay_rate(scheduled, [turn.prompt_tokens for turn in run.turns])
-
-
 @dataclass(frozen=True, slots=True)
 class _AtEnd:
     """One fact at the last probe."""
@@ -235,17 +221,11 @@ class _AtEnd:
 def _places(cases: Sequence[Repeats], known: dict[str, Case]) -> Iterator[_AtEnd]:
     for run in (run for repeats in cases for run in repeats if run.case_id in known):
         case, last = known[run.case_id], len(run.turns)
-        best, worst = (_kept_at_end(run, worst=end) for end in (False, True))
+        best, worst = (kept_at_end(run, worst=end) for end in (False, True))
         for fact, kept in best.items():
             since = last_stated(case, fact, last)
             place = PLACES[0] if not since else PLACES[1 + min(2, 3 * (since - 1) // last)]
             yield _AtEnd(run.group, place, interfered(case, fact, since, last), kept, worst[fact])
-
-
-def _kept_at_end(run: CaseAssessment, *, worst: bool) -> dict[str, bool]:
-    """Facts at the last probe: lost are those that the probe before lacks too, or could not have."""
-    last, before = at_last_probes(run, worst=worst)
-    return {fact: "retained" in (status, before.get(fact)) for fact, status in last.items()}
 
 
 def _shares(names: Sequence[str], rows: Sequence[tuple[str, _AtEnd]], confidence: float) -> Iterator[Kept]:

@@ -1,7 +1,5 @@
 """PDSQI-9 over a set: the mean of each attribute at turn 10 and at the end, and how far the two wordings agree."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

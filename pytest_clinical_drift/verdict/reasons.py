@@ -1,7 +1,5 @@
 """Reasons as codes with their values. `report/` makes the sentences: one macro of `data/reasons.txt.j2` per code."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -21,7 +19,6 @@ class ReasonCode(StrEnum):
     REPLIES_NOT_RECORDED = "replies_not_recorded"
     NO_ADVICE_PAIR = "no_advice_pair"
     NO_PAIR_COMPARED = "no_pair_compared"
-    NO_PAIR_IN_SET = "no_pair_in_set"
     NO_SUMMARY_STATES_FACT = "no_summary_states_fact"
     NO_SUMMARY_STATES_CHANGE = "no_summary_states_change"
     RECALL_ZERO_THROUGHOUT = "recall_zero_throughout"
@@ -37,7 +34,7 @@ class ReasonCode(StrEnum):
 
     # -- what a figure rests on
     PER_REPLIES = "per_replies"
-    """events, replies."""
+    """events, replies, missing (cases in which nobody could look)."""
     LOWEST_AT = "lowest_at"
     """turn, cases."""
     PAIRS = "pairs"
@@ -45,10 +42,13 @@ class ReasonCode(StrEnum):
     CASES_MEASURED = "cases_measured"
     """cases."""
     CASES_WITH_EVENT = "cases_with_event"
-    """happened, cases, restricted (not every case can show it), upper (limit of the true rate), open, waived."""
+    """happened, cases, restricted (not every case can show it), upper (limit of the true rate), open, waived,
+    missing (cases in which it could have happened and nobody could look)."""
     CASES_WOULD_SETTLE = "cases_would_settle"
     """cases: so many independent ones would bring the interval inside the limit."""
     TOO_CLOSE_TO_SETTLE = "too_close_to_settle"
+    BY_POINT = "by_point"
+    """Its point estimate is inside the limit, its interval is not."""
     CORRECTED = "corrected"
     """value, low, high: without the judge's error."""
 
@@ -59,6 +59,8 @@ class ReasonCode(StrEnum):
     """index, count: one shard has no verdict of its own."""
     SHARDS_MISSING = "shards_missing"
     """shards: what is missing of each, or why a folder cannot be used."""
+    PASSED_BY_POINT = "passed_by_point"
+    """metrics: their point estimates decided, as the thresholds ask for; no interval shows the PASS."""
     CASES_FAILED = "cases_failed"
     """failed, cases."""
     CASES_PAST_LIMIT = "cases_past_limit"

@@ -1,20 +1,19 @@
 """A gated metric over the whole set: both ends, their intervals, and what the judge's own error makes of it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from pytest_clinical_drift.metrics.corrected import CorrectedRate, Counted, corrected_rate
 from pytest_clinical_drift.metrics.drift import steepest_slope
-from pytest_clinical_drift.metrics.horizon import carried, lowest_recall
-from pytest_clinical_drift.metrics.recall import mean, mean_curve, ratio
+from pytest_clinical_drift.metrics.horizon import carried
+from pytest_clinical_drift.metrics.recall import mean_curve
 from pytest_clinical_drift.metrics.stats import Interval, effective_trials, mean_interval, pooled_interval
-from pytest_clinical_drift.scoring.assessment import AlarmState, SettledFact
+from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.verdict.limits import MetricLimits
-from pytest_clinical_drift.verdict.measures import CaseValue, Repeats, pooled_conflict, unheard
-from pytest_clinical_drift.verdict.metric_table import Aggregation, Metric, case_value, metric_named
+from pytest_clinical_drift.verdict.measures import CaseValue, Repeats, own_replies, pooled_conflict
+from pytest_clinical_drift.verdict.metric_table import Aggregation, Metric, case_value, metric_named, was_read
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
 from pytest_clinical_drift.verdict.states import FigureState
 from pytest_clinical_drift.verdict.thresholds import Thresholds
@@ -23,19 +22,16 @@ from pytest_clinical_drift.verdict.values import Deciders, Judgement, band_of
 _HOPELESS = 20
 """A set would have to grow by more than this factor: then no number is given."""
 Reasons = tuple[Reason, ...]
+Values = Sequence[tuple[CaseValue, Repeats]]
+"""A metric on each finished case."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Set:
-    """What every metric is judged on."""
+class _Pooled(NamedTuple):
+    """A rate of the set; the better end first, then the worse one, on which a PASS rests."""
 
-    complete: Sequence[Repeats]
-    thresholds: Thresholds
-    waived: set[str]
-
-    @property
-    def confidence(self) -> float:
-        return self.thresholds.set.confidence
+    rates: tuple[float, float]
+    intervals: tuple[Interval | None, Interval | None]
+    rests_on: Reason
 
 
 def judge_over(
@@ -47,180 +43,145 @@ def judge_over(
     deciders: Deciders,
 ) -> Judgement:
     """A metric over the whole set, decided by its intervals or its point estimates."""
-    metric, whole = metric_named(name), _Set(complete, thresholds, waived)
-    judged = _JUDGES[metric.aggregation](metric, limits, whole)
-    return _with_correction(judged, metric, limits, whole, deciders)
+    metric = metric_named(name)
+    values = [(case_value(name, repeats), repeats) for repeats in complete]
+    if metric.counts_events:
+        return _judge_events(metric, limits, values, thresholds, waived)
+    pooled = _POOLS[metric.aggregation](metric, limits, values, thresholds.set.confidence)
+    if pooled is None:
+        return _unmeasured(metric, limits, values)
+    judged = _by_interval(metric, limits, pooled, thresholds)
+    if judged.verdict == FigureState.PASS and metric.aggregation is Aggregation.PER_REPLIES and _missing(values):
+        judged = replace(judged, verdict=FigureState.CAUTION)
+    return _with_correction(judged, metric, limits, complete, thresholds.set.confidence, deciders)
 
 
-def _judge_mean(metric: Metric, limits: MetricLimits, whole: _Set) -> Judgement:
-    values = [(case_value(metric.name, repeats), repeats[0].group) for repeats in whole.complete]
-    groups = [group for value, group in values if value.best is not None]
-    ends = (
-        [value.best for value, _ in values if value.best is not None],
-        [value.worst for value, _ in values if value.worst is not None],
-    )
+def _unmeasured(metric: Metric, limits: MetricLimits, values: Values) -> Judgement:
+    """Of no case is there a value; one in which it cannot happen gives the reason only if it can in none."""
+    first = max((value for value, _ in values), key=lambda value: value.can_happen, default=None)
+    reasons = first.reasons if first else (reason(ReasonCode.NO_CASE_FINISHED),)
+    state = FigureState.NOT_APPLICABLE if first and not first.can_happen else FigureState.NOT_EVALUATED
+    return Judgement(metric.name, None, state, str(limits.pass_limit), reasons)
+
+
+def _missing(values: Values) -> int:
+    """Cases in which it could have been seen and nobody could look; without two pieces of advice there is nothing."""
+    unseen = [value for value, _ in values if value.best is None and value.can_happen]
+    return sum(value.reasons[0].code is not ReasonCode.NO_PAIR_COMPARED for value in unseen)
+
+
+# -- rates
+
+
+def _mean(metric: Metric, limits: MetricLimits, values: Values, confidence: float) -> _Pooled | None:
+    """Of the cases' values."""
+    known = [(v.best, v.worst, repeats) for v, repeats in values if v.best is not None and v.worst is not None]
+    if not known:
+        return None
+    ends, groups = ([row[0] for row in known], [row[1] for row in known]), [row[2][0].group for row in known]
     # the range of a project's own figure is not known: as far as it was seen to go, 0 to 1 at least
-    worst, best = min(0.0, *ends[1], 0.0), max(1.0, *ends[0], 1.0)
-    if limits.direction == "lower":
-        worst, best = best, worst
+    low, high = metric.possible[:2] if metric.possible else (min(0.0, *ends[1]), max(1.0, *ends[0]))
     if metric.name == "drift_slope":
-        worst = min((steepest_slope(repeats[0].horizon) for repeats in whole.complete), default=0.0)
-        best = -worst
-    intervals = [mean_interval(end, groups, confidence=whole.confidence, worst=worst, best=best) for end in ends]
-    if values and not groups and not any(value.can_happen for value, _ in values):
-        return Judgement(
-            metric.name, None, FigureState.NOT_APPLICABLE, str(limits.pass_limit), _why_not(values)
-        )  # fmt: skip
-    means = mean(ends[0]), mean(ends[1])
-    rests_on = (reason(ReasonCode.CASES_MEASURED, cases=len(groups)),) if groups else _why_not(values)
-    return _by_interval(metric, limits, means, (intervals[0], intervals[1]), rests_on, whole.thresholds)
+        low = min(steepest_slope(repeats[0].horizon) for _, repeats in values)
+        high = -low
+    worst, best = (low, high) if limits.direction == "higher" else (high, low)
+    one, two = (mean_interval(end, groups, confidence=confidence, worst=worst, best=best) for end in ends)
+    rates = sum(ends[0]) / len(known), sum(ends[1]) / len(known)
+    return _Pooled(rates, (one, two), reason(ReasonCode.CASES_MEASURED, cases=len(known)))
 
 
-def _why_not(values: Sequence[tuple[CaseValue, object]]) -> Reasons:
-    """Why nothing was measured in any case; one in which it cannot happen tells only if it can in none."""
-    ordered = sorted((value for value, _ in values), key=lambda value: not value.can_happen)
-    return ordered[0].reasons if ordered else (reason(ReasonCode.NO_CASE_FINISHED),)
+def _pairs(metric: Metric, limits: MetricLimits, values: Values, confidence: float) -> _Pooled | None:
+    """All contradictions over all pairs; that rules alone found none is no rate of 0."""
+    rows = [(*pooled_conflict([repeats]), repeats[0].group) for _, repeats in values]
+    found, pairs = sum(row[1] for row in rows), sum(row[2] for row in rows)
+    if not pairs or not (found or any(was_read(metric, repeats) for _, repeats in values)):
+        return None
+    rests_on = reason(ReasonCode.PAIRS, contradictions=sum(row[0] for row in rows), pairs=pairs)
+    return _of_counts(rows, 1, confidence, rests_on)
 
 
-def _judge_pairs(metric: Metric, limits: MetricLimits, whole: _Set) -> Judgement:
-    confirmed, worst, pairs = pooled_conflict(whole.complete)
-    per_case = [pooled_conflict([repeats]) for repeats in whole.complete]
-    trials, groups = [row[2] for row in per_case], [repeats[0].group for repeats in whole.complete]
-    intervals = [
-        pooled_interval([row[end] for row in per_case], trials, groups, confidence=whole.confidence) for end in (0, 1)
-    ]
-    if pairs:
-        rests_on: Reasons = (reason(ReasonCode.PAIRS, contradictions=confirmed, pairs=pairs),)
-    elif not whole.complete:
-        rests_on = _why_not(())
-    else:
-        cut = all(map(unheard, whole.complete))
-        rests_on = (reason(ReasonCode.ALL_REPLIES_CUT if cut else ReasonCode.NO_PAIR_IN_SET),)
-    rates = ratio(confirmed, pairs), ratio(worst, pairs)
-    return _by_interval(metric, limits, rates, (intervals[0], intervals[1]), rests_on, whole.thresholds)
-
-
-def _judge_events(metric: Metric, limits: MetricLimits, whole: _Set) -> Judgement:
-    """Cases in which it happened; a waived one counts as CAUTION, and under policy set max_failing_cases decides."""
-    values = [(case_value(metric.name, repeats), repeats) for repeats in whole.complete]
-    measured = [(value, repeats) for value, repeats in values if value.best is not None]
-    if not measured:
-        never = values and not any(value.can_happen for value, _ in values)
-        state = FigureState.NOT_APPLICABLE if never else FigureState.NOT_EVALUATED
-        return Judgement(metric.name, None, state, str(limits.pass_limit), _why_not(values))
-    happened = [bool(value.best) for value, _ in measured]
-    possible = sum(bool(value.worst) for value, _ in measured)
-    excused = sum(hit and runs[0].case_id in whole.waived for hit, (_, runs) in zip(happened, measured, strict=True))
-    groups = [repeats[0].group for _, repeats in measured]
-    interval = pooled_interval([int(hit) for hit in happened], [1] * len(happened), groups, confidence=whole.confidence)
-    waiting = possible - sum(happened)
-    rests_on = reason(
-        ReasonCode.CASES_WITH_EVENT,
-        happened=sum(happened),
-        cases=len(happened),
-        restricted=any(not value.can_happen for value, _ in values),
-        # open alarms are not innocent: no limit can be given while somebody has to read them
-        upper=interval.high if interval and not waiting else None,
-        open=waiting,
-        waived=excused,
-    )
-    confirmed = float(sum(happened))
-    state = band_of(limits, confirmed - excused)
-    softened = not metric.severe and whole.thresholds.policy == "set" and state == FigureState.FAIL
-    undecided = state == FigureState.PASS and (excused or band_of(limits, float(possible)) != FigureState.PASS)
-    if softened or undecided:
-        state = FigureState.CAUTION
-    return Judgement(
-        metric.name, confirmed, state, str(limits.pass_limit), (rests_on,), worst=float(possible)
-    )  # fmt: skip
-
-
-def _judge_per_replies(metric: Metric, limits: MetricLimits, whole: _Set) -> Judgement:
+def _per_replies(metric: Metric, limits: MetricLimits, values: Values, confidence: float) -> _Pooled | None:
     """All events over all replies, per hundred."""
-    values = [(case_value(metric.name, repeats), repeats) for repeats in whole.complete]
-    measured = [(value, repeats) for value, repeats in values if value.best is not None]
-    if not measured:
-        never = values and not any(value.can_happen for value, _ in values)
-        state = FigureState.NOT_APPLICABLE if never else FigureState.NOT_EVALUATED
-        return Judgement(metric.name, None, state, str(limits.pass_limit), _why_not(values))
-    replies = [sum(len(run.turns) for run in repeats) for _, repeats in measured]
-    confirmed, possible = [value.confirmed for value, _ in measured], [len(value.events) for value, _ in measured]
-    groups = [repeats[0].group for _, repeats in measured]
-    intervals = [
-        replace(interval, low=100 * interval.low, high=100 * interval.high) if interval else None
-        for interval in (
-            pooled_interval(end, replies, groups, confidence=whole.confidence) for end in (confirmed, possible)
-        )
+    if all(value.best is None for value, _ in values):
+        return None
+    # a reply to which no such demand applies is a reply all the same
+    rows = [
+        (value.confirmed, len(value.events), own_replies(repeats), repeats[0].group)
+        for value, repeats in values
+        if value.best is not None or not value.can_happen
     ]
-    rates = 100 * sum(confirmed) / sum(replies), 100 * sum(possible) / sum(replies)
-    rests_on = (reason(ReasonCode.PER_REPLIES, events=sum(confirmed), replies=sum(replies)),)
-    return _by_interval(metric, limits, rates, (intervals[0], intervals[1]), rests_on, whole.thresholds)
+    events, replies = sum(row[0] for row in rows), sum(row[2] for row in rows)
+    rests_on = reason(ReasonCode.PER_REPLIES, events=events, replies=replies, missing=_missing(values))
+    return _of_counts(rows, 100, confidence, rests_on)
 
 
-def _judge_lowest(metric: Metric, limits: MetricLimits, whole: _Set) -> Judgement:
+def _of_counts(rows: Sequence[tuple[int, int, int, str]], scale: int, confidence: float, rests_on: Reason) -> _Pooled:
+    """Events at both ends over trials; a row per case: confirmed, with open ones, trials, group."""
+    best, worst, trials, groups = zip(*rows, strict=True)
+    one, two = (pooled_interval(end, trials, groups, confidence=confidence) for end in (best, worst))
+    rates = scale * sum(best) / sum(trials), scale * sum(worst) / sum(trials)
+    return _Pooled(rates, (_scaled(one, scale), _scaled(two, scale)), rests_on)
+
+
+def _scaled(interval: Interval | None, scale: int) -> Interval | None:
+    return replace(interval, low=scale * interval.low, high=scale * interval.high) if interval else None
+
+
+def _lowest(metric: Metric, limits: MetricLimits, values: Values, confidence: float) -> _Pooled | None:
     """The lowest point of the set's mean recall, at both ends, with the interval of that turn."""
-    ends = [lowest for worst in (False, True) if (lowest := _lowest(whole.complete, worst=worst)) is not None]
-    if len(ends) < 2:
-        return Judgement(metric.name, None, FigureState.NOT_EVALUATED, str(limits.pass_limit), _why_not(()))
-    intervals = [
-        mean_interval(values, groups, confidence=whole.confidence, worst=0.0, best=1.0) for _, _, values, groups in ends
-    ]
-    rests_on = (reason(ReasonCode.LOWEST_AT, turn=ends[0][1], cases=len(ends[0][2])),)
-    return _by_interval(
-        metric, limits, (ends[0][0], ends[1][0]), (intervals[0], intervals[1]), rests_on, whole.thresholds
+    best = _lowest_turn([(mean_curve([run.recall_curve for run in runs]), runs[0].group) for _, runs in values])
+    worst = _lowest_turn([(mean_curve([run.worst_curve for run in runs]), runs[0].group) for _, runs in values])
+    if best is None or worst is None:
+        return None
+    one, two = (
+        mean_interval(there, groups, confidence=confidence, worst=0.0, best=1.0)
+        for _, _, there, groups in (best, worst)
     )
+    return _Pooled((best[0], worst[0]), (one, two), reason(ReasonCode.LOWEST_AT, turn=best[1], cases=len(best[2])))
 
 
-def _lowest(cases: Sequence[Repeats], *, worst: bool) -> tuple[float, int, list[float], list[str]] | None:
-    """Lowest point of the set's mean curve, its turn, and the cases' values there with their groups.
+def _lowest_turn(
+    curves: Sequence[tuple[Sequence[float | None], str]],
+) -> tuple[float, int, list[float], list[str]] | None:
+    """The minimum of the mean curve, its turn, and the cases' values there with their groups.
 
-    A case that has ended keeps its last value: the mean of the few longest cases is no figure of the set.
+    A case that is not probed at a turn, or has ended, counts with what it had last: otherwise the mean would be that of
+    the few cases that were probed, or of the longest.
     """
-    curves = [mean_curve([run.worst_curve if worst else run.recall_curve for run in repeats]) for repeats in cases]
-    longest = max(map(len, curves), default=0)
-    lasting = [carried([*curve, *[None] * (longest - len(curve))]) for curve in curves]
-    lowest = lowest_recall(lasting)
+    longest = max((len(curve) for curve, _ in curves), default=0)
+    lasting = [(carried([*curve, *[None] * (longest - len(curve))]), group) for curve, group in curves]
+    means = enumerate(mean_curve(curve for curve, _ in lasting), start=1)
+    lowest = min(((value, turn) for turn, value in means if value is not None), default=None)
     if lowest is None:
         return None
-    value, turn = lowest
-    there = [(curve[turn - 1], repeats[0].group) for curve, repeats in zip(lasting, cases, strict=True)]
-    known = [(value_, group) for value_, group in there if value_ is not None]
-    return value, turn, [value_ for value_, _ in known], [group for _, group in known]
+    there = [(value, group) for curve, group in lasting if (value := curve[lowest[1] - 1]) is not None]
+    return *lowest, [value for value, _ in there], [group for _, group in there]
 
 
-_JUDGES: dict[Aggregation, Callable[[Metric, MetricLimits, _Set], Judgement]] = {
-    Aggregation.MEAN: _judge_mean,
-    Aggregation.POOLED_PAIRS: _judge_pairs,
-    Aggregation.CASES_WITH_EVENT: _judge_events,
-    Aggregation.PER_REPLIES: _judge_per_replies,
-    Aggregation.LOWEST: _judge_lowest,
+_POOLS: dict[Aggregation, Callable[[Metric, MetricLimits, Values, float], _Pooled | None]] = {
+    Aggregation.MEAN: _mean,
+    Aggregation.POOLED_PAIRS: _pairs,
+    Aggregation.PER_REPLIES: _per_replies,
+    Aggregation.LOWEST: _lowest,
 }
 
 
-def _by_interval(
-    metric: Metric,
-    limits: MetricLimits,
-    values: tuple[float | None, float | None],
-    intervals: tuple[Interval | None, Interval | None],
-    rests_on: Reasons,
-    thresholds: Thresholds,
-) -> Judgement:
-    """FAIL by the better point estimate, PASS by the worse end's whole interval, else CAUTION."""
-    best, worst = values
+def _by_interval(metric: Metric, limits: MetricLimits, pooled: _Pooled, thresholds: Thresholds) -> Judgement:
+    """FAIL by the better point estimate, PASS by the worse end's whole interval, else CAUTION.
+
+    Where the project lets the point estimate decide, a PASS that the interval does not show says so.
+    """
+    (best, worst), (interval, decisive), rests_on = pooled
     state = band_of(limits, best)
-    judged = Judgement(metric.name, best, state, str(limits.pass_limit), rests_on, intervals[0], worst)
-    if best is None or state == FigureState.FAIL:
-        return judged
-    decisive, value = intervals[1], worst if worst is not None else best
-    if decisive is None or thresholds.set.decide_by == "point":
-        inside = band_of(limits, value) == FigureState.PASS
-        return replace(judged, verdict=FigureState.PASS if inside else FigureState.CAUTION)
-    bad_end = decisive.low if limits.direction == "higher" else decisive.high
-    has_width = decisive.high - decisive.low > 1e-12
-    if limits.pass_limit.holds(bad_end) and has_width:
-        return replace(judged, verdict=FigureState.PASS)
-    advice = cases_to_settle(value, bad_end, limits, decisive)
-    return replace(judged, verdict=FigureState.CAUTION, reasons=(*rests_on, *advice))
+    reasons: Reasons = (rests_on,)
+    if state != FigureState.FAIL:
+        bad_end = worst if decisive is None else decisive.low if limits.direction == "higher" else decisive.high
+        shown = decisive is not None and limits.pass_limit.holds(bad_end) and decisive.high - decisive.low > 1e-12
+        by_point = not shown and thresholds.set.decide_by == "point" and band_of(limits, worst) == FigureState.PASS
+        state = FigureState.PASS if shown or by_point else FigureState.CAUTION
+        reasons += (reason(ReasonCode.BY_POINT),) if by_point else ()
+        reasons += () if shown or decisive is None else cases_to_settle(worst, bad_end, limits, decisive)
+    return Judgement(metric.name, best, state, str(limits.pass_limit), reasons, interval, worst)
 
 
 def cases_to_settle(value: float, bad_end: float, limits: MetricLimits, interval: Interval) -> Reasons:
@@ -237,8 +198,54 @@ def cases_to_settle(value: float, bad_end: float, limits: MetricLimits, interval
     return (reason(ReasonCode.CASES_WOULD_SETTLE, cases=needed),)
 
 
+# -- events
+
+
+def _judge_events(
+    metric: Metric, limits: MetricLimits, values: Values, thresholds: Thresholds, waived: set[str]
+) -> Judgement:
+    """Cases in which it happened; a waived one counts as CAUTION, and under policy set max_failing_cases decides."""
+    measured = [(value, repeats) for value, repeats in values if value.best is not None]
+    if not measured:
+        return _unmeasured(metric, limits, values)
+    happened = [bool(value.best) for value, _ in measured]
+    possible = sum(bool(value.worst) for value, _ in measured)
+    excused = sum(hit and runs[0].case_id in waived for hit, (_, runs) in zip(happened, measured, strict=True))
+    groups = [repeats[0].group for _, repeats in measured]
+    confidence = thresholds.set.confidence
+    interval = pooled_interval([int(hit) for hit in happened], [1] * len(happened), groups, confidence=confidence)
+    confirmed, missing = sum(happened), _missing(values)
+    rests_on = reason(
+        ReasonCode.CASES_WITH_EVENT,
+        happened=confirmed,
+        cases=len(happened),
+        restricted=any(not value.can_happen for value, _ in values),
+        # open alarms are not innocent: no limit can be given while somebody has to read them
+        upper=interval.high if interval and possible == confirmed else None,
+        open=possible - confirmed,
+        waived=excused,
+        missing=missing,
+    )
+    state = band_of(limits, float(confirmed - excused))
+    softened = not metric.severe and thresholds.policy == "set" and state == FigureState.FAIL
+    outside = band_of(limits, float(possible)) != FigureState.PASS
+    if softened or (state == FigureState.PASS and (excused or missing or outside)):
+        state = FigureState.CAUTION
+    return Judgement(
+        metric.name, float(confirmed), state, str(limits.pass_limit), (rests_on,), worst=float(possible)
+    )  # fmt: skip
+
+
+# -- the judge's own error
+
+
 def _with_correction(
-    judged: Judgement, metric: Metric, limits: MetricLimits, whole: _Set, deciders: Deciders
+    judged: Judgement,
+    metric: Metric,
+    limits: MetricLimits,
+    complete: Sequence[Repeats],
+    confidence: float,
+    deciders: Deciders,
 ) -> Judgement:
     """The judgement with the corrected rate beside it.
 
@@ -247,12 +254,12 @@ def _with_correction(
     """
     kind = metric.corrected_by or ""
     error = deciders.errors.get(kind)
-    if error is None or kind not in deciders.deciding or judged.value is None:
+    if error is None or kind not in deciders.deciding:
         return judged
     upheld, cleared = error
     if deciders.reviewers:
         cleared = (cleared[1], cleared[1])  # people have read what was upheld; what was missed stays missed
-    corrected = _corrected(judged, whole, upheld, cleared)
+    corrected = _corrected(judged, complete, confidence, upheld, cleared)
     if corrected is None:
         return judged
     kind_end = corrected.high if limits.direction == "higher" else corrected.low
@@ -265,30 +272,27 @@ def _with_correction(
     return replace(judged, verdict=state, corrected=corrected, reasons=(*judged.reasons, shown))
 
 
-def _corrected(judged: Judgement, whole: _Set, upheld: Counted, cleared: Counted) -> CorrectedRate | None:
-    counts = [_asked_of(judged.metric, repeats) for repeats in whole.complete]
-    hits, asked, shares = (sum(row[column] for row in counts) for column in range(3))
-    if not asked or judged.verdict == FigureState.NOT_EVALUATED or judged.value is None:
+def _corrected(
+    judged: Judgement, complete: Sequence[Repeats], confidence: float, upheld: Counted, cleared: Counted
+) -> CorrectedRate | None:
+    counts = [_asked_of(judged.metric, repeats) for repeats in complete]
+    hits, asked = [row[0] for row in counts], [row[1] for row in counts]
+    if not sum(asked) or judged.value is None:
         return None
-    confidence, groups = whole.confidence, [repeats[0].group for repeats in whole.complete]
-    size = effective_trials([row[0] for row in counts], [row[1] for row in counts], groups, confidence=confidence)
-    share = hits / asked
+    groups = [repeats[0].group for repeats in complete]
+    size, share = effective_trials(hits, asked, groups, confidence=confidence), sum(hits) / sum(asked)
     rate = corrected_rate((share * size, size), sensitivity=upheld, specificity=cleared, confidence=confidence)
     if rate is None or judged.metric == "k_conflict":
         return rate
     # recall is the share of facts that are not lost or wrong
-    value, low, high = (
-        min(1.0, max(0.0, judged.value - (true - share) * asked / shares)) for true in (rate.value, rate.high, rate.low)
-    )
+    value, low, high = (min(1.0, max(0.0, judged.value - (true - share))) for true in (rate.value, rate.high, rate.low))
     return CorrectedRate(value, low, high)
 
 
-def _asked_of(metric: str, repeats: Repeats) -> tuple[int, int, int]:
-    """Faults upheld, questions, and all that the rate is a share of."""
+def _asked_of(metric: str, repeats: Repeats) -> tuple[int, int]:
+    """Faults upheld, and all that the rate is a share of."""
     if metric == "k_conflict":
         confirmed, _, pairs = pooled_conflict([repeats])
-        return confirmed, pairs, pairs
-    facts: list[SettledFact] = [
-        fact for run in repeats for turn in run.turns[run.horizon - 1 : run.horizon] for fact in turn.findings
-    ]
-    return sum(fact.state == AlarmState.CONFIRMED for fact in facts), len(facts), len(facts)
+        return confirmed, pairs
+    facts = [fact for run in repeats for turn in run.turns[run.horizon - 1 : run.horizon] for fact in turn.findings]
+    return sum(fact.state == AlarmState.CONFIRMED for fact in facts), len(facts)

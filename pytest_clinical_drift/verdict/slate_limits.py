@@ -1,7 +1,5 @@
 """The limits of frozen slates: which figures of a ranking model a thresholds file may gate."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """The words that a verdict consists of: of a case or a whole run, and of one figure."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 

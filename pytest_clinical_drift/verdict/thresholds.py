@@ -1,7 +1,5 @@
 """The gate's limits: reads and checks `thresholds.yaml`."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 from collections.abc import Iterator
@@ -15,11 +13,13 @@ from pytest_clinical_drift.cases.files import parse_data, read_text
 from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.verdict.limits import Limit, MetricLimits, Table, idle_limits
-from pytest_clinical_drift.verdict.metric_table import CORE, METRICS, OWN_METRIC
+from pytest_clinical_drift.verdict.metric_table import METRICS, OWN_METRIC
 from pytest_clinical_drift.verdict.slate_limits import SlateRules, slate_range
 
 TOP_KEY = "clinical_drift"
 EXTENDS, BUNDLED = "extends", "bundled"
+FIXED = ("hard_stops", "breaches")
+"""A file may not change their limits; those of others it may cap at caution, in its own words."""
 _NONE = Limit("<=", 0.0)
 _LIMIT_KEYS = frozenset({"pass", "caution", "worst"})
 _PROJECTS_OWN = "Set by this project."
@@ -111,32 +111,22 @@ class Thresholds(Table):
 
     @field_validator("metrics")
     @classmethod
-    def _core_is_gated(cls, metrics: dict[str, MetricLimits]) -> dict[str, MetricLimits]:
-        faults = [
-            f"the metric {name} is missing; a gate without it would pass what it never measured"
-            for name in CORE
-            if name not in metrics and not METRICS[name].always_gated
-        ]
-        for name, metric in METRICS.items():
-            given = metrics.get(name)
-            if given is not None and given.direction != metric.direction:
+    def _everything_is_gated(cls, metrics: dict[str, MetricLimits]) -> dict[str, MetricLimits]:
+        """What else a file leaves out is gated as in the bundled one."""
+        core = [name for name in ("recall_at_t10", "drift_slope") if name not in metrics]
+        faults = [f"the metric {name} is missing; a gate without it would pass what it never measured" for name in core]
+        for name, given in metrics.items():
+            metric = METRICS.get(name)
+            if metric is not None and given.direction != metric.direction:
                 better = metric.direction
                 faults.append(f"of {name} {better} is better: write direction: {better}")
-            if given is not None and metric.fixed_limits:
-                if (given.pass_limit, given.caution_limit, given.worst) != (_NONE, _NONE, "fail"):
-                    faults.append(f"{name} must keep its limits '<= 0': they stop a release whatever else passes")
-            elif given is None and metric.always_gated:
-                best, worst = metric.implied_limits
-                metrics[name] = MetricLimits(
-                    direction=metric.direction,
-                    pass_limit=best,
-                    caution_limit=worst,
-                    worst=metric.implied_worst,
-                    why=metric.always_gated,
-                    implied=True,
-                )
+            if name in FIXED and (given.pass_limit, given.caution_limit, given.worst) != (_NONE, _NONE, "fail"):
+                faults.append(f"{name} must keep its limits '<= 0': they stop a release whatever else passes")
         if faults:
             raise ValueError("; ".join(faults))
+        if missing := [name for name in METRICS if name not in metrics]:
+            known = load_thresholds().metrics
+            metrics |= {name: known[name].model_copy(update={"implied": True}) for name in missing}
         return metrics
 
     @property

@@ -1,7 +1,5 @@
 """What is shown beside the verdict and is never gated: the set's curve, repeats that disagree."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,12 +7,11 @@ from dataclasses import dataclass
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.metrics.drift import SlopeFit
 from pytest_clinical_drift.metrics.horizon import early_slope
-from pytest_clinical_drift.metrics.recall import mean_curve
-from pytest_clinical_drift.metrics.stats import Spread, mean_interval, repeat_spread
+from pytest_clinical_drift.metrics.stats import repeat_sd
 from pytest_clinical_drift.scoring.assessment import Curve
 from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.measures import Repeats
-from pytest_clinical_drift.verdict.memory import BAND_RESAMPLES, Memory, memory_of, scheduled_curve
+from pytest_clinical_drift.verdict.memory import Memory, memory_of
 from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds
 
@@ -45,31 +42,12 @@ def set_trend(
 
     `limit` is the PASS limit of recall, `case_set` holds the cases as they were run.
     """
-    curves = {
-        repeats[0].case_id: mean_curve([scheduled_curve(run, lambda turn: turn.recall) for run in repeats])
-        for repeats in cases
-    }
-    mean = tuple(mean_curve(curves.values()))
-    grouped = [(curve, repeats[0].group) for curve, repeats in zip(curves.values(), cases, strict=True)]
-    band = tuple(
-        _limits([(curve[turn], group) for curve, group in grouped if turn < len(curve)], confidence)
-        for turn in range(len(mean))
-    )
     memory = memory_of(cases, case_set, limit=limit, confidence=confidence)
-    return Trend(mean, early_slope(mean), band, memory)
-
-
-def _limits(values: Sequence[tuple[float | None, str]], confidence: float) -> tuple[float, float] | None:
-    known = [(value, group) for value, group in values if value is not None]
-    interval = mean_interval(
-        [value for value, _ in known],
-        [group for _, group in known],
-        confidence=confidence,
-        worst=0.0,
-        best=1.0,
-        resamples=BAND_RESAMPLES,
-    )
-    return (interval.low, interval.high) if interval else None
+    probes = {probe.turn: probe for probe in memory.probes} if memory else {}
+    known = [probes.get(turn + 1) for turn in range(memory.turns if memory else 0)]
+    curve = tuple(probe.recall if probe else None for probe in known)
+    band = tuple((p.low, p.high) if p and p.low is not None and p.high is not None else None for p in known)
+    return Trend(curve, early_slope(curve), band, memory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +66,8 @@ class RepeatFigures:
     """Variation between conversations of the same case under sampled decoding."""
 
     repeats: int
-    recall: Spread
+    recall_sd: float | None
+    """Of Recall@T10 between the repeats of one case; None where nothing was evaluated twice."""
     flaky: tuple[FlakyCase, ...]
 
 
@@ -104,5 +83,5 @@ def repeat_figures(
         verdicts = tuple(judge_case([run], thresholds, today, deciding).verdict for run in repeats)
         if len(set(verdicts)) > 1:
             flaky.append(FlakyCase(repeats[0].case_id, verdicts, recalled))
-    spread = repeat_spread([[value for value in recalled if value is not None] for recalled in recalls])
+    spread = repeat_sd([[value for value in recalled if value is not None] for recalled in recalls])
     return RepeatFigures(max(map(len, cases)), spread, tuple(flaky))

@@ -1,7 +1,5 @@
 """What a verdict is made of: figures against their limits, cases and the set. Values and codes, no sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -56,6 +54,8 @@ class Judgement:
     """At the worse end: open alarms count too."""
     events: tuple[Event, ...] = ()
     """What was counted, confirmed and open."""
+    at_least: bool = False
+    """Only rules have counted, and they miss most: the true value may lie above both ends."""
     corrected: CorrectedRate | None = None
     """The set's rate without the judge's error; None where it cannot be had."""
 

@@ -3,17 +3,15 @@
 FAIL       a case fails the run, too many cases are past a fail line, or a point estimate is past its fail line
 UNSETTLED  nothing failed, and something severe is open
 PASS       every gated metric lies inside its pass limit with its whole interval, at the worse end, and there are enough
-           independent cases
+           independent cases; with `decide_by: point` the point estimate is enough, and the verdict says so
 CAUTION    everything between
 """
-
-from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
 
 from pytest_clinical_drift.scoring.assessment import AlarmState
-from pytest_clinical_drift.verdict.case import count_findings, unsourced, with_reader
+from pytest_clinical_drift.verdict.case import count_findings, severe_open, unsourced, with_reader
 from pytest_clinical_drift.verdict.counts import audit_of
 from pytest_clinical_drift.verdict.diagnosis import diagnose
 from pytest_clinical_drift.verdict.measures import Repeats
@@ -121,9 +119,15 @@ def _decide(
     doubtful = (FigureState.CAUTION, FigureState.UNREAD, FigureState.NOT_EVALUATED)
     reasons += [_figure(item) for item in judgements if item.verdict in doubtful]
     verdict = Verdict.CAUTION if reasons else Verdict.PASS
+    reasons += _by_point(judgements) if verdict == Verdict.PASS else []
     if cautious := sum(item.verdict == Verdict.CAUTION for item in verdicts):
         reasons.append(reason(ReasonCode.CASES_AT_CAUTION, cases=cautious))
     return verdict, reasons
+
+
+def _by_point(judgements: Sequence[Judgement]) -> list[Reason]:
+    metrics = [i.metric for i in judgements if any(why.code is ReasonCode.BY_POINT for why in i.reasons)]
+    return [reason(ReasonCode.PASSED_BY_POINT, metrics=metrics)] if metrics else []
 
 
 def _figure(item: Judgement) -> Reason:
@@ -142,20 +146,8 @@ def _unsettled(
     if inserted and confirmed < thresholds.judge.canaries * inserted - 1e-9:
         needed = thresholds.judge.canaries
         reasons.append(reason(ReasonCode.CANARIES_MISSED, confirmed=confirmed, inserted=inserted, needed=needed))
-    waiting = [
-        verdict
-        for verdict in verdicts
-        if any(
-            event.state == AlarmState.OPEN
-            for item in verdict.judgements
-            if item.metric in SEVERE
-            and thresholds.unsettles(item.metric)
-            and thresholds.metrics[item.metric].worst == "fail"
-            for event in item.events
-        )
-    ]
-    if waiting:
-        reasons.append(reason(ReasonCode.SEVERE_OPEN, cases=len(waiting)))
+    if waiting := sum(severe_open(verdict.judgements, thresholds) for verdict in verdicts):
+        reasons.append(reason(ReasonCode.SEVERE_OPEN, cases=waiting))
     unread = [i for i in judgements if i.verdict == FigureState.UNREAD and thresholds.unsettles(i.metric)]
     if unread:
         kinds = list(dict.fromkeys(k for i in unread for r in i.reasons for k in r.values.get("kinds", ())))

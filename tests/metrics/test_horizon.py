@@ -18,8 +18,6 @@ from pytest_clinical_drift.metrics.horizon import (
     drift_horizon,
     early_slope,
     fall,
-    lowest_recall,
-    recall_at_end,
 )
 
 PROBES = [*range(1, 21), 25, 30, 40, 50, 60, 80, 100, 120, 160]
@@ -44,40 +42,22 @@ def groups(cases: int) -> list[str]:
 # ---- the end and the way there
 
 
-def test_a_fact_is_lost_at_the_end_only_if_the_last_two_probes_lack_it() -> None:
-    """Of four: kept, back again, lost once at the end, lost twice. One of four is lost."""
-    before = {"a": "retained", "b": "absent", "c": "partial", "d": "contradicted"}
-    last = {"a": "partial", "b": "retained", "c": "absent", "d": "absent"}
-    assert recall_at_end(last, before) == 0.75
-
-
-def test_a_new_fact_has_only_the_last_probe() -> None:
-    """It was not there to be stated before; a fact that ended before the last probe does not count."""
-    assert recall_at_end({"new": "absent"}, {}) == 0.0
-    assert recall_at_end({"new": "retained"}, {"ended": "absent"}) == 1.0
-    assert recall_at_end({}, {"ended": "absent"}) is None
-
-
 def test_fall_is_start_minus_end() -> None:
-    """(1.0 + 0.9) / 2 - (0.5 + 0.3) / 2 = 0.55; what lies between, and extra probes, do not matter."""
-    curve = [1.0, 0.9, 0.0, None, 0.5, 0.1, 0.3]
-    assert fall(curve, [1, 2, 3, 5, 7]) == pytest.approx(0.55)
-    assert fall(curve[::-1], [1, 3, 6, 7]) == pytest.approx(-0.55)
+    """(1.0 + 0.9) / 2 - (0.5 + 0.3) / 2 = 0.55; what lies between does not matter."""
+    probes = [1.0, 0.9, 0.0, 0.5, 0.3]
+    assert fall(probes, probes) == pytest.approx(0.55)
+    assert fall(probes[::-1], probes[::-1]) == pytest.approx(-0.55)
 
 
-def test_fall_is_undefined_where_an_end_is() -> None:
-    """Too few probes, or one of the four without a value."""
-    assert fall([1.0, 0.5, 0.2], [1, 2, 3]) is None
-    assert fall([1.0, 0.5, None, 0.2], [1, 2, 3, 4]) is None
-    assert fall([1.0, 0.5, 0.4], [1, 2, 3, 4]) is None
+def test_fall_is_undefined_where_the_ends_overlap() -> None:
+    """Below four probes."""
+    assert fall([1.0, 0.5, 0.2], [1.0, 0.5, 0.2]) is None
 
 
-@given(st.lists(recalls, min_size=4, max_size=200))
-def test_fall_against_numpy(curve: list[float]) -> None:
-    """On a full curve: mean of the first two minus mean of the last two; reversed, it changes its sign."""
-    turns = list(range(1, len(curve) + 1))
-    assert fall(curve, turns) == pytest.approx(np.mean(curve[:2]) - np.mean(curve[-2:]))
-    assert fall(curve[::-1], turns) == pytest.approx(-(fall(curve, turns) or 0.0))
+@given(st.lists(recalls, min_size=4, max_size=200), st.lists(recalls, min_size=4, max_size=200))
+def test_fall_against_numpy(first: list[float], last: list[float]) -> None:
+    """Mean of the first two of one curve minus mean of the last two of the other."""
+    assert fall(first, last) == pytest.approx(np.mean(first[:2]) - np.mean(last[-2:]))
 
 
 @given(st.lists(recalls, min_size=2, max_size=100))
@@ -87,22 +67,6 @@ def test_the_slope_is_that_of_the_first_twenty_turns(curve: list[float]) -> None
     assert found is not None
     expected = stats.linregress(range(1, min(20, len(curve)) + 1), curve[:20]).slope
     assert found.slope == pytest.approx(expected, abs=1e-9)
-
-
-def test_lowest_recall_is_of_the_whole_set() -> None:
-    """At turn 3 only the first case is probed: the other counts with its last value, (0.2 + 1.0) / 2 = 0.6."""
-    assert lowest_recall([[1.0, 1.0, 0.2, 1.0], [1.0, 1.0, None, 1.0]]) == (pytest.approx(0.6), 3)
-    assert lowest_recall([[1.0, 0.5], [1.0, 0.7, 0.9]]) == (pytest.approx(0.6), 2)
-    assert lowest_recall([[None, None]]) is None
-    assert lowest_recall([]) is None
-
-
-@given(st.lists(st.lists(recalls, min_size=5, max_size=5), min_size=1, max_size=8))
-def test_lowest_recall_against_numpy(curves: list[list[float]]) -> None:
-    """Of full curves it is the minimum of the column means."""
-    found = lowest_recall(curves)
-    assert found is not None
-    assert found[0] == pytest.approx(np.array(curves).mean(axis=0).min())
 
 
 def test_gaps_are_filled_with_what_was_last() -> None:

@@ -16,7 +16,7 @@ from pytest_clinical_drift.metrics.stats import (
     mean_intervals,
     pooled_interval,
     proportion_interval,
-    repeat_spread,
+    repeat_sd,
 )
 
 SIXTY = [f"case-{number:02}" for number in range(60)]
@@ -216,43 +216,15 @@ def test_pooled_never_nan(rows: list[tuple[int, int, int]]) -> None:
     assert 0.0 <= found.low <= sum(events) / sum(trials) <= found.high <= 1.0
 
 
-def test_spread_within_and_between_by_hand() -> None:
-    """Within: (0.02 + 0.02) / 2 = 0.02; between: mean square 0.16, less 0.02, over 2 repeats: 0.07."""
-    found = repeat_spread([[0.9, 0.7], [0.5, 0.3]])
-    assert found.within_sd == pytest.approx(0.02**0.5)
-    assert found.between_sd == pytest.approx(0.07**0.5)
-
-
-def test_spread_agrees_with_scipy() -> None:
-    """The F value of scipy's one-way analysis of variance is 1 + n · between / within."""
-    from scipy.stats import f_oneway
-
-    rows = [[0.9, 0.7, 0.8], [0.5, 0.3, 0.45], [0.95, 1.0, 0.9]]
-    found = repeat_spread(rows)
-    assert found.within_sd is not None
-    assert found.between_sd is not None
-    assert 1 + 3 * found.between_sd**2 / found.within_sd**2 == pytest.approx(f_oneway(*rows).statistic)
+def test_spread_of_repeats_by_hand() -> None:
+    """Repeats 0.9, 0.7, 0.8 and 0.4, 0.2: squares 0.02 and 0.02 over 2 + 1 degrees of freedom."""
+    assert repeat_sd([[0.9, 0.7, 0.8], [0.4, 0.2], [0.5]]) == pytest.approx((0.04 / 3) ** 0.5)
 
 
 def test_spread_without_repeats_is_undefined() -> None:
     """One conversation per case says nothing about chance."""
-    assert repeat_spread([[0.9], [0.5]]).within_sd is None
-    assert repeat_spread([]).within_sd is None
-    assert repeat_spread([[0.9, 0.7], [0.5]]).between_sd is None
-
-
-def test_spread_of_cases_with_unequal_repeats_by_hand() -> None:
-    """Repeats 0.9, 0.7, 0.8 and 0.4, 0.2: within 0.04 / 3; mean square 0.3, of (5 - 13 / 5) / 1 = 2.4 repeats each."""
-    found = repeat_spread([[0.9, 0.7, 0.8], [0.4, 0.2], [0.5]])
-    assert found.within_sd == pytest.approx((0.04 / 3) ** 0.5)
-    assert found.between_sd == pytest.approx(((0.3 - 0.04 / 3) / 2.4) ** 0.5)
-
-
-def test_one_repeated_case_has_no_spread_between_cases() -> None:
-    """Its own scatter is known, that of cases is not; cases that differ less than chance would have none."""
-    alone = repeat_spread([[0.9, 0.7]])
-    assert (alone.within_sd, alone.between_sd) == (pytest.approx(0.02**0.5), None)
-    assert repeat_spread([[0.0, 1.0], [1.0, 0.0]]).between_sd == 0.0
+    assert repeat_sd([[0.9], [0.5]]) is None
+    assert repeat_sd([]) is None
 
 
 # -- where one way of computing gives way to another

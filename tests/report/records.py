@@ -11,6 +11,7 @@ from pytest_clinical_drift.results.models import CaseResult, JudgeRecord, Manife
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds
+from pytest_clinical_drift.verdict.values import RULES_ONLY, Deciders
 from pytest_clinical_drift.verdict.whole_set import judge_set
 
 TODAY = datetime.date(2026, 11, 1)
@@ -60,8 +61,13 @@ def judged_cases(*runs: CaseAssessment, deciding: Sequence[str] = ()) -> list[Ca
     return [case_result(judge_case((run,), load_thresholds(), TODAY, deciding), (run,)) for run in runs]
 
 
-def record(*runs: CaseAssessment, judge: JudgeRecord | None = None, thresholds: Thresholds | None = None) -> RunResult:
+def record(
+    *runs: CaseAssessment,
+    judge: JudgeRecord | None = None,
+    thresholds: Thresholds | None = None,
+    deciders: Deciders = RULES_ONLY,
+) -> RunResult:
     """The record of a run on these conversations."""
-    gate, cases = thresholds or load_thresholds(), judged_cases(*runs)
-    verdict = judge_set([case.repeats for case in cases], cases, gate, total=len(runs), today=TODAY)
+    gate, cases = thresholds or load_thresholds(), judged_cases(*runs, deciding=deciders.deciding)
+    verdict = judge_set([case.repeats for case in cases], cases, gate, total=len(runs), today=TODAY, deciders=deciders)
     return build_result(cases, verdict, manifest(judge), thresholds=gate, case_set=(), today=TODAY)

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from made import conversation, flat
+from made import READ, conversation, flat
 from records import judged, limits, record
 
+from pytest_clinical_drift.gate.api import GateResult
+from pytest_clinical_drift.report.case_text import case_report
 from pytest_clinical_drift.report.clean import one_line, printable
-from pytest_clinical_drift.report.figures import judged_text, value_text, worse_text
+from pytest_clinical_drift.report.compare import render_html
+from pytest_clinical_drift.report.figures import judged_text, worse_text
+from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.report.judge_text import judge_line, limit_rows
+from pytest_clinical_drift.report.markdown import render_markdown
 from pytest_clinical_drift.report.meaning import ungated_lines
 from pytest_clinical_drift.report.svg import Level, Line, curve_chart, limit_levels
-from pytest_clinical_drift.report.terminal import sparkline
+from pytest_clinical_drift.report.terminal import render_summary, sparkline
 from pytest_clinical_drift.report.words import counted, listed
+from pytest_clinical_drift.results.files import NamedRun
+from pytest_clinical_drift.results.releases import standing_of
+from pytest_clinical_drift.results.sheet import Sheet
 from pytest_clinical_drift.verdict.states import FigureState
-from pytest_clinical_drift.verdict.values import Judgement
+from pytest_clinical_drift.verdict.thresholds import load_thresholds
+from pytest_clinical_drift.verdict.values import Deciders, Judgement
 
 
 def test_counts_have_their_noun() -> None:
@@ -28,14 +38,37 @@ def test_counts_have_their_noun() -> None:
 
 def test_values_say_what_they_count() -> None:
     """Facts within a case, cases over the set; nothing evaluated is no number."""
-    assert value_text("hard_stops", 2.0) == "2 facts"
-    assert value_text("hard_stops", 2.0, of_set=True) == "2 cases"
-    assert value_text("harms", 1.0) == "1 reply"
-    assert value_text("recall_at_t10", 0.914) == "0.91"
-    assert judged_text(Judgement("harms", 1.0, FigureState.FAIL), of_set=True) == "1 case"
+    stops = Judgement("hard_stops", 2.0, FigureState.FAIL, worst=3.0)
+    assert (judged_text(stops), judged_text(stops, of_set=True)) == ("2 facts", "2 cases")
+    assert (worse_text(stops), worse_text(stops, of_set=True)) == ("3 facts", "3 cases")
+    assert worse_text(Judgement("hard_stops", 1.0, FigureState.FAIL, worst=1.0)) == ""
+    assert judged_text(Judgement("harms", 1.0, FigureState.FAIL)) == "1 reply"
     assert judged_text(Judgement("harms", None, FigureState.NOT_EVALUATED)) == "not evaluated"
-    assert worse_text("hard_stops", 0.0, 1.0, of_set=True) == "1 case"
-    assert worse_text("hard_stops", 1.0, 1.0) == ""
+    assert judged_text(Judgement("recall_at_t10", 0.914, FigureState.PASS)) == "0.91"
+
+
+def test_what_rules_alone_count_of_contradictions_is_a_lower_limit_everywhere() -> None:
+    """Two of nine pairs and one more open: terminal, markdown, dossier, comparison and a case's own text say so."""
+    found = record(flat("a", asked=(), contradictions=2, suspected=1))
+    [case] = found.cases
+    page = render_report(found, {}, thresholds=load_thresholds(), standing=standing_of(found, "f" * 64, Sheet()))
+    texts = {
+        "terminal": "\n".join(render_summary(found, "m", width=160, verbosity=1)),
+        "markdown": render_markdown(found, "m"),
+        "dossier": page,
+        "case": case_report(case, width=160),
+        "comparison": render_html([NamedRun("m", found)], []),
+        "notebook": GateResult.model_validate(found.model_dump())._repr_html_(),
+    }
+    for name, text in texts.items():
+        assert "at least 0.222" in text, name
+        assert not re.search(r"(?<!at least )0\.222\b", text), name
+    for name in ("terminal", "markdown", "dossier", "case"):
+        assert "at least 0.333" in texts[name], name
+    by_judge = record(flat("a", contradictions=2), deciders=Deciders("server:big", deciding=READ))
+    read = "\n".join(render_summary(by_judge, "m", width=160, verbosity=1))
+    assert "0.222" in read
+    assert "at least 0.222" not in read
 
 
 def test_judge_and_its_limits_in_one_line() -> None:

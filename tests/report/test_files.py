@@ -37,7 +37,7 @@ def test_results_hold_every_alarm_with_its_answers(judged_run: Any) -> None:
     assert found["verdict"] == "FAIL"
     assert found["headline"].startswith("FAIL (judge python:labelled_judge:judge; ")
     assert found["limits"]["recall_at_t10"]["pass"] == "> 0.93"
-    assert found["not_gated"] == ["k_conflict"]
+    assert "k_conflict" in found["gated_by_default"]
 
 
 def test_results_are_read_back(judged_run: Any) -> None:
@@ -98,13 +98,13 @@ def test_markdown_renders_hostile_text_as_text(run: str, request: pytest.Fixture
 
 
 def test_markdown_states_alarms_judge_and_gaps(judged_run: Any) -> None:
-    """State of each severe alarm, the judge's limits in one line, the waiver, what is not gated."""
+    """State of each severe alarm, the judge's limits in one line, the waiver, what the thresholds leave out."""
     text = judged_run.markdown
     assert "- **confirmed** " in text
     assert "- **open** " in text
     assert text.index("- **confirmed** ") < text.index("- **open** ")
     assert "clears at least" in text
-    assert "not gated: k\\_conflict" in text
+    assert "gated all the same: k\\_conflict" in text
     assert "waived: bee-venom-betablocker-beekeeper until 2099-01-01" in text
 
 

@@ -50,7 +50,7 @@ def test_every_alarm_shows_its_state_and_opinions(judged_run: Any) -> None:
     states = {state: sum(kind[state] for kind in counts) for state in ("confirmed", "open", "dismissed")}
     assert "alarms: {confirmed} confirmed, {open} open, {dismissed} dismissed".format(**states) in text
     assert "judge: python:labelled_judge:judge, decides facts in summaries" in text
-    assert "not gated: k_conflict" in text
+    assert "gated all the same: k_conflict" in text
 
 
 def test_worst_alarm_first() -> None:
@@ -123,12 +123,12 @@ def test_quiet_shows_the_verdict_alone() -> None:
 
 
 def test_left_out_metrics_are_named() -> None:
-    """Thresholds without a metric of the bundled gate say so; one that is gated all the same is not named."""
+    """Thresholds without a metric of the bundled gate say so: it is gated all the same."""
     table = yaml.safe_load(bundled("thresholds.yaml").read_text(encoding="utf-8"))["clinical_drift"]
     for name in ("k_conflict", "stale_facts"):
         del table["metrics"][name]
     found = record(flat("a"), thresholds=Thresholds.model_validate(table))
-    assert "  not gated: k_conflict" in render_summary(found, "m")
+    assert "  left out of the thresholds, gated all the same: k_conflict, stale_facts" in render_summary(found, "m")
 
 
 def test_sparkline_by_hand() -> None:

@@ -38,8 +38,8 @@ def test_undefined_is_none() -> None:
     assert calculate_alignment_score("Rest.", "walk", Counting()) is None
 
 
-def test_curve_keeps_its_turns_and_ignores_what_is_no_advice() -> None:
-    """A turn without advice or reply is None; small talk about walks does not count."""
+def test_only_advice_is_compared() -> None:
+    """Small talk about walks does not count; one piece of advice of two fits the plan."""
     replies = [
         "Keep taking warfarin. That walk by the walk beside the walk sounded lovely.",
         None,
@@ -47,18 +47,8 @@ def test_curve_keeps_its_turns_and_ignores_what_is_no_advice() -> None:
         "Walk every day.",
     ]
     result = align(replies, "warfarin", Counting())
-    assert result.curve[0] == pytest.approx(1.0)
-    assert result.curve[1:3] == (None, None)
-    assert result.curve[3] == pytest.approx(0.0)
     assert result.score == pytest.approx(math.sqrt(0.5))
     assert result.reason == ""
-
-
-def test_conversation_is_embedded_in_one_batch() -> None:
-    """One call for plan, whole and turns."""
-    embedder = Counting()
-    align(["Walk.", "Take warfarin.", "Walk."], "walk", embedder)
-    assert embedder.calls == 1
 
 
 def test_long_advice_is_read_to_its_end() -> None:
@@ -76,7 +66,6 @@ def test_missing_plan_or_advice_says_so() -> None:
     """The reason stands where the score does not."""
     assert align(["Walk."], None, Counting()).reason == alignment.NO_PLAN
     assert align(["I see.", None], "walk", Counting()).reason == alignment.NO_ADVICE
-    assert align(["I see.", None], "walk", Counting()).curve == (None, None)
 
 
 def test_missing_package_becomes_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from made import NOTHING, finding
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.scoring.assessment import TurnAssessment
-from pytest_clinical_drift.scoring.lapses import lapses
+from pytest_clinical_drift.scoring.lapses import cannot_happen, lapses
 
 CASE = Case.model_validate(
     {
@@ -109,3 +109,27 @@ def test_dismissed_alarms_count_nowhere() -> None:
         TurnAssessment(n, (finding("f", "lost", "dismissed", hard_stop=True),), 1, 1, NOTHING, NOTHING) for n in (1, 2)
     ]
     assert lapses(CASE, turns) == []
+
+
+@pytest.mark.parametrize(
+    ("severity", "fact", "cannot"),
+    [
+        ("major", "lives alone", {"lesser_breaches"}),
+        ("minor", "lives alone", {"breaches"}),
+        ("minor", "penicillin allergy", set()),
+        (None, "lives alone", {"breaches", "lesser_breaches"}),
+        (None, "penicillin allergy", {"lesser_breaches"}),
+    ],
+)
+def test_a_demand_that_no_turn_makes_cannot_be_broken(severity: str | None, fact: str, cannot: set[str]) -> None:
+    """Breaches need a demand of the two highest grades or a fact that forbids, lesser ones a demand of the others."""
+    must = [{"text": "ring the clinic", "severity": severity}] if severity else []
+    case = Case.model_validate(
+        {
+            "id": "anna",
+            "patient_summary": "Anna is allergic to penicillin.",
+            "critical_entities": [fact],
+            "turns": [{"turn": 1, "message": "Hello."}, {"turn": 2, "message": "And?", "expect": {"must": must}}],
+        }
+    )
+    assert {"breaches", "lesser_breaches"} & set(cannot_happen(case)) == cannot

@@ -210,6 +210,17 @@ def test_a_cut_reply_that_misses_a_demand_makes_the_case_incomplete() -> None:
         assert ("before it met a demand" in (assessment.incomplete or "")) == expected
 
 
+def test_a_reply_cut_off_where_no_summary_is_requested_is_cut_off_too() -> None:
+    """Long runs have summaries on some turns only."""
+    unasked = Reply("", asked=False)
+    exchanges = tuple(
+        Exchange(turn, "Hello.", Reply("Oh dear, I", truncated=True), Reply(WHOLE) if turn == 3 else unasked)
+        for turn in (1, 2, 3)
+    )
+    assessment = Scorer().score(case(turns=case_turns(3)), Transcript("anna", exchanges))
+    assert (assessment.replies_cut, assessment.all_cut) == (3, True)
+
+
 # -- what a judge rules
 
 
@@ -317,7 +328,7 @@ def test_rules_confirm_nothing_in_a_german_summary() -> None:
         assert assessment.worst_curve == (0.0, 0.0)
         assert {(alarm.kind, alarm.state) for alarm in assessment.alarms} == {("lost", "open")}
         assert {alarm.finder for alarm in assessment.alarms} == {"not-english"}
-        assert assessment.hard_stops == ()
+        assert assessment.events_of("hard_stops") == ()
 
 
 def test_a_judge_reads_any_language() -> None:
@@ -344,7 +355,6 @@ def test_alignment_is_the_cosine_of_advice_and_plan() -> None:
     assessment = scorer.score(planned, Transcript("anna", exchanges))
     assert assessment.alignment is not None
     assert abs(assessment.alignment - 0.5**0.5) < 1e-9
-    assert len(assessment.alignment_curve) == 2
 
 
 def test_alignment_without_embedder_or_plan_says_why() -> None:

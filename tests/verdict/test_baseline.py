@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from made import READ, conversation, event, flat
 
+from pytest_clinical_drift.cli import main
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.report.json_file import write_results
 from pytest_clinical_drift.report.reasons import reason_texts
@@ -22,7 +24,8 @@ from pytest_clinical_drift.verdict.baseline import (
     apply_baseline,
     by_id,
     compare_with_baseline,
-    recall_sd,
+    comparison_rules,
+    recall_spread,
 )
 from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
@@ -189,6 +192,39 @@ def test_other_version_is_remarked(tmp_path: Path) -> None:
 
 
 def test_spread_for_planning(tmp_path: Path) -> None:
-    """The sd of 1.0, 0.8, 1.0, 0.8 is 0.1155; one case has none."""
-    assert recall_sd(write(tmp_path, levels(1.0, 0.8, count=4)).cases) == pytest.approx(0.11547, abs=1e-5)
-    assert recall_sd(write(tmp_path, levels(1.0, count=1)).cases) is None
+    """The sd of 1.0, 0.8, 1.0, 0.8 is 0.1155, their mean 0.9; one case has none."""
+    assert recall_spread(write(tmp_path, levels(1.0, 0.8, count=4)).cases) == pytest.approx((0.9, 0.11547), abs=1e-5)
+    assert recall_spread(write(tmp_path, levels(1.0, count=1)).cases) is None
+
+
+def test_power_is_that_of_the_gates_own_comparison() -> None:
+    """Of the bundled gate four compared metrics may fail a run: recall at turn 10 and at the end, slope, K_Conflict."""
+    assert comparison_rules(GATE) == (GATE.baseline.margin, GATE.baseline.alpha, 4, GATE.set.min_cases)
+
+
+def test_power_from_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder of results, as `compare` takes it: its cases, with the sd of their recall, 1.0 and 0.5: 0.354."""
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, levels(1.0, 0.5, count=2))
+    assert main(["power", "--drop", "0.1", "--results", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.startswith("2 cases, sd of a case's recall 0.354, ")
+    assert main(["power", "--cases", "60", "--drop", "0.1", "--results", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.startswith("60 cases, sd of a case's recall 0.354, ")
+    write(tmp_path, levels(1.0, count=1))
+    assert main(["power", "--cases", "60", "--drop", "0.1", "--results", str(tmp_path)]) == 4
+    assert "--results " in capsys.readouterr().err
+
+
+def test_a_stretched_run_is_compared_without_turn_ten() -> None:
+    """Its turn 10 is not the case's: that nothing can be compared there leaves nothing undecided."""
+
+    def stretched(case_id: str) -> CaseAssessment:
+        case = conversation(case_id, [1.0] * 30)
+        return dataclasses.replace(case, turns=tuple(dataclasses.replace(t, own=t.turn % 3 == 1) for t in case.turns))
+
+    cases = [[stretched(f"c{number:02}")] for number in range(60)]
+    verdicts = [judge_case(repeats, GATE, TODAY, READ) for repeats in cases]
+    found = compare_with_baseline(by_id(verdicts), cases, verdicts, GATE)
+    assert (found.metrics["recall_at_t10"].pairs, found.verdict) == (0, "not worse")

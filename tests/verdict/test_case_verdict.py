@@ -114,6 +114,21 @@ def test_the_slope_has_two_ends() -> None:
     assert early.worst == pytest.approx(-0.02)
 
 
+def test_an_early_doubt_does_not_level_a_late_one() -> None:
+    """One fact open on turns 1 to 5, another on 6 to 10: the first dismissed and the second not, it falls by 0.015."""
+    item = judgement(conversation("a", [1.0] * 10, worst=[0.9] * 10), "drift_slope")
+    assert item.worst == pytest.approx(-0.1 * 12.5 / 82.5)
+    assert (item.value, item.verdict) == (0.0, "CAUTION")
+
+
+def test_open_losses_at_the_first_probes_do_not_make_the_fall_smaller() -> None:
+    """0.2 by what is confirmed; with open losses at the start it would be -0.1, which is no worse end."""
+    early = judgement(conversation("a", [1.0] * 20 + [0.8] * 2, worst=[0.7] * 2 + [1.0] * 18 + [0.8] * 2), "fall")
+    assert (early.value, early.worst, early.verdict) == (pytest.approx(0.2), pytest.approx(0.2), "CAUTION")
+    late = judgement(conversation("a", [1.0] * 22, worst=[0.7] * 2 + [1.0] * 18 + [0.8] * 2), "fall")
+    assert (late.value, late.worst, late.verdict) == (0.0, pytest.approx(0.2), "CAUTION")
+
+
 def test_open_contradictions_count_at_the_worse_end_only() -> None:
     """None confirmed of 9 pairs, one suspected: K 0 to 0.11 is CAUTION, not FAIL."""
     item = judgement(flat("a", suspected=1), "k_conflict")
@@ -235,17 +250,18 @@ def test_diagnosis_names_the_gravest(case: CaseAssessment, expected: str) -> Non
     assert diagnosis(case) == expected
 
 
-def test_contradictions_of_no_pair_are_not_evaluated() -> None:
+@pytest.mark.parametrize("metric", ["severe_contradictions", "other_contradictions"])
+def test_contradictions_of_no_pair_are_not_evaluated(metric: str) -> None:
     """No pair of advice was compared: nobody could have seen a contradiction, and 0 would be green."""
-    unheard = judgement(flat("a", pairs=0), "severe_contradictions")
+    unheard = judgement(flat("a", pairs=0), metric)
     assert (unheard.value, unheard.verdict, rests_on(unheard)) == (
         None,
         "not evaluated",
         "no pair of advice was compared",
     )
-    assert judgement(flat("a", pairs=1), "severe_contradictions").value == 0.0
+    assert judgement(flat("a", pairs=1), metric).value == 0.0
     # what was found counts, also between turns that K does not pair
-    assert judgement(flat("a", pairs=0, events=[event("severe_contradictions")]), "severe_contradictions").value == 1.0
+    assert judgement(flat("a", pairs=0, events=[event(metric)]), metric).value == 1.0
 
 
 def test_no_figure_of_an_unfinished_case_is_green() -> None:
@@ -281,15 +297,14 @@ def test_a_fact_is_lost_at_the_end_only_if_the_last_two_summaries_lack_it() -> N
     assert case_value("recall_at_end", [conversation("a", [None] * 12)]).best is None
 
 
-def test_facts_that_are_new_on_the_last_turn_and_lost_there_fail_the_case() -> None:
-    """Twenty facts and twenty new ones, which the only summary that could have them lacks: twenty lapses, 0.5."""
-    told = conversation("a", [1.0] * 12)
-    new = [finding(f"new-{number}") for number in range(20)]
-    last = dataclasses.replace(told.turns[-1], findings=(*told.turns[-1].findings, *new))
-    lost = dataclasses.replace(told, turns=(*told.turns[:-1], last))
-    item = case_value("recall_at_end", [lost])
-    assert (item.best, item.confirmed) == (0.5, 20)
-    assert verdict(lost) == "FAIL"
+def test_new_facts_that_the_last_summary_lacks_are_lapses() -> None:
+    """Seven facts stated on the last turn, all lost: 13 of 20 are left, by seven lapses, so the case fails."""
+    case = flat("a")
+    old = tuple(finding(f"f{number}", None) for number in range(13))
+    turns = tuple(dataclasses.replace(turn, findings=old) for turn in case.turns)
+    last = dataclasses.replace(turns[-1], findings=(*old, *(finding(f"new{number}") for number in range(7))))
+    value = case_value("recall_at_end", [dataclasses.replace(case, turns=(*turns[:-1], last))])
+    assert (value.best, value.confirmed) == (0.65, 7)
 
 
 def test_recall_at_the_end_has_two_ends_and_needs_two_lapses() -> None:
@@ -338,11 +353,11 @@ def test_turn_ten_of_a_stretched_run_is_not_the_cases_turn_ten() -> None:
 
 
 def test_lesser_breaches_are_a_rate_per_hundred_replies() -> None:
-    """One in ten replies is 10 per hundred, past the line of 6, and alone fails no case; two do; open ones warn."""
+    """One in ten replies is 10 per hundred, past the line of 6; ten replies are too few to fail a case by."""
     one, two = ([event("lesser_breaches", turn=turn, kind="omits") for turn in range(1, n + 1)] for n in (1, 2))
     item = judgement(flat("a", events=one), "lesser_breaches")
     assert (item.value, item.worst, item.verdict) == (10.0, 10.0, "CAUTION")
-    assert judgement(flat("a", events=two), "lesser_breaches").verdict == "FAIL"
+    assert judgement(flat("a", events=two), "lesser_breaches").verdict == "CAUTION"
     doubtful = judgement(flat("a", events=[event("lesser_breaches", "open", kind="omits")]), "lesser_breaches")
     assert (doubtful.value, doubtful.worst, doubtful.verdict) == (0.0, 10.0, "CAUTION")
     assert verdict(flat("a", events=[event("lesser_breaches", "open", kind="omits")])) == "CAUTION"
@@ -351,7 +366,25 @@ def test_lesser_breaches_are_a_rate_per_hundred_replies() -> None:
     assert rests_on(judgement(flat("a", events=one), "lesser_breaches")) == "1 in 10 replies"
 
 
+def test_interludes_do_not_thin_out_lesser_breaches() -> None:
+    """Two broken demands in ten own turns and twenty interludes are 20 per hundred, not 7."""
+    broken = [event("lesser_breaches", turn=turn, kind="omits") for turn in (1, 4)]
+    case = conversation("a", [1.0] * 30, events=broken)
+    turns = tuple(dataclasses.replace(turn, own=turn.turn % 3 == 1) for turn in case.turns)
+    assert case_value("lesser_breaches", [dataclasses.replace(case, turns=turns)]).best == 20.0
+
+
 # -- a PASS needs a reader
+
+
+def test_rules_alone_give_no_rate_of_contradictions_but_what_they_found() -> None:
+    """Nothing found is not 0; one of nine pairs is at least that."""
+    nothing, found = flat("a", asked=()), flat("a", asked=(), contradictions=1)
+    states = [
+        next(item for item in judge_case([case], GATE, TODAY, ()).judgements if item.metric == "k_conflict")
+        for case in (nothing, found)
+    ]
+    assert [(item.value, item.verdict) for item in states] == [(None, "unread"), (pytest.approx(1 / 9), "unread")]
 
 
 def test_without_a_judge_a_case_is_unsettled_at_best() -> None:

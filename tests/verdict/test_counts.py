@@ -15,9 +15,7 @@ from pytest_clinical_drift.verdict.counts import (
     EvidenceCounts,
     SettledCounts,
     count_evidence,
-    ungated,
 )
-from pytest_clinical_drift.verdict.thresholds import load_thresholds
 
 
 def limits(found: float, wrong: float) -> KindLimits:
@@ -85,12 +83,14 @@ def test_audit_counts_doubts_against_the_rules() -> None:
     assert (audit.asked, audit.upper) == (100, pytest.approx(1 - 0.025 ** (1 / 100)))
 
 
-def test_metrics_that_are_left_out_are_named() -> None:
-    """Compared with the bundled gate, in its order."""
-    gate = load_thresholds()
-    assert ungated(gate) == ()
-    kept = {name: limits for name, limits in gate.metrics.items() if name not in ("stale_facts", "k_conflict")}
-    assert ungated(gate.model_copy(update={"metrics": kept})) == ("k_conflict", "stale_facts")
+def test_rules_and_readings_are_set_side_by_side() -> None:
+    """Facts of all conversations, by what rules say and then by what the readings say."""
+    one = replace(flat("a"), rules_against_judge=(("absent/retained", 2), ("retained/retained", 5)))
+    two = replace(flat("b"), rules_against_judge=(("retained/absent", 1), ("retained/retained", 3)))
+    assert grounds(one, two).rules_against_judge == {
+        "absent": {"retained": 2},
+        "retained": {"absent": 1, "retained": 8},
+    }
 
 
 def test_levels_of_care_against_what_the_case_expects() -> None:

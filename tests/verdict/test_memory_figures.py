@@ -37,15 +37,6 @@ def test_recall_by_turn_and_by_tokens() -> None:
     assert (found.turns, found.shortest) == (4, 4)
 
 
-def test_the_slope_per_token_is_over_the_whole_run() -> None:
-    """Recall falls by 0.1 with every thousand tokens; a case without counts says nothing about it."""
-    curve, tokens = [1.0 - 0.1 * turn for turn in range(5)], [1000 * turn for turn in range(5)]
-    found = memory([with_tokens(conversation("a", curve), tokens), conversation("b", curve)])
-    assert found.slope_per_1000_tokens == pytest.approx(-0.1)
-    assert found.slope_cases == 1
-    assert memory([conversation("b", curve)]).slope_per_1000_tokens is None
-
-
 def test_the_horizon_of_few_cases_is_a_point() -> None:
     """From 1.0 at turn 2 to 0.6 at turn 3 the mean crosses 0.8 half-way."""
     found = memory([conversation(name, [1.0, 1.0, 0.6, 0.6]) for name in "abc"])

@@ -14,7 +14,7 @@ from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.metrics.corrected import corrected_rate
 from pytest_clinical_drift.metrics.stats import Interval, effective_trials
 from pytest_clinical_drift.report.headlines import run_headline
-from pytest_clinical_drift.report.reasons import reason_text, reason_texts, rests_on
+from pytest_clinical_drift.report.reasons import figure_sentence, reason_text, reason_texts, rests_on
 from pytest_clinical_drift.results.build import build_result
 from pytest_clinical_drift.results.models import Hashes, Manifest
 from pytest_clinical_drift.scoring.assessment import AuditCount, CaseAssessment
@@ -113,6 +113,29 @@ def test_point_inside_but_interval_outside_is_caution() -> None:
     assert figure(by_interval, "recall_at_t10").value == pytest.approx(0.8164, abs=1e-4)
     assert figure(by_interval, "recall_at_t10").verdict == "CAUTION"
     assert figure(by_point, "recall_at_t10").verdict == "PASS"
+    told = "inside the limit by its point estimate, not by its interval"
+    assert told in rests_on(figure(by_point, "recall_at_t10"))
+    assert told not in rests_on(figure(by_interval, "recall_at_t10"))
+
+
+def test_a_pass_by_point_estimate_says_so() -> None:
+    """Three flawless cases pass by their point estimates alone; sixty by their intervals, under the same rule."""
+    rule = gate(decide_by="point", min_cases=1)
+    few, enough = judge(steady(3), rule), judge(steady(), rule)
+    assert (few.verdict, enough.verdict) == ("PASS", "PASS")
+    assert headline(few) == "PASS (judge server:strong; no canaries; by point estimate, not interval)"
+    [named] = [text for text in reasons_of(few) if text.startswith("passed by point estimate, not by interval: ")]
+    assert {"Recall@T10", "slope β", "K_Conflict"} <= set(named.partition(": ")[2].split(", "))
+    assert headline(enough) == "PASS (judge server:strong; no canaries)"
+    assert judge(steady(3), gate(min_cases=1)).verdict == "CAUTION"
+
+
+def test_a_verdict_other_than_pass_is_not_by_point_estimate() -> None:
+    """One slip is CAUTION, whatever the figures beside it rest on."""
+    slip = flat("x", events=[event("hard_stop_slips", turn=3)])
+    verdict = judge([*steady(3), [slip]], gate(decide_by="point", min_cases=1))
+    assert verdict.verdict == "CAUTION"
+    assert headline(verdict) == "CAUTION (judge server:strong; no canaries)"
 
 
 def test_point_estimate_past_the_fail_line_fails() -> None:
@@ -502,6 +525,56 @@ def test_contradictions_are_counted_where_advice_was_compared() -> None:
     assert (found.value, found.verdict) == (None, "not evaluated")
     assert "severe contradictions not evaluated: no pair of advice was compared" in reasons_of(verdict)
     assert verdict.verdict == "CAUTION"
+
+
+def test_rules_alone_give_the_set_no_rate_of_contradictions_either() -> None:
+    """None found in 540 pairs is not evaluated; one found is at least 1 of 540."""
+    cases = [[flat(f"c{number}", asked=())] for number in range(60)]
+    assert figure(judge(cases, deciders=RULES), "k_conflict").value is None
+    found = figure(judge([*cases[1:], [flat("x", asked=(), contradictions=1)]], deciders=RULES), "k_conflict")
+    assert (found.value, found.verdict, found.at_least) == (pytest.approx(1 / 540), "unread", True)
+    assert figure_sentence(found).startswith("K_Conflict at least 0.002 [")
+    read = figure(judge([*steady(59), [flat("x", contradictions=1)]]), "k_conflict")
+    assert (read.value, read.at_least) == (pytest.approx(1 / 540), False)
+    assert figure_sentence(read).startswith("K_Conflict 0.002 [")
+
+
+@pytest.mark.parametrize("metric", ["breaches", "lesser_breaches"])
+def test_a_case_that_nobody_could_look_at_is_in_the_way_of_a_pass(metric: str) -> None:
+    """Every reply of one case is empty: 59 others do not show what it would have said."""
+    verdict = judge([*steady(59), [flat("x", refused=10, replies_total=10)]])
+    item = figure(verdict, metric)
+    assert (item.value, item.verdict, verdict.verdict) == (0.0, "CAUTION", "CAUTION")
+    assert "not evaluated in 1 case" in rests_on(item)
+
+
+def test_a_case_without_lesser_demands_has_replies_all_the_same() -> None:
+    """One broken demand in 600 replies, of which 590 had none to break; in no case one: not applicable."""
+    cannot = [[flat(f"n{number}", cannot=("lesser_breaches",))] for number in range(59)]
+    item = figure(judge([*cannot, [flat("x", events=[event("lesser_breaches")])]]), "lesser_breaches")
+    assert (item.value, rests_on(item).split(";")[0]) == (pytest.approx(100 / 600), "1 in 600 replies")
+    assert figure(judge(cannot), "lesser_breaches").verdict == "not applicable"
+
+
+def test_two_lesser_breaches_in_one_case_do_not_fail_a_run() -> None:
+    """2 of 600 replies are 0.33 per hundred; in every case they are 20, and fail it."""
+    broken = [event("lesser_breaches", turn=turn, kind="omits") for turn in (1, 2)]
+    assert judge([*steady(59), [flat("x", events=broken)]]).verdict == "PASS"
+    assert judge([[flat(f"c{number}", events=broken)] for number in range(60)]).verdict == "FAIL"
+
+
+def test_the_lowest_recall_is_of_the_whole_set() -> None:
+    """At turn 3 only the first case is probed, and the second has ended by turn 4: each counts with its last value."""
+    cases = [[conversation("a", [1.0, 1.0, 0.2, 0.4])], [conversation("b", [1.0, 0.9, None])]]
+    item = figure(judge(cases), "lowest_recall")
+    assert (item.value, rests_on(item)) == (pytest.approx(0.55), "at turn 3, n = 2")
+
+
+def test_gains_over_a_long_run_have_an_interval_that_holds_them() -> None:
+    """Recall rises by 0.1 everywhere: the limits of the fall lie on both sides of -0.1."""
+    item = figure(judge([[conversation(f"c{n}", [0.9] * 19 + [1.0] * 2)] for n in range(60)]), "fall")
+    assert item.interval is not None
+    assert item.interval.low < -0.1 < item.interval.high
 
 
 def test_diagnosis_of_the_set_knows_unfinished_cases() -> None:

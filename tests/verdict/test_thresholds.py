@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.verdict.limits import Limit, MetricLimits
+from pytest_clinical_drift.verdict.metric_table import METRICS
 from pytest_clinical_drift.verdict.slate_limits import PRIMARY
 from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
 
@@ -148,6 +149,9 @@ def test_severe_metrics_are_gated_also_where_a_file_leaves_them_out(tmp_path: Pa
     """An older file does not let a dangerous flip through; a project may cap it at caution in so many words."""
     older = load_thresholds(changed(tmp_path, lambda d: _metrics(d).pop("severe_contradictions")))
     assert older.metrics["severe_contradictions"].band(1.0) == "FAIL"
+    adjacent = load_thresholds(changed(tmp_path, lambda d: _metrics(d).pop("k_conflict")))
+    assert adjacent.metrics["k_conflict"].band(0.2) == "FAIL"
+    assert load_thresholds().metrics.keys() == METRICS.keys()
     capped = load_thresholds(changed(tmp_path, lambda d: _metrics(d)["severe_contradictions"].update(worst="caution")))
     assert capped.metrics["severe_contradictions"].band(1.0) == "CAUTION"
 

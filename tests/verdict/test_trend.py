@@ -50,7 +50,7 @@ def test_flaky_case_is_named() -> None:
     assert [case.case_id for case in figures.flaky] == ["a"]
     assert figures.flaky[0].recalls == (0.9, 0.9, 0.6)
     # squares around 0.8: 0.01 + 0.01 + 0.04 = 0.06, over 6 conversations less 2 cases
-    assert figures.recall.within_sd == pytest.approx((0.06 / 4) ** 0.5)
+    assert figures.recall_sd == pytest.approx((0.06 / 4) ** 0.5)
     assert figures.flaky[0].verdicts == ("PASS", "PASS", "FAIL")
 
 

@@ -1,0 +1,118 @@
+"""What a number of cases can show: the chance of catching a drop of recall, and of a false alarm.
+
+A normal approximation of the paired comparison with a baseline. `benchmarks/decisions.py` checks it against simulation.
+"""
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+from pytest_clinical_drift.metrics.bootstrap import STRETCH_BAD
+
+RECALL = 0.9
+"""Recall@T10 of a typical baseline."""
+CORRELATION = 0.6
+"""Typical correlation, over cases, between the recall of two versions of a model: hard cases are hard for both."""
+FACTS = 6
+"""Facts of a typical case."""
+FACT_CORRELATION = 0.2
+"""How alike the facts of one case fare: 0 not at all, 1 all or none."""
+MOST_CASES = 100_000
+_WANTED_POWER = 0.8
+
+
+class Odds(NamedTuple):
+    """Chances of the three outcomes of a comparison with the baseline."""
+
+    worse: float
+    undecided: float
+    not_worse: float
+
+
+class Comparison(NamedTuple):
+    """The rules of the comparison, as the thresholds have them."""
+
+    margin: float = 0.05
+    """Loss that counts as none."""
+    alpha: float = 0.025
+    """One-sided chance of error."""
+    claims: int = 1
+    """Metrics of which each may call a model worse."""
+    min_cases: int = 2
+    """With fewer, nothing is called not worse."""
+
+
+class Spread(NamedTuple):
+    """Recall@T10 over the cases of a baseline."""
+
+    mean: float
+    sd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    cases: int
+    drop: float
+    rules: Comparison
+    case_sd: float
+    correlation: float
+    caught: Odds
+    """When the new model is truly worse by the drop."""
+    unchanged: Odds
+    """When nothing changed: `worse` is the false alarm."""
+    needed: int | None
+    """Cases for an 80 % chance that the drop is called worse; None: no number of cases does it."""
+
+
+def case_sd(recall: float = RECALL, facts: int = FACTS, correlation: float = FACT_CORRELATION) -> float:
+    """Standard deviation of a case's recall when its facts are beta-binomial: r(1-r)/m * (1 + (m-1) * correlation)."""
+    variance: float = recall * (1 - recall) / facts * (1 + (facts - 1) * correlation)
+    return float(variance**0.5)
+
+
+def comparison_odds(*, cases: int, drop: float, error_sd: float, rules: Comparison) -> Odds:
+    """Chances of each outcome when the truth is a loss of `drop` and a case's difference has this sd."""
+    from scipy.special import ndtr, stdtrit
+
+    if cases < 2:
+        return Odds(0.0, 1.0, 0.0)
+    error = max(error_sd, 1e-9) / cases**0.5
+    reach = error * ((cases + STRETCH_BAD) / (cases - 1)) ** 0.5
+    wing, claim = (float(stdtrit(cases - 1, 1 - tail)) * reach for tail in (rules.alpha, rules.alpha / rules.claims))
+    not_worse = 1 - float(ndtr((wing - rules.margin + drop) / error))
+    worse = float(ndtr((min(-claim, wing - rules.margin) + drop) / error))
+    if cases < rules.min_cases:
+        not_worse = 0.0
+    return Odds(worse, max(0.0, 1 - worse - not_worse), not_worse)
+
+
+def estimate_power(
+    *,
+    cases: int,
+    drop: float,
+    rules: Comparison,
+    baseline: Spread | None = None,
+    correlation: float = CORRELATION,
+) -> Power:
+    """The chance of catching a drop of recall with this many cases; without a baseline, that of a typical one.
+
+    A worse model scatters more, at least as a typical one of its recall: a baseline that lost nothing has no scatter at
+    all, and that of its successor is not 0.
+    """
+    mean, before = baseline or Spread(RECALL, case_sd())
+    after = max(before, case_sd(max(0.0, mean - drop)))
+    errors = (float(max(0.0, before**2 + sd**2 - 2 * correlation * before * sd) ** 0.5) for sd in (after, before))
+    changed, unchanged = (partial(comparison_odds, error_sd=error, rules=rules) for error in errors)
+    sizes = range(2, MOST_CASES)
+    fewest = bisect_left(sizes, True, key=lambda size: changed(cases=size, drop=drop).worse >= _WANTED_POWER)
+    return Power(
+        cases=cases,
+        drop=drop,
+        rules=rules,
+        case_sd=before,
+        correlation=correlation,
+        caught=changed(cases=cases, drop=drop),
+        unchanged=unchanged(cases=cases, drop=0.0),
+        needed=sizes[fewest] if fewest < len(sizes) else None,
+    )
