@@ -45,9 +45,10 @@ class Interview:
             self._tokens = before[0] + used[0], before[1] + used[1]
         self._attempts += 1
         text, last = strip_reasoning(reply.text), self._attempts >= ATTEMPTS
-        answer = (
-            self.asked.fail(str(reply.error)) if reply.error is not None else read_text(self.asked, text, last=last)
-        )
+        if reply.error is not None:
+            answer = self.asked.fail(str(reply.error))
+        else:
+            answer = read_text(self.asked, text, last=last, cut=bool(reply.truncated))
         if not answer.failed or reply.error is not None or last:
             return replace(answer, tokens=self._tokens)
         said = Message("assistant", text or "(nothing)")
@@ -55,10 +56,10 @@ class Interview:
         return None
 
 
-def read_text(asked: Asked, text: str, *, last: bool = True) -> Given:
+def read_text(asked: Asked, text: str, *, last: bool = True, cut: bool = False) -> Given:
     """A judge's text as an answer; a reading that lacks a part counts only at the last attempt, that part unsure."""
     item = asked.item
-    given = find_object(text, _PARTS if isinstance(item, Reading) else ("answer",))
+    given = find_object(text, _PARTS if isinstance(item, Reading) else ("answer",), cut=cut)
     if given is None or (isinstance(item, Reading) and not last and not _whole(item, given)):
         return asked.fail(f"no answer in the form asked for: {text[:80]!r}")
     return ReadingAnswer(given) if isinstance(item, Reading) else check_answer(item, given)

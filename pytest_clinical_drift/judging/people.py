@@ -49,13 +49,11 @@ def questions_of(
     """The questions that a judgement settled, made again from the conversation."""
     every = [*readings_of(case, transcript), *windows_of(case, transcript, tokens=window)]
     readings = {key_of(reading): reading for reading in every}
-    replies: Mapping[int, str] = {
-        e.turn: reply for e in transcript.exchanges if (reply := visible(e.reply)) is not None
-    }
+    turns = {line.turn: line for reading in every for line in reading.turns}
     questions: dict[About, Question] = {}
     for point in judgement.asked:
         reading = readings.get((point.reading, point.turn, point.source))
-        question = question_for(reading, point.entry, replies) if reading is not None else None
+        question = question_for(reading, point.entry, turns) if reading is not None else None
         if question is not None:
             questions[point.about] = question
     return questions
