@@ -53,7 +53,7 @@ def calibrate(
     say: Say,
 ) -> None:
     """Measure, print and write; a file of the same judge is continued, every attempt pooled."""
-    judges, options = make_judges(specs, settings)
+    judges, _ = make_judges(specs, settings)
     if not judges:
         raise InputError(f"--drift-judge {' '.join(specs)}: rules alone are not a judge to calibrate")
     sets = [load_external(given) for given in external]
@@ -68,9 +68,7 @@ def calibrate(
     procedure = _procedure(judges, policy)
     today = datetime.date.today()
     say(f"{name}: {cost_line(labelled)}")
-    made = make_calibration(
-        judges, procedure, labelled, today=today, rules=policy, say=say, earlier=earlier, early=not options.offline
-    )
+    made = make_calibration(judges, procedure, labelled, today=today, rules=policy, say=say, earlier=earlier)
     say(render_calibration(made, made.deciding(policy.floors), policy.floors))
     if sets:
         made = _with_external(made, judges, procedure, sets, today=today, say=say)

@@ -1,4 +1,4 @@
-"""Answers already given, in the run's store: nothing is asked twice, and a verdict can be reproduced offline."""
+"""Answers already given, in the run's store: nothing is asked twice."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pytest_clinical_drift.conversation.store import connect
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import Answer
 from pytest_clinical_drift.judging.entries import ReadingAnswer
-from pytest_clinical_drift.judging.procedure import Item
+from pytest_clinical_drift.judging.protocol import Item
 from pytest_clinical_drift.judging.readings import Reading
 
 _TABLE = (

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import datetime
-import json
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pytest_clinical_drift.errors import InputError
@@ -24,7 +24,7 @@ from pytest_clinical_drift.judging.judge_options import JudgeOptions, JudgePolic
 from pytest_clinical_drift.judging.labelled import GROUP_OF, Labelled, LabelledSet, load_calibration_set
 from pytest_clinical_drift.judging.measuring import MOST_REQUESTS, Measurement, measure
 from pytest_clinical_drift.judging.procedure import Judges
-from pytest_clinical_drift.judging.prompts import messages_for, prompt_hash, prompt_version
+from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.protocol import Judge
 from pytest_clinical_drift.judging.queue import JudgeQueue
 
@@ -55,11 +55,10 @@ def calibration_of(
         return calibration
     if known := find_calibration(root / CALIBRATIONS, identities, today):
         return known
-    if not rules.calibrate or options.offline:
-        why = "offline=true asks nobody" if options.offline else "the thresholds or this shard do not allow to make one"
+    if not rules.calibrate:
         raise InputError(
-            f"--drift-judge {procedure.reader}: no valid calibration was found in {root / CALIBRATIONS}, and {why}; "
-            "make one with clinical-drift calibrate"
+            f"--drift-judge {procedure.reader}: no valid calibration was found in {root / CALIBRATIONS}, and the "
+            "thresholds or this shard do not allow to make one; make one with clinical-drift calibrate"
         )
     labelled = load_calibration_set(options.calibration_set)
     if say is not None:
@@ -70,7 +69,7 @@ def calibration_of(
 
 def cost_line(labelled: LabelledSet, most: int = MOST_REQUESTS) -> str:
     """What a calibration will cost, before anything is sent."""
-    faults = sum(point.fault for row in labelled.agreed for point in row.points())
+    faults = sum(label.raised for row in labelled.agreed for label in row.entries())
     requests = min(most, len(labelled.agreed) + round(1.2 * faults))
     return (
         f"it reads {len(labelled.agreed):,} labelled texts of {labelled.patients} patients first, about {requests:,} "
@@ -87,11 +86,9 @@ def make_calibration(
     rules: JudgePolicy,
     say: Say | None = None,
     earlier: Calibration | None = None,
-    early: bool = True,
 ) -> Calibration:
     """Measure a judge now; requests are always sent anew, and every attempt with this judge is pooled."""
     queue = JudgeQueue(judges[0], judges[1] if len(judges) > 1 else None, fresh=True)
-    alone = Judges(procedure.reader, procedure.questioner, procedure.wordings, procedure.reads, alone=True)
     last = time.monotonic()
 
     def tell() -> None:
@@ -100,11 +97,9 @@ def make_calibration(
             last = time.monotonic()
             say(f"calibrating: {queue.count.answered:,} of {queue.count.asked:,} requests answered")
 
-    def measured(rows: Sequence[Labelled]) -> Measurement:
-        return measure(queue, rows, alone, floors=rules.floors, early=early, waiting=tell)
-
     try:
-        agreed = measured(labelled.agreed)
+        alone = replace(procedure, alone=True)
+        agreed = measure(queue, labelled.agreed, alone, floors=rules.floors, waiting=tell)
         count = queue.count
         if count.answered and count.failed == count.answered:
             raise InputError(f"--drift-judge {procedure.reader}: it answered nothing at all ({count.last_failure})")
@@ -113,11 +108,6 @@ def make_calibration(
     attempt = attempt_of(agreed, _all_wrong(labelled.disputed), requests=count.asked, today=today)
     attempts: tuple[Attempt, ...] = (*(earlier.attempts if earlier else ()), attempt)
     identities = [judge.identity() for judge in judges]
-    per_answer = [
-        round(count.tokens[what] / count.tokens["answers"], 1)
-        for what in ("prompt", "answer")
-        if count.tokens["answers"]
-    ]
     return Calibration(
         judge=" + ".join(judge.name for judge in judges),
         identity=fingerprint(identities),
@@ -127,8 +117,6 @@ def make_calibration(
         labelled=labelled.fingerprint(),
         patients=labelled.patients,
         attempts=attempts,
-        seconds_per_request=round(count.seconds / count.answered, 4) if count.answered else None,
-        tokens_per_request=(per_answer[0], per_answer[1]) if per_answer else None,
         kinds=pooled(attempts),
         external=earlier.external if earlier else (),
     )
@@ -138,27 +126,10 @@ def _all_wrong(rows: Sequence[Labelled]) -> Measurement:
     """Disputed labels, each counted as an error without asking."""
     measurement = Measurement()
     for row in rows:
-        for point in row.points():
-            for name in {point.kind, GROUP_OF[point.kind]}:
-                tally = measurement.kinds[name]
-                (tally.faults if point.fault else tally.clean).add(row.patient, hit=False)
+        for label in row.entries():
+            for name in {label.kind, GROUP_OF[label.kind]}:
+                measurement.kinds[name]["faults" if label.raised else "clean"].add(row.patient, hit=False)
         for kind in LISTED:
             if row.lists_nothing(kind):
-                measurement.kinds[kind].clean.add(row.patient, hit=False)
+                measurement.kinds[kind]["clean"].add(row.patient, hit=False)
     return measurement
-
-
-def write_prompts(labelled: LabelledSet, path: Path) -> int:
-    """Write the exact prompts of a set, a line per item and wording; nobody is asked."""
-    rows = [
-        {
-            "id": row.item.id,
-            "kind": row.item.kind,
-            "wording": wording,
-            "messages": [message.as_dict() for message in messages_for(row.item, wording)],
-        }
-        for row in labelled.rows
-        for wording in (1, 2)
-    ]
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
-    return len(rows)

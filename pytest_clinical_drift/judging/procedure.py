@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.judging.answers import KINDS, UNSURE, Answer
@@ -23,27 +23,12 @@ from pytest_clinical_drift.judging.opinions import (
     telling,
 )
 from pytest_clinical_drift.judging.points import Point, RuleRaise, key_of, points_of, words_of
-from pytest_clinical_drift.judging.questions import About, Question
+from pytest_clinical_drift.judging.protocol import Ask, Given
+from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.readings import Reading, Standing, with_standing
 
 T = TypeVar("T")
-Item = Question | Reading
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """A question or reading in one wording, for the judge that reads or for the one that answers questions."""
-
-    item: Item
-    wording: int
-    to: Literal["reader", "questioner"] = "questioner"
-
-    @property
-    def key(self) -> tuple[str, int, str]:
-        return self.item.id, self.wording, self.to
-
-
-Answers = Mapping[tuple[str, int, str], Answer | ReadingAnswer]
+Answers = Mapping[tuple[str, int, str], Given]
 Procedure = Generator[list[Ask], Answers, T]
 """Yields what is to be asked, is sent the answers to it, returns its result."""
 Read = list[tuple[Reading, list[Entry]]]

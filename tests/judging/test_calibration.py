@@ -29,7 +29,7 @@ from pytest_clinical_drift.judging.calibration import (
 )
 from pytest_clinical_drift.judging.judge_options import JudgeOptions, JudgePolicy
 from pytest_clinical_drift.judging.labelled import Labelled, LabelledSet, load_calibration_set
-from pytest_clinical_drift.judging.measuring import KindTally, Measurement, measure
+from pytest_clinical_drift.judging.measuring import Measurement, Tally, measure
 from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.prompts import prompt_hash
 from pytest_clinical_drift.judging.questions import Question
@@ -58,9 +58,7 @@ def measured(rows: list[Labelled], script: Script, **options: Any) -> tuple[Meas
 
 
 def shares(found: Measurement, kind: str) -> dict[str, tuple[int, int]]:
-    tally = found.kinds[kind]
-    names = ("faults", "subtle", "clean", "false", "missed")
-    return {name: getattr(tally, name).counts for name in names if getattr(tally, name).counts[1]}
+    return {name: tally.counts for name, tally in found.kinds[kind].items() if tally.counts[1]}
 
 
 # ---- the labelled set
@@ -79,7 +77,7 @@ def test_readings_and_questions_are_read_back_with_their_points(tmp_path: Path) 
     (tmp_path / "set.jsonl").write_text("\n".join(rows), encoding="utf-8")
     found = load_calibration_set(tmp_path)
     assert (len(found.rows), len(found.agreed), len(found.disputed), found.patients) == (2, 1, 1, 1)
-    assert [(p.kind, p.key, p.answer, p.fault) for p in found.agreed[0].points()] == [
+    assert [(e.kind, e.key, e.answer, e.raised) for e in found.agreed[0].entries()] == [
         ("fact", "penicillin", "retained", False), ("fact", "lithium", "contradicted", True),
         ("invented", "800 mg until May", "invented", True),
     ]  # fmt: skip
@@ -94,6 +92,10 @@ def test_readings_and_questions_are_read_back_with_their_points(tmp_path: Path) 
         (lambda text: text.replace("Lithium 600", "Lithium 900"), "the id does not fit the content"),
         (lambda text: text[:-1], "not a labelled reading or question"),
         (lambda text: "[]", "not a labelled reading or question"),
+        (
+            lambda text: line(replace(question("harm"), kind="leak", statement="Bo"), "leak"),
+            "'leak' is not an answer of kind leak",
+        ),
         (lambda text: text.replace('"kind": "summary"', '"kind": "diary"'), "not a labelled reading or question"),
     ],
 )
@@ -172,7 +174,6 @@ def test_every_share_is_counted_as_by_hand() -> None:
     assert shares(found, "forbidden") == {"clean": (0, 1), "false": (1, 1)}
     assert shares(found, "breach") == {"faults": (0, 1), "clean": (1, 2), "false": (1, 2), "missed": (0, 1)}
     assert shares(found, "harm") == shares(found, "conflict") == {"clean": (1, 1), "false": (0, 1)}
-    assert found.confusions == {"fact: contradicted -> retained": 1, "forbidden: kept -> violated": 1}
     # three readings; the allergy, the stroke, the demand twice, the breach, and the labelled question
     assert Counter(kind for kind, _ in judge.asked) == {
         "summary": 2, "reply": 1, "fact": 1, "invented": 2, "must": 2, "forbidden": 1,
@@ -205,6 +206,16 @@ def test_why_answers_became_unsure_is_counted() -> None:
     assert shares(found, "fact") == {"clean": (0, 1), "false": (0, 1)}
 
 
+def test_a_labelled_question_that_only_one_wording_upholds_is_not_found() -> None:
+    """In a run its alarm would stay open, also where the other wording has no usable answer."""
+
+    def once(item: Question | Reading, wording: int) -> dict[str, Any]:
+        return {"answer": "absent", "quote": ""} if wording == 1 else {"answer": "retained", "quote": "never written"}
+
+    found, _ = measured([row(question("fact"), "absent")], once)
+    assert shares(found, "fact") == {"faults": (0, 1), "missed": (0, 1)}
+
+
 # ---- how many, and when it stops
 
 
@@ -227,8 +238,6 @@ def test_a_hopeless_kind_is_stopped_early() -> None:
     found, judge = measured(rows, lambda item, wording: clear(item))
     assert (found.texts, len(judge.asked)) == (20, 20)
     assert set(found.stopped) == {"fact"}
-    whole, judge = measured(rows, lambda item, wording: clear(item), early=False)
-    assert (whole.texts, whole.stopped, shares(whole, "fact")["faults"]) == (120, {}, (0, 120))
 
 
 def test_a_good_judge_is_measured_to_the_end() -> None:
@@ -252,7 +261,7 @@ def test_the_number_of_requests_is_bounded() -> None:
         row(summary(f"{SUMMARY} {n}"), {"facts": {"penicillin": "retained"}, "unsupported": []}, patient=f"p{n}")
         for n in range(200)
     ]
-    found, judge = measured(rows, raises, most=300, early=False)
+    found, judge = measured(rows, raises, most=300)
     assert 250 < len(judge.asked) <= 300
     assert found.texts < 200
     assert found.stopped == {"fact": "requests", "invented": "requests"}
@@ -266,12 +275,13 @@ def tallied(kind: str, *, faults: tuple[int, int], clean: tuple[int, int], subtl
     found = Measurement()
     for name, (hits, of) in (("faults", faults), ("clean", clean), ("subtle", subtle)):
         for number in range(of):
-            getattr(found.kinds[kind], name).add(f"{name}{number}", number < hits)
+            found.kinds[kind][name].add(f"{name}{number}", number < hits)
     return found
 
 
-def attempt(found: Measurement, **more: Any) -> Attempt:
-    return attempt_of(found, Measurement(), requests=10, today=TODAY, **more)
+def attempt(found: Measurement, days: int = 0) -> Attempt:
+    """Made so many days ago."""
+    return attempt_of(found, Measurement(), requests=10, today=TODAY - datetime.timedelta(days=days))
 
 
 def calibration(*attempts: Attempt, **more: Any) -> Calibration:
@@ -324,12 +334,12 @@ def test_a_kind_that_was_stopped_decides_nothing() -> None:
 
 def test_limits_are_clustered_by_patient() -> None:
     """Twenty misses of one patient are less certain to be few than twenty of twenty."""
-    spread, heaped = KindTally(), KindTally()
+    spread, heaped = Tally(), Tally()
     for number in range(200):
-        spread.faults.add(f"p{number % 50}", number >= 20)
-        heaped.faults.add(f"p{number // 20}", number >= 20)
-    assert spread.faults.counts == heaped.faults.counts == (180, 200)
-    assert heaped.faults.limits()[0] < spread.faults.limits()[0]
+        spread.add(f"p{number % 50}", number >= 20)
+        heaped.add(f"p{number // 20}", number >= 20)
+    assert spread.counts == heaped.counts == (180, 200)
+    assert heaped.limits()[0] < spread.limits()[0]
 
 
 def test_disputed_labels_are_kept_apart_and_counted_as_errors() -> None:
@@ -392,25 +402,37 @@ def test_a_file_is_valid_for_its_judge_prompts_and_time() -> None:
 
 
 def test_other_files_in_the_folder_are_left_alone(tmp_path: Path) -> None:
-    """Someone else's JSON, a list, no JSON at all, bytes: the project's own file is found among them, the newest."""
+    """Someone else's JSON, a list, no JSON at all, bytes: the project's own file is found among them."""
     identities = [ScriptedJudge().identity()]
     assert find_calibration(tmp_path / "none", identities, TODAY) is None
     for name, text in (("a.json", '{"colour": "red"}'), ("b.json", "[1, 2]"), ("c.json", "nothing"), ("d.json", "")):
         (tmp_path / name).write_text(text, encoding="utf-8")
     (tmp_path / "e.json").write_bytes(b"\xff\xfe\x00")
     assert find_calibration(tmp_path, identities, TODAY) is None
-    old, new = (
-        calibration(attempt_of(Measurement(), Measurement(), requests=n, today=TODAY - datetime.timedelta(days=9 - n)))
-        for n in (1, 2)
+    own = calibration(attempt(Measurement()))
+    write_calibration(own, tmp_path / "x.json")
+    write_calibration(own.model_copy(update={"identity": "another"}), tmp_path / "z.json")
+    assert find_calibration(tmp_path, identities, TODAY) == own
+
+
+def test_attempts_of_one_judge_are_pooled_over_all_files_of_the_folder(tmp_path: Path) -> None:
+    """60 of 120, then 120 of 120 kept under another name: 180 of 240 count. A copy of the first adds nothing."""
+    bad, good = (
+        attempt(tallied("fact", faults=(hits, 120), clean=(600, 600), subtle=(60, 60)), days=days)
+        for hits, days in ((60, 3), (120, 1))
     )
-    for name, made in (("x.json", new), ("y.json", old)):
-        write_calibration(made, tmp_path / name)
-    write_calibration(new.model_copy(update={"identity": "another"}), tmp_path / "z.json")
-    assert find_calibration(tmp_path, identities, TODAY) == new
+    for name, attempts in (("first", [bad]), ("retried", [good])):
+        write_calibration(calibration(*attempts), tmp_path / f"{name}.json")
+    found = find_calibration(tmp_path, [ScriptedJudge().identity()], TODAY)
+    assert found is not None
+    assert (found.attempts, found.kinds["fact"].sensitivity.of, found.made) == ((bad, good), 240, good.made)
+    assert found.deciding(FLOORS) == frozenset()
+    write_calibration(calibration(bad, good), tmp_path / "retried.json")
+    assert find_calibration(tmp_path, [ScriptedJudge().identity()], TODAY) == calibration(bad, good)
 
 
 def test_without_a_file_it_is_made_or_refused(tmp_path: Path) -> None:
-    """`calibrate: never`, a shard and an offline run refuse in one sentence; else the cost is told first."""
+    """`calibrate: never` and a shard refuse in one sentence; else the cost is told first."""
     judge, said = ScriptedJudge(right), []
     (tmp_path / "set.jsonl").write_text(
         "\n".join(line(one.item, one.label) for one in labelled_facts(3, 3)), encoding="utf-8"
@@ -418,12 +440,8 @@ def test_without_a_file_it_is_made_or_refused(tmp_path: Path) -> None:
     options = JudgeOptions(calibration_set=tmp_path / "set.jsonl")
     where: dict[str, Any] = {"root": tmp_path, "today": TODAY, "say": said.append}
     names = Judges("scripted", "scripted")
-    for rules, chosen in (
-        (JudgePolicy(FLOORS, calibrate=False), options),
-        (JudgePolicy(FLOORS), replace(options, offline=True)),
-    ):
-        with pytest.raises(InputError, match="make one with clinical-drift calibrate"):
-            calibration_of([judge], names, options=chosen, rules=rules, **where)
+    with pytest.raises(InputError, match="make one with clinical-drift calibrate"):
+        calibration_of([judge], names, options=options, rules=JudgePolicy(FLOORS, calibrate=False), **where)
     assert (judge.asked, said) == ([], [])
     made = calibration_of([judge], names, options=options, rules=JudgePolicy(FLOORS), **where)
     assert made.kinds["fact"].sensitivity.of == 3

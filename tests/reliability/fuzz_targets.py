@@ -320,14 +320,15 @@ CALIBRATION = {
     "prompts": "x",
     "made": "2026-01-01",
     "questions": 2,
-    "kinds": {"fact": dict.fromkeys(("sensitivity", "specificity", "false_confirmed", "missed", "consistent"), SHARE)},
+    "kinds": {"fact": dict.fromkeys(("sensitivity", "specificity", "false_confirmed", "missed"), SHARE)},
 }
 
 
 def feed_labelled(content: bytes) -> Outcome:
+    from pytest_clinical_drift.judging.labelled import load_calibration_set
+
     with folder() as place:
-        file = named(place / "set.jsonl", content)
-        return command("calibrate", "--set", file, "--prompts", place / "prompts.jsonl")
+        return told(lambda: load_calibration_set(named(place / "set.jsonl", content)))
 
 
 def feed_calibration(content: bytes) -> Outcome:
@@ -482,20 +483,20 @@ def feed_judge(content: tuple[int, str]) -> Outcome:
     from pytest_clinical_drift.judging.answers import KINDS, UNSURE
     from pytest_clinical_drift.judging.chat import read_text
     from pytest_clinical_drift.judging.entries import ReadingAnswer, entries_of
-    from pytest_clinical_drift.judging.protocol import Asked
+    from pytest_clinical_drift.judging.protocol import Ask
     from pytest_clinical_drift.judging.questions import from_mapping
     from pytest_clinical_drift.judging.readings import FactLine, Reading
 
     number, text = content
     question = from_mapping((LABELLED, CONFLICT, FORBIDDEN)[number]["question"])  # type: ignore[arg-type]
     summary = Reading("summary", "anna", 1, "Takes metformin.", facts=(FactLine("metformin", "takes metformin"),))
-    read = read_text(Asked(summary, 1, "reader"), text)
+    read = read_text(Ask(summary, 1, "reader"), text)
     if not isinstance(read, ReadingAnswer):
         raise Fault("a reading was answered as a question")
     for entry in entries_of(summary, read):
         if entry.answer not in (*KINDS[entry.kind], UNSURE):
             raise Fault(f"an entry of no kind: {entry.answer!r}")
-    answer = read_text(Asked(question, 1), text)
+    answer = read_text(Ask(question, 1), text)
     if isinstance(answer, ReadingAnswer):
         raise Fault("a question was answered as a reading")
     if answer.answer not in (*KINDS[question.kind], UNSURE):
@@ -566,7 +567,7 @@ READERS = (
     ("review",),
     ("verify",),
     ("power", "--cases", "20", "--drop", "0.1", "--results"),
-    ("calibrate", "--prompts", "out.jsonl", "--set"),
+    ("calibrate", "--drift-judge", "python:missing:judge", "--out", "out.json", "--set"),
     ("plans", "--output", "plans.json"),
 )
 

@@ -155,7 +155,7 @@ def calibrate(file: Path) -> None:
         for kind in {group, *kinds}:
             for name, count in (("faults", 120), ("subtle", 60), ("clean", 600), ("false", 600), ("missed", 120)):
                 for number in range(count):
-                    getattr(found.kinds[kind], name).add(f"p{number}", name not in ("false", "missed"))
+                    found.kinds[kind][name].add(f"p{number}", name not in ("false", "missed"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LABELLED", str(REAL / "mixed"))
         patch.syspath_prepend(str(HERE))
