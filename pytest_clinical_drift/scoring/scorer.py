@@ -207,8 +207,7 @@ def handover_alarms(case: Case, judgement: ConversationJudgement, deciding: froz
             )
             entry = next(p.entry for p in judgement.asked if p.about == about)
             _, alarm = settled_fact(quiet, turn, entry, ruling, deciding=True, source="reply")
-            left_out = alarm is not None and alarm.kind == "lost" and alarm.state == CONFIRMED
-            if alarm is not None and (state.fact.hard_stop or not left_out):
+            if alarm is not None and (state.fact.hard_stop or (alarm.kind, alarm.state) != ("lost", CONFIRMED)):
                 yield alarm
 
 
