@@ -1,7 +1,5 @@
 """Answers already given, in the run's store: nothing is asked twice."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import datetime

@@ -1,7 +1,5 @@
 """What may be answered to each kind of question, which answers count against the model, and the form they take."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The audit: entries that the readings cleared and that are asked about all the same, drawn by hash."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """How good the judge is: from a valid file of the project, or measured on labelled texts now."""
 
-from __future__ import annotations
-
 import datetime
 import time
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """The calibration file: how good a judge is on labelled texts, every attempt pooled, and what it may decide."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import re

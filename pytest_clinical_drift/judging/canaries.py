@@ -4,8 +4,6 @@ They go through the same procedure as every text and leave no trace in figures o
 drawn by hash, at a rate computed from the whole set's case files, so that shards draw what the whole run would draw.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,7 +21,7 @@ from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.material import forbidden_at
-from pytest_clinical_drift.judging.opinions import Raised, State
+from pytest_clinical_drift.judging.opinions import Raised
 from pytest_clinical_drift.judging.points import Point, about_entry, question_for, same_words, words_of
 from pytest_clinical_drift.judging.procedure import Judges, Procedure, Read, read_all, settle
 from pytest_clinical_drift.judging.readings import Reading
@@ -31,8 +29,6 @@ from pytest_clinical_drift.metrics import SEED
 
 WANTED = 40
 """Faults inserted in a run over the whole set."""
-LEAST_SHARE = 0.75
-"""Share of them that has to be confirmed."""
 KINDS = ("removed", "changed", "invented", "forbidden", "reversed")
 _USABLE = 0.75
 """Share of the texts that take a fault of a kind, as seen on recorded models: the draw allows for it."""
@@ -98,13 +94,7 @@ def try_canaries(canaries: Sequence[Canary], judges: Judges) -> Procedure[list[C
             points.append((canary, Point(about, entry.kind, raised, question_for(canary.reading, entry), entry)))
     rulings = yield from settle([point for _, point in points], judges)
     states = {canary.reading.id: rulings[point.about].state for canary, point in points}
-    missed = "missed"
-    return [CanaryResult(c.kind, c.reading.turn, str(states.get(c.reading.id, missed))) for c in canaries]
-
-
-def share_confirmed(results: Sequence[CanaryResult]) -> float | None:
-    """Share of the canaries that were confirmed; None without any."""
-    return sum(r.state == State.CONFIRMED for r in results) / len(results) if results else None
+    return [CanaryResult(c.kind, c.reading.turn, str(states.get(c.reading.id, "missed"))) for c in canaries]
 
 
 def _target_entry(canary: Canary, entries: Sequence[Entry]) -> Entry | None:

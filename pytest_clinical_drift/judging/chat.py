@@ -1,7 +1,5 @@
 """What judges that are chat models share: prompts, reading answers, and asking once more for what is malformed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

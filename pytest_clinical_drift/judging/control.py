@@ -4,8 +4,6 @@ It sees what every judge sees and answers as JSON text through the same parser, 
 whole gate, readings, questions and canaries, without weights and without network.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence

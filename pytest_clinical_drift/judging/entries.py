@@ -1,7 +1,5 @@
 """What a reading says, entry by entry: each is checked against the text, unsure where its quotation does not occur."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

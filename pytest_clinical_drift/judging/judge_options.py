@@ -1,7 +1,5 @@
 """How a run uses its judges: settings that are not a judge's own, and what the thresholds demand."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Labelled readings and questions on which a judge is measured."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
@@ -36,7 +34,6 @@ GROUP_OF = {kind: group for group, kinds in GROUPS.items() for kind in kinds}
 class _Line(BaseModel):
     question: dict[str, Any]
     label: Any
-    origin: str = ""
     subtle: bool = False
     disputed: bool = False
 
@@ -47,7 +44,6 @@ class Labelled:
 
     item: Reading | Question
     label: Any
-    origin: str
     subtle: bool
     disputed: bool
 
@@ -126,7 +122,7 @@ def _read(file: Path) -> Iterator[Labelled]:
         try:
             row = _Line.model_validate_json(line)
             item = reading_from(row.question) if row.question.get("kind") in READINGS else from_mapping(row.question)
-            labelled = Labelled(item, row.label, row.origin, row.subtle, row.disputed)
+            labelled = Labelled(item, row.label, row.subtle, row.disputed)
             entries = labelled.entries()
         except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
             fault = first_fault(error) if isinstance(error, ValidationError) else f"{type(error).__name__}: {error}"

@@ -1,7 +1,5 @@
 """Measures a judge: the whole procedure on labelled texts, counted entry by entry, with early stopping."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

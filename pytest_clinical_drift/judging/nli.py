@@ -1,7 +1,5 @@
 """`nli[:MODEL]`: facts and conflicts by natural language inference, the judge of the original study."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import pairwise, product
 from typing import Any

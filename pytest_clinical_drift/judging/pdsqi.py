@@ -1,7 +1,5 @@
 """PDSQI-9 on request: nine attributes of a summary, rated in two wordings of our own (Croxford et al. 2025)."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

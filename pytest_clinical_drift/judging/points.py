@@ -1,7 +1,5 @@
 """What has to be settled in one conversation: what readings and rules raised, and what is asked about in any case."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -22,7 +20,6 @@ class RuleRaise:
     turn: int
     key: str
     """Fact, demand or words that it is about."""
-    rule: str
     confirms: bool
     """The rule may confirm by itself."""
     earlier_turn: int | None = None

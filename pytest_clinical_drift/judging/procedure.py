@@ -4,8 +4,6 @@ Each step is a generator that yields what has to be asked and is sent the answer
 run, its canaries and calibration, whoever asks and however many requests are in flight.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar

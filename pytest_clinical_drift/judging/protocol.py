@@ -1,7 +1,5 @@
 """The interface every judge shares, and how one is named on the command line."""
 
-from __future__ import annotations
-
 import importlib
 import threading
 from abc import ABC, abstractmethod

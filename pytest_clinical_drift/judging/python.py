@@ -1,7 +1,5 @@
 """`python:module:factory`: a function of one's own, from a question or reading to an answer, both mappings."""
 
-from __future__ import annotations
-
 import ast
 import asyncio
 import hashlib

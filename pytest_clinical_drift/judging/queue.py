@@ -1,7 +1,5 @@
 """Puts what many procedures ask to the judges, all in flight at once, and takes each further with the answers."""
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence

@@ -1,7 +1,5 @@
 """What makes a judge's answer count: an answer of its kind, and a quotation that occurs in the text."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right

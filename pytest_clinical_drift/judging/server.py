@@ -1,7 +1,5 @@
 """`server:MODEL@URL`: a chat model behind an OpenAI-compatible server, with the subject's HTTP, pacing and retries."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 

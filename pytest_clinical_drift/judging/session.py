@@ -1,7 +1,5 @@
 """The judge of a run: checked and calibrated before the first case, then every conversation is read as it ends."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
@@ -12,7 +10,7 @@ from typing import Any
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import Failure, InputError, SubjectError
 from pytest_clinical_drift.evidence.finding_types import Findings
-from pytest_clinical_drift.evidence.leaks import find_leaks, names_of
+from pytest_clinical_drift.evidence.leaks import names_of
 from pytest_clinical_drift.judging import audit as auditing
 from pytest_clinical_drift.judging import canaries as canary
 from pytest_clinical_drift.judging.calibrating import CALIBRATIONS, calibration_of
@@ -20,11 +18,11 @@ from pytest_clinical_drift.judging.calibration import Calibration, find_calibrat
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.control import NAME as CONTROL
 from pytest_clinical_drift.judging.judge_options import JudgePolicy, make_judges
-from pytest_clinical_drift.judging.judged import JudgedConversation as JudgedConversation
-from pytest_clinical_drift.judging.judged import with_reviews as with_reviews
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS
 from pytest_clinical_drift.judging.pdsqi import Rating, rate
+from pytest_clinical_drift.judging.people import JudgedConversation as JudgedConversation
 from pytest_clinical_drift.judging.people import questions_for_people, unanswered
+from pytest_clinical_drift.judging.people import with_reviews as with_reviews
 from pytest_clinical_drift.judging.points import points_of
 from pytest_clinical_drift.judging.procedure import (
     ConversationJudgement,
@@ -237,11 +235,10 @@ class JudgeSession:
         tried, ratings = list[CanaryResult](), tuple[Rating, ...]()
         if self._queue is not None:
             judgement, tried, ratings = self._queue.wait(group, waiting=waiting)
-        leaks = find_leaks(case, transcript, self._names)
-        people = tuple(questions_for_people(case, transcript, findings, leaks))
+        people = questions_for_people(case, transcript, findings, self._names)
         known = judgement or self._by_rules(case, transcript, findings)
         rulings = {**known.rulings, **{question.about: unanswered(question) for question in people}}
-        judged = JudgedConversation(findings, replace(known, rulings=rulings), tuple(tried), people, ratings)
+        judged = JudgedConversation(findings, replace(known, rulings=rulings), tuple(tried), ratings)
         return with_reviews(judged, self.reviews) if self.reviews is not None else judged
 
     def _by_rules(self, case: Case, transcript: Transcript, findings: Findings) -> ConversationJudgement:

@@ -45,7 +45,7 @@ def row(
     item: Reading | Question, label: Any, *, patient: str = "", subtle: bool = False, disputed: bool = False
 ) -> Any:
     made = replace(item, case_id=patient or item.case_id)
-    return Labelled(made, label, "test", subtle, disputed)
+    return Labelled(made, label, subtle, disputed)
 
 
 def measured(rows: list[Labelled], script: Script, **options: Any) -> tuple[Measurement, ScriptedJudge]:

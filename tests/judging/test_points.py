@@ -95,7 +95,7 @@ def test_a_lost_hard_stop_is_asked_about_after_its_update_too() -> None:
 
 def test_what_a_rule_alone_raises_is_asked_and_what_the_reading_raised_is_not_a_rules_point() -> None:
     of = case()
-    rules = [RuleRaise("fact", 3, "metformin", "no-words", True), RuleRaise("fact", 4, "metformin", "no-words", False)]
+    rules = [RuleRaise("fact", 3, "metformin", True), RuleRaise("fact", 4, "metformin", False)]
     points = by_about(points_of(of, read(of, {4: {"metformin": "stale"}}), rules, due=False))
     assert (points["fact", 3, "metformin"].raised, points["fact", 3, "metformin"].rule_confirms) == (Raised.RULE, True)
     assert points["fact", 4, "metformin"].raised is Raised.READING

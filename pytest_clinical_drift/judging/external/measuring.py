@@ -1,7 +1,5 @@
 """A judge against the labels of a public set: sensitivity, specificity, balanced F1 and kappa, as published."""
 
-from __future__ import annotations
-
 import datetime
 import importlib
 import random
