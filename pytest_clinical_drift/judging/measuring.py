@@ -9,7 +9,7 @@ from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import LISTED, Entry
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS, Labelled
 from pytest_clinical_drift.judging.opinions import Raised, Ruling, State
-from pytest_clinical_drift.judging.points import Point, about_entry, question_for, same_words
+from pytest_clinical_drift.judging.points import Point, about_entry, question_for, raised_points, same_words
 from pytest_clinical_drift.judging.procedure import Judges, Procedure, read_all, settle
 from pytest_clinical_drift.judging.questions import About, Question
 from pytest_clinical_drift.judging.queue import JudgeQueue
@@ -84,12 +84,7 @@ def measure_one(row: Labelled, judges: Judges) -> Procedure[Result]:
         return row, [], (yield from settle(_each_point(row), judges))
     read, _ = yield from read_all([row.item], judges)
     entries = read[0][1]
-    points = [
-        Point(about_entry(e, row.item.source), e.kind, Raised.READING if e.raised else Raised.UNSURE, q, e)
-        for e in entries
-        if (e.raised or e.answer == UNSURE) and _is_labelled(e, row)
-        for q in [question_for(row.item, e)]
-    ]
+    points = raised_points(row.item, [entry for entry in entries if _is_labelled(entry, row)])
     return row, entries, (yield from settle(points, judges))
 
 

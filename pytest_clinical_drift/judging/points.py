@@ -11,6 +11,9 @@ from pytest_clinical_drift.judging.opinions import Raised
 from pytest_clinical_drift.judging.questions import About, Question
 from pytest_clinical_drift.judging.readings import Reading, TurnLine
 
+Read = list[tuple[Reading, list[Entry]]]
+"""Texts that were read, each with its entries."""
+
 
 @dataclass(frozen=True, slots=True)
 class RuleRaise:
@@ -130,9 +133,19 @@ def _message_of(patient: str, turn: int) -> str:
 # ---- which points there are
 
 
+def raised_points(reading: Reading, entries: Iterable[Entry]) -> list[Point]:
+    """What one reading by itself raises or leaves unsure."""
+    return [
+        Point(about_entry(e, reading.source), e.kind, Raised.READING if e.raised else Raised.UNSURE,
+              question_for(reading, e), e)
+        for e in entries
+        if e.raised or e.answer == UNSURE
+    ]  # fmt: skip
+
+
 def points_of(
     case: Case,
-    read: Sequence[tuple[Reading, Sequence[Entry]]],
+    read: Read,
     rules: Iterable[RuleRaise],
     quote_doubts: frozenset[About] = frozenset(),
     *,
@@ -146,8 +159,8 @@ def points_of(
     hard_stops = _due(case)
     turns = {line.turn: line for reading, _ in read for line in reading.turns}
     points: dict[About, Point] = {}
-    for reading, entries in read:
-        for entry in _held_back(case, read, reading, entries):
+    for reading, entries in counted_entries(case, read):
+        for entry in entries:
             about = about_entry(entry, reading.source)
             rule = raises.pop(about, None) if not reading.source else None
             raised = _reason(case, reading, entry, rule, about in quote_doubts, hard_stops if due else frozenset())
@@ -213,33 +226,28 @@ def _due(case: Case) -> frozenset[tuple[int, str]]:
     return frozenset(always | {(turn, fact) for turn, fact in updated if fact in hard})
 
 
-def _held_back(
-    case: Case, read: Sequence[tuple[Reading, Sequence[Entry]]], reading: Reading, entries: Sequence[Entry]
-) -> Iterator[Entry]:
-    """Entries of a reading, without demands that a later reply may still meet or an earlier one has met."""
-    if reading.kind != "reply":
-        yield from entries
-        return
-    demands = {demand.id: demand for demand in demands_at(case, reading.turn)}
-    for entry in entries:
-        demand = demands.get(entry.key)
-        if demand is not None and demand.kind == "must" and demand.expectation.by:
-            met = not demand.expectation.until and _met_before(read, demand.id, reading.turn)
-            if met or not demand.due:
-                continue
-        yield entry
+def counted_entries(case: Case, read: Read) -> Read:
+    """Readings without their entries on demands that a later reply may still meet or an earlier one has met."""
+    return [(reading, [e for e in entries if not _waits(case, read, reading, e)]) for reading, entries in read]
 
 
-def _met_before(read: Sequence[tuple[Reading, Sequence[Entry]]], demand: str, turn: int) -> bool:
+def _waits(case: Case, read: Read, reading: Reading, entry: Entry) -> bool:
+    if reading.kind != "reply" or entry.kind != "must":
+        return False
+    demand = next((demand for demand in demands_at(case, reading.turn) if demand.id == entry.key), None)
+    if demand is None or not demand.expectation.by:
+        return False
+    return not demand.due or (not demand.expectation.until and _met_before(read, demand.id, reading.turn))
+
+
+def _met_before(read: Read, demand: str, turn: int) -> bool:
     earlier = [
         entry for reading, entries in read if reading.kind == "reply" and reading.turn < turn for entry in entries
     ]
     return any(entry.key == demand and entry.answer == "met" for entry in earlier)
 
 
-def _rule_alone(
-    read: Sequence[tuple[Reading, Sequence[Entry]]], raises: Iterable[RuleRaise], turns: Mapping[int, TurnLine]
-) -> Iterator[Point]:
+def _rule_alone(read: Read, raises: Iterable[RuleRaise], turns: Mapping[int, TurnLine]) -> Iterator[Point]:
     """Pairs of replies that only a rule raised and no reading has an entry for: they are not neighbours."""
     for rule in raises:
         pair = (rule.earlier_turn or 0, rule.turn)

@@ -20,7 +20,7 @@ from pytest_clinical_drift.judging.opinions import (
     state_of,
     telling,
 )
-from pytest_clinical_drift.judging.points import Point, RuleRaise, key_of, points_of, words_of
+from pytest_clinical_drift.judging.points import Point, Read, RuleRaise, counted_entries, key_of, points_of, words_of
 from pytest_clinical_drift.judging.protocol import Ask, Given
 from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.readings import Reading, Standing, with_standing
@@ -29,7 +29,6 @@ T = TypeVar("T")
 Answers = Mapping[tuple[str, int, str], Given]
 Procedure = Generator[list[Ask], Answers, T]
 """Yields what is to be asked, is sent the answers to it, returns its result."""
-Read = list[tuple[Reading, list[Entry]]]
 QuoteCheck = Callable[[Read], frozenset[About]]
 """Retained facts whose quotation shares nothing with the fact."""
 Audit = Callable[[Read, set[About]], list[Point]]
@@ -260,7 +259,7 @@ def judge_conversation(
     read += yield from read_windows(windows, judges)
     doubts = quote_check(read) if quote_check is not None and judges.reads else frozenset()
     points = points_of(case, read, rules, doubts)
-    drawn = audit(read, {point.about for point in points}) if audit is not None else []
+    drawn = audit(counted_entries(case, read), {point.about for point in points}) if audit is not None else []
     rulings = yield from settle([*points, *drawn], judges)
     unsure: dict[str, int] = {}
     for _, entries in read:

@@ -17,7 +17,7 @@ from pytest_clinical_drift.judging.calibrating import CALIBRATIONS, calibration_
 from pytest_clinical_drift.judging.calibration import Calibration, find_calibration
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.control import NAME as CONTROL
-from pytest_clinical_drift.judging.judge_options import JudgePolicy, make_judges
+from pytest_clinical_drift.judging.judge_options import JudgePolicy, make_judges, procedure_of
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS
 from pytest_clinical_drift.judging.pdsqi import Rating, rate
 from pytest_clinical_drift.judging.people import JudgedConversation as JudgedConversation
@@ -139,9 +139,7 @@ class JudgeSession:
 
     @property
     def _procedure(self) -> Judges:
-        reads = self.reader is not None and not self.reader.kinds.isdisjoint(READINGS)
-        wordings = (1, 2) if self._rules.readings == 2 else (1,)
-        return Judges(self.judges[0].name, self.judges[-1].name, wordings, reads, kinds=self.judges[-1].kinds)
+        return procedure_of(self.judges, self._rules)
 
     # -- before the first case
 

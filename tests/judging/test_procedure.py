@@ -327,3 +327,16 @@ def test_a_window_that_does_not_say_what_stands_leaves_contradictions_open(stand
     states = {about: ruling.state for about, ruling in found.rulings.items() if ruling.kind == "conflict"}
     expected = {("conflict", window.turn, window.turn): State.OPEN for window in windows[:-1]}
     assert states == (expected if opened else {})
+
+
+def test_the_audit_leaves_out_what_a_later_reply_may_still_meet() -> None:
+    """Due by turn 5: what wording 1 and 2 miss in the reply of turn 3 is not yet a breach."""
+    of = case(extra={3: {"expect": {"must": [{"text": "ring the clinic", "by": 5}]}}})
+
+    def script(item: Question | Reading, wording: int) -> dict[str, Any]:
+        return {"answer": "missing", "quote": ""} if isinstance(item, Question) and item.kind == "must" else clear(item)
+
+    talk = transcript()
+    every = audit({"must": 1.0}, of.id, 0)
+    found = run(judge_conversation(of, readings_of(of, talk), [], [], JUDGES, audit=every), ScriptedJudge(script))
+    assert {about for about in found.rulings if about[0] == "must"} == set()
