@@ -72,11 +72,11 @@ class JudgeSession:
         is_control = subject.startswith("control:")
         if not chosen and is_control:
             chosen = [CONTROL]
-        if CONTROL in chosen and not is_control:
-            raise InputError("--drift-judge control: it judges controls only; give a model that reads")
         if len(chosen) > 2:
             raise InputError(f"--drift-judge {chosen[2]}: at most two judges: one reads, the second settles")
         self.judges, self.options = make_judges(chosen, settings)
+        if not is_control and any(judge.name == CONTROL for judge in self.judges):
+            raise InputError("--drift-judge control: it judges controls only; give a model that reads")
         self.reviews: Reviews | None = None
         for spec in specs:
             if spec.startswith("reviews:"):

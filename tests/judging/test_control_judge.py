@@ -114,8 +114,11 @@ def test_it_is_the_default_for_controls_and_refused_for_anything_else(tmp_path: 
     assert session(tmp_path, "replay:x").name == "rules"
     assert session(tmp_path, "control:steady", "rules").name == "rules"
     for subject in ("replay:x", "hf:some/model", "server:m@http://x/v1"):
+        for spec in ("control", " control ", "control:x"):
+            with pytest.raises(InputError, match="it judges controls only"):
+                session(tmp_path, subject, spec)
         with pytest.raises(InputError, match="it judges controls only"):
-            session(tmp_path, subject, "control")
+            session(tmp_path, subject, "python:scripted:make", "control")
     with pytest.raises(InputError, match="control"):
         ControlJudge("", {"temperature": "0"})
 
