@@ -1,4 +1,4 @@
-"""The command about judges."""
+"""Commands about judges and reviewers."""
 
 from __future__ import annotations
 
@@ -29,6 +29,12 @@ def add_commands(commands: Commands) -> None:
         help="a public set: primock57, kqa or healthbench",
     )
     command.add_argument("--out", type=Path, metavar="PATH", help="the calibration file, or the folder it goes to")
+    command = commands.add("agreement", _agreement, "how far two reviewers agree")
+    command.add_argument("first", type=Path, help="reviews of one person, as the review page saves them")
+    command.add_argument("second", type=Path, help="reviews of another person")
+    command.add_argument(
+        "third", type=Path, nargs="?", help="reviews of somebody else, who decides where the two differ"
+    )
 
 
 def _calibrate(options: argparse.Namespace) -> int:
@@ -43,4 +49,14 @@ def _calibrate(options: argparse.Namespace) -> int:
     labelled = labelled_set(options.set, options.limit)
     given = {"external": options.external, "out": options.out, "root": Path.cwd()}
     calibrate(options.drift_judge, settings, labelled=labelled, say=say, **given)
+    return 0
+
+
+def _agreement(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.judging.agreement import compare_reviews
+    from pytest_clinical_drift.judging.reviews import read_reviews
+    from pytest_clinical_drift.report.agreement import render_agreement
+
+    files = [read_reviews(file) for file in (options.first, options.second, options.third) if file is not None]
+    say(render_agreement(*compare_reviews(*files)))
     return 0

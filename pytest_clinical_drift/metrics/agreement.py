@@ -21,6 +21,22 @@ def cohen_kappa(one: Sequence[Hashable], two: Sequence[Hashable]) -> float | Non
     return None if expected >= 1 else (observed - expected) / (1 - expected)
 
 
+def krippendorff_alpha(one: Sequence[Hashable], two: Sequence[Hashable]) -> float | None:
+    """1 - observed / expected disagreement of two raters, nominal; None without items or without any variation.
+
+    With two raters and no missing value: observed disagreement over pairs, expected from the pooled labels, without
+    replacement (Krippendorff 2011).
+    """
+    if not one or len(one) != len(two):
+        return None
+    pooled = Counter([*one, *two])
+    values = sum(pooled.values())
+    observed = sum(a != b for a, b in zip(one, two, strict=True)) / len(one)
+    same = sum(count * (count - 1) for count in pooled.values())
+    expected = 1 - same / (values * (values - 1))
+    return None if expected == 0 else 1 - observed / expected
+
+
 def balanced_f1(labels: Sequence[bool], answers: Sequence[bool]) -> float | None:
     """Mean of the F1 of both classes (macro F1); None without items; a class that nobody names counts as 0."""
     if not labels:

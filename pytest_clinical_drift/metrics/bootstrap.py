@@ -18,7 +18,7 @@ that. What each is worth, as the share of 1,500 sets whose lower limit lies abov
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -122,3 +122,26 @@ def _wing(residuals: Table, units: int, confidence: float, corrected: bool) -> T
     freedom = np.clip(freedom, _FEWEST_FREEDOM, units - 1)  # the upper bound wins
     wing: Table = -stdtrit(freedom, tail)
     return wing
+
+
+def paired_label_limits(
+    one: Sequence[bool],
+    two: Sequence[bool],
+    figure: Callable[[Sequence[bool], Sequence[bool]], float | None],
+    *,
+    draws: int = 2_000,
+    confidence: float = 0.95,
+) -> tuple[float, float] | None:
+    """Percentile limits of a figure of two raters over resampled items; None where too few resamples define it."""
+    generator = np.random.default_rng(SEED)
+    first, second = np.asarray(one, dtype=bool), np.asarray(two, dtype=bool)
+    values = []
+    for _ in range(draws):
+        drawn = generator.integers(0, len(first), len(first))
+        value = figure(first[drawn].tolist(), second[drawn].tolist())
+        if value is not None:
+            values.append(value)
+    if len(values) < draws // 2:
+        return None
+    low, high = np.quantile(values, ((1 - confidence) / 2, (1 + confidence) / 2))
+    return float(low), float(high)

@@ -11,6 +11,7 @@ from pytest_clinical_drift.metrics.agreement import (
     balanced_f1,
     cohen_kappa,
     icc_2_1,
+    krippendorff_alpha,
     percent_agreement,
 )
 
@@ -32,11 +33,40 @@ def test_kappa_and_balanced_f1_are_those_of_scikit_learn(seed: int) -> None:
     assert percent_agreement(one, two) == pytest.approx(sum(map(bool.__eq__, one, two)) / len(one))
 
 
+def _alpha_by_coincidences(one: list[bool], two: list[bool]) -> float | None:
+    """Krippendorff's own way: a matrix of coincidences, each unit counted once per ordered pair of its values."""
+    labels = (False, True)
+    matrix = {(a, b): 0.0 for a in labels for b in labels}
+    for a, b in zip(one, two, strict=True):
+        matrix[a, b] += 1
+        matrix[b, a] += 1
+    totals = {a: sum(matrix[a, b] for b in labels) for a in labels}
+    n = sum(totals.values())
+    expected = sum(totals[a] * totals[b] for a in labels for b in labels if a != b) / (n - 1)
+    observed = sum(matrix[a, b] for a in labels for b in labels if a != b)
+    return None if expected == 0 else 1 - observed / expected
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_alpha_is_that_of_the_matrix_of_coincidences(seed: int) -> None:
+    one, two = _raters(seed)
+    expected = _alpha_by_coincidences(one, two)
+    assert krippendorff_alpha(one, two) == (None if expected is None else pytest.approx(expected, abs=1e-9))
+
+
+def test_alpha_of_a_published_example() -> None:
+    """Krippendorff (2011), binary data, two observers, ten units: alpha 0.095."""
+    one = [0, 1, 0, 0, 0, 0, 0, 0, 1, 0]
+    two = [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
+    assert krippendorff_alpha(one, two) == pytest.approx(0.095, abs=5e-4)
+
+
 def test_nothing_to_compare_is_undefined_and_never_zero() -> None:
     assert cohen_kappa([], []) is None
     assert percent_agreement([], []) is None
     assert balanced_f1([], []) is None
     assert cohen_kappa([True, True], [True, True]) is None
+    assert krippendorff_alpha([True, True], [True, True]) is None
 
 
 def test_icc_of_the_published_example() -> None:
