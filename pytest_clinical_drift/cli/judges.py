@@ -29,6 +29,9 @@ def add_commands(commands: Commands) -> None:
         help="a public set: primock57, kqa or healthbench",
     )
     command.add_argument("--out", type=Path, metavar="PATH", help="the calibration file, or the folder it goes to")
+    command.add_argument(
+        "--prompts", type=Path, metavar="FILE", help="write the exact prompts instead; nobody is asked"
+    )
     command = commands.add("agreement", _agreement, "how far two reviewers agree")
     command.add_argument("first", type=Path, help="reviews of one person, as the review page saves them")
     command.add_argument("second", type=Path, help="reviews of another person")
@@ -40,7 +43,12 @@ def add_commands(commands: Commands) -> None:
 def _calibrate(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.gate.calibrate import calibrate, labelled_set
     from pytest_clinical_drift.gate.options import read_pairs
+    from pytest_clinical_drift.judging.calibrating import write_prompts
 
+    if options.prompts:
+        labelled = labelled_set(options.set, options.limit)
+        say(f"{write_prompts(labelled, options.prompts)} prompts written to {options.prompts}")
+        return 0
     if not options.drift_judge or not options.out:
         raise InputError(
             "calibrate: name the judge with --drift-judge SPEC and where to write with --out FILE_OR_FOLDER"

@@ -52,9 +52,11 @@ def calibrate(
     say: Say,
 ) -> None:
     """Measure, print and write; a file of the same judge is continued, every attempt pooled."""
-    judges, _ = make_judges(specs, settings)
+    judges, options = make_judges(specs, settings)
     if not judges:
         raise InputError(f"--drift-judge {' '.join(specs)}: rules alone are not a judge to calibrate")
+    if options.offline:
+        raise InputError("--drift-judge-set offline=true: calibrating asks the judge anew; leave it out")
     sets = [load_external(given) for given in external]
     for judge in judges:
         for remark in judge.check():

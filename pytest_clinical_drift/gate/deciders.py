@@ -60,6 +60,8 @@ def judge_header(session: JudgeSession) -> list[str]:
     """Who judges, and which host gets to read records and conversations."""
     if not session.judges:
         return []
+    if session.options.offline:
+        return [f"judge: {session.name}, from stored answers alone; nothing is sent"]
     hosts = ", ".join(session.hosts)
     where = f"records and conversations go to {hosts}" if hosts else "runs in this process"
     return [f"judge: {session.name}; {where}"]

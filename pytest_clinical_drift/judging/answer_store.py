@@ -1,4 +1,4 @@
-"""Answers already given, in the run's store: nothing is asked twice."""
+"""Answers already given, in the run's store: nothing is asked twice, and a verdict can be reproduced offline."""
 
 import contextlib
 import dataclasses

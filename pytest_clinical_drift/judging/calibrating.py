@@ -1,6 +1,7 @@
 """How good the judge is: from a valid file of the project, or measured on labelled texts now."""
 
 import datetime
+import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -22,7 +23,7 @@ from pytest_clinical_drift.judging.judge_options import JudgeOptions, JudgePolic
 from pytest_clinical_drift.judging.labelled import GROUP_OF, Labelled, LabelledSet, load_calibration_set
 from pytest_clinical_drift.judging.measuring import MOST_REQUESTS, Measurement, measure
 from pytest_clinical_drift.judging.procedure import Judges
-from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
+from pytest_clinical_drift.judging.prompts import messages_for, prompt_hash, prompt_version
 from pytest_clinical_drift.judging.protocol import Judge
 from pytest_clinical_drift.judging.queue import JudgeQueue
 
@@ -53,10 +54,11 @@ def calibration_of(
         return calibration
     if known := find_calibration(root / CALIBRATIONS, identities, today):
         return known
-    if not rules.calibrate:
+    if not rules.calibrate or options.offline:
+        why = "offline=true asks nobody" if options.offline else "the thresholds or this shard do not allow to make one"
         raise InputError(
-            f"--drift-judge {procedure.reader}: no valid calibration was found in {root / CALIBRATIONS}, and the "
-            "thresholds or this shard do not allow to make one; make one with clinical-drift calibrate"
+            f"--drift-judge {procedure.reader}: no valid calibration was found in {root / CALIBRATIONS}, and {why}; "
+            "make one with clinical-drift calibrate"
         )
     labelled = load_calibration_set(options.calibration_set)
     if say is not None:
@@ -131,3 +133,19 @@ def _all_wrong(rows: Sequence[Labelled]) -> Measurement:
             if row.lists_nothing(kind):
                 measurement.kinds[kind]["clean"].add(row.patient, hit=False)
     return measurement
+
+
+def write_prompts(labelled: LabelledSet, path: Path) -> int:
+    """Write the exact prompts of a set, a line per item and wording; nobody is asked."""
+    rows = [
+        {
+            "id": row.item.id,
+            "kind": row.item.kind,
+            "wording": wording,
+            "messages": [message.as_dict() for message in messages_for(row.item, wording)],
+        }
+        for row in labelled.rows
+        for wording in (1, 2)
+    ]
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    return len(rows)

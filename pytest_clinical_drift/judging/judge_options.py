@@ -13,7 +13,7 @@ from pytest_clinical_drift.judging.readings import READINGS, WINDOW_TOKENS
 from pytest_clinical_drift.subjects.base import read_settings
 
 _OWN = {
-    "allow_subject": bool, "calibration": Path, "calibration_set": Path, "canaries": int,
+    "offline": bool, "allow_subject": bool, "calibration": Path, "calibration_set": Path, "canaries": int,
     "audit": int, "window": int,
 }  # fmt: skip
 
@@ -22,6 +22,8 @@ _OWN = {
 class JudgeOptions:
     """Settings of a run's judge that are not the judge's own."""
 
+    offline: bool = False
+    """Nobody is asked: only stored answers count."""
     allow_subject: bool = False
     """The model under test may judge itself."""
     calibration: Path | None = None

@@ -16,6 +16,7 @@ from pytest_clinical_drift.judging.protocol import Ask, Feed, Given, Judge
 
 _GIVEN_UP_AFTER = 40
 """Failures in a row, without one answer between them, after which a judge is not asked any more."""
+OFFLINE = "not in the store, and nobody is asked (offline=true)"
 _Key = tuple[str, int, str]
 
 
@@ -91,13 +92,17 @@ class JudgeQueue:
         questioner: Judge | None = None,
         *,
         store: Path | None = None,
+        offline: bool = False,
         fresh: bool = False,
     ) -> None:
-        """Without a `store` answers live as long as the queue; `fresh`: stored answers are not used."""
+        """Without a `store` answers live as long as the queue.
+
+        `offline`: only stored answers are used, nobody is asked; `fresh`: stored answers are not used.
+        """
         self._news = threading.Condition(threading.RLock())
         self._lines = {"reader": self._line(reader, store)}
         self._lines["questioner"] = self._lines["reader"] if questioner is None else self._line(questioner, store)
-        self._fresh = fresh
+        self._offline, self._fresh = offline, fresh
         self.on_progress: Callable[[Count], object] | None = None
         """Hears of every answer, on whichever thread it comes."""
         self.spent: Callable[[], Failure | None] = lambda: None
@@ -196,10 +201,11 @@ class JudgeQueue:
         stored = None if self._fresh else line.store.get(ask.item, ask.wording)
         if not line.given_up and stored is None and (over := self.spent()):
             line.given_up = self._over = str(over)
-        if stored is None and not line.given_up:
+        failed = line.given_up or (OFFLINE if self._offline else "")
+        if stored is None and not failed:
             return False
         self.count.reused += stored is not None
-        self._record(ask.key, stored if stored is not None else ask.fail(line.given_up))
+        self._record(ask.key, stored if stored is not None else ask.fail(failed))
         return True
 
     def _take(self, asked: Ask, answer: Given) -> None:

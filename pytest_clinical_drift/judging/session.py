@@ -150,10 +150,10 @@ class JudgeSession:
         remarks: list[str] = []
         self.refuse_subject()
         for judge in self.judges:
-            remarks += judge.check()
+            remarks += [] if self.options.offline else judge.check()
         second = self.judges[1] if len(self.judges) > 1 else None
         store = None if self.is_control else self._store  # a control judge costs nothing to ask again
-        self._queue = JudgeQueue(self.judges[0], second, store=store)
+        self._queue = JudgeQueue(self.judges[0], second, store=store, offline=self.options.offline)
         if self.is_control:
             self.deciding = frozenset(GROUPS)
             return remarks
@@ -270,6 +270,7 @@ class JudgeSession:
             "prompt_version": prompt_version(),
             "prompts": prompt_hash(),
             "host": ", ".join(self.hosts) or None,
+            "offline": self.options.offline,
             "deciding": sorted(self.deciding),
             "below_floor": list(self.below_floor),
             "calibration": self.calibration.model_dump(mode="json") if self.calibration else None,

@@ -72,6 +72,7 @@ class JudgeRecord(Record):
     prompts: str = ""
     host: str | None = None
     """The server that texts were sent to; None where the judge worked in the same process."""
+    offline: bool = False
     deciding: tuple[str, ...] = ()
     """Kinds of question in which its calibration lets it decide."""
     below_floor: tuple[str, ...] = ()

@@ -432,7 +432,7 @@ def test_attempts_of_one_judge_are_pooled_over_all_files_of_the_folder(tmp_path:
 
 
 def test_without_a_file_it_is_made_or_refused(tmp_path: Path) -> None:
-    """`calibrate: never` and a shard refuse in one sentence; else the cost is told first."""
+    """`calibrate: never`, a shard and an offline run refuse in one sentence; else the cost is told first."""
     judge, said = ScriptedJudge(right), []
     (tmp_path / "set.jsonl").write_text(
         "\n".join(line(one.item, one.label) for one in labelled_facts(3, 3)), encoding="utf-8"
@@ -440,8 +440,12 @@ def test_without_a_file_it_is_made_or_refused(tmp_path: Path) -> None:
     options = JudgeOptions(calibration_set=tmp_path / "set.jsonl")
     where: dict[str, Any] = {"root": tmp_path, "today": TODAY, "say": said.append}
     names = Judges("scripted", "scripted")
-    with pytest.raises(InputError, match="make one with clinical-drift calibrate"):
-        calibration_of([judge], names, options=options, rules=JudgePolicy(FLOORS, calibrate=False), **where)
+    for rules, chosen in (
+        (JudgePolicy(FLOORS, calibrate=False), options),
+        (JudgePolicy(FLOORS), replace(options, offline=True)),
+    ):
+        with pytest.raises(InputError, match="make one with clinical-drift calibrate"):
+            calibration_of([judge], names, options=chosen, rules=rules, **where)
     assert (judge.asked, said) == ([], [])
     made = calibration_of([judge], names, options=options, rules=JudgePolicy(FLOORS), **where)
     assert made.kinds["fact"].sensitivity.of == 3

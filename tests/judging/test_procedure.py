@@ -18,7 +18,7 @@ from pytest_clinical_drift.judging.points import RuleRaise
 from pytest_clinical_drift.judging.procedure import ConversationJudgement, Judges, judge_conversation
 from pytest_clinical_drift.judging.protocol import Ask
 from pytest_clinical_drift.judging.questions import Question
-from pytest_clinical_drift.judging.queue import JudgeQueue
+from pytest_clinical_drift.judging.queue import OFFLINE, JudgeQueue
 from pytest_clinical_drift.judging.readings import Reading, readings_of, windows_of
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
@@ -221,15 +221,15 @@ def test_states_under_a_noisy_judge_are_those_computed_by_hand(seed: int) -> Non
 # ---- the queue
 
 
-def test_nothing_is_asked_twice(tmp_path: Path) -> None:
+def test_nothing_is_asked_twice_and_a_verdict_is_reproduced_offline(tmp_path: Path) -> None:
     store, found = tmp_path / "store.sqlite", []
-    for _ in range(2):
+    for offline in (False, False, True):
         asked = ScriptedJudge(_lost)
         talk = transcript()
         procedure = judge_conversation(CASE, readings_of(CASE, talk), windows_of(CASE, talk), [], JUDGES)
-        found.append((run(procedure, asked, store=store), len(asked.asked)))
-    assert [count for _, count in found] == [30, 0]
-    assert found[0][0].rulings == found[1][0].rulings
+        found.append((run(procedure, asked, store=store, offline=offline), len(asked.asked)))
+    assert [count for _, count in found] == [30, 0, 0]
+    assert found[0][0].rulings == found[1][0].rulings == found[2][0].rulings
 
 
 def test_calibration_is_always_sent_anew(tmp_path: Path) -> None:
@@ -240,6 +240,16 @@ def test_calibration_is_always_sent_anew(tmp_path: Path) -> None:
         run(judge_conversation(CASE, readings_of(CASE, talk), [], [], JUDGES), asked, store=tmp_path / "s", fresh=True)
         counts.append(len(asked.asked))
     assert counts[0] == counts[1] > 0
+
+
+def test_offline_without_stored_answers_leaves_everything_open() -> None:
+    talk = transcript()
+    asked = ScriptedJudge()
+    found = run(judge_conversation(CASE, readings_of(CASE, talk), [], [], JUDGES), asked, offline=True)
+    assert asked.asked == []
+    assert {r.state for r in found.rulings.values()} == {State.OPEN}
+    reasons = {o.reason for r in found.rulings.values() for o in r.opinions if not o.reading}
+    assert reasons == {OFFLINE}
 
 
 def test_a_judge_is_given_up_after_many_failures_in_a_row() -> None:

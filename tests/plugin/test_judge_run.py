@@ -103,7 +103,7 @@ def _with_required() -> str:
 
 
 def test_nothing_is_asked_twice_and_a_replay_needs_nobody(project: Project) -> None:
-    """A second run asks nothing; the recorded conversations with the same store give the same verdict."""
+    """A second run asks nothing; the recorded conversations with the same store give the same verdict, offline."""
     pytester = project("anna", "bela")
     lay_out(pytester)
     first = pytester.runpytest(*JUDGED)
@@ -113,7 +113,8 @@ def test_nothing_is_asked_twice_and_a_replay_needs_nobody(project: Project) -> N
     pytester.runpytest(*JUDGED)
     assert times_asked(pytester) == asked
     (transcripts,) = pytester.path.glob("results/*/transcripts")
-    replayed = pytester.runpytest("--model", f"replay:{transcripts}", *JUDGED[2:], "--drift-results", "again")
+    offline = ("--model", f"replay:{transcripts}", *JUDGED[2:], "--drift-judge-set", "offline=true")
+    replayed = pytester.runpytest(*offline, "--drift-results", "again")
     (file,) = pytester.path.glob("again/*/study_c_results.json")
     after = json.loads(file.read_text(encoding="utf-8"))
     assert times_asked(pytester) == asked
@@ -121,6 +122,7 @@ def test_nothing_is_asked_twice_and_a_replay_needs_nobody(project: Project) -> N
     assert (after["verdict"], after["reasons"]) == (before["verdict"], before["reasons"])
     told = [[(a["kind"], a["turn"], a["state"]) for a in c["repeats"][0]["alarms"]] for c in after["cases"]]
     assert told == [[(a["kind"], a["turn"], a["state"]) for a in c["repeats"][0]["alarms"]] for c in before["cases"]]
+    replayed.stdout.fnmatch_lines(["*from stored answers alone; nothing is sent*"])
 
 
 def test_the_subject_does_not_judge_itself(project: Project) -> None:

@@ -325,10 +325,9 @@ CALIBRATION = {
 
 
 def feed_labelled(content: bytes) -> Outcome:
-    from pytest_clinical_drift.judging.labelled import load_calibration_set
-
     with folder() as place:
-        return told(lambda: load_calibration_set(named(place / "set.jsonl", content)))
+        file = named(place / "set.jsonl", content)
+        return command("calibrate", "--set", file, "--prompts", place / "prompts.jsonl")
 
 
 def feed_calibration(content: bytes) -> Outcome:
@@ -567,7 +566,7 @@ READERS = (
     ("review",),
     ("verify",),
     ("power", "--cases", "20", "--drop", "0.1", "--results"),
-    ("calibrate", "--drift-judge", "python:missing:judge", "--out", "out.json", "--set"),
+    ("calibrate", "--prompts", "out.jsonl", "--set"),
     ("plans", "--output", "plans.json"),
 )
 
