@@ -105,7 +105,7 @@ def make_calibration(
             raise InputError(f"--drift-judge {procedure.reader}: it answered nothing at all ({count.last_failure})")
     finally:
         queue.stop(close=False)
-    attempt = attempt_of(agreed, _all_wrong(labelled.disputed), requests=count.asked, today=today)
+    attempt = attempt_of(agreed, _all_wrong(labelled.disputed), count, today)
     attempts: tuple[Attempt, ...] = (*(earlier.attempts if earlier else ()), attempt)
     identities = [judge.identity() for judge in judges]
     return Calibration(

@@ -15,6 +15,7 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.labelled import GROUPS
 from pytest_clinical_drift.judging.measuring import Measurement, Tally
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
+from pytest_clinical_drift.judging.queue import Count
 from pytest_clinical_drift.subjects.base import Identity
 
 FORMAT = 2
@@ -22,6 +23,7 @@ VALID_DAYS = 30
 """For a judge whose identity is not proven: an alias may be another model tomorrow."""
 _SHARES = {
     "sensitivity": "faults", "subtle": "subtle", "specificity": "clean", "false_confirmed": "false", "missed": "missed",
+    "consistent": "opinions",
 }  # fmt: skip
 """Limits of a kind, and the counts that they are computed from."""
 
@@ -51,6 +53,8 @@ class KindLimits(BaseModel, frozen=True):
     """Clean items with a confirmed alarm, of all clean ones."""
     missed: Share
     """Faults that nothing raised or that were dismissed, of all faults."""
+    consistent: Share
+    """Points asked about in both wordings whose answers agree."""
     stopped: str = ""
     """Why it was not measured to the end: the floor that cannot be reached, or `requests`; then no rate is given."""
 
@@ -70,9 +74,13 @@ class Attempt(BaseModel, frozen=True):
     made: datetime.date
     texts: int
     requests: int
+    tokens: tuple[int, int] | None = None
+    """Of prompts and answers; None where the judge does not count them."""
     counts: dict[str, dict[str, dict[str, tuple[int, int]]]]
     stopped: dict[str, str] = {}
     unsure: dict[str, int] = {}
+    confusions: dict[str, int] = {}
+    """`kind: label -> answer`, the most frequent ones."""
     disputed_as_errors: dict[str, dict[str, tuple[int, int]]] = {}
     """Hits and trials with disputed labels counted as errors."""
 
@@ -123,18 +131,21 @@ class Calibration(BaseModel, frozen=True):
         }
 
 
-def attempt_of(measurement: Measurement, disputed: Measurement, *, requests: int, today: datetime.date) -> Attempt:
+def attempt_of(measurement: Measurement, disputed: Measurement, count: Count, today: datetime.date) -> Attempt:
     """What one measurement adds to the file; `disputed` is that of the disputed labels alone."""
+    tokens = count.tokens
     return Attempt(
         made=today,
         texts=measurement.texts,
-        requests=requests,
+        requests=count.asked,
+        tokens=(tokens["prompt"], tokens["answer"]) if tokens["answers"] else None,
         counts={
             kind: {name: {p: (tally.hits[p], tally.trials[p]) for p in tally.trials} for name, tally in shares.items()}
             for kind, shares in measurement.kinds.items()
         },
         stopped=measurement.stopped,
         unsure=dict(measurement.unsure),
+        confusions=dict(measurement.confusions.most_common(20)),
         disputed_as_errors={
             kind: {name: _with_errors(measurement, disputed, kind, name) for name in ("faults", "clean")}
             for kind in dict.fromkeys((*measurement.kinds, *disputed.kinds))

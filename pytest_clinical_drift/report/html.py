@@ -20,6 +20,7 @@ from pytest_clinical_drift.report.dossier_pages import (
 from pytest_clinical_drift.report.dossier_view import AlarmGroup, Transcripts, alarm_groups, run_view, text_size
 from pytest_clinical_drift.report.judge_text import (
     against_answers,
+    confusion_rows,
     judge_line,
     limit_rows,
 )
@@ -72,6 +73,7 @@ def render_report(
         judge_line=judge_line(judge, result.counts),
         judge_rows=limit_rows(judge),
         share_names=list(words("shares").values()),
+        confusions=confusion_rows(judge),
         groups={state: [group for group in groups if group.state == state] for state in AlarmState},
         quality_chart=_quality_chart(result),
         memory=memory,

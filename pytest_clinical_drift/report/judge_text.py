@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -81,6 +82,15 @@ def share_text(share: Share, digits: int = 2) -> str:
     return (
         f"{share.hits} of {share.of} ({share.low:.{digits}f} to {share.high:.{digits}f})" if share.of else "none asked"
     )
+
+
+def confusion_rows(judge: JudgeRecord | None, most: int = 8) -> list[tuple[str, int]]:
+    """The answers that differ from the labels most often, over all attempts."""
+    calibration = judge.calibration if judge is not None else None
+    seen: Counter[str] = Counter()
+    for attempt in calibration.attempts if calibration else ():
+        seen.update(attempt.confusions)
+    return seen.most_common(most)
 
 
 def render_calibration(calibration: Calibration, deciding: Collection[str], floors: Mapping[str, float]) -> str:

@@ -33,7 +33,7 @@ from pytest_clinical_drift.judging.measuring import Measurement, Tally, measure
 from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.prompts import prompt_hash
 from pytest_clinical_drift.judging.questions import Question
-from pytest_clinical_drift.judging.queue import JudgeQueue
+from pytest_clinical_drift.judging.queue import Count, JudgeQueue
 from pytest_clinical_drift.judging.readings import Reading
 
 FLOORS = {"sensitivity": 0.85, "subtle": 0.75, "specificity": 0.98}
@@ -172,12 +172,36 @@ def test_every_share_is_counted_as_by_hand() -> None:
     assert shares(found, "invented") == {"faults": (1, 1), "clean": (2, 2), "false": (0, 2), "missed": (0, 1)}
     assert shares(found, "must") == {"faults": (0, 1), "missed": (0, 1)}
     assert shares(found, "forbidden") == {"clean": (0, 1), "false": (1, 1)}
-    assert shares(found, "breach") == {"faults": (0, 1), "clean": (1, 2), "false": (1, 2), "missed": (0, 1)}
+    assert shares(found, "breach") == {
+        "faults": (0, 1), "clean": (1, 2), "false": (1, 2), "missed": (0, 1), "opinions": (0, 1),
+    }  # fmt: skip
     assert shares(found, "harm") == shares(found, "conflict") == {"clean": (1, 1), "false": (0, 1)}
+    assert found.confusions == {"fact: contradicted -> retained": 1, "forbidden: kept -> violated": 1}
     # three readings; the allergy, the stroke, the demand twice, the breach, and the labelled question
     assert Counter(kind for kind, _ in judge.asked) == {
         "summary": 2, "reply": 1, "fact": 1, "invented": 2, "must": 2, "forbidden": 1,
     }  # fmt: skip
+
+
+def test_what_is_mixed_up_and_what_both_wordings_agree_on() -> None:
+    """Each point is raised as another fault than it is: one wording settles it, two agree or differ, none lists it."""
+
+    def mixes(item: Question | Reading, wording: int) -> dict[str, Any]:
+        if isinstance(item, Reading):
+            return clear(item)
+        absent = {"answer": "absent", "quote": ""}
+        return absent if item.case_id == "same" or wording == 1 else {"answer": "both", "quote": item.text[:12]}
+
+    unlisted = row(WRONG, {"unsupported": [{"quote": "Had a stroke in 2019.", "grade": "severe"}]}, patient="read")
+    asked = [row(question("fact"), "contradicted", patient=patient) for patient in ("same", "other")]
+    found, _ = measured([unlisted, *asked], mixes)
+    assert shares(found, "fact") == {"faults": (2, 2), "missed": (0, 2), "opinions": (1, 2)}
+    assert found.confusions == {"invented: severe -> not listed": 1, "fact: contradicted -> absent": 2}
+    made = attempt_of(found, Measurement(), Count(asked=5, tokens=Counter(prompt=70, answer=9, answers=5)), TODAY)
+    assert (made.requests, made.tokens, made.confusions) == (5, (70, 9), dict(found.confusions))
+    consistent = pooled((made, made))["fact"].consistent
+    assert (consistent.hits, consistent.of) == (2, 4)
+    assert attempt_of(found, Measurement(), Count(asked=5), TODAY).tokens is None
 
 
 def test_harm_that_the_judge_upholds_counts_as_found() -> None:
@@ -281,7 +305,7 @@ def tallied(kind: str, *, faults: tuple[int, int], clean: tuple[int, int], subtl
 
 def attempt(found: Measurement, days: int = 0) -> Attempt:
     """Made so many days ago."""
-    return attempt_of(found, Measurement(), requests=10, today=TODAY - datetime.timedelta(days=days))
+    return attempt_of(found, Measurement(), Count(asked=10), TODAY - datetime.timedelta(days=days))
 
 
 def calibration(*attempts: Attempt, **more: Any) -> Calibration:

@@ -320,7 +320,7 @@ CALIBRATION = {
     "prompts": "x",
     "made": "2026-01-01",
     "questions": 2,
-    "kinds": {"fact": dict.fromkeys(("sensitivity", "specificity", "false_confirmed", "missed"), SHARE)},
+    "kinds": {"fact": dict.fromkeys(("sensitivity", "specificity", "false_confirmed", "missed", "consistent"), SHARE)},
 }
 
 
