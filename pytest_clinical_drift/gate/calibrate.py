@@ -69,7 +69,7 @@ def calibrate(
     procedure = procedure_of(judges, policy)
     today = datetime.date.today()
     say(f"{name}: {cost_line(labelled)}")
-    made = make_calibration(judges, procedure, labelled, today=today, rules=policy, say=say, earlier=earlier)
+    made = make_calibration(judges, procedure, labelled, today=today, rules=policy, say=say).after(earlier)
     say(render_calibration(made, made.deciding(policy.floors), policy.floors))
     if sets:
         made = _with_external(made, judges, procedure, sets, today=today, say=say)

@@ -9,14 +9,16 @@ from pathlib import Path
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.calibration import (
-    Attempt,
     Calibration,
     attempt_of,
+    file_name,
     find_calibration,
     fingerprint,
     invalid_because,
+    known_calibration,
     pooled,
     read_calibration,
+    write_calibration,
 )
 from pytest_clinical_drift.judging.entries import LISTED
 from pytest_clinical_drift.judging.judge_options import JudgeOptions, JudgePolicy
@@ -26,6 +28,7 @@ from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.prompts import messages_for, prompt_hash, prompt_version
 from pytest_clinical_drift.judging.protocol import Judge
 from pytest_clinical_drift.judging.queue import JudgeQueue
+from pytest_clinical_drift.subjects.base import Identity
 
 CALIBRATIONS = "calibration"
 """Folder of a project in which calibration files are looked for."""
@@ -42,8 +45,11 @@ def calibration_of(
     options: JudgeOptions,
     rules: JudgePolicy,
     say: Say | None,
-) -> Calibration:
-    """The valid calibration that the project has, or one made now; InputError where it names one that is not valid."""
+) -> tuple[Calibration, str]:
+    """The valid calibration that the project has, or one made now, which is kept; then also where it is.
+
+    InputError where the project names one that is not valid, or none may be made.
+    """
     identities = [judge.identity() for judge in judges]
     if options.calibration is not None:
         calibration = read_calibration(options.calibration)
@@ -51,9 +57,9 @@ def calibration_of(
             raise InputError(
                 f"--drift-judge-set calibration={options.calibration}: {why}; see clinical-drift calibrate"
             )
-        return calibration
+        return calibration, ""
     if known := find_calibration(root / CALIBRATIONS, identities, today):
-        return known
+        return known, ""
     if not rules.calibrate or options.offline:
         why = "offline=true asks nobody" if options.offline else "the thresholds or this shard do not allow to make one"
         raise InputError(
@@ -63,8 +69,22 @@ def calibration_of(
     labelled = load_calibration_set(options.calibration_set)
     if say is not None:
         say(f"no valid calibration of {procedure.reader} was found: {cost_line(labelled)}")
-        say("keep the result with clinical-drift calibrate --out")
-    return make_calibration(judges, procedure, labelled, today=today, rules=rules, say=say)
+    made = make_calibration(judges, procedure, labelled, today=today, rules=rules, say=say)
+    return _keep(made, root, identities)
+
+
+def _keep(made: Calibration, root: Path, identities: Sequence[Identity]) -> tuple[Calibration, str]:
+    """Write what a run measured of its judge where the next run finds it, pooled with every earlier attempt."""
+    attempt, name = made.attempts[-1], f"{CALIBRATIONS}/{file_name(made.judge, identities)}"
+    made = made.after(known_calibration(root / CALIBRATIONS, identities))  # what is there by now
+    tokens = ", {:,} prompt and {:,} answer tokens".format(*attempt.tokens) if attempt.tokens else ""
+    cost = f"the judge was calibrated in {attempt.requests:,} requests{tokens}"
+    try:
+        write_calibration(made, root / name)
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        return made, f"{cost}; {name} could not be written ({why}), so the next run calibrates again"
+    return made, f"{cost}; written: {name} (commit it: the next run uses it)"
 
 
 def cost_line(labelled: LabelledSet, most: int = MOST_REQUESTS) -> str:
@@ -85,9 +105,8 @@ def make_calibration(
     today: datetime.date,
     rules: JudgePolicy,
     say: Say | None = None,
-    earlier: Calibration | None = None,
 ) -> Calibration:
-    """Measure a judge now; requests are always sent anew, and every attempt with this judge is pooled."""
+    """Measure a judge now, in one attempt; requests are always sent anew."""
     queue = JudgeQueue(judges[0], judges[1] if len(judges) > 1 else None, fresh=True)
     last = time.monotonic()
 
@@ -105,8 +124,7 @@ def make_calibration(
             raise InputError(f"--drift-judge {procedure.reader}: it answered nothing at all ({count.last_failure})")
     finally:
         queue.stop(close=False)
-    attempt = attempt_of(agreed, _all_wrong(labelled.disputed), count, today)
-    attempts: tuple[Attempt, ...] = (*(earlier.attempts if earlier else ()), attempt)
+    attempts = (attempt_of(agreed, _all_wrong(labelled.disputed), count, today),)
     identities = [judge.identity() for judge in judges]
     return Calibration(
         judge=" + ".join(judge.name for judge in judges),
@@ -118,7 +136,6 @@ def make_calibration(
         patients=labelled.patients,
         attempts=attempts,
         kinds=pooled(attempts),
-        external=earlier.external if earlier else (),
     )
 
 

@@ -5,12 +5,12 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from pydantic import BaseModel, ValidationError
 
 from pytest_clinical_drift.cases.faults import first_fault
-from pytest_clinical_drift.cases.files import read_text
+from pytest_clinical_drift.cases.files import read_text, write_atomically
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.labelled import GROUPS
 from pytest_clinical_drift.judging.measuring import Measurement, Tally
@@ -114,6 +114,13 @@ class Calibration(BaseModel, frozen=True):
     def requests(self) -> int:
         return sum(attempt.requests for attempt in self.attempts)
 
+    def after(self, earlier: Self | None) -> Self:
+        """The same judge with its earlier attempts, all pooled."""
+        if earlier is None:
+            return self
+        attempts, external = (*earlier.attempts, *self.attempts), self.external or earlier.external
+        return self.model_copy(update={"attempts": attempts, "kinds": pooled(attempts), "external": external})
+
     def deciding(self, floors: Mapping[str, float]) -> frozenset[str]:
         """Groups of kinds whose lower limits reach the floors: the others are shown and decide nothing."""
         return frozenset(group for group in GROUPS if group in self.kinds and not self.below(group, floors))
@@ -204,38 +211,48 @@ def read_calibration(path: Path) -> Calibration:
 
 
 def write_calibration(calibration: Calibration, path: Path) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(calibration.model_dump_json(indent=1) + "\n", encoding="utf-8")
-    return path
+    return write_atomically(path, calibration.model_dump_json(indent=1) + "\n")
 
 
 def invalid_because(calibration: Calibration, identities: Sequence[Identity], today: datetime.date) -> str:
     """Why a calibration says nothing about this judge today; empty where it does."""
-    if calibration.prompts != prompt_hash():
-        return f"it was made with other prompts (version {calibration.prompt_version}; now {prompt_version()})"
-    if calibration.identity != fingerprint(identities):
-        return f"it is of another judge or of other settings ({calibration.judge})"
+    if other := _is_other(calibration, identities):
+        return other
     if not calibration.proven and (today - calibration.made).days > VALID_DAYS:
         return f"it was made on {calibration.made}, over {VALID_DAYS} days ago, and the judge's identity is not proven"
     return ""
 
 
-def find_calibration(folder: Path, identities: Sequence[Identity], today: datetime.date) -> Calibration | None:
-    """The valid calibration of a judge in a project's folder; other JSON files there are not ours to judge.
+def _is_other(calibration: Calibration, identities: Sequence[Identity]) -> str:
+    """How a calibration is not of this judge with these prompts; empty where it is."""
+    if calibration.prompts != prompt_hash():
+        return f"it was made with other prompts (version {calibration.prompt_version}; now {prompt_version()})"
+    if calibration.identity != fingerprint(identities):
+        return f"it is of another judge or of other settings ({calibration.judge})"
+    return ""
 
-    Attempts are pooled over all files of the judge: a retry kept under another name does not replace the first.
+
+def find_calibration(folder: Path, identities: Sequence[Identity], today: datetime.date) -> Calibration | None:
+    """The valid calibration of a judge in a project's folder: its newest attempt counts for the time."""
+    known = known_calibration(folder, identities)
+    return None if known is None or invalid_because(known, identities, today) else known
+
+
+def known_calibration(folder: Path, identities: Sequence[Identity]) -> Calibration | None:
+    """All attempts with a judge that a folder holds, of whatever age; other JSON files there are not ours to judge.
+
+    Pooled over all files: a retry kept under another name does not replace the first, and a copy adds nothing.
     """
-    valid: list[Calibration] = []
+    ours: list[Calibration] = []
     for path in sorted(folder.glob("*.json")):
         try:
             looks_ours = isinstance(data := json.loads(read_text(path)), dict) and "attempts" in data
         except (InputError, ValueError, RecursionError):
             continue
-        if looks_ours and not invalid_because(calibration := read_calibration(path), identities, today):
-            valid.append(calibration)
-    if not valid:
-        return None
-    *older, newest = sorted(valid, key=lambda calibration: calibration.made)
-    others = tuple(a for calibration in older for a in calibration.attempts if a not in newest.attempts)
-    every = (*others, *newest.attempts)
-    return newest.model_copy(update={"attempts": every, "kinds": pooled(every)}) if others else newest
+        if looks_ours and not _is_other(calibration := read_calibration(path), identities):
+            ours.append(calibration)
+    known: Calibration | None = None
+    for calibration in sorted(ours, key=lambda calibration: calibration.made):
+        others = tuple(a for a in known.attempts if a not in calibration.attempts) if known else ()
+        known = calibration.after(known.model_copy(update={"attempts": others})) if known and others else calibration
+    return known

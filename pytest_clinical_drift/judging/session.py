@@ -92,6 +92,8 @@ class JudgeSession:
         self._audit = auditing.audit_rates(cases, repeats, self.options.audit) if self.judges else {}
         self._canaries = canary.canary_rates(cases, repeats, self.options.canaries) if reads else {}
         self.calibration: Calibration | None = None
+        self.kept = ""
+        """Where a calibration that this run made is kept, for the user; empty where it made none."""
         self.deciding: frozenset[str] = frozenset()
         """Groups of kinds in which the judge decides."""
         self._queue: JudgeQueue | None = None
@@ -157,7 +159,7 @@ class JudgeSession:
         if self.is_control:
             self.deciding = frozenset(GROUPS)
             return remarks
-        self.calibration = calibration_of(
+        self.calibration, self.kept = calibration_of(
             self.judges, self._procedure, root=self._root, today=self._today, options=self.options, rules=self._rules,
             say=say,
         )  # fmt: skip

@@ -393,7 +393,7 @@ def test_calibrating_again_adds_an_attempt_and_asks_anew(tmp_path: Path) -> None
     names, rules = Judges("scripted", "scripted"), JudgePolicy(FLOORS)
     first = make_calibration([judge], names, labelled, today=TODAY, rules=rules)
     asked = len(judge.asked)
-    second = make_calibration([judge], names, labelled, today=TODAY, rules=rules, earlier=first)
+    second = make_calibration([judge], names, labelled, today=TODAY, rules=rules).after(first)
     assert len(judge.asked) == 2 * asked
     assert (len(second.attempts), second.kinds["fact"].sensitivity.of) == (2, 10)
     file = write_calibration(second, tmp_path / "deep" / file_name("scripted", [judge.identity()]))
@@ -471,17 +471,48 @@ def test_without_a_file_it_is_made_or_refused(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="make one with clinical-drift calibrate"):
             calibration_of([judge], names, options=chosen, rules=rules, **where)
     assert (judge.asked, said) == ([], [])
-    made = calibration_of([judge], names, options=options, rules=JudgePolicy(FLOORS), **where)
+    made, remark = calibration_of([judge], names, options=options, rules=JudgePolicy(FLOORS), **where)
     assert made.kinds["fact"].sensitivity.of == 3
     assert "6 labelled texts of 6 patients" in said[0]
-    kept = write_calibration(made, tmp_path / "calibration" / "kept.json")
+    (kept,) = (tmp_path / "calibration").iterdir()
+    assert read_calibration(kept) == made
+    assert f"written: calibration/{kept.name} (commit it" in remark
     asked = len(judge.asked)
-    assert calibration_of([judge], names, options=options, rules=JudgePolicy(FLOORS), **where) == made
+    assert calibration_of([judge], names, options=options, rules=JudgePolicy(FLOORS), **where) == (made, "")
     assert len(judge.asked) == asked
     named = replace(options, calibration=kept)
     other = ScriptedJudge(name="other")
     with pytest.raises(InputError, match="it is of another judge"):
         calibration_of([other], names, options=named, rules=JudgePolicy(FLOORS), **where)
+
+
+def test_attempts_that_have_expired_stay_pooled(tmp_path: Path) -> None:
+    """An alias was bad 40 days ago, under any name: measured anew by a run, both attempts count, 60 of 240 missed."""
+    bad = attempt(tallied("fact", faults=(60, 120), clean=(600, 600), subtle=(60, 60)), days=40)
+    write_calibration(calibration(bad, proven=False), tmp_path / "calibration" / "spring.json")
+    rows = labelled_facts(120, 0, subtle=60)
+    (tmp_path / "set.jsonl").write_text("\n".join(line(one.item, one.label) for one in rows), encoding="utf-8")
+    judge, names, rules = ScriptedJudge(right), Judges("scripted", "scripted"), JudgePolicy(FLOORS)
+    where: dict[str, Any] = {"options": JudgeOptions(calibration_set=tmp_path / "set.jsonl"), "root": tmp_path}
+    made, _ = calibration_of([judge], names, rules=rules, today=TODAY, say=None, **where)
+    assert (made.attempts[0], len(made.attempts), len(judge.asked)) == (bad, 2, 240)
+    assert (made.kinds["fact"].sensitivity.hits, made.kinds["fact"].sensitivity.of) == (180, 240)
+    assert calibration_of([judge], names, rules=rules, today=TODAY, say=None, **where) == (made, "")
+    (tmp_path / "calibration" / "spring.json").unlink()
+    assert find_calibration(tmp_path / "calibration", [judge.identity()], TODAY) == made
+
+
+def test_three_files_with_a_copy_of_one_attempt_count_it_once(tmp_path: Path) -> None:
+    first, second, third = (
+        attempt(tallied("fact", faults=(hits, 100), clean=(1, 1), subtle=(1, 1)), days=days)
+        for hits, days in ((50, 3), (60, 2), (70, 1))
+    )
+    for name, attempts in (("a", [first]), ("b", [first, second]), ("c", [third])):
+        write_calibration(calibration(*attempts), tmp_path / f"{name}.json")
+    found = find_calibration(tmp_path, [ScriptedJudge().identity()], TODAY)
+    assert found is not None
+    assert found.attempts == (first, second, third)
+    assert (found.kinds["fact"].sensitivity.hits, found.kinds["fact"].sensitivity.of) == (180, 300)
 
 
 def test_the_cost_is_told_by_hand() -> None:
