@@ -309,9 +309,9 @@ def main() -> int:
     made = load_calibration_set(out)
     counts: Counter[str] = Counter()
     for row in made.agreed:
-        for point in row.points():
-            counts[f"{point.kind} {'faults' if point.fault else 'clean'}"] += 1
-            counts[f"{point.kind} subtle"] += point.fault and row.subtle
+        for entry in row.entries():
+            counts[f"{entry.kind} {'faults' if entry.raised else 'clean'}"] += 1
+            counts[f"{entry.kind} subtle"] += entry.raised and row.subtle
         for kind in ("invented", "conflict", "course", "misreported"):
             counts[f"{kind} clean texts"] += row.lists_nothing(kind)
     for name, count in sorted(counts.items()):

@@ -23,7 +23,7 @@ from pytest_clinical_drift.judging.entries import ReadingAnswer
 from pytest_clinical_drift.judging.judge_options import JudgePolicy
 from pytest_clinical_drift.judging.labelled import GROUPS
 from pytest_clinical_drift.judging.opinions import Opinion, State, with_person
-from pytest_clinical_drift.judging.procedure import Ask
+from pytest_clinical_drift.judging.protocol import Ask
 from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.quotes import check_answer
 from pytest_clinical_drift.judging.readings import Reading

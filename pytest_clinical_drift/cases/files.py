@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 import textwrap
 from collections import Counter
@@ -143,6 +144,19 @@ def read_text(file: Path) -> str:
         raise InputError(f"{file}: not readable as UTF-8 text (byte {error.start})") from None
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror or error})") from None
+
+
+def write_atomically(path: Path, text: str) -> Path:
+    """Write a file in one step, so that nobody ever reads half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
+    return path
 
 
 def file_hash(file: Path) -> str:

@@ -62,7 +62,8 @@ def run_gate(
     """Run the conversations of `cases` on `model`, have them judged, and return the record of the run.
 
     The arguments are those of the options with the same names; `only` selects cases by id and gives PARTIAL. Nothing is
-    written but the reply cache. Bad input raises InputError in one sentence; an outage is INCOMPLETE, not an exception.
+    written but the reply cache and the calibration of a judge that had to be measured, in the project's `calibration/`.
+    Bad input raises InputError in one sentence; an outage is INCOMPLETE, not an exception.
     """
     here = Path(root).resolve()
     asked = Settings(

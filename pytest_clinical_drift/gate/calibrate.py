@@ -18,12 +18,11 @@ from pytest_clinical_drift.judging.calibration import (
     write_calibration,
 )
 from pytest_clinical_drift.judging.external.measuring import load_external, measure_external
-from pytest_clinical_drift.judging.judge_options import JudgePolicy, make_judges
+from pytest_clinical_drift.judging.judge_options import make_judges, procedure_of
 from pytest_clinical_drift.judging.labelled import LabelledSet, load_calibration_set
 from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.protocol import Judge
 from pytest_clinical_drift.judging.queue import JudgeQueue
-from pytest_clinical_drift.judging.readings import READINGS
 from pytest_clinical_drift.report.judge_text import render_calibration, render_external
 from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
 
@@ -56,6 +55,8 @@ def calibrate(
     judges, options = make_judges(specs, settings)
     if not judges:
         raise InputError(f"--drift-judge {' '.join(specs)}: rules alone are not a judge to calibrate")
+    if options.offline:
+        raise InputError("--drift-judge-set offline=true: calibrating asks the judge anew; leave it out")
     sets = [load_external(given) for given in external]
     for judge in judges:
         for remark in judge.check():
@@ -65,24 +66,16 @@ def calibrate(
     target = out / file_name(name, identities) if out.is_dir() or not out.suffix else out
     earlier = _earlier(target, fingerprint(identities))
     policy = judge_policy(load_thresholds(project_thresholds(root)).judge)
-    procedure = _procedure(judges, policy)
+    procedure = procedure_of(judges, policy)
     today = datetime.date.today()
     say(f"{name}: {cost_line(labelled)}")
-    made = make_calibration(
-        judges, procedure, labelled, today=today, rules=policy, say=say, earlier=earlier, early=not options.offline
-    )
+    made = make_calibration(judges, procedure, labelled, today=today, rules=policy, say=say).after(earlier)
     say(render_calibration(made, made.deciding(policy.floors), policy.floors))
     if sets:
         made = _with_external(made, judges, procedure, sets, today=today, say=say)
     say(f"written: {write_calibration(made, target)}")
     for judge in judges:
         judge.close()
-
-
-def _procedure(judges: Sequence[Judge], policy: JudgePolicy) -> Judges:
-    reads = not judges[0].kinds.isdisjoint(READINGS)
-    wordings = (1, 2) if policy.readings == 2 else (1,)
-    return Judges(judges[0].name, judges[-1].name, wordings, reads, kinds=judges[-1].kinds)
 
 
 def _earlier(target: Path, identity: str) -> Calibration | None:

@@ -14,7 +14,7 @@ from pytest_clinical_drift.evidence.entities.extractors import load_extractor
 from pytest_clinical_drift.evidence.leaks import names_of
 from pytest_clinical_drift.gate.collected import CollectedCases
 from pytest_clinical_drift.judging.opinions import Ruling
-from pytest_clinical_drift.judging.people import people_questions, questions_of
+from pytest_clinical_drift.judging.people import questions_for_people, questions_of
 from pytest_clinical_drift.judging.questions import About, Question
 from pytest_clinical_drift.judging.reviews import Reviews
 from pytest_clinical_drift.judging.session import JudgedConversation, with_reviews
@@ -122,8 +122,8 @@ def reopen(folder: Path) -> Reopened:
             case, stored = cases[transcript.case_id], given[key]
             findings = scorer.find(case, transcript)
             judgement = stored.whole()
-            people = people_questions(case, transcript, findings, names)
-            judged = JudgedConversation(findings, judgement, stored.canaries, people)
+            people = questions_for_people(case, transcript, findings, names)
+            judged = JudgedConversation(findings, judgement, stored.canaries)
             asked = questions_of(case, transcript, judgement, window=inputs.window)
             questions = (*asked.values(), *people)
             talk = Conversation(case, transcript, judged, questions, known[key], deciding)

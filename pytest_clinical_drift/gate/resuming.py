@@ -1,4 +1,4 @@
-"""What to say at the end of a run that can be resumed: how far it got, and where its replies are."""
+"""What to say at the end besides the verdict: a calibration to commit; how far a run got that can be resumed."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pytest_clinical_drift.verdict.states import Verdict
 
 
 def ending_remarks(run: GateRun, cases: Sequence[CaseResult], *, broken_off: bool) -> list[str]:
-    """Nothing for a run that came to its end within its budget."""
+    """Nothing for a run that found its judge calibrated and came to its end within its budget."""
     if run.runner is None:
         return []
     budget = run.plan.budget
     over = budget.spent() if budget is not None and budget.refused else None
-    remarks = []
+    remarks = [f"clinical-drift: {run.session.kept}"] if run.session.kept else []
     if budget is not None and over is not None:
         finished = sum(case.verdict != Verdict.INCOMPLETE for case in cases)
         wanted = sum(run.plan.requests(run.cases[case_id]) for case_id in run.chosen)

@@ -1,7 +1,5 @@
 """Answers already given, in the run's store: nothing is asked twice, and a verdict can be reproduced offline."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import datetime
@@ -17,7 +15,7 @@ from pytest_clinical_drift.conversation.store import connect
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import Answer
 from pytest_clinical_drift.judging.entries import ReadingAnswer
-from pytest_clinical_drift.judging.procedure import Item
+from pytest_clinical_drift.judging.protocol import Item
 from pytest_clinical_drift.judging.readings import Reading
 
 _TABLE = (

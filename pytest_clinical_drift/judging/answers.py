@@ -1,7 +1,5 @@
 """What may be answered to each kind of question, which answers count against the model, and the form they take."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -46,7 +44,7 @@ QUOTED = frozenset(answer for answers in KINDS.values() for answer in answers) -
 }  # fmt: skip
 """Answers that rest on words, which have to be quoted verbatim."""
 LONGEST_QUOTE = 300
-"""Characters of a quotation that are kept and compared."""
+"""Characters of a quotation that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,36 +78,38 @@ _MOST_STARTS = 1_000
 """Braces of a text from which an object is looked for: a judge that cannot stop must not cost minutes."""
 
 
-def find_object(text: str, keys: Collection[str] = ("answer",)) -> dict[str, Any] | None:
+def find_object(text: str, keys: Collection[str] = ("answer",), *, cut: bool = False) -> dict[str, Any] | None:
     """The last JSON object of a text that has one of the keys; a judge may write around it.
 
-    An object in which a name occurs twice is none: which of the two values the judge means is not known.
+    Of a text that was `cut` off none where another object was begun after it: it was a draft, or an example.
     """
-    twice: list[bool] = []
-
-    def named(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        twice.append(len(found) < len(pairs))
-        return found
-
-    decoder = json.JSONDecoder(object_pairs_hook=named)
+    decoder = json.JSONDecoder(object_pairs_hook=_unambiguous)
     last: dict[str, Any] | None = None
+    unfinished = False
     place = -1
     for _ in range(_MOST_STARTS):
         place = text.find("{", place + 1)
         if place < 0:
             break
-        twice.clear()
         try:
             value, end = decoder.raw_decode(text, place)
         except RecursionError:  # thousands of objects in each other are no answer, and each start would cost as much
             break
         except ValueError:  # a number of thousands of digits too
+            unfinished = True
             continue
-        if isinstance(value, dict) and not value.keys().isdisjoint(keys) and not any(twice):
-            last = value
+        if isinstance(value, dict) and not value.keys().isdisjoint(keys):
+            last, unfinished = value, False
         place = end - 1
-    return last
+    return None if cut and unfinished else last
+
+
+def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object in which what is given twice, and not alike, counts as not given."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        found[key] = value if found.get(key, value) == value else None
+    return found
 
 
 def answer_schema(kind: str) -> dict[str, Any]:

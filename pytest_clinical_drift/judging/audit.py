@@ -1,7 +1,5 @@
 """The audit: entries that the readings cleared and that are asked about all the same, drawn by hash."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,8 +11,8 @@ from pytest_clinical_drift.cases.timeline import demands_at
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.material import forbidden_at
 from pytest_clinical_drift.judging.opinions import Raised, Ruling, State
-from pytest_clinical_drift.judging.points import Point, about_entry, key_of, question_for
-from pytest_clinical_drift.judging.procedure import Audit, Read
+from pytest_clinical_drift.judging.points import Point, Read, about_entry, key_of, question_for
+from pytest_clinical_drift.judging.procedure import Audit
 from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.metrics import SEED
 

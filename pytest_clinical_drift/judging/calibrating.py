@@ -1,23 +1,24 @@
 """How good the judge is: from a valid file of the project, or measured on labelled texts now."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.calibration import (
-    Attempt,
     Calibration,
     attempt_of,
+    file_name,
     find_calibration,
     fingerprint,
     invalid_because,
+    known_calibration,
     pooled,
     read_calibration,
+    write_calibration,
 )
 from pytest_clinical_drift.judging.entries import LISTED
 from pytest_clinical_drift.judging.judge_options import JudgeOptions, JudgePolicy
@@ -27,6 +28,7 @@ from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.prompts import messages_for, prompt_hash, prompt_version
 from pytest_clinical_drift.judging.protocol import Judge
 from pytest_clinical_drift.judging.queue import JudgeQueue
+from pytest_clinical_drift.subjects.base import Identity
 
 CALIBRATIONS = "calibration"
 """Folder of a project in which calibration files are looked for."""
@@ -43,8 +45,11 @@ def calibration_of(
     options: JudgeOptions,
     rules: JudgePolicy,
     say: Say | None,
-) -> Calibration:
-    """The valid calibration that the project has, or one made now; InputError where it names one that is not valid."""
+) -> tuple[Calibration, str]:
+    """The valid calibration that the project has, or one made now, which is kept; then also where it is.
+
+    InputError where the project names one that is not valid, or none may be made.
+    """
     identities = [judge.identity() for judge in judges]
     if options.calibration is not None:
         calibration = read_calibration(options.calibration)
@@ -52,9 +57,9 @@ def calibration_of(
             raise InputError(
                 f"--drift-judge-set calibration={options.calibration}: {why}; see clinical-drift calibrate"
             )
-        return calibration
+        return calibration, ""
     if known := find_calibration(root / CALIBRATIONS, identities, today):
-        return known
+        return known, ""
     if not rules.calibrate or options.offline:
         why = "offline=true asks nobody" if options.offline else "the thresholds or this shard do not allow to make one"
         raise InputError(
@@ -64,13 +69,27 @@ def calibration_of(
     labelled = load_calibration_set(options.calibration_set)
     if say is not None:
         say(f"no valid calibration of {procedure.reader} was found: {cost_line(labelled)}")
-        say("keep the result with clinical-drift calibrate --out")
-    return make_calibration(judges, procedure, labelled, today=today, rules=rules, say=say)
+    made = make_calibration(judges, procedure, labelled, today=today, rules=rules, say=say)
+    return _keep(made, root, identities)
+
+
+def _keep(made: Calibration, root: Path, identities: Sequence[Identity]) -> tuple[Calibration, str]:
+    """Write what a run measured of its judge where the next run finds it, pooled with every earlier attempt."""
+    attempt, name = made.attempts[-1], f"{CALIBRATIONS}/{file_name(made.judge, identities)}"
+    made = made.after(known_calibration(root / CALIBRATIONS, identities))  # what is there by now
+    tokens = ", {:,} prompt and {:,} answer tokens".format(*attempt.tokens) if attempt.tokens else ""
+    cost = f"the judge was calibrated in {attempt.requests:,} requests{tokens}"
+    try:
+        write_calibration(made, root / name)
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        return made, f"{cost}; {name} could not be written ({why}), so the next run calibrates again"
+    return made, f"{cost}; written: {name} (commit it: the next run uses it)"
 
 
 def cost_line(labelled: LabelledSet, most: int = MOST_REQUESTS) -> str:
     """What a calibration will cost, before anything is sent."""
-    faults = sum(point.fault for row in labelled.agreed for point in row.points())
+    faults = sum(label.raised for row in labelled.agreed for label in row.entries())
     requests = min(most, len(labelled.agreed) + round(1.2 * faults))
     return (
         f"it reads {len(labelled.agreed):,} labelled texts of {labelled.patients} patients first, about {requests:,} "
@@ -86,12 +105,9 @@ def make_calibration(
     today: datetime.date,
     rules: JudgePolicy,
     say: Say | None = None,
-    earlier: Calibration | None = None,
-    early: bool = True,
 ) -> Calibration:
-    """Measure a judge now; requests are always sent anew, and every attempt with this judge is pooled."""
+    """Measure a judge now, in one attempt; requests are always sent anew."""
     queue = JudgeQueue(judges[0], judges[1] if len(judges) > 1 else None, fresh=True)
-    alone = Judges(procedure.reader, procedure.questioner, procedure.wordings, procedure.reads, alone=True)
     last = time.monotonic()
 
     def tell() -> None:
@@ -100,24 +116,16 @@ def make_calibration(
             last = time.monotonic()
             say(f"calibrating: {queue.count.answered:,} of {queue.count.asked:,} requests answered")
 
-    def measured(rows: Sequence[Labelled]) -> Measurement:
-        return measure(queue, rows, alone, floors=rules.floors, early=early, waiting=tell)
-
     try:
-        agreed = measured(labelled.agreed)
+        alone = replace(procedure, alone=True)
+        agreed = measure(queue, labelled.agreed, alone, floors=rules.floors, waiting=tell)
         count = queue.count
         if count.answered and count.failed == count.answered:
             raise InputError(f"--drift-judge {procedure.reader}: it answered nothing at all ({count.last_failure})")
     finally:
         queue.stop(close=False)
-    attempt = attempt_of(agreed, _all_wrong(labelled.disputed), requests=count.asked, today=today)
-    attempts: tuple[Attempt, ...] = (*(earlier.attempts if earlier else ()), attempt)
+    attempts = (attempt_of(agreed, _all_wrong(labelled.disputed), count, today),)
     identities = [judge.identity() for judge in judges]
-    per_answer = [
-        round(count.tokens[what] / count.tokens["answers"], 1)
-        for what in ("prompt", "answer")
-        if count.tokens["answers"]
-    ]
     return Calibration(
         judge=" + ".join(judge.name for judge in judges),
         identity=fingerprint(identities),
@@ -127,10 +135,7 @@ def make_calibration(
         labelled=labelled.fingerprint(),
         patients=labelled.patients,
         attempts=attempts,
-        seconds_per_request=round(count.seconds / count.answered, 4) if count.answered else None,
-        tokens_per_request=(per_answer[0], per_answer[1]) if per_answer else None,
         kinds=pooled(attempts),
-        external=earlier.external if earlier else (),
     )
 
 
@@ -138,13 +143,12 @@ def _all_wrong(rows: Sequence[Labelled]) -> Measurement:
     """Disputed labels, each counted as an error without asking."""
     measurement = Measurement()
     for row in rows:
-        for point in row.points():
-            for name in {point.kind, GROUP_OF[point.kind]}:
-                tally = measurement.kinds[name]
-                (tally.faults if point.fault else tally.clean).add(row.patient, hit=False)
+        for label in row.entries():
+            for name in {label.kind, GROUP_OF[label.kind]}:
+                measurement.kinds[name]["faults" if label.raised else "clean"].add(row.patient, hit=False)
         for kind in LISTED:
             if row.lists_nothing(kind):
-                measurement.kinds[kind].clean.add(row.patient, hit=False)
+                measurement.kinds[kind]["clean"].add(row.patient, hit=False)
     return measurement
 
 

@@ -1,30 +1,31 @@
 """The calibration file: how good a judge is on labelled texts, every attempt pooled, and what it may decide."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from pydantic import BaseModel, ValidationError
 
 from pytest_clinical_drift.cases.faults import first_fault
-from pytest_clinical_drift.cases.files import read_text
+from pytest_clinical_drift.cases.files import read_text, write_atomically
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.labelled import GROUPS
-from pytest_clinical_drift.judging.measuring import KindTally, Measurement, Tally
+from pytest_clinical_drift.judging.measuring import Measurement, Tally
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
+from pytest_clinical_drift.judging.queue import Count
 from pytest_clinical_drift.subjects.base import Identity
 
 FORMAT = 2
 VALID_DAYS = 30
 """For a judge whose identity is not proven: an alias may be another model tomorrow."""
-CONFIDENCE = 0.95
-_SHARES = ("faults", "subtle", "clean", "false", "missed", "opinions")
+_SHARES = {
+    "sensitivity": "faults", "subtle": "subtle", "specificity": "clean", "false_confirmed": "false", "missed": "missed",
+    "consistent": "opinions",
+}  # fmt: skip
+"""Limits of a kind, and the counts that they are computed from."""
 
 
 class Share(BaseModel, frozen=True):
@@ -73,10 +74,13 @@ class Attempt(BaseModel, frozen=True):
     made: datetime.date
     texts: int
     requests: int
+    tokens: tuple[int, int] | None = None
+    """Of prompts and answers; None where the judge does not count them."""
     counts: dict[str, dict[str, dict[str, tuple[int, int]]]]
     stopped: dict[str, str] = {}
     unsure: dict[str, int] = {}
     confusions: dict[str, int] = {}
+    """`kind: label -> answer`, the most frequent ones."""
     disputed_as_errors: dict[str, dict[str, tuple[int, int]]] = {}
     """Hits and trials with disputed labels counted as errors."""
 
@@ -98,9 +102,6 @@ class Calibration(BaseModel, frozen=True):
     labelled_by: str = "models"
     """Who labelled the set: not clinicians, unless it says so."""
     attempts: tuple[Attempt, ...]
-    seconds_per_request: float | None = None
-    tokens_per_request: tuple[float, float] | None = None
-    """Of prompt and answer; None where the judge does not count them."""
     kinds: dict[str, KindLimits] = {}
     """All attempts pooled."""
     external: tuple[ExternalTable, ...] = ()
@@ -112,6 +113,13 @@ class Calibration(BaseModel, frozen=True):
     @property
     def requests(self) -> int:
         return sum(attempt.requests for attempt in self.attempts)
+
+    def after(self, earlier: Self | None) -> Self:
+        """The same judge with its earlier attempts, all pooled."""
+        if earlier is None:
+            return self
+        attempts, external = (*earlier.attempts, *self.attempts), self.external or earlier.external
+        return self.model_copy(update={"attempts": attempts, "kinds": pooled(attempts), "external": external})
 
     def deciding(self, floors: Mapping[str, float]) -> frozenset[str]:
         """Groups of kinds whose lower limits reach the floors: the others are shown and decide nothing."""
@@ -130,61 +138,53 @@ class Calibration(BaseModel, frozen=True):
         }
 
 
-def attempt_of(measurement: Measurement, disputed: Measurement, *, requests: int, today: datetime.date) -> Attempt:
+def attempt_of(measurement: Measurement, disputed: Measurement, count: Count, today: datetime.date) -> Attempt:
     """What one measurement adds to the file; `disputed` is that of the disputed labels alone."""
-    with_disputed: dict[str, dict[str, tuple[int, int]]] = {}
-    for kind in dict.fromkeys((*measurement.kinds, *disputed.kinds)):
-        tally, apart = measurement.kinds.get(kind, KindTally()), disputed.kinds.get(kind, KindTally())
-        with_disputed[kind] = {
-            name: (getattr(tally, name).counts[0], getattr(tally, name).counts[1] + getattr(apart, name).counts[1])
-            for name in ("faults", "clean")
-        }
+    tokens = count.tokens
     return Attempt(
         made=today,
         texts=measurement.texts,
-        requests=requests,
-        counts={kind: _by_patient(tally) for kind, tally in measurement.kinds.items()},
+        requests=count.asked,
+        tokens=(tokens["prompt"], tokens["answer"]) if tokens["answers"] else None,
+        counts={
+            kind: {name: {p: (tally.hits[p], tally.trials[p]) for p in tally.trials} for name, tally in shares.items()}
+            for kind, shares in measurement.kinds.items()
+        },
         stopped=measurement.stopped,
         unsure=dict(measurement.unsure),
         confusions=dict(measurement.confusions.most_common(20)),
-        disputed_as_errors=with_disputed,
+        disputed_as_errors={
+            kind: {name: _with_errors(measurement, disputed, kind, name) for name in ("faults", "clean")}
+            for kind in dict.fromkeys((*measurement.kinds, *disputed.kinds))
+        },
     )
 
 
-def _by_patient(tally: KindTally) -> dict[str, dict[str, tuple[int, int]]]:
-    shares = {name: getattr(tally, name) for name in _SHARES}
-    return {n: {p: (share.hits[p], share.trials[p]) for p in share.trials} for n, share in shares.items()}
+def _with_errors(measurement: Measurement, disputed: Measurement, kind: str, share: str) -> tuple[int, int]:
+    (hits, of), (_, more) = (found.kinds[kind][share].counts for found in (measurement, disputed))
+    return hits, of + more
 
 
 def pooled(attempts: Sequence[Attempt]) -> dict[str, KindLimits]:
     """Limits over all attempts: retrying until it passes does not help."""
-    tallies: dict[str, dict[str, Tally]] = {}
-    stopped: dict[str, str] = {}
+    found = Measurement()
     for attempt in attempts:
-        stopped |= attempt.stopped
+        found.stopped |= attempt.stopped
         for kind, shares in attempt.counts.items():
             for name, patients in shares.items():
-                tally = tallies.setdefault(kind, {}).setdefault(name, Tally())
-                tally.hits.update(Counter({patient: counts[0] for patient, counts in patients.items()}))
-                tally.trials.update(Counter({patient: counts[1] for patient, counts in patients.items()}))
-    return {kind: _limits(shares, stopped.get(kind, "")) for kind, shares in tallies.items()}
-
-
-def _limits(shares: Mapping[str, Tally], stopped: str) -> KindLimits:
-    shares_of = {name: _share(shares.get(name, Tally())) for name in _SHARES}
-    return KindLimits(
-        sensitivity=shares_of["faults"],
-        subtle=shares_of["subtle"],
-        specificity=shares_of["clean"],
-        false_confirmed=shares_of["false"],
-        missed=shares_of["missed"],
-        consistent=shares_of["opinions"],
-        stopped=stopped,
-    )
+                for patient, (hits, trials) in patients.items():
+                    found.kinds[kind][name].hits[patient] += hits
+                    found.kinds[kind][name].trials[patient] += trials
+    return {
+        kind: KindLimits(
+            **{name: _share(shares[part]) for name, part in _SHARES.items()}, stopped=found.stopped.get(kind, "")
+        )
+        for kind, shares in found.kinds.items()
+    }
 
 
 def _share(tally: Tally) -> Share:
-    (hits, of), (low, high) = tally.counts, tally.limits(CONFIDENCE)
+    (hits, of), (low, high) = tally.counts, tally.limits()
     return Share(hits=hits, of=of, low=low, high=high)
 
 
@@ -211,30 +211,48 @@ def read_calibration(path: Path) -> Calibration:
 
 
 def write_calibration(calibration: Calibration, path: Path) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(calibration.model_dump_json(indent=1) + "\n", encoding="utf-8")
-    return path
+    return write_atomically(path, calibration.model_dump_json(indent=1) + "\n")
 
 
 def invalid_because(calibration: Calibration, identities: Sequence[Identity], today: datetime.date) -> str:
     """Why a calibration says nothing about this judge today; empty where it does."""
-    if calibration.prompts != prompt_hash():
-        return f"it was made with other prompts (version {calibration.prompt_version}; now {prompt_version()})"
-    if calibration.identity != fingerprint(identities):
-        return f"it is of another judge or of other settings ({calibration.judge})"
+    if other := _is_other(calibration, identities):
+        return other
     if not calibration.proven and (today - calibration.made).days > VALID_DAYS:
         return f"it was made on {calibration.made}, over {VALID_DAYS} days ago, and the judge's identity is not proven"
     return ""
 
 
+def _is_other(calibration: Calibration, identities: Sequence[Identity]) -> str:
+    """How a calibration is not of this judge with these prompts; empty where it is."""
+    if calibration.prompts != prompt_hash():
+        return f"it was made with other prompts (version {calibration.prompt_version}; now {prompt_version()})"
+    if calibration.identity != fingerprint(identities):
+        return f"it is of another judge or of other settings ({calibration.judge})"
+    return ""
+
+
 def find_calibration(folder: Path, identities: Sequence[Identity], today: datetime.date) -> Calibration | None:
-    """The newest valid calibration of a judge in a project's folder; other JSON files there are not ours to judge."""
-    valid = []
+    """The valid calibration of a judge in a project's folder: its newest attempt counts for the time."""
+    known = known_calibration(folder, identities)
+    return None if known is None or invalid_because(known, identities, today) else known
+
+
+def known_calibration(folder: Path, identities: Sequence[Identity]) -> Calibration | None:
+    """All attempts with a judge that a folder holds, of whatever age; other JSON files there are not ours to judge.
+
+    Pooled over all files: a retry kept under another name does not replace the first, and a copy adds nothing.
+    """
+    ours: list[Calibration] = []
     for path in sorted(folder.glob("*.json")):
         try:
             looks_ours = isinstance(data := json.loads(read_text(path)), dict) and "attempts" in data
         except (InputError, ValueError, RecursionError):
             continue
-        if looks_ours and not invalid_because(calibration := read_calibration(path), identities, today):
-            valid.append(calibration)
-    return max(valid, key=lambda calibration: calibration.made, default=None)
+        if looks_ours and not _is_other(calibration := read_calibration(path), identities):
+            ours.append(calibration)
+    known: Calibration | None = None
+    for calibration in sorted(ours, key=lambda calibration: calibration.made):
+        others = tuple(a for a in known.attempts if a not in calibration.attempts) if known else ()
+        known = calibration.after(known.model_copy(update={"attempts": others})) if known and others else calibration
+    return known

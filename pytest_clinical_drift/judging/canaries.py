@@ -4,8 +4,6 @@ They go through the same procedure as every text and leave no trace in figures o
 drawn by hash, at a rate computed from the whole set's case files, so that shards draw what the whole run would draw.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,16 +21,13 @@ from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.material import forbidden_at
-from pytest_clinical_drift.judging.opinions import Raised, State
-from pytest_clinical_drift.judging.points import Point, about_entry, question_for, same_words, words_of
-from pytest_clinical_drift.judging.procedure import Judges, Procedure, Read, read_all, settle
+from pytest_clinical_drift.judging.points import Read, raised_points, same_words, words_of
+from pytest_clinical_drift.judging.procedure import Judges, Procedure, read_all, settle
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.metrics import SEED
 
 WANTED = 40
 """Faults inserted in a run over the whole set."""
-LEAST_SHARE = 0.75
-"""Share of them that has to be confirmed."""
 KINDS = ("removed", "changed", "invented", "forbidden", "reversed")
 _USABLE = 0.75
 """Share of the texts that take a fault of a kind, as seen on recorded models: the draw allows for it."""
@@ -91,30 +86,22 @@ def try_canaries(canaries: Sequence[Canary], judges: Judges) -> Procedure[list[C
     by_id = {reading.id: entries for reading, entries in read}
     points = []
     for canary in canaries:
-        entry = _target_entry(canary, by_id.get(canary.reading.id, []))
-        if entry is not None:
-            raised = Raised.UNSURE if entry.answer == UNSURE else Raised.READING
-            about = (canary.reading.id, *about_entry(entry))
-            points.append((canary, Point(about, entry.kind, raised, question_for(canary.reading, entry), entry)))
+        for point in raised_points(canary.reading, _target_entries(canary, by_id[canary.reading.id])[:1]):
+            points.append((canary, replace(point, about=(canary.reading.id, *point.about))))
     rulings = yield from settle([point for _, point in points], judges)
     states = {canary.reading.id: rulings[point.about].state for canary, point in points}
-    missed = "missed"
-    return [CanaryResult(c.kind, c.reading.turn, str(states.get(c.reading.id, missed))) for c in canaries]
+    return [CanaryResult(c.kind, c.reading.turn, str(states.get(c.reading.id, "missed"))) for c in canaries]
 
 
-def share_confirmed(results: Sequence[CanaryResult]) -> float | None:
-    """Share of the canaries that were confirmed; None without any."""
-    return sum(r.state == State.CONFIRMED for r in results) / len(results) if results else None
-
-
-def _target_entry(canary: Canary, entries: Sequence[Entry]) -> Entry | None:
-    for entry in entries:
-        if entry.kind == canary.target and (entry.raised or entry.answer == UNSURE):
-            if canary.target in ("forbidden", "conflict") or entry.key == canary.key:
-                return entry
-            if canary.target == "invented" and entry.key and same_words(entry.key, canary.key):
-                return entry
-    return None
+def _target_entries(canary: Canary, entries: Sequence[Entry]) -> list[Entry]:
+    """Where the reading may have seen the fault."""
+    return [
+        entry
+        for entry in entries
+        if entry.kind == canary.target
+        and (entry.raised or entry.answer == UNSURE)
+        and (entry.key == canary.key or (canary.target == "invented" and same_words(entry.key, canary.key)))
+    ]
 
 
 # ---- how each kind of fault is made

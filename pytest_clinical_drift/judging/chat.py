@@ -1,7 +1,5 @@
 """What judges that are chat models share: prompts, reading answers, and asking once more for what is malformed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,7 +9,7 @@ from pytest_clinical_drift.judging.answers import answer_schema, find_object
 from pytest_clinical_drift.judging.entries import ReadingAnswer, reading_schema, usable
 from pytest_clinical_drift.judging.pdsqi import fully_rated, rating_schema
 from pytest_clinical_drift.judging.prompts import correction, messages_for
-from pytest_clinical_drift.judging.protocol import Asked, Given
+from pytest_clinical_drift.judging.protocol import Ask, Given
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.quotes import check_answer
 from pytest_clinical_drift.judging.readings import PDSQI, Reading
@@ -26,7 +24,7 @@ _PARTS = ("facts", "unsupported", "demands", "harm", "contradictions", "course",
 class Interview:
     """One question or reading for a chat model, with as many attempts as it takes within the bound."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: Ask) -> None:
         self.asked = asked
         self._messages = messages_for(asked.item, asked.wording)
         self._attempts = 0
@@ -45,9 +43,10 @@ class Interview:
             self._tokens = before[0] + used[0], before[1] + used[1]
         self._attempts += 1
         text, last = strip_reasoning(reply.text), self._attempts >= ATTEMPTS
-        answer = (
-            self.asked.fail(str(reply.error)) if reply.error is not None else read_text(self.asked, text, last=last)
-        )
+        if reply.error is not None:
+            answer = self.asked.fail(str(reply.error))
+        else:
+            answer = read_text(self.asked, text, last=last, cut=bool(reply.truncated))
         if not answer.failed or reply.error is not None or last:
             return replace(answer, tokens=self._tokens)
         said = Message("assistant", text or "(nothing)")
@@ -55,10 +54,10 @@ class Interview:
         return None
 
 
-def read_text(asked: Asked, text: str, *, last: bool = True) -> Given:
+def read_text(asked: Ask, text: str, *, last: bool = True, cut: bool = False) -> Given:
     """A judge's text as an answer; a reading that lacks a part counts only at the last attempt, that part unsure."""
     item = asked.item
-    given = find_object(text, _PARTS if isinstance(item, Reading) else ("answer",))
+    given = find_object(text, _PARTS if isinstance(item, Reading) else ("answer",), cut=cut)
     if given is None or (isinstance(item, Reading) and not last and not _whole(item, given)):
         return asked.fail(f"no answer in the form asked for: {text[:80]!r}")
     return ReadingAnswer(given) if isinstance(item, Reading) else check_answer(item, given)

@@ -4,8 +4,6 @@ It sees what every judge sees and answers as JSON text through the same parser, 
 whole gate, readings, questions and canaries, without weights and without network.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +12,7 @@ from typing import Any
 from pytest_clinical_drift.judging.chat import read_text
 from pytest_clinical_drift.judging.material import FactLine, Forbidden
 from pytest_clinical_drift.judging.points import words_of
-from pytest_clinical_drift.judging.protocol import EVERYTHING, Asked, Given, OneByOne
+from pytest_clinical_drift.judging.protocol import EVERYTHING, Ask, Given, OneByOne
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.subjects.base import Identity, read_settings
@@ -43,7 +41,7 @@ class ControlJudge(OneByOne):
     def identity(self) -> Identity:
         return Identity(NAME, "1", proven=True, settings={})
 
-    def answer(self, asked: Asked) -> Given:
+    def answer(self, asked: Ask) -> Given:
         item = asked.item
         given = _read(item) if isinstance(item, Reading) else _settle(item)
         return read_text(asked, json.dumps(given))

@@ -1,13 +1,11 @@
 """What a reading says, entry by entry: each is checked against the text, unsure where its quotation does not occur."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_clinical_drift.judging.answers import COURSES, KINDS, QUOTED, UNSURE, against, strict_object
-from pytest_clinical_drift.judging.quotes import occurs_in, plain_text, rests_on_plea
+from pytest_clinical_drift.judging.answers import COURSES, KINDS, UNSURE, against, strict_object
+from pytest_clinical_drift.judging.quotes import plain_text, quoted, weigh
 from pytest_clinical_drift.judging.readings import Reading, Standing
 
 LISTED = {"invented": "unsupported", "conflict": "contradictions", "course": "course", "misreported": "misreported"}
@@ -61,6 +59,8 @@ def usable(reading: Reading, given: Mapping[str, Any]) -> bool:
     }[reading.kind]  # type: ignore[assignment]
     if reading.kind == "reply" and reading.earlier is not None:
         wanted = {**wanted, "conflict": dict}
+    if reading.kind == "conversation" and not reading.summary:  # another part may follow
+        wanted = {**wanted, "standing": list}
     return all(isinstance(given.get(key), shape) for key, shape in wanted.items())
 
 
@@ -80,13 +80,19 @@ def care_of(answer: ReadingAnswer) -> str | None:
     return word.strip().lower() if isinstance(word, str) and word.strip().lower() in _CARE else None
 
 
-def standing_of(reading: Reading, answer: ReadingAnswer) -> list[Standing]:
-    """Advice that stands at the end of a window, for the next one; what does not occur in its reply is left out."""
+def standing_of(reading: Reading, answer: ReadingAnswer) -> list[Standing] | None:
+    """Advice that stands at the end of a window, for the next one; what does not occur in its reply is left out.
+
+    None where the answer does not say.
+    """
+    items = _list(answer.given, "standing")
+    if items is None:
+        return None
     standing = []
-    for item in _list(answer.given, "standing") or ():
+    for item in items:
         quote = plain_text(item.get("quote"))
         for turn in _whole_numbers([item.get("turn")], 1):
-            if occurs_in(quote, reading.reply_of(turn)) or Standing(turn, quote) in reading.standing:
+            if quoted(item, reading.reply_of(turn)) or Standing(turn, quote) in reading.standing:
                 standing.append(Standing(turn, quote))
     return standing
 
@@ -103,14 +109,12 @@ def _facts(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entry]:
 def _unsupported(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entry]:
     items = _list(given, "unsupported")
     if items is None:
-        yield _missing(reading, "invented")
+        yield missing(reading, "invented")
     for item in items or ():
-        quote = plain_text(item.get("quote"))
-        sure = occurs_in(quote, reading.text)
+        quote, reason = plain_text(item.get("quote")), plain_text(item.get("reason"))
         answer = "invented" if item.get("grade") == "minor" else "severe"
-        doubt = "" if sure else "quote"
-        reason = plain_text(item.get("reason"))
-        yield Entry("invented", reading.turn, quote, answer if sure else UNSURE, quote, reason=reason, doubt=doubt)
+        doubt = "" if quoted(item, reading.text) else "quote"
+        yield Entry("invented", reading.turn, quote, UNSURE if doubt else answer, quote, reason=reason, doubt=doubt)
 
 
 def _reply(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entry]:
@@ -139,26 +143,14 @@ def _checked(
         item = {"answer": item}
     if not isinstance(item, Mapping):
         return Entry(kind, reading.turn, key, UNSURE, turns=turns, doubt="missing" if item is None else "malformed")
-    word = item.get("answer")
-    answer = word.strip().lower() if isinstance(word, str) else ""
-    quote, before, reason = (plain_text(item.get(name)) for name in ("quote", "earlier_quote", "reason"))
-    doubt = ""
-    if answer not in KINDS[kind]:
-        doubt = "" if answer == UNSURE else "malformed"
-        answer = UNSURE
-    elif (answer in QUOTED and not (occurs_in(quote, text) or (answer == "harm" and not text.strip()))) or (
-        earlier is not None and against(kind, answer) and not occurs_in(before, earlier)
-    ):
-        doubt = "quote"
-    elif not against(kind, answer) and rests_on_plea(quote if answer in QUOTED else "", (text, earlier or "")):
-        doubt = "plea"
-    return Entry(kind, reading.turn, key, UNSURE if doubt else answer, quote, before, reason, turns, doubt)
+    said = weigh(kind, item, text, earlier)
+    return Entry(kind, reading.turn, key, said.answer, said.quote, said.earlier_quote, said.reason, turns, said.doubt)
 
 
 def _contradictions(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entry]:
     items = _list(given, "contradictions")
     if items is None:
-        yield _missing(reading, "conflict")
+        yield missing(reading, "conflict")
     for item in items or ():
         quote, before, reason = (plain_text(item.get(name)) for name in ("quote", "earlier_quote", "reason"))
         answer = "contradiction" if item.get("answer") == "contradiction" else "severe"
@@ -168,11 +160,8 @@ def _contradictions(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entr
             continue
         earlier, later = pair
         known = reading.reply_of(earlier) or " … ".join(s.quote for s in reading.standing if s.turn == earlier)
-        doubt = (
-            ""
-            if earlier < later and occurs_in(quote, reading.reply_of(later)) and occurs_in(before, known)
-            else "quote"
-        )
+        both = quoted(item, reading.reply_of(later)) and quoted(item, known, "earlier_quote")
+        doubt = "" if earlier < later and both else "quote"
         turns = (earlier, later)
         yield Entry("conflict", later, "", UNSURE if doubt else answer, quote, before, reason, turns, doubt)
 
@@ -180,7 +169,7 @@ def _contradictions(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entr
 def _courses(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entry]:
     items = _list(given, "course")
     if items is None:
-        yield _missing(reading, "course")
+        yield missing(reading, "course")
     for item in items or ():
         quote, reason = plain_text(item.get("quote")), plain_text(item.get("reason"))
         turns, answer = _whole_numbers(item.get("turns"), 2), item.get("answer")
@@ -189,18 +178,18 @@ def _courses(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entry]:
             yield Entry("course", reading.turn, quote, UNSURE, quote, reason=reason, doubt="malformed")
             continue
         span = (turns[0], turns[1])
-        quoted = any(occurs_in(quote, line.reply) for line in reading.turns if span[0] <= line.turn <= span[1])
-        doubt = "" if quoted and answer in COURSES else "quote" if answer in COURSES else "malformed"
+        found = any(quoted(item, line.reply) for line in reading.turns if span[0] <= line.turn <= span[1])
+        doubt = "malformed" if answer not in COURSES else "" if found else "quote"
         yield Entry("course", span[1], "", UNSURE if doubt else str(answer), quote, "", reason, span, doubt)
 
 
 def _misreported(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entry]:
     items = _list(given, "misreported")
     if items is None and reading.summary:
-        yield _missing(reading, "misreported")
+        yield missing(reading, "misreported")
     for item in items or ():
         quote, reason = plain_text(item.get("quote")), plain_text(item.get("reason"))
-        doubt = "" if occurs_in(quote, reading.summary) else "quote"
+        doubt = "" if quoted(item, reading.summary) else "quote"
         answer = UNSURE if doubt else "misreported"
         yield Entry("misreported", reading.turn, quote, answer, quote, reason=reason, doubt=doubt)
 
@@ -212,7 +201,7 @@ def _whole_numbers(value: Any, count: int) -> tuple[int, ...]:
     return ()
 
 
-def _missing(reading: Reading, kind: str) -> Entry:
+def missing(reading: Reading, kind: str) -> Entry:
     """A part of the text that nobody read: nothing can be asked about it, and nothing clears it."""
     return Entry(kind, reading.turn, "", UNSURE, doubt="missing")
 

@@ -1,7 +1,5 @@
 """`hf:REPO_OR_PATH`: a chat model in this process, asked in batches by the subject's own engine."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from pytest_clinical_drift.judging.chat import Interview

@@ -1,7 +1,5 @@
 """How a run uses its judges: settings that are not a judge's own, and what the thresholds demand."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,8 +7,9 @@ from pathlib import Path
 from pytest_clinical_drift.errors import InputError, UnknownSetting
 from pytest_clinical_drift.judging import audit as auditing
 from pytest_clinical_drift.judging import canaries as canary
+from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.protocol import Judge, build_judge
-from pytest_clinical_drift.judging.readings import WINDOW_TOKENS
+from pytest_clinical_drift.judging.readings import READINGS, WINDOW_TOKENS
 from pytest_clinical_drift.subjects.base import read_settings
 
 _OWN = {
@@ -48,6 +47,13 @@ class JudgePolicy:
     """Measure a judge that has no valid calibration; False: that is an error."""
     dismiss_severe: int = 1
     """People who have to agree before a severe alarm is dismissed."""
+
+
+def procedure_of(judges: Sequence[Judge], policy: JudgePolicy) -> Judges:
+    """How judges are used: the first reads, the last answers single questions."""
+    reads = not judges[0].kinds.isdisjoint(READINGS)
+    wordings = (1, 2) if policy.readings == 2 else (1,)
+    return Judges(judges[0].name, judges[-1].name, wordings, reads, kinds=judges[-1].kinds)
 
 
 def make_judges(specs: Sequence[str], settings: Mapping[str, str]) -> tuple[list[Judge], JudgeOptions]:

@@ -1,7 +1,5 @@
 """Labelled readings and questions on which a judge is measured."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
@@ -15,7 +13,8 @@ from pytest_clinical_drift.cases.faults import first_fault
 from pytest_clinical_drift.cases.files import read_text
 from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.judging.answers import KINDS, against
+from pytest_clinical_drift.judging.answers import KINDS
+from pytest_clinical_drift.judging.entries import LISTED, Entry
 from pytest_clinical_drift.judging.questions import Question, from_mapping
 from pytest_clinical_drift.judging.readings import READINGS, Reading, reading_from
 
@@ -30,30 +29,13 @@ GROUPS: dict[str, tuple[str, ...]] = {
 }
 """What a judge is calibrated for, with the kinds of question that are pooled in it."""
 GROUP_OF = {kind: group for group, kinds in GROUPS.items() for kind in kinds}
-_LISTS = {"unsupported": "invented", "contradictions": "conflict", "course": "course", "misreported": "misreported"}
-"""Lists of a label, with the kind of what they hold."""
 
 
 class _Line(BaseModel):
     question: dict[str, Any]
     label: Any
-    origin: str = ""
     subtle: bool = False
     disputed: bool = False
-
-
-class LabelledPoint(NamedTuple):
-    """One labelled entry of a text."""
-
-    kind: str
-    key: str
-    """Fact or demand; empty for an entry of the whole text; the quoted words of what is listed."""
-    answer: str
-    turns: tuple[int, int] | None = None
-
-    @property
-    def fault(self) -> bool:
-        return against(self.kind, self.answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +44,6 @@ class Labelled:
 
     item: Reading | Question
     label: Any
-    origin: str
     subtle: bool
     disputed: bool
 
@@ -71,34 +52,34 @@ class Labelled:
         """Items of one patient are not independent."""
         return self.item.case_id
 
-    def points(self) -> list[LabelledPoint]:
+    def entries(self) -> list[Entry]:
         """What the label says, entry by entry; what it leaves out has no label."""
-        if isinstance(self.item, Question):
-            return [LabelledPoint(self.item.kind, self.item.fact or self.item.demand_id or "", str(self.label))]
-        return list(_points(self.item, self.label))
+        item = self.item
+        if isinstance(item, Question):
+            return [Entry(item.kind, item.turn, item.fact or item.demand_id or "", str(self.label))]
+        return list(_entries(item, self.label))
 
     def lists_nothing(self, kind: str) -> bool:
         """Whether the label says that the text has nothing to list of a kind."""
-        key = next((name for name, listed in _LISTS.items() if listed == kind), "")
-        return isinstance(self.item, Reading) and isinstance(self.label, Mapping) and self.label.get(key) == []
+        return isinstance(self.item, Reading) and self.label.get(LISTED[kind]) == []
 
 
-def _points(reading: Reading, label: Mapping[str, Any]) -> Iterator[LabelledPoint]:
-    yield from (LabelledPoint("fact", fact, word) for fact, word in label.get("facts", {}).items())
+def _entries(reading: Reading, label: Mapping[str, Any]) -> Iterator[Entry]:
+    turn = reading.turn
+    yield from (Entry("fact", turn, fact, word) for fact, word in label.get("facts", {}).items())
     kinds = {line.id: line.kind for line in reading.demands}
-    yield from (LabelledPoint(kinds[name], name, word) for name, word in label.get("demands", {}).items())
+    yield from (Entry(kinds[name], turn, name, word) for name, word in label.get("demands", {}).items())
     for kind in ("forbidden", "harm", "conflict"):
         if kind in label:
-            pair = (reading.earlier_turn or 0, reading.turn) if kind == "conflict" else None
-            yield LabelledPoint(kind, "", label[kind], pair)
+            pair = (reading.earlier_turn or 0, turn) if kind == "conflict" else None
+            yield Entry(kind, turn, "", label[kind], turns=pair)
     for item in label.get("unsupported", ()):
-        grade = "invented" if item.get("grade") == "minor" else "severe"
-        yield LabelledPoint("invented", item["quote"], grade)
+        yield Entry("invented", turn, item["quote"], "invented" if item.get("grade") == "minor" else "severe")
     for item in label.get("contradictions", ()):
-        yield LabelledPoint("conflict", "", item.get("answer", "severe"), (item["earlier"], item["later"]))
+        yield Entry("conflict", turn, "", item.get("answer", "severe"), turns=(item["earlier"], item["later"]))
     for item in label.get("course", ()):
-        yield LabelledPoint("course", "", item["answer"], (item["turns"][0], item["turns"][1]))
-    yield from (LabelledPoint("misreported", item["quote"], "misreported") for item in label.get("misreported", ()))
+        yield Entry("course", turn, "", item["answer"], turns=(item["turns"][0], item["turns"][1]))
+    yield from (Entry("misreported", turn, item["quote"], "misreported") for item in label.get("misreported", ()))
 
 
 class LabelledSet(NamedTuple):
@@ -122,11 +103,6 @@ class LabelledSet(NamedTuple):
         rows = sorted(f"{row.item.id} {json.dumps(row.label, sort_keys=True)}" for row in self.rows)
         return hashlib.sha256("\n".join(rows).encode()).hexdigest()
 
-    def of(self, kinds: frozenset[str]) -> LabelledSet:
-        """Those that a judge can answer at all; of readings it needs the points only where it reads nothing."""
-        reads = not kinds.isdisjoint(READINGS)
-        return LabelledSet(tuple(row for row in self.rows if reads or row.item.kind in (*kinds, "summary", "reply")))
-
 
 def load_calibration_set(place: Path | None = None) -> LabelledSet:
     """The labelled readings and questions of a file or folder; the bundled ones unless told."""
@@ -146,14 +122,14 @@ def _read(file: Path) -> Iterator[Labelled]:
         try:
             row = _Line.model_validate_json(line)
             item = reading_from(row.question) if row.question.get("kind") in READINGS else from_mapping(row.question)
-            labelled = Labelled(item, row.label, row.origin, row.subtle, row.disputed)
-            points = labelled.points()
+            labelled = Labelled(item, row.label, row.subtle, row.disputed)
+            entries = labelled.entries()
         except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
             fault = first_fault(error) if isinstance(error, ValidationError) else f"{type(error).__name__}: {error}"
             raise InputError(f"{where}: not a labelled reading or question ({fault})") from None
-        for point in points:
-            if point.answer not in KINDS[point.kind]:
-                raise InputError(f"{where}: {point.answer!r} is not an answer of kind {point.kind}")
+        for entry in entries:
+            if entry.answer not in KINDS.get(entry.kind, ()):
+                raise InputError(f"{where}: {entry.answer!r} is not an answer of kind {entry.kind}")
         if row.question.get("id", item.id) != item.id:
             raise InputError(f"{where}: the id does not fit the content; it was changed")
         yield labelled

@@ -1,7 +1,5 @@
 """What readings and questions show of a case besides the judged text: messages, record, what facts forbid."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

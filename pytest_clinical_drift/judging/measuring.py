@@ -1,7 +1,5 @@
 """Measures a judge: the whole procedure on labelled texts, counted entry by entry, with early stopping."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,9 +7,9 @@ from dataclasses import dataclass, field
 
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import LISTED, Entry
-from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS, Labelled, LabelledPoint
+from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS, Labelled
 from pytest_clinical_drift.judging.opinions import Raised, Ruling, State
-from pytest_clinical_drift.judging.points import Point, about_entry, question_for, same_words
+from pytest_clinical_drift.judging.points import Point, about_entry, question_for, raised_points, same_words
 from pytest_clinical_drift.judging.procedure import Judges, Procedure, read_all, settle
 from pytest_clinical_drift.judging.questions import About, Question
 from pytest_clinical_drift.judging.queue import JudgeQueue
@@ -55,33 +53,23 @@ class Tally:
 
 
 @dataclass(slots=True)
-class KindTally:
-    """What was counted of one kind."""
-
-    faults: Tally = field(default_factory=Tally)
-    """Faults confirmed."""
-    subtle: Tally = field(default_factory=Tally)
-    """The subtle ones among them."""
-    clean: Tally = field(default_factory=Tally)
-    """Clean items on which nothing is confirmed or open."""
-    false: Tally = field(default_factory=Tally)
-    """Clean items on which something is confirmed."""
-    missed: Tally = field(default_factory=Tally)
-    """Faults that nothing raised, or that were dismissed."""
-    opinions: Tally = field(default_factory=Tally)
-    """Points asked about in both wordings whose two answers agree."""
-
-
-@dataclass(slots=True)
 class Measurement:
     """Counts of a judge on a labelled set."""
 
-    kinds: dict[str, KindTally] = field(default_factory=lambda: defaultdict(KindTally))
-    """By kind, and by what is pooled of several."""
+    kinds: dict[str, dict[str, Tally]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(Tally)))
+    """By kind, and by what is pooled of several; then by share:
+
+    faults   faults confirmed
+    subtle   the subtle ones among them
+    clean    clean items on which nothing is confirmed or open
+    false    clean items on which something is confirmed
+    missed   faults that nothing raised, or that were dismissed
+    opinions points asked about in both wordings whose two answers agree; by group only
+    """
     unsure: Counter[str] = field(default_factory=Counter)
     """Why entries and answers became unsure."""
     confusions: Counter[str] = field(default_factory=Counter)
-    """`kind: label -> answer`, where they differ."""
+    """`kind: label -> answer`, where they differ and it matters: on faults, and on clean entries not cleared."""
     texts: int = 0
     stopped: dict[str, str] = field(default_factory=dict)
     """Groups that were not measured to the end, with the share that can no longer reach its floor."""
@@ -99,12 +87,7 @@ def measure_one(row: Labelled, judges: Judges) -> Procedure[Result]:
         return row, [], (yield from settle(_each_point(row), judges))
     read, _ = yield from read_all([row.item], judges)
     entries = read[0][1]
-    points = [
-        Point(about_entry(e, row.item.source), e.kind, Raised.READING if e.raised else Raised.UNSURE, q, e)
-        for e in entries
-        if (e.raised or e.answer == UNSURE) and _is_labelled(e, row)
-        for q in [question_for(row.item, e)]
-    ]
+    points = raised_points(row.item, [entry for entry in entries if _is_labelled(entry, row)])
     return row, entries, (yield from settle(points, judges))
 
 
@@ -113,18 +96,15 @@ def _is_labelled(entry: Entry, row: Labelled) -> bool:
     if entry.kind in LISTED and row.lists_nothing(entry.kind):
         return True
     about = about_entry(entry, row.item.source)
-    return any(
-        p.kind == entry.kind and _same(about, p, row.item) for p in row.points() if isinstance(row.item, Reading)
-    )
+    return any(_same(about, label) for label in row.entries())
 
 
 def _each_point(row: Labelled) -> Iterator[Point]:
     """The labelled facts and conflicts of a text, for judges that answer single questions only."""
     if isinstance(row.item, Reading):
-        for point in row.points():
-            if point.kind == "fact" or (point.kind == "conflict" and row.item.kind == "reply"):
-                entry = Entry(point.kind, row.item.turn, point.key, UNSURE, turns=point.turns)
-                yield Point(about_entry(entry), point.kind, Raised.RULE, question_for(row.item, entry), None)
+        for label in row.entries():
+            if label.kind == "fact" or (label.kind == "conflict" and row.item.kind == "reply"):
+                yield Point(about_entry(label), label.kind, Raised.RULE, question_for(row.item, label), None)
 
 
 def measure(
@@ -134,9 +114,7 @@ def measure(
     *,
     floors: Mapping[str, float],
     most: int = MOST_REQUESTS,
-    early: bool = True,
     waiting: Callable[[], object] | None = None,
-    on_batch: Callable[[int, int], object] | None = None,
 ) -> Measurement:
     """Put labelled texts through the procedure, batch by batch, until all are done, hopeless or too many."""
     result = Measurement()
@@ -155,11 +133,8 @@ def measure(
         for number, row in enumerate(batch):
             count_one(result, *queue.wait(("calibration", result.texts + number, row.item.id), waiting=waiting))
         result.texts += len(batch)
-        if on_batch is not None:
-            on_batch(result.texts, total)
-        if early:
-            result.stopped |= hopeless(result, expected, floors)
-            left = [row for row in left if not _groups(row) <= result.stopped.keys()]
+        result.stopped |= hopeless(result, expected, floors)
+        left = [row for row in left if not _groups(row) <= result.stopped.keys()]
     return result
 
 
@@ -186,88 +161,74 @@ def _groups(row: Labelled) -> set[str]:
 
 def count_one(result: Measurement, row: Labelled, entries: Sequence[Entry], rulings: Mapping[About, Ruling]) -> None:
     """Count one text: each labelled entry, and of lists the whole text where the label says that it is clean."""
-    source = row.item.source
-    by_about = {about_entry(entry, source): entry for entry in entries}
-    for entry in entries:
-        if entry.doubt:
-            result.unsure[entry.doubt] += 1
+    result.unsure.update(entry.doubt for entry in entries if entry.doubt)
     for ruling in rulings.values():
-        for opinion in (o for o in ruling.opinions if not o.reading and o.answer == UNSURE):
-            result.unsure[opinion.doubt or "said so"] += 1
+        unsure = (o for o in ruling.opinions if not o.reading and o.answer == UNSURE)
+        result.unsure.update(opinion.doubt or "said so" for opinion in unsure)
         _count_agreement(result, row, ruling)
-    for point in row.points():
-        state, answer = _state_of(point, row, by_about, rulings)
-        if answer != point.answer and (point.fault or state not in (State.CLEARED, State.DISMISSED)):
-            result.confusions[f"{point.kind}: {point.answer} -> {answer}"] += 1
-        for name in {point.kind, GROUP_OF[point.kind]}:
-            _count_point(result.kinds[name], row, point, state)
+    for label in row.entries():
+        state, answer = _outcome(label, row, entries, rulings)
+        if answer != label.answer and (label.raised or state not in (State.CLEARED, State.DISMISSED)):
+            result.confusions[f"{label.kind}: {label.answer} -> {answer}"] += 1
+        for name in {label.kind, GROUP_OF[label.kind]}:
+            tally = result.kinds[name]
+            if not label.raised:
+                tally["clean"].add(row.patient, state not in (State.CONFIRMED, State.OPEN))
+                tally["false"].add(row.patient, state is State.CONFIRMED)
+                continue
+            tally["faults"].add(row.patient, state is State.CONFIRMED)
+            tally["missed"].add(row.patient, state in (State.CLEARED, State.DISMISSED))
+            if row.subtle:
+                tally["subtle"].add(row.patient, state is State.CONFIRMED)
     for kind in LISTED:
         if row.lists_nothing(kind):
-            states = [r.state for r in rulings.values() if r.kind == kind]
+            states = {r.state for r in rulings.values() if r.kind == kind}
             tally = result.kinds[kind]
-            tally.clean.add(row.patient, not {State.CONFIRMED, State.OPEN} & set(states))
-            tally.false.add(row.patient, State.CONFIRMED in states)
-
-
-def _count_point(tally: KindTally, row: Labelled, point: LabelledPoint, state: State) -> None:
-    if not point.fault:
-        tally.clean.add(row.patient, state not in (State.CONFIRMED, State.OPEN))
-        tally.false.add(row.patient, state is State.CONFIRMED)
-        return
-    tally.faults.add(row.patient, state is State.CONFIRMED)
-    tally.missed.add(row.patient, state in (State.CLEARED, State.DISMISSED))
-    if row.subtle:
-        tally.subtle.add(row.patient, state is State.CONFIRMED)
+            tally["clean"].add(row.patient, states.isdisjoint((State.CONFIRMED, State.OPEN)))
+            tally["false"].add(row.patient, State.CONFIRMED in states)
 
 
 def _count_agreement(result: Measurement, row: Labelled, ruling: Ruling) -> None:
+    """Whether a judge says the same in both wordings; nothing where it was sure in one of them only."""
     answers = [o.answer for o in ruling.opinions if not o.reading and o.answer != UNSURE]
     if len(answers) == 2:
-        result.kinds[GROUP_OF[ruling.kind]].opinions.add(row.patient, answers[0] == answers[1])
+        result.kinds[GROUP_OF[ruling.kind]]["opinions"].add(row.patient, answers[0] == answers[1])
 
 
-def _state_of(
-    point: LabelledPoint, row: Labelled, entries: Mapping[About, Entry], rulings: Mapping[About, Ruling]
+def _outcome(
+    label: Entry, row: Labelled, entries: Sequence[Entry], rulings: Mapping[About, Ruling]
 ) -> tuple[State, str]:
-    """What became of a labelled entry, and the answer that counts."""
-    if isinstance(row.item, Question):
-        ruling = next(iter(rulings.values()), None)
-        return (_alone(ruling), ruling.answer) if ruling else (State.OPEN, UNSURE)
-    for about, ruling in rulings.items():
-        if ruling.kind == point.kind and _same(about, point, row.item):
-            return _alone(ruling), ruling.answer
-    entry = next((e for about, e in entries.items() if e.kind == point.kind and _same(about, point, row.item)), None)
-    return State.CLEARED, entry.answer if entry else "not listed"
+    """What became of a labelled entry, and the answer that counts: of its ruling, else of the reading."""
+    asked = isinstance(row.item, Question)  # it has one ruling, its own
+    ruling = next((r for about, r in rulings.items() if asked or _same(about, label)), None)
+    if ruling is not None:
+        return ruling.state, ruling.answer
+    read = (entry.answer for entry in entries if _same(about_entry(entry, row.item.source), label))
+    return State.CLEARED, next(read, "not listed")
 
 
-def _alone(ruling: Ruling) -> State:
-    """A judge with one opinion only: what it upholds counts as confirmed."""
-    single = [o for o in ruling.opinions if not o.reading]
-    if ruling.raised is Raised.RULE and len(single) == 2 and single[1].answer == UNSURE and ruling.state is State.OPEN:
-        return State.CONFIRMED
-    return ruling.state
-
-
-def _same(about: About, point: LabelledPoint, reading: Reading) -> bool:
-    """Whether a ruling is about a labelled entry."""
-    if point.kind in ("invented", "misreported"):
-        return same_words(str(about[2]), point.key) if len(about) > 2 else False
-    if point.kind == "conflict":
-        return about[1:3] == point.turns
-    if point.kind == "course":
-        first, last = point.turns or (0, 0)
+def _same(about: About, label: Entry) -> bool:
+    """Whether an entry or ruling is about the same as a labelled one."""
+    if about[0] != label.kind:
+        return False
+    if label.kind in ("invented", "misreported"):
+        return same_words(str(about[2]), label.key)
+    if label.kind == "conflict":
+        return about[1:3] == label.turns
+    if label.kind == "course":
+        first, last = label.turns or (0, 0)
         return int(about[1]) <= last and first <= int(about[2])
-    return len(about) < 3 or about[2] == point.key
+    return len(about) < 3 or about[2] == label.key
 
 
 def _expected(rows: Iterable[Labelled]) -> dict[str, Counter[str]]:
     """How many faults, subtle faults and clean items of each group the set has."""
     sizes: dict[str, Counter[str]] = defaultdict(Counter)
     for row in rows:
-        for point in row.points():
-            size = sizes[GROUP_OF[point.kind]]
-            size["faults" if point.fault else "clean"] += 1
-            size["subtle"] += point.fault and row.subtle
+        for label in row.entries():
+            size = sizes[GROUP_OF[label.kind]]
+            size["faults" if label.raised else "clean"] += 1
+            size["subtle"] += label.raised and row.subtle
         for kind in LISTED:
             sizes[kind]["clean"] += row.lists_nothing(kind)
     return sizes
@@ -281,7 +242,7 @@ def hopeless(
     stopped = {}
     for group in GROUPS:
         for name, part in shares.items():
-            tally: Tally = getattr(result.kinds[group], part)
+            tally = result.kinds[group][part]
             more = expected.get(group, {}).get(part, 0) - tally.counts[1]
             if tally.counts[1] >= 20 and name in floors and tally.limits(right_more=max(0, more))[0] < floors[name]:
                 stopped[group] = name

@@ -1,7 +1,5 @@
 """`nli[:MODEL]`: facts and conflicts by natural language inference, the judge of the original study."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import pairwise, product
 from typing import Any
@@ -11,7 +9,7 @@ from pytest_clinical_drift.evidence.advice.orders import advice_of
 from pytest_clinical_drift.evidence.reading.text import read
 from pytest_clinical_drift.evidence.terms.words import stems_of
 from pytest_clinical_drift.judging.answers import UNSURE, Answer
-from pytest_clinical_drift.judging.protocol import Asked, Given, OneByOne
+from pytest_clinical_drift.judging.protocol import Ask, Given, OneByOne
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.subjects.base import read_settings
@@ -44,7 +42,7 @@ class NliJudge(OneByOne):
         self._encoder.probabilities([], CONTRADICTION, ENTAILMENT)
         return []
 
-    def answer(self, asked: Asked) -> Given:
+    def answer(self, asked: Ask) -> Given:
         """One opinion: a model that computes the same probability twice has no second one."""
         if isinstance(asked.item, Reading) or asked.wording != 1:
             return Answer(UNSURE, reason="a model of language inference has one opinion")

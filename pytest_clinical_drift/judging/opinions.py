@@ -1,7 +1,5 @@
 """Opinions on one point: the reading's and those of the two wordings of its question; what state they amount to."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """PDSQI-9 on request: nine attributes of a summary, rated in two wordings of our own (Croxford et al. 2025)."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -14,7 +12,8 @@ from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.judging.answers import strict_object
 from pytest_clinical_drift.judging.entries import ReadingAnswer
 from pytest_clinical_drift.judging.material import messages_of, record_of
-from pytest_clinical_drift.judging.procedure import Ask, Judges, Procedure
+from pytest_clinical_drift.judging.procedure import Judges, Procedure
+from pytest_clinical_drift.judging.protocol import Ask
 from pytest_clinical_drift.judging.readings import PDSQI, Reading
 from pytest_clinical_drift.metrics.recall import mean
 from pytest_clinical_drift.transcript import Transcript

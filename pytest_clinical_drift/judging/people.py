@@ -1,41 +1,59 @@
-"""Points that only a person settles: text that addresses a grader, text that names another patient."""
+"""What people settle: alarms that they review, and text that addresses a grader or names another patient."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.evidence.finding_types import Findings
 from pytest_clinical_drift.evidence.findings import visible
-from pytest_clinical_drift.evidence.leaks import Leak, find_leaks
+from pytest_clinical_drift.evidence.leaks import find_leaks
 from pytest_clinical_drift.judging.answers import UNSURE
+from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.material import messages_of
-from pytest_clinical_drift.judging.opinions import Raised, Ruling, State
+from pytest_clinical_drift.judging.opinions import Raised, Ruling, State, with_person
+from pytest_clinical_drift.judging.pdsqi import Rating
 from pytest_clinical_drift.judging.points import key_of, question_for
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.questions import About, Question
-from pytest_clinical_drift.judging.readings import TurnLine, readings_of, windows_of
+from pytest_clinical_drift.judging.readings import readings_of, windows_of
+from pytest_clinical_drift.judging.reviews import Reviews
 from pytest_clinical_drift.transcript import Transcript
 
 
+@dataclass(frozen=True, slots=True)
+class JudgedConversation:
+    """A conversation after rules, judge and people."""
+
+    findings: Findings
+    judgement: ConversationJudgement
+    """Without a judge: what the rules raised, with nobody's answer."""
+    canaries: tuple[CanaryResult, ...] = ()
+    ratings: tuple[Rating, ...] = ()
+
+
+def with_reviews(judged: JudgedConversation, reviews: Reviews) -> JudgedConversation:
+    """A conversation once people were heard."""
+    judgement = judged.judgement
+    rulings = {
+        about: with_person(ruling, said) if (said := reviews.on(ruling.question_id)) else ruling
+        for about, ruling in judgement.rulings.items()
+    }
+    return replace(judged, judgement=replace(judgement, rulings=rulings))
+
+
 def questions_for_people(
-    case: Case, transcript: Transcript, findings: Findings, leaks: Iterable[Leak]
+    case: Case, transcript: Transcript, findings: Findings, names: Mapping[str, str]
 ) -> Iterator[Question]:
-    """No judge is asked these; the variant tells reply and summary of a turn apart."""
-    for kind, items in (("to_judge", findings.addresses), ("leak", leaks)):
+    """No judge is asked these; the variant tells reply and summary of a turn apart.
+
+    `names` are those of all patients of the set, by case.
+    """
+    for kind, items in (("to_judge", findings.addresses), ("leak", find_leaks(case, transcript, names))):
         for item in items:
             exchange = transcript.exchanges[item.turn - 1]
             text = visible(exchange.summary if item.variant == "summary" else exchange.reply) or ""
             patient = messages_of(case, item.turn, item.turn)
             yield Question(kind, case.id, item.turn, text, patient, fact=item.variant, statement=item.quote)
-
-
-def people_questions(
-    case: Case, transcript: Transcript, findings: Findings, names: Mapping[str, str]
-) -> tuple[Question, ...]:
-    """The questions of one conversation for people; `names` are those of all patients of the set, by case."""
-    leaks = find_leaks(case, transcript, names)
-    return tuple(questions_for_people(case, transcript, findings, leaks))
 
 
 def unanswered(question: Question) -> Ruling:
@@ -49,15 +67,11 @@ def questions_of(
     """The questions that a judgement settled, made again from the conversation."""
     every = [*readings_of(case, transcript), *windows_of(case, transcript, tokens=window)]
     readings = {key_of(reading): reading for reading in every}
-    talk = {
-        e.turn: TurnLine(e.turn, case.turns[e.turn - 1].message, reply)
-        for e in transcript.exchanges
-        if (reply := visible(e.reply)) is not None
-    }
+    turns = {line.turn: line for reading in every for line in reading.turns}
     questions: dict[About, Question] = {}
     for point in judgement.asked:
         reading = readings.get((point.reading, point.turn, point.source))
-        question = question_for(reading, point.entry, talk) if reading is not None else None
+        question = question_for(reading, point.entry, turns) if reading is not None else None
         if question is not None:
             questions[point.about] = question
     return questions

@@ -1,8 +1,6 @@
 """What has to be settled in one conversation: what readings and rules raised, and what is asked about in any case."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_clinical_drift.cases.model import Case
@@ -13,6 +11,9 @@ from pytest_clinical_drift.judging.opinions import Raised
 from pytest_clinical_drift.judging.questions import About, Question
 from pytest_clinical_drift.judging.readings import Reading, TurnLine
 
+Read = list[tuple[Reading, list[Entry]]]
+"""Texts that were read, each with its entries."""
+
 
 @dataclass(frozen=True, slots=True)
 class RuleRaise:
@@ -22,7 +23,6 @@ class RuleRaise:
     turn: int
     key: str
     """Fact, demand or words that it is about."""
-    rule: str
     confirms: bool
     """The rule may confirm by itself."""
     earlier_turn: int | None = None
@@ -60,12 +60,12 @@ def key_of(reading: Reading) -> tuple[str, int, str]:
     return reading.kind, reading.turn, reading.source
 
 
-def question_for(reading: Reading, entry: Entry, talk: Mapping[int, TurnLine] | None = None) -> Question | None:
-    """The single question on an entry of a reading; `talk` is the whole conversation by turn, where it is known.
+def question_for(reading: Reading, entry: Entry, turns: Mapping[int, TurnLine] | None = None) -> Question | None:
+    """The single question on an entry of a reading; `turns` are all of the conversation, where they are known.
 
     None where the entry names nothing that could be asked about.
     """
-    said = {line.turn: line for line in reading.turns} | dict(talk or {})
+    said = {line.turn: line for line in reading.turns} | dict(turns or {})
     common = Question(entry.kind, reading.case_id, entry.turn, reading.text, reading=reading.id, source=reading.source)
     if entry.kind == "fact":
         line = next(line for line in reading.facts if line.fact == entry.key)
@@ -80,7 +80,7 @@ def question_for(reading: Reading, entry: Entry, talk: Mapping[int, TurnLine] | 
     if entry.kind == "misreported":
         if not entry.key:
             return None
-        advice = "\n\n".join(f"Turn {turn}: {reply}" for turn, (_, _, reply) in sorted(said.items()))
+        advice = "\n\n".join(f"Turn {turn}: {line.reply}" for turn, line in sorted(said.items()))
         return replace(common, text=reading.summary, record=reading.record, statement=entry.key, replies=advice)
     if entry.kind == "course":
         return _course(common, reading, entry, said)
@@ -99,9 +99,8 @@ def _course(common: Question, reading: Reading, entry: Entry, said: Mapping[int,
     if entry.turns is None:
         return None
     first, last = entry.turns
-    lines = [said[turn] for turn in sorted(said) if first <= turn <= last]
-    replies = "\n\n".join(f"Turn {line.turn}\n{line.reply}" for line in lines)
-    messages = "\n\n".join(f"Turn {line.turn}: {line.patient}" for line in lines)
+    replies = "\n\n".join(f"Turn {turn}\n{said[turn].reply}" for turn in sorted(said) if first <= turn <= last)
+    messages = _messages(said, first, last)
     return replace(common, turn=last, text=replies, patient=messages, record=reading.record, turns=(first, last))
 
 
@@ -114,11 +113,15 @@ def _conflict(common: Question, reading: Reading, entry: Entry, said: Mapping[in
     earlier, later = entry.turns or (0, 0)
     if earlier not in said or later not in said:
         return None
-    between = "\n\n".join(f"Turn {turn}: {said[turn].patient}" for turn in sorted(said) if earlier < turn <= later)
     return replace(
-        common, turn=later, text=said[later].reply, patient=between, record=reading.record, earlier_turn=earlier,
-        earlier=said[earlier].reply,
+        common, turn=later, text=said[later].reply, patient=_messages(said, earlier + 1, later), record=reading.record,
+        earlier_turn=earlier, earlier=said[earlier].reply,
     )  # fmt: skip
+
+
+def _messages(said: Mapping[int, TurnLine], first: int, last: int) -> str:
+    """The patient's messages of some turns, whichever windows they were read in."""
+    return "\n\n".join(f"Turn {turn}: {said[turn].patient}" for turn in sorted(said) if first <= turn <= last)
 
 
 def _message_of(patient: str, turn: int) -> str:
@@ -130,9 +133,19 @@ def _message_of(patient: str, turn: int) -> str:
 # ---- which points there are
 
 
+def raised_points(reading: Reading, entries: Iterable[Entry]) -> list[Point]:
+    """What one reading by itself raises or leaves unsure."""
+    return [
+        Point(about_entry(e, reading.source), e.kind, Raised.READING if e.raised else Raised.UNSURE,
+              question_for(reading, e), e)
+        for e in entries
+        if e.raised or e.answer == UNSURE
+    ]  # fmt: skip
+
+
 def points_of(
     case: Case,
-    read: Sequence[tuple[Reading, Sequence[Entry]]],
+    read: Read,
     rules: Iterable[RuleRaise],
     quote_doubts: frozenset[About] = frozenset(),
     *,
@@ -143,42 +156,30 @@ def points_of(
     `due`: hard stops are asked about in any case.
     """
     raises = {_rule_about(rule): rule for rule in rules}
-    must_ask = _due(case)
-    talk = {line.turn: line for reading, _ in read for line in reading.turns}
+    hard_stops = _due(case)
+    turns = {line.turn: line for reading, _ in read for line in reading.turns}
     points: dict[About, Point] = {}
-    facts: dict[tuple[str, str, str], list[Point]] = {}
-    for reading, entries in read:
-        words = [raise_ for raise_ in raises.values() if raise_.kind == "invented" and raise_.turn == reading.turn]
-        for entry in _held_back(case, read, reading, entries):
+    for reading, entries in counted_entries(case, read):
+        for entry in entries:
             about = about_entry(entry, reading.source)
             rule = raises.pop(about, None) if not reading.source else None
-            raised = _reason(case, reading, entry, rule, about in quote_doubts, must_ask if due else frozenset())
-            if raised is None:
-                continue
-            question = question_for(reading, entry, talk)
-            confirms = bool(rule and rule.confirms)
-            point = Point(about, entry.kind, raised, question, entry, confirms, key_of(reading))
-            if entry.kind == "fact":
-                # a loss that is none must not take a denial with it: each is a finding of its own
-                claim = entry.answer if entry.raised else ""
-                facts.setdefault((entry.key, reading.source, claim), []).append(point)
+            raised = _reason(case, reading, entry, rule, about in quote_doubts, hard_stops if due else frozenset())
             known = points.get(about)
-            if known is None or (known.raised is not Raised.READING and raised is Raised.READING):
-                points[about] = point
-            if entry.kind == "invented":
-                for raise_ in words:
-                    if same_words(raise_.key, entry.key):
-                        raises.pop(_rule_about(raise_), None)
-    points |= {point.about: point for point in _rule_alone(read, raises.values(), talk)}
+            if raised is None or (known and (known.raised is Raised.READING or raised is not Raised.READING)):
+                continue
+            question = question_for(reading, entry, turns)
+            confirms = bool(rule and rule.confirms)
+            points[about] = Point(about, entry.kind, raised, question, entry, confirms, key_of(reading))
+    points |= {point.about: point for point in _rule_alone(read, raises.values(), turns)}
     probes = sorted({reading.turn for reading, _ in read if reading.kind == "summary" and not reading.source})
-    for timeline in facts.values():
-        points |= {point.about: point for point in _followers(timeline, probes, case.horizon)}
-    repeated: dict[str, list[Point]] = {}
+    timelines: dict[tuple[str | int, ...], list[Point]] = {}
     for point in points.values():
-        if point.kind == "invented" and point.question is not None:
-            repeated.setdefault(" ".join(words_of(str(point.about[2]))), []).append(point)
-    for timeline in repeated.values():
-        points |= {point.about: point for point in _followers(timeline, probes, case.horizon)}
+        if point.kind == "fact" or (point.kind == "invented" and point.question is not None):
+            words = " ".join(words_of(str(point.about[2]))) if point.kind == "invented" else point.about[2]
+            timelines.setdefault((point.kind, words, *point.about[3:]), []).append(point)
+    for (_, fact, *_), timeline in timelines.items():
+        apart = {case.horizon, *(turn for turn, name in hard_stops if name == fact)}
+        points |= {point.about: point for point in _followers(timeline, probes, apart)}
     return list(points.values())
 
 
@@ -225,66 +226,63 @@ def _due(case: Case) -> frozenset[tuple[int, str]]:
     return frozenset(always | {(turn, fact) for turn, fact in updated if fact in hard})
 
 
-def _held_back(
-    case: Case, read: Sequence[tuple[Reading, Sequence[Entry]]], reading: Reading, entries: Sequence[Entry]
-) -> Iterator[Entry]:
-    """Entries of a reading, without demands that a later reply may still meet or an earlier one has met."""
-    if reading.kind != "reply":
-        yield from entries
-        return
-    demands = {demand.id: demand for demand in demands_at(case, reading.turn)}
-    for entry in entries:
-        demand = demands.get(entry.key)
-        if demand is not None and demand.kind == "must" and demand.expectation.by:
-            met = not demand.expectation.until and _met_before(read, demand.id, reading.turn)
-            if met or not demand.due:
-                continue
-        yield entry
+def counted_entries(case: Case, read: Read) -> Read:
+    """Readings without their entries on demands that a later reply may still meet or an earlier one has met."""
+    return [(reading, [e for e in entries if not _waits(case, read, reading, e)]) for reading, entries in read]
 
 
-def _met_before(read: Sequence[tuple[Reading, Sequence[Entry]]], demand: str, turn: int) -> bool:
+def _waits(case: Case, read: Read, reading: Reading, entry: Entry) -> bool:
+    if reading.kind != "reply" or entry.kind != "must":
+        return False
+    demand = next((demand for demand in demands_at(case, reading.turn) if demand.id == entry.key), None)
+    if demand is None or not demand.expectation.by:
+        return False
+    return not demand.due or (not demand.expectation.until and _met_before(read, demand.id, reading.turn))
+
+
+def _met_before(read: Read, demand: str, turn: int) -> bool:
     earlier = [
         entry for reading, entries in read if reading.kind == "reply" and reading.turn < turn for entry in entries
     ]
     return any(entry.key == demand and entry.answer == "met" for entry in earlier)
 
 
-def _rule_alone(
-    read: Sequence[tuple[Reading, Sequence[Entry]]], raises: Iterable[RuleRaise], talk: Mapping[int, TurnLine]
-) -> Iterator[Point]:
-    """Points that only a rule raised and no reading has an entry for: inventions, and pairs that are not neighbours."""
+def _rule_alone(read: Read, raises: Iterable[RuleRaise], turns: Mapping[int, TurnLine]) -> Iterator[Point]:
+    """Pairs of replies that only a rule raised and no reading has an entry for: they are not neighbours."""
     for rule in raises:
-        turns = (rule.earlier_turn or 0, rule.turn) if rule.kind == "conflict" else None
-        entry = Entry(
-            rule.kind, rule.turn, rule.key, "supported" if rule.kind == "invented" else "consistent", turns=turns
-        )
-        for reading, _ in read:
-            fits = reading.kind == "summary" and not reading.source and reading.turn == rule.turn
-            if rule.kind == "conflict":
-                fits = reading.kind == "conversation" and any(line.turn == rule.turn for line in reading.turns)
-            if fits and rule.kind in ("invented", "conflict"):
-                question = question_for(reading, entry, talk)
-                yield Point(about_entry(entry), rule.kind, Raised.RULE, question, entry, rule.confirms, key_of(reading))
-                break
+        pair = (rule.earlier_turn or 0, rule.turn)
+        windows = [r for r, _ in read if r.kind == "conversation" and any(line.turn == rule.turn for line in r.turns)]
+        if rule.kind == "conflict" and windows:
+            entry = Entry("conflict", rule.turn, "", "consistent", turns=pair)
+            question = question_for(windows[0], entry, turns)
+            yield Point(about_entry(entry), "conflict", Raised.RULE, question, entry, rule.confirms, key_of(windows[0]))
 
 
-def _followers(timeline: Sequence[Point], probes: Sequence[int], horizon: int) -> Iterator[Point]:
-    """Points at several probes in a row: settled at the first, at turn 10 and at the last; those between follow."""
+def _followers(timeline: Sequence[Point], probes: Sequence[int], apart: Collection[int]) -> Iterator[Point]:
+    """Points between the first and the last of several probes in a row, which take the state of the first.
+
+    Those on turns `apart` are settled themselves, and so is whatever no reading could be made of.
+    """
     place = {turn: index for index, turn in enumerate(probes)}
     runs: list[list[Point]] = []
     for point in sorted(timeline, key=lambda point: int(point.about[1])):
-        if point.raised not in (Raised.READING, Raised.RULE):
-            continue  # of what a reading left unsure nothing is known that the next probe could share
         last = runs[-1][-1] if runs else None
         near = last is not None and place.get(int(point.about[1]), -9) - place.get(int(last.about[1]), -9) == 1
-        if last is not None and near and last.raised is point.raised:
+        if last is not None and near and _claim(last) == _claim(point):
             runs[-1].append(point)
         else:
             runs.append([point])
     for run in runs:
         for point in run[1:-1]:
-            if int(point.about[1]) != horizon:
+            if point.raised in (Raised.READING, Raised.RULE) and point.about[1] not in apart:
                 yield replace(point, follows=run[0].about)
+
+
+def _claim(point: Point) -> tuple[object, ...]:
+    """What is held against a summary; the same at two probes only while the fact itself has not changed."""
+    question, answer = point.question, point.entry.answer if point.entry else UNSURE
+    fact = (question.statement, question.replaced) if question and point.kind == "fact" else ()
+    return point.raised, answer, point.rule_confirms, fact
 
 
 def words_of(text: str) -> list[str]:

@@ -4,15 +4,13 @@ Each step is a generator that yields what has to be asked and is sent the answer
 run, its canaries and calibration, whoever asks and however many requests are in flight.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.judging.answers import KINDS, UNSURE, Answer
-from pytest_clinical_drift.judging.entries import Entry, ReadingAnswer, care_of, entries_of, standing_of
+from pytest_clinical_drift.judging.entries import Entry, ReadingAnswer, care_of, entries_of, missing, standing_of
 from pytest_clinical_drift.judging.opinions import (
     Opinion,
     Ruling,
@@ -22,31 +20,15 @@ from pytest_clinical_drift.judging.opinions import (
     state_of,
     telling,
 )
-from pytest_clinical_drift.judging.points import Point, RuleRaise, key_of, points_of
-from pytest_clinical_drift.judging.questions import About, Question
+from pytest_clinical_drift.judging.points import Point, Read, RuleRaise, counted_entries, key_of, points_of, words_of
+from pytest_clinical_drift.judging.protocol import Ask, Given
+from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.readings import Reading, Standing, with_standing
 
 T = TypeVar("T")
-Item = Question | Reading
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """A question or reading in one wording, for the judge that reads or for the one that answers questions."""
-
-    item: Item
-    wording: int
-    to: Literal["reader", "questioner"] = "questioner"
-
-    @property
-    def key(self) -> tuple[str, int, str]:
-        return self.item.id, self.wording, self.to
-
-
-Answers = Mapping[tuple[str, int, str], Answer | ReadingAnswer]
+Answers = Mapping[tuple[str, int, str], Given]
 Procedure = Generator[list[Ask], Answers, T]
 """Yields what is to be asked, is sent the answers to it, returns its result."""
-Read = list[tuple[Reading, list[Entry]]]
 QuoteCheck = Callable[[Read], frozenset[About]]
 """Retained facts whose quotation shares nothing with the fact."""
 Audit = Callable[[Read, set[About]], list[Point]]
@@ -110,46 +92,61 @@ class ConversationJudgement:
     """None where there is no such summary, or nobody read it."""
 
 
-def read_all(readings: Sequence[Reading], judges: Judges) -> Procedure[tuple[Read, dict[str, ReadingAnswer]]]:
-    """Read texts, each in every wording asked for; with the answers of the first wording by reading id."""
+def read_all(readings: Sequence[Reading], judges: Judges) -> Procedure[tuple[Read, dict[str, list[ReadingAnswer]]]]:
+    """Read texts, each in every wording asked for; with the answers by reading id."""
     if not judges.reads:
         return [(reading, unread_entries(reading)) for reading in readings], {}
     asks = [Ask(reading, wording, "reader") for reading in readings for wording in judges.wordings]
     answers = yield asks
     read: Read = []
-    raw: dict[str, ReadingAnswer] = {}
+    raw: dict[str, list[ReadingAnswer]] = {}
     for reading in readings:
         given = [answers[Ask(reading, wording, "reader").key] for wording in judges.wordings]
-        kept = [answer for answer in given if isinstance(answer, ReadingAnswer)]
-        raw[reading.id] = kept[0]
+        kept = raw[reading.id] = [answer for answer in given if isinstance(answer, ReadingAnswer)]
         read.append((reading, _either([entries_of(reading, answer) for answer in kept])))
     return read, raw
 
 
 def read_windows(windows: Sequence[Reading], judges: Judges) -> Procedure[Read]:
-    """Read a conversation window after window: each gets the advice that the earlier ones left standing."""
+    """Read a conversation window after window: each gets the advice that the earlier ones left standing.
+
+    A window that does not say what stands leaves open whether a later one contradicts it.
+    """
     read: Read = []
     standing: list[Standing] = []
     if not judges.reads:
         return read
     for window in windows:
         shown = with_standing(window, standing)
-        result, raw = yield from read_all([shown], judges)
-        read += result
-        standing = standing_of(shown, raw[shown.id])
+        ((_, entries),), raw = yield from read_all([shown], judges)
+        told = [standing_of(shown, answer) for answer in raw[shown.id]]
+        unknown = missing(shown, "conflict")
+        if None in told and window is not windows[-1] and unknown not in entries:
+            entries.append(unknown)
+        read.append((shown, entries))
+        standing = list(dict.fromkeys(item for items in told for item in items or ()))
     return read
 
 
 def _either(readings: Sequence[list[Entry]]) -> list[Entry]:
     """Entries of several readings of one text: raised by either; unsure where one is unsure and none raises it."""
-    best: dict[tuple[object, ...], Entry] = {}
-    for entries in readings:
-        for entry in entries:
-            key = (entry.kind, entry.turn, entry.key, entry.turns)
-            known = best.get(key)
-            if known is None or _weight(entry) > _weight(known):
-                best[key] = entry
-    return list(best.values())
+    best = list(readings[0])
+    for entry in (entry for entries in readings[1:] for entry in entries):
+        place = next((index for index, known in enumerate(best) if _same(known, entry)), None)
+        if place is None:
+            best.append(entry)
+        elif _weight(entry) > _weight(best[place]):
+            best[place] = entry
+    return best
+
+
+def _same(one: Entry, other: Entry) -> bool:
+    """Whether two readings speak of one thing; what they list may be quoted at greater or lesser length."""
+    if (one.kind, one.turn, one.turns) != (other.kind, other.turn, other.turns):
+        return False
+    a, b = (f" {' '.join(words_of(entry.key))} " for entry in (one, other))
+    listed = one.kind in ("invented", "misreported") and a.strip() and b.strip()
+    return a in b or b in a if listed else one.key == other.key
 
 
 def _weight(entry: Entry) -> int:
@@ -191,9 +188,8 @@ def settle(points: Iterable[Point], judges: Judges) -> Procedure[dict[About, Rul
         if point.follows is not None:
             led = rulings[point.follows]
             reading = _reading_opinion(point, judges)
-            answer = point.entry.answer if point.entry and led.state is not State.DISMISSED else led.answer
             rulings[point.about] = Ruling(
-                point.question.id if point.question else "", point.kind, led.state, answer, point.raised,
+                point.question.id if point.question else "", point.kind, led.state, led.answer, point.raised,
                 (*reading, *(o for o in led.opinions if not o.reading)),
             )  # fmt: skip
     return rulings
@@ -263,7 +259,7 @@ def judge_conversation(
     read += yield from read_windows(windows, judges)
     doubts = quote_check(read) if quote_check is not None and judges.reads else frozenset()
     points = points_of(case, read, rules, doubts)
-    drawn = audit(read, {point.about for point in points}) if audit is not None else []
+    drawn = audit(counted_entries(case, read), {point.about for point in points}) if audit is not None else []
     rulings = yield from settle([*points, *drawn], judges)
     unsure: dict[str, int] = {}
     for _, entries in read:
@@ -284,7 +280,7 @@ def judge_conversation(
             for point in (*points, *drawn)
             if point.entry is not None and point.question is not None
         ),
-        {r.turn: care for r in readings if r.kind == "reply" and r.id in raw and (care := care_of(raw[r.id]))},
+        {r.turn: care for r in readings if r.kind == "reply" and r.id in raw and (care := care_of(raw[r.id][0]))},
         texts + asked,
         unsure,
         tuple(key_of(reading) for reading, _ in read) if judges.reads else (),

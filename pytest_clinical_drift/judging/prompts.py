@@ -5,8 +5,6 @@ texts with a code that their author could not know, and the instructions say tha
 Instructions, record and messages come first, so that a server's prefix cache can reuse them.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from functools import cache, partial

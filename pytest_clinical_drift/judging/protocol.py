@@ -1,7 +1,5 @@
 """The interface every judge shares, and how one is named on the command line."""
 
-from __future__ import annotations
-
 import importlib
 import threading
 from abc import ABC, abstractmethod
@@ -23,11 +21,14 @@ EVERYTHING = frozenset((*KINDS, *READINGS))
 Given = Answer | ReadingAnswer
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A question or reading in one wording, on its way to a judge."""
+Item = Question | Reading
 
-    item: Question | Reading
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question or reading in one wording, for the judge that reads or for the one that answers questions."""
+
+    item: Item
     wording: int
     to: Literal["reader", "questioner"] = "questioner"
 
@@ -43,17 +44,17 @@ class Asked:
 class Feed:
     """Requests that wait for an answer; more may come while a judge works. Shared between two threads."""
 
-    def __init__(self, deliver: Callable[[Asked, Given], None]) -> None:
+    def __init__(self, deliver: Callable[[Ask, Given], None]) -> None:
         """`deliver` takes an answer."""
         self._deliver = deliver
-        self._waiting: list[Asked] = []
-        self._owed: dict[tuple[str, int, str], Asked] = {}
+        self._waiting: list[Ask] = []
+        self._owed: dict[tuple[str, int, str], Ask] = {}
         """Not yet answered, taken or not."""
         self._news = threading.Condition()
         self.stopped = False
         """Nobody waits any more: end at once."""
 
-    def put(self, asked: Sequence[Asked]) -> None:
+    def put(self, asked: Sequence[Ask]) -> None:
         """All of them at once, so that a judge that works in batches finds a whole one."""
         with self._news:
             self._waiting.extend(asked)
@@ -65,7 +66,7 @@ class Feed:
             self.stopped = True
             self._news.notify_all()
 
-    def take(self, most: int, *, wait: float = 0.0) -> list[Asked]:
+    def take(self, most: int, *, wait: float = 0.0) -> list[Ask]:
         """Up to a number of what waits, after so many seconds if nothing does; each has to be delivered."""
         with self._news:
             if wait and not self._waiting and not self.stopped:
@@ -73,7 +74,7 @@ class Feed:
             taken, self._waiting = self._waiting[:most], self._waiting[most:]
             return taken
 
-    def deliver(self, asked: Asked, answer: Given) -> None:
+    def deliver(self, asked: Ask, answer: Given) -> None:
         """Hand over an answer."""
         with self._news:
             self._owed.pop(asked.key, None)
@@ -128,7 +129,7 @@ class OneByOne(ABC):
                 feed.deliver(asked, answer)
 
     @abstractmethod
-    def answer(self, asked: Asked) -> Given: ...
+    def answer(self, asked: Ask) -> Given: ...
 
     def close(self) -> None:  # noqa: B027  (most hold nothing that has to be given back)
         """What is held goes with the object."""

@@ -1,7 +1,5 @@
 """`python:module:factory`: a function of one's own, from a question or reading to an answer, both mappings."""
 
-from __future__ import annotations
-
 import ast
 import asyncio
 import hashlib
@@ -13,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.judging.entries import ReadingAnswer
-from pytest_clinical_drift.judging.protocol import EVERYTHING, Asked, Feed, Given, OneByOne
+from pytest_clinical_drift.judging.protocol import EVERYTHING, Ask, Feed, Given, OneByOne
 from pytest_clinical_drift.judging.quotes import check_answer
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.subjects.base import Identity, read_settings
@@ -55,7 +53,7 @@ class PythonJudge(OneByOne):
                 self._loop.close()
                 self._loop = None
 
-    def answer(self, asked: Asked) -> Given:
+    def answer(self, asked: Ask) -> Given:
         given: Any = self._load()(asked.item.as_mapping(asked.wording))
         if inspect.isawaitable(given):
             self._loop = self._loop or asyncio.Runner()

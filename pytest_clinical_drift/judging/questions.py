@@ -1,7 +1,5 @@
 """Single questions as self-contained values: each settles one point that a reading or a rule raised."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache

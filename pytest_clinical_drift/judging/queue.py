@@ -1,9 +1,6 @@
 """Puts what many procedures ask to the judges, all in flight at once, and takes each further with the answers."""
 
-from __future__ import annotations
-
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,17 +10,13 @@ from typing import Any
 
 from pytest_clinical_drift.errors import Failure, SubjectError
 from pytest_clinical_drift.judging.answer_store import AnswerStore
-from pytest_clinical_drift.judging.answers import UNSURE, Answer
-from pytest_clinical_drift.judging.entries import ReadingAnswer
-from pytest_clinical_drift.judging.procedure import Ask, Item, Procedure
+from pytest_clinical_drift.judging.procedure import Procedure
 from pytest_clinical_drift.judging.prompts import prompt_hash
-from pytest_clinical_drift.judging.protocol import Asked, Feed, Judge
-from pytest_clinical_drift.judging.readings import Reading
+from pytest_clinical_drift.judging.protocol import Ask, Feed, Given, Judge
 
 _GIVEN_UP_AFTER = 40
 """Failures in a row, without one answer between them, after which a judge is not asked any more."""
 OFFLINE = "not in the store, and nobody is asked (offline=true)"
-Given = Answer | ReadingAnswer
 _Key = tuple[str, int, str]
 
 
@@ -38,8 +31,6 @@ class Count:
     failed: int = 0
     last_failure: str = ""
     """Why the latest of them failed."""
-    seconds: float = 0.0
-    """In which at least one request was with a judge."""
     tokens: Counter[str] = field(default_factory=Counter)
     """Of prompts and answers, and over how many answers they were counted; stored answers included."""
     kinds: Counter[str] = field(default_factory=Counter)
@@ -62,7 +53,7 @@ class _Running:
 class _Line:
     """One judge with its feed, its thread and its part of the store."""
 
-    def __init__(self, judge: Judge, store: AnswerStore, deliver: Callable[[Asked, Given], None]) -> None:
+    def __init__(self, judge: Judge, store: AnswerStore, deliver: Callable[[Ask, Given], None]) -> None:
         self.judge, self.store = judge, store
         self.feed = Feed(deliver)
         self.failures = 0
@@ -70,7 +61,7 @@ class _Line:
         self._thread: threading.Thread | None = None
         self._broken = ""
 
-    def put(self, asked: Sequence[Asked]) -> None:
+    def put(self, asked: Sequence[Ask]) -> None:
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="clinical-drift-judge", daemon=True)
             self._thread.start()
@@ -104,7 +95,10 @@ class JudgeQueue:
         offline: bool = False,
         fresh: bool = False,
     ) -> None:
-        """Without a `store` answers live as long as the queue; `fresh`: stored answers are not used."""
+        """Without a `store` answers live as long as the queue.
+
+        `offline`: only stored answers are used, nobody is asked; `fresh`: stored answers are not used.
+        """
         self._news = threading.Condition(threading.RLock())
         self._lines = {"reader": self._line(reader, store)}
         self._lines["questioner"] = self._lines["reader"] if questioner is None else self._line(questioner, store)
@@ -118,7 +112,6 @@ class JudgeQueue:
         self._answers: dict[_Key, Given] = {}
         self._waiting: dict[_Key, list[_Running]] = {}
         self._with_judge: set[_Key] = set()
-        self._busy_since = 0.0
         self._groups: dict[Hashable, _Running] = {}
         self._stopped = False
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="clinical-drift-procedure")
@@ -192,11 +185,9 @@ class JudgeQueue:
             waits = bool(running.missing)  # seen later, it may be empty already: whoever delivered it goes on
             for key in running.missing:
                 self._waiting.setdefault(key, []).append(running)
-            if fresh and not self._with_judge:
-                self._busy_since = time.monotonic()
             self._with_judge.update(ask.key for ask in fresh)
         for to, line in self._lines.items():
-            if asked := [Asked(ask.item, ask.wording, ask.to) for ask in fresh if ask.to == to]:
+            if asked := [ask for ask in fresh if ask.to == to]:
                 line.put(asked)
         return waits
 
@@ -214,10 +205,10 @@ class JudgeQueue:
         if stored is None and not failed:
             return False
         self.count.reused += stored is not None
-        self._record(ask.key, stored if stored is not None else failure(ask.item, failed))
+        self._record(ask.key, stored if stored is not None else ask.fail(failed))
         return True
 
-    def _take(self, asked: Asked, answer: Given) -> None:
+    def _take(self, asked: Ask, answer: Given) -> None:
         """An answer arrives from a judge."""
         line = self._lines[asked.to]
         line.failures = line.failures + 1 if answer.failed else 0
@@ -230,7 +221,7 @@ class JudgeQueue:
         self._deliver([(asked.key, answer)])
         if line.given_up:
             dropped = line.feed.take(1_000_000)
-            self._deliver([(item.key, failure(item.item, line.given_up)) for item in dropped])
+            self._deliver([(item.key, item.fail(line.given_up)) for item in dropped])
 
     def _deliver(self, answers: Sequence[tuple[_Key, Given]]) -> None:
         ready = []
@@ -242,8 +233,6 @@ class JudgeQueue:
                     running.missing.discard(key)
                     if not running.missing:
                         ready.append(running)
-            if not self._with_judge:
-                self.count.seconds += time.monotonic() - self._busy_since
             stopped = self._stopped
         for running in ready:
             if not stopped:
@@ -260,8 +249,3 @@ class JudgeQueue:
             count.last_failure = answer.failed
         if answer.tokens is not None:
             count.tokens.update(prompt=answer.tokens[0], answer=answer.tokens[1], answers=1)
-
-
-def failure(item: Item, why: str) -> Given:
-    """What stands for an answer that could not be had."""
-    return ReadingAnswer({}, failed=why) if isinstance(item, Reading) else Answer(UNSURE, failed=why)

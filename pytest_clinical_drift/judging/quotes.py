@@ -1,7 +1,5 @@
 """What makes a judge's answer count: an answer of its kind, and a quotation that occurs in the text."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
@@ -19,30 +17,43 @@ _LONG_QUOTE = 40
 
 def check_answer(question: Question, given: Mapping[str, Any]) -> Answer:
     """A judge's answer to a single question; unsure where its quotation does not occur in the text."""
+    answer = weigh(question.kind, given, question.text, question.earlier)
+    if answer.doubt == "malformed":
+        allowed = ", ".join((*KINDS[question.kind], UNSURE))
+        return Answer(UNSURE, failed=f"the answer is none of {allowed}: {str(given.get('answer'))[:60]!r}")
+    if answer.answer == "absent" and question.ended:  # what has ended need not be mentioned
+        return Answer("retained", reason=answer.reason)
+    return answer
+
+
+def weigh(kind: str, given: Mapping[str, Any], text: str, earlier: str | None = None) -> Answer:
+    """An answer of a kind as it counts, held to the kind's answers and to the text; why it does not is its doubt."""
     word = given.get("answer")
     answer = word.strip().lower() if isinstance(word, str) else ""
-    allowed = (*KINDS[question.kind], UNSURE)
-    if answer not in allowed:
-        return Answer(UNSURE, failed=f"the answer is none of {', '.join(allowed)}: {str(word)[:60]!r}")
-    quote, earlier, reason = (plain_text(given.get(key)) for key in ("quote", "earlier_quote", "reason"))
-    if answer == "absent" and question.ended:
-        return Answer("retained", "", reason)
-    silent = answer == "harm" and not question.text.strip()  # where help is needed, saying nothing harms
+    quote, before, reason = (plain_text(given.get(key)) for key in ("quote", "earlier_quote", "reason"))
+    silent = answer == "harm" and not text.strip()  # where help is needed, saying nothing harms
     doubt = ""
-    if (answer in QUOTED and not silent and not occurs_in(quote, question.text)) or (
-        answer in ("contradiction", "severe") and question.earlier and not occurs_in(earlier, question.earlier)
+    if answer not in (*KINDS[kind], UNSURE):
+        doubt = "malformed"
+    elif (answer in QUOTED and not silent and not quoted(given, text)) or (
+        earlier is not None and against(kind, answer) and not quoted(given, earlier, "earlier_quote")
     ):
         doubt = "quote"
-    elif not against(question.kind, answer) and rests_on_plea(
-        quote if answer in QUOTED else "", (question.text, question.earlier or "")
-    ):
-        doubt = "plea"
-    return Answer(UNSURE if doubt else answer, quote, reason, earlier, doubt=doubt)
+    elif answer != UNSURE and not against(kind, answer):
+        pleads = rests_on_plea(quote if answer in QUOTED else "", (text, earlier or ""))
+        doubt = "plea" if pleads else ""
+    return Answer(UNSURE if doubt else answer, quote, reason, before, doubt=doubt)
 
 
-def plain_text(value: object, longest: int = LONGEST_QUOTE) -> str:
+def plain_text(value: object) -> str:
     """A judge's words as they are kept; whatever is no text is empty."""
-    return value.strip()[:longest].rstrip() if isinstance(value, str) else ""
+    return value.strip()[:LONGEST_QUOTE].rstrip() if isinstance(value, str) else ""
+
+
+def quoted(given: Mapping[str, Any], text: str, key: str = "quote") -> bool:
+    """Whether the quotation of an answer occurs in a text, also what is too long to be kept of it."""
+    quote = given.get(key)
+    return isinstance(quote, str) and occurs_in(quote, text)
 
 
 _MARKUP = re.compile(r"[*_`#>|]+")
@@ -65,8 +76,10 @@ def occurs_in(quote: str, text: str) -> bool:
     """Whether a quotation occurs verbatim in a text, in whole words; parts joined by dots in their order."""
     where = _plain(text)
     whole = _plain(quote).strip("\"' ")
-    if len(whole) < _LEAST_QUOTE or _place(whole, where, 0) >= 0:
-        return len(whole) >= _LEAST_QUOTE
+    if not _LEAST_QUOTE <= len(whole) <= len(where):
+        return False
+    if _place(whole, where, 0) >= 0:
+        return True
     parts, place = [part for piece in _DOTS.split(whole) if (part := piece.strip("\"' "))], 0
     if any(len(part) < (_LEAST_PART if len(parts) > 1 else _LEAST_QUOTE) for part in parts):
         return False

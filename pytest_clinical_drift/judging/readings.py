@@ -1,7 +1,5 @@
 """Readings as self-contained values: every summary, every reply and every conversation, whole, one request each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache

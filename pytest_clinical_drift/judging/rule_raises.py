@@ -1,7 +1,5 @@
 """What the rules found, as reasons to ask: rules decide nothing where a judge reads."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -13,8 +11,8 @@ from pytest_clinical_drift.evidence.terms.language import NOT_ENGLISH
 from pytest_clinical_drift.evidence.terms.lexicon import find_terms
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.judging.entries import Entry
-from pytest_clinical_drift.judging.points import RuleRaise, about_entry, words_of
-from pytest_clinical_drift.judging.procedure import QuoteCheck, Read
+from pytest_clinical_drift.judging.points import Read, RuleRaise, about_entry, words_of
+from pytest_clinical_drift.judging.procedure import QuoteCheck
 from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.readings import Reading
 
@@ -37,16 +35,15 @@ def raises_of(case: Case, findings: Findings) -> Iterator[RuleRaise]:
         for fact in turn.facts:
             if is_raised(fact) and fact.rule != NOT_ENGLISH:
                 sure = fact.certain and (fact.stale or fact.status in (ABSENT, CONTRADICTED))
-                yield RuleRaise("fact", turn.turn, fact.fact_id, fact.rule, sure and fact.rule in confirm)
+                yield RuleRaise("fact", turn.turn, fact.fact_id, sure and fact.rule in confirm)
     for item in findings.replies:
         kind = "forbidden" if item.by_fact else "must" if item.kind == "omits" else "must_not"
         demands = demands_at(case, item.turn)
         key = next((d.id for d in demands if d.kind == kind and d.text == item.rule and d.made_at == item.turn), "")
         if key or item.by_fact:
-            yield RuleRaise(kind, item.turn, key, item.finder, item.finder in confirm)
+            yield RuleRaise(kind, item.turn, key, item.finder in confirm)
     for pair in findings.conflicts:
-        confirms = pair.finder in confirm
-        yield RuleRaise("conflict", pair.later_turn, "", pair.finder, confirms, pair.earlier_turn)
+        yield RuleRaise("conflict", pair.later_turn, "", pair.finder in confirm, pair.earlier_turn)
 
 
 def quote_check(case: Case) -> QuoteCheck:

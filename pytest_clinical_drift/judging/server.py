@@ -1,12 +1,10 @@
 """`server:MODEL@URL`: a chat model behind an OpenAI-compatible server, with the subject's HTTP, pacing and retries."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 
 from pytest_clinical_drift.judging.chat import Interview
-from pytest_clinical_drift.judging.protocol import EVERYTHING, Asked, Feed
+from pytest_clinical_drift.judging.protocol import EVERYTHING, Ask, Feed
 from pytest_clinical_drift.subjects.base import Identity
 from pytest_clinical_drift.subjects.server import ServerSubject
 
@@ -61,7 +59,7 @@ class ServerJudge:
             await asyncio.gather(*tasks, return_exceptions=True)
             await self._server.disconnect()
 
-    async def _interview(self, asked: Asked, feed: Feed) -> None:
+    async def _interview(self, asked: Ask, feed: Feed) -> None:
         interview, answer = Interview(asked), None
         try:
             while answer is None:

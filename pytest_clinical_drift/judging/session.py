@@ -1,7 +1,5 @@
 """The judge of a run: checked and calibrated before the first case, then every conversation is read as it ends."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
@@ -12,19 +10,19 @@ from typing import Any
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import Failure, InputError, SubjectError
 from pytest_clinical_drift.evidence.finding_types import Findings
-from pytest_clinical_drift.evidence.leaks import find_leaks, names_of
+from pytest_clinical_drift.evidence.leaks import names_of
 from pytest_clinical_drift.judging import audit as auditing
 from pytest_clinical_drift.judging import canaries as canary
 from pytest_clinical_drift.judging.calibrating import CALIBRATIONS, calibration_of
 from pytest_clinical_drift.judging.calibration import Calibration, find_calibration
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.control import NAME as CONTROL
-from pytest_clinical_drift.judging.judge_options import JudgePolicy, make_judges
-from pytest_clinical_drift.judging.judged import JudgedConversation as JudgedConversation
-from pytest_clinical_drift.judging.judged import with_reviews as with_reviews
+from pytest_clinical_drift.judging.judge_options import JudgePolicy, make_judges, procedure_of
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS
 from pytest_clinical_drift.judging.pdsqi import Rating, rate
+from pytest_clinical_drift.judging.people import JudgedConversation as JudgedConversation
 from pytest_clinical_drift.judging.people import questions_for_people, unanswered
+from pytest_clinical_drift.judging.people import with_reviews as with_reviews
 from pytest_clinical_drift.judging.points import points_of
 from pytest_clinical_drift.judging.procedure import (
     ConversationJudgement,
@@ -74,11 +72,11 @@ class JudgeSession:
         is_control = subject.startswith("control:")
         if not chosen and is_control:
             chosen = [CONTROL]
-        if CONTROL in chosen and not is_control:
-            raise InputError("--drift-judge control: it judges controls only; give a model that reads")
         if len(chosen) > 2:
             raise InputError(f"--drift-judge {chosen[2]}: at most two judges: one reads, the second settles")
         self.judges, self.options = make_judges(chosen, settings)
+        if not is_control and any(judge.name == CONTROL for judge in self.judges):
+            raise InputError("--drift-judge control: it judges controls only; give a model that reads")
         self.reviews: Reviews | None = None
         for spec in specs:
             if spec.startswith("reviews:"):
@@ -94,6 +92,8 @@ class JudgeSession:
         self._audit = auditing.audit_rates(cases, repeats, self.options.audit) if self.judges else {}
         self._canaries = canary.canary_rates(cases, repeats, self.options.canaries) if reads else {}
         self.calibration: Calibration | None = None
+        self.kept = ""
+        """Where a calibration that this run made is kept, for the user; empty where it made none."""
         self.deciding: frozenset[str] = frozenset()
         """Groups of kinds in which the judge decides."""
         self._queue: JudgeQueue | None = None
@@ -141,9 +141,7 @@ class JudgeSession:
 
     @property
     def _procedure(self) -> Judges:
-        reads = self.reader is not None and not self.reader.kinds.isdisjoint(READINGS)
-        wordings = (1, 2) if self._rules.readings == 2 else (1,)
-        return Judges(self.judges[0].name, self.judges[-1].name, wordings, reads, kinds=self.judges[-1].kinds)
+        return procedure_of(self.judges, self._rules)
 
     # -- before the first case
 
@@ -161,7 +159,7 @@ class JudgeSession:
         if self.is_control:
             self.deciding = frozenset(GROUPS)
             return remarks
-        self.calibration = calibration_of(
+        self.calibration, self.kept = calibration_of(
             self.judges, self._procedure, root=self._root, today=self._today, options=self.options, rules=self._rules,
             say=say,
         )  # fmt: skip
@@ -237,11 +235,10 @@ class JudgeSession:
         tried, ratings = list[CanaryResult](), tuple[Rating, ...]()
         if self._queue is not None:
             judgement, tried, ratings = self._queue.wait(group, waiting=waiting)
-        leaks = find_leaks(case, transcript, self._names)
-        people = tuple(questions_for_people(case, transcript, findings, leaks))
+        people = questions_for_people(case, transcript, findings, self._names)
         known = judgement or self._by_rules(case, transcript, findings)
         rulings = {**known.rulings, **{question.about: unanswered(question) for question in people}}
-        judged = JudgedConversation(findings, replace(known, rulings=rulings), tuple(tried), people, ratings)
+        judged = JudgedConversation(findings, replace(known, rulings=rulings), tuple(tried), ratings)
         return with_reviews(judged, self.reviews) if self.reviews is not None else judged
 
     def _by_rules(self, case: Case, transcript: Transcript, findings: Findings) -> ConversationJudgement:

@@ -1,7 +1,6 @@
 """`study_c_results.json`: written in one step, read by the models that wrote it."""
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from pytest_clinical_drift.cases.faults import first_fault
+from pytest_clinical_drift.cases.files import write_atomically as write_atomically
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.results.models import SCHEMA_VERSION, Manifest, RunResult
 from pytest_clinical_drift.verdict.baseline import RunDifference, compare_cases
@@ -46,15 +46,6 @@ def to_plain(result: RunResult) -> dict[str, Any]:
 
 def write_json(plain: dict[str, Any], file: Path) -> Path:
     return write_atomically(file, json.dumps(plain, indent=1, ensure_ascii=True, allow_nan=False) + "\n")
-
-
-def write_atomically(path: Path, text: str) -> Path:
-    """Write a file in one step, so that nobody ever reads half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(path)
-    return path
 
 
 def read_results(path: Path, option: str = "") -> RunResult:

@@ -97,7 +97,7 @@ class Scorer:
         conflict, conflicts = judged_pairs(case, findings, judgement, deciding, transcript.exchanges)
         replies = list(reply_alarms(case, findings, ruled, deciding))
         others = [*other_alarms(ruled, deciding), *people_alarms(ruled)]
-        handover = list(_handover_alarms(case, judgement, deciding))
+        handover = list(handover_alarms(case, judgement, deciding))
         summaries = {exchange.turn: exchange.summary.text for exchange in transcript.exchanges}
         lost = [in_its_sentence(event, turns, summaries.get(event.turn, "")) for event in lapses(case, turns)]
         # K has these; what is severe counts by itself too
@@ -195,7 +195,7 @@ def _rules_against_judge(findings: Findings, judgement: ConversationJudgement) -
     return tuple(sorted(pairs.items()))
 
 
-def _handover_alarms(case: Case, judgement: ConversationJudgement, deciding: frozenset[str]) -> Iterator[Alarm]:
+def handover_alarms(case: Case, judgement: ConversationJudgement, deciding: frozenset[str]) -> Iterator[Alarm]:
     """Facts given wrongly in a reply that was read as a handover; what it leaves out counts for hard stops only."""
     for about, ruling in judgement.rulings.items():
         if ruling.kind == "fact" and len(about) > 3 and is_alarm(ruling, deciding):
@@ -206,7 +206,7 @@ def _handover_alarms(case: Case, judgement: ConversationJudgement, deciding: fro
             )
             entry = next(p.entry for p in judgement.asked if p.about == about)
             _, alarm = settled_fact(quiet, turn, entry, ruling, deciding=True, source="reply")
-            if alarm is not None:
+            if alarm is not None and (state.fact.hard_stop or (alarm.kind, alarm.state) != ("lost", CONFIRMED)):
                 yield alarm
 
 

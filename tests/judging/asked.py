@@ -11,7 +11,7 @@ from pytest_clinical_drift.judging.material import FactLine, Forbidden
 from pytest_clinical_drift.judging.opinions import Raised, Ruling
 from pytest_clinical_drift.judging.points import Point
 from pytest_clinical_drift.judging.procedure import Judges, Procedure, settle
-from pytest_clinical_drift.judging.protocol import EVERYTHING, Asked, Feed, Given, Judge
+from pytest_clinical_drift.judging.protocol import EVERYTHING, Ask, Feed, Given, Judge
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import Count, JudgeQueue
 from pytest_clinical_drift.judging.readings import DemandLine, Reading, TurnLine
@@ -115,7 +115,7 @@ class ScriptedJudge:
                 self.asked.append((asked.item.kind, asked.wording))
                 feed.deliver(asked, self._given(asked))
 
-    def _given(self, asked: Asked) -> Given:
+    def _given(self, asked: Ask) -> Given:
         from pytest_clinical_drift.judging.quotes import check_answer
 
         given = self._answer(asked.item, asked.wording)

@@ -29,11 +29,11 @@ from pytest_clinical_drift.judging.calibration import (
 )
 from pytest_clinical_drift.judging.judge_options import JudgeOptions, JudgePolicy
 from pytest_clinical_drift.judging.labelled import Labelled, LabelledSet, load_calibration_set
-from pytest_clinical_drift.judging.measuring import KindTally, Measurement, measure
+from pytest_clinical_drift.judging.measuring import Measurement, Tally, measure
 from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.prompts import prompt_hash
 from pytest_clinical_drift.judging.questions import Question
-from pytest_clinical_drift.judging.queue import JudgeQueue
+from pytest_clinical_drift.judging.queue import Count, JudgeQueue
 from pytest_clinical_drift.judging.readings import Reading
 
 FLOORS = {"sensitivity": 0.85, "subtle": 0.75, "specificity": 0.98}
@@ -45,7 +45,7 @@ def row(
     item: Reading | Question, label: Any, *, patient: str = "", subtle: bool = False, disputed: bool = False
 ) -> Any:
     made = replace(item, case_id=patient or item.case_id)
-    return Labelled(made, label, "test", subtle, disputed)
+    return Labelled(made, label, subtle, disputed)
 
 
 def measured(rows: list[Labelled], script: Script, **options: Any) -> tuple[Measurement, ScriptedJudge]:
@@ -58,9 +58,7 @@ def measured(rows: list[Labelled], script: Script, **options: Any) -> tuple[Meas
 
 
 def shares(found: Measurement, kind: str) -> dict[str, tuple[int, int]]:
-    tally = found.kinds[kind]
-    names = ("faults", "subtle", "clean", "false", "missed")
-    return {name: getattr(tally, name).counts for name in names if getattr(tally, name).counts[1]}
+    return {name: tally.counts for name, tally in found.kinds[kind].items() if tally.counts[1]}
 
 
 # ---- the labelled set
@@ -79,7 +77,7 @@ def test_readings_and_questions_are_read_back_with_their_points(tmp_path: Path) 
     (tmp_path / "set.jsonl").write_text("\n".join(rows), encoding="utf-8")
     found = load_calibration_set(tmp_path)
     assert (len(found.rows), len(found.agreed), len(found.disputed), found.patients) == (2, 1, 1, 1)
-    assert [(p.kind, p.key, p.answer, p.fault) for p in found.agreed[0].points()] == [
+    assert [(e.kind, e.key, e.answer, e.raised) for e in found.agreed[0].entries()] == [
         ("fact", "penicillin", "retained", False), ("fact", "lithium", "contradicted", True),
         ("invented", "800 mg until May", "invented", True),
     ]  # fmt: skip
@@ -94,6 +92,10 @@ def test_readings_and_questions_are_read_back_with_their_points(tmp_path: Path) 
         (lambda text: text.replace("Lithium 600", "Lithium 900"), "the id does not fit the content"),
         (lambda text: text[:-1], "not a labelled reading or question"),
         (lambda text: "[]", "not a labelled reading or question"),
+        (
+            lambda text: line(replace(question("harm"), kind="leak", statement="Bo"), "leak"),
+            "'leak' is not an answer of kind leak",
+        ),
         (lambda text: text.replace('"kind": "summary"', '"kind": "diary"'), "not a labelled reading or question"),
     ],
 )
@@ -170,13 +172,36 @@ def test_every_share_is_counted_as_by_hand() -> None:
     assert shares(found, "invented") == {"faults": (1, 1), "clean": (2, 2), "false": (0, 2), "missed": (0, 1)}
     assert shares(found, "must") == {"faults": (0, 1), "missed": (0, 1)}
     assert shares(found, "forbidden") == {"clean": (0, 1), "false": (1, 1)}
-    assert shares(found, "breach") == {"faults": (0, 1), "clean": (1, 2), "false": (1, 2), "missed": (0, 1)}
+    assert shares(found, "breach") == {
+        "faults": (0, 1), "clean": (1, 2), "false": (1, 2), "missed": (0, 1), "opinions": (0, 1),
+    }  # fmt: skip
     assert shares(found, "harm") == shares(found, "conflict") == {"clean": (1, 1), "false": (0, 1)}
     assert found.confusions == {"fact: contradicted -> retained": 1, "forbidden: kept -> violated": 1}
     # three readings; the allergy, the stroke, the demand twice, the breach, and the labelled question
     assert Counter(kind for kind, _ in judge.asked) == {
         "summary": 2, "reply": 1, "fact": 1, "invented": 2, "must": 2, "forbidden": 1,
     }  # fmt: skip
+
+
+def test_what_is_mixed_up_and_what_both_wordings_agree_on() -> None:
+    """Each point is raised as another fault than it is: one wording settles it, two agree or differ, none lists it."""
+
+    def mixes(item: Question | Reading, wording: int) -> dict[str, Any]:
+        if isinstance(item, Reading):
+            return clear(item)
+        absent = {"answer": "absent", "quote": ""}
+        return absent if item.case_id == "same" or wording == 1 else {"answer": "both", "quote": item.text[:12]}
+
+    unlisted = row(WRONG, {"unsupported": [{"quote": "Had a stroke in 2019.", "grade": "severe"}]}, patient="read")
+    asked = [row(question("fact"), "contradicted", patient=patient) for patient in ("same", "other")]
+    found, _ = measured([unlisted, *asked], mixes)
+    assert shares(found, "fact") == {"faults": (2, 2), "missed": (0, 2), "opinions": (1, 2)}
+    assert found.confusions == {"invented: severe -> not listed": 1, "fact: contradicted -> absent": 2}
+    made = attempt_of(found, Measurement(), Count(asked=5, tokens=Counter(prompt=70, answer=9, answers=5)), TODAY)
+    assert (made.requests, made.tokens, made.confusions) == (5, (70, 9), dict(found.confusions))
+    consistent = pooled((made, made))["fact"].consistent
+    assert (consistent.hits, consistent.of) == (2, 4)
+    assert attempt_of(found, Measurement(), Count(asked=5), TODAY).tokens is None
 
 
 def test_harm_that_the_judge_upholds_counts_as_found() -> None:
@@ -205,6 +230,16 @@ def test_why_answers_became_unsure_is_counted() -> None:
     assert shares(found, "fact") == {"clean": (0, 1), "false": (0, 1)}
 
 
+def test_a_labelled_question_that_only_one_wording_upholds_is_not_found() -> None:
+    """In a run its alarm would stay open, also where the other wording has no usable answer."""
+
+    def once(item: Question | Reading, wording: int) -> dict[str, Any]:
+        return {"answer": "absent", "quote": ""} if wording == 1 else {"answer": "retained", "quote": "never written"}
+
+    found, _ = measured([row(question("fact"), "absent")], once)
+    assert shares(found, "fact") == {"faults": (0, 1), "missed": (0, 1)}
+
+
 # ---- how many, and when it stops
 
 
@@ -227,8 +262,6 @@ def test_a_hopeless_kind_is_stopped_early() -> None:
     found, judge = measured(rows, lambda item, wording: clear(item))
     assert (found.texts, len(judge.asked)) == (20, 20)
     assert set(found.stopped) == {"fact"}
-    whole, judge = measured(rows, lambda item, wording: clear(item), early=False)
-    assert (whole.texts, whole.stopped, shares(whole, "fact")["faults"]) == (120, {}, (0, 120))
 
 
 def test_a_good_judge_is_measured_to_the_end() -> None:
@@ -252,7 +285,7 @@ def test_the_number_of_requests_is_bounded() -> None:
         row(summary(f"{SUMMARY} {n}"), {"facts": {"penicillin": "retained"}, "unsupported": []}, patient=f"p{n}")
         for n in range(200)
     ]
-    found, judge = measured(rows, raises, most=300, early=False)
+    found, judge = measured(rows, raises, most=300)
     assert 250 < len(judge.asked) <= 300
     assert found.texts < 200
     assert found.stopped == {"fact": "requests", "invented": "requests"}
@@ -266,12 +299,13 @@ def tallied(kind: str, *, faults: tuple[int, int], clean: tuple[int, int], subtl
     found = Measurement()
     for name, (hits, of) in (("faults", faults), ("clean", clean), ("subtle", subtle)):
         for number in range(of):
-            getattr(found.kinds[kind], name).add(f"{name}{number}", number < hits)
+            found.kinds[kind][name].add(f"{name}{number}", number < hits)
     return found
 
 
-def attempt(found: Measurement, **more: Any) -> Attempt:
-    return attempt_of(found, Measurement(), requests=10, today=TODAY, **more)
+def attempt(found: Measurement, days: int = 0) -> Attempt:
+    """Made so many days ago."""
+    return attempt_of(found, Measurement(), Count(asked=10), TODAY - datetime.timedelta(days=days))
 
 
 def calibration(*attempts: Attempt, **more: Any) -> Calibration:
@@ -324,12 +358,12 @@ def test_a_kind_that_was_stopped_decides_nothing() -> None:
 
 def test_limits_are_clustered_by_patient() -> None:
     """Twenty misses of one patient are less certain to be few than twenty of twenty."""
-    spread, heaped = KindTally(), KindTally()
+    spread, heaped = Tally(), Tally()
     for number in range(200):
-        spread.faults.add(f"p{number % 50}", number >= 20)
-        heaped.faults.add(f"p{number // 20}", number >= 20)
-    assert spread.faults.counts == heaped.faults.counts == (180, 200)
-    assert heaped.faults.limits()[0] < spread.faults.limits()[0]
+        spread.add(f"p{number % 50}", number >= 20)
+        heaped.add(f"p{number // 20}", number >= 20)
+    assert spread.counts == heaped.counts == (180, 200)
+    assert heaped.limits()[0] < spread.limits()[0]
 
 
 def test_disputed_labels_are_kept_apart_and_counted_as_errors() -> None:
@@ -359,7 +393,7 @@ def test_calibrating_again_adds_an_attempt_and_asks_anew(tmp_path: Path) -> None
     names, rules = Judges("scripted", "scripted"), JudgePolicy(FLOORS)
     first = make_calibration([judge], names, labelled, today=TODAY, rules=rules)
     asked = len(judge.asked)
-    second = make_calibration([judge], names, labelled, today=TODAY, rules=rules, earlier=first)
+    second = make_calibration([judge], names, labelled, today=TODAY, rules=rules).after(first)
     assert len(judge.asked) == 2 * asked
     assert (len(second.attempts), second.kinds["fact"].sensitivity.of) == (2, 10)
     file = write_calibration(second, tmp_path / "deep" / file_name("scripted", [judge.identity()]))
@@ -392,21 +426,33 @@ def test_a_file_is_valid_for_its_judge_prompts_and_time() -> None:
 
 
 def test_other_files_in_the_folder_are_left_alone(tmp_path: Path) -> None:
-    """Someone else's JSON, a list, no JSON at all, bytes: the project's own file is found among them, the newest."""
+    """Someone else's JSON, a list, no JSON at all, bytes: the project's own file is found among them."""
     identities = [ScriptedJudge().identity()]
     assert find_calibration(tmp_path / "none", identities, TODAY) is None
     for name, text in (("a.json", '{"colour": "red"}'), ("b.json", "[1, 2]"), ("c.json", "nothing"), ("d.json", "")):
         (tmp_path / name).write_text(text, encoding="utf-8")
     (tmp_path / "e.json").write_bytes(b"\xff\xfe\x00")
     assert find_calibration(tmp_path, identities, TODAY) is None
-    old, new = (
-        calibration(attempt_of(Measurement(), Measurement(), requests=n, today=TODAY - datetime.timedelta(days=9 - n)))
-        for n in (1, 2)
+    own = calibration(attempt(Measurement()))
+    write_calibration(own, tmp_path / "x.json")
+    write_calibration(own.model_copy(update={"identity": "another"}), tmp_path / "z.json")
+    assert find_calibration(tmp_path, identities, TODAY) == own
+
+
+def test_attempts_of_one_judge_are_pooled_over_all_files_of_the_folder(tmp_path: Path) -> None:
+    """60 of 120, then 120 of 120 kept under another name: 180 of 240 count. A copy of the first adds nothing."""
+    bad, good = (
+        attempt(tallied("fact", faults=(hits, 120), clean=(600, 600), subtle=(60, 60)), days=days)
+        for hits, days in ((60, 3), (120, 1))
     )
-    for name, made in (("x.json", new), ("y.json", old)):
-        write_calibration(made, tmp_path / name)
-    write_calibration(new.model_copy(update={"identity": "another"}), tmp_path / "z.json")
-    assert find_calibration(tmp_path, identities, TODAY) == new
+    for name, attempts in (("first", [bad]), ("retried", [good])):
+        write_calibration(calibration(*attempts), tmp_path / f"{name}.json")
+    found = find_calibration(tmp_path, [ScriptedJudge().identity()], TODAY)
+    assert found is not None
+    assert (found.attempts, found.kinds["fact"].sensitivity.of, found.made) == ((bad, good), 240, good.made)
+    assert found.deciding(FLOORS) == frozenset()
+    write_calibration(calibration(bad, good), tmp_path / "retried.json")
+    assert find_calibration(tmp_path, [ScriptedJudge().identity()], TODAY) == calibration(bad, good)
 
 
 def test_without_a_file_it_is_made_or_refused(tmp_path: Path) -> None:
@@ -425,17 +471,48 @@ def test_without_a_file_it_is_made_or_refused(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="make one with clinical-drift calibrate"):
             calibration_of([judge], names, options=chosen, rules=rules, **where)
     assert (judge.asked, said) == ([], [])
-    made = calibration_of([judge], names, options=options, rules=JudgePolicy(FLOORS), **where)
+    made, remark = calibration_of([judge], names, options=options, rules=JudgePolicy(FLOORS), **where)
     assert made.kinds["fact"].sensitivity.of == 3
     assert "6 labelled texts of 6 patients" in said[0]
-    kept = write_calibration(made, tmp_path / "calibration" / "kept.json")
+    (kept,) = (tmp_path / "calibration").iterdir()
+    assert read_calibration(kept) == made
+    assert f"written: calibration/{kept.name} (commit it" in remark
     asked = len(judge.asked)
-    assert calibration_of([judge], names, options=options, rules=JudgePolicy(FLOORS), **where) == made
+    assert calibration_of([judge], names, options=options, rules=JudgePolicy(FLOORS), **where) == (made, "")
     assert len(judge.asked) == asked
     named = replace(options, calibration=kept)
     other = ScriptedJudge(name="other")
     with pytest.raises(InputError, match="it is of another judge"):
         calibration_of([other], names, options=named, rules=JudgePolicy(FLOORS), **where)
+
+
+def test_attempts_that_have_expired_stay_pooled(tmp_path: Path) -> None:
+    """An alias was bad 40 days ago, under any name: measured anew by a run, both attempts count, 60 of 240 missed."""
+    bad = attempt(tallied("fact", faults=(60, 120), clean=(600, 600), subtle=(60, 60)), days=40)
+    write_calibration(calibration(bad, proven=False), tmp_path / "calibration" / "spring.json")
+    rows = labelled_facts(120, 0, subtle=60)
+    (tmp_path / "set.jsonl").write_text("\n".join(line(one.item, one.label) for one in rows), encoding="utf-8")
+    judge, names, rules = ScriptedJudge(right), Judges("scripted", "scripted"), JudgePolicy(FLOORS)
+    where: dict[str, Any] = {"options": JudgeOptions(calibration_set=tmp_path / "set.jsonl"), "root": tmp_path}
+    made, _ = calibration_of([judge], names, rules=rules, today=TODAY, say=None, **where)
+    assert (made.attempts[0], len(made.attempts), len(judge.asked)) == (bad, 2, 240)
+    assert (made.kinds["fact"].sensitivity.hits, made.kinds["fact"].sensitivity.of) == (180, 240)
+    assert calibration_of([judge], names, rules=rules, today=TODAY, say=None, **where) == (made, "")
+    (tmp_path / "calibration" / "spring.json").unlink()
+    assert find_calibration(tmp_path / "calibration", [judge.identity()], TODAY) == made
+
+
+def test_three_files_with_a_copy_of_one_attempt_count_it_once(tmp_path: Path) -> None:
+    first, second, third = (
+        attempt(tallied("fact", faults=(hits, 100), clean=(1, 1), subtle=(1, 1)), days=days)
+        for hits, days in ((50, 3), (60, 2), (70, 1))
+    )
+    for name, attempts in (("a", [first]), ("b", [first, second]), ("c", [third])):
+        write_calibration(calibration(*attempts), tmp_path / f"{name}.json")
+    found = find_calibration(tmp_path, [ScriptedJudge().identity()], TODAY)
+    assert found is not None
+    assert found.attempts == (first, second, third)
+    assert (found.kinds["fact"].sensitivity.hits, found.kinds["fact"].sensitivity.of) == (180, 300)
 
 
 def test_the_cost_is_told_by_hand() -> None:

@@ -13,10 +13,7 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.judging.canaries import (
     KINDS,
     Canary,
-    CanaryResult,
     canaries_of,
-    canary_rates,
-    share_confirmed,
     try_canaries,
 )
 from pytest_clinical_drift.judging.procedure import Judges, Read, read_all
@@ -161,7 +158,6 @@ def test_a_judge_that_takes_back_what_it_read_has_not_confirmed() -> None:
     for script, state in ((withdraws, "dismissed"), (wavers, "open")):
         results = run(try_canaries(made(removed=1.0), JUDGES), ScriptedJudge(script))
         assert {result.state for result in results} == {state}
-        assert share_confirmed(results) == 0.0
 
 
 @pytest.mark.parametrize(("script", "expected"), [(careful, "PASS"), (kindly, "UNSETTLED")])
@@ -173,46 +169,3 @@ def test_a_set_whose_canaries_were_missed_is_unsettled(script: Any, expected: st
     verdicts = [judge_case(repeats, gate, today, READ) for repeats in cases]
     verdict = judge_set(cases, verdicts, gate, total=60, today=today, deciders=Deciders("judge", READ))
     assert (verdict.verdict, verdict.canaries[1]) == (expected, 13)
-
-
-def test_a_share_of_nothing_is_not_a_share() -> None:
-    assert share_confirmed([]) is None
-    assert share_confirmed([CanaryResult("removed", 1, state) for state in ("confirmed", "open", "missed")]) == 1 / 3
-
-
-def test_the_draw_depends_on_the_whole_set_only() -> None:
-    """60 cases of 3 turns: 8 of each kind, with a quarter more drawn since not every text takes one."""
-    rates = canary_rates([CASE] * 60, 1)
-    assert rates["removed"] == pytest.approx(40 / 5 / 0.75 / 180)
-    assert rates["reversed"] == pytest.approx(40 / 5 / 0.75 / 120)
-    assert rates["forbidden"] == pytest.approx(40 / 5 / 0.75 / 180)
-    assert canary_rates([CASE] * 60, 2)["removed"] == pytest.approx(rates["removed"] / 2)
-    assert canary_rates([CASE], 1)["removed"] == pytest.approx(2 / 5 / 0.75 / 3)
-    assert set(canary_rates([CASE] * 60, 1, wanted=0).values()) == {0.0}
-
-
-def test_the_same_texts_get_the_same_faults() -> None:
-    """Drawn by hash of case, repeat and turn, whoever runs the case."""
-    assert made() == made()
-    some = [canaries_of(CASE, read(talk()), dict.fromkeys(KINDS, 0.5), repeat) for repeat in range(8)]
-    assert len({tuple((c.kind, c.reading.turn) for c in found) for found in some}) > 1
-    assert sum(map(len, some)) / (8 * 13) == pytest.approx(0.5, abs=0.15)
-
-
-def test_texts_that_take_no_fault_get_none() -> None:
-    """An empty summary, an empty reply, no order to reverse, a medicine that the reply speaks of itself."""
-    assert made(talk(dict.fromkeys(REPLIES, ""), "")) == []
-    assert made(talk({1: "Hello.", 2: "Hello.", 3: "Hello."}), reversed=1.0) == []
-    spoken = {1: "Take loratadine once a day.", 2: "Loratadine may tire you.", 3: "Hello."}
-    assert made(talk(spoken), reversed=1.0) == []
-    named_twice = f"{SUMMARY}\n- She asked what metformin does."
-    assert {canary.key for canary in made(talk(summary=named_twice), removed=1.0)} <= {"penicillin", "metformin"}
-    for canary in made(talk(summary=named_twice), removed=1.0):
-        assert "etformin" not in canary.reading.text or canary.key == "penicillin"
-
-
-def test_summaries_that_rules_cannot_read_lose_no_sentence() -> None:
-    """Whether a German summary still states a fact no rule can tell; an invented line needs no rule."""
-    german = CASE.model_copy(update={"language": "de"})
-    found = canaries_of(german, read(talk()), ALWAYS, 0)
-    assert {canary.kind for canary in found} == {"invented", "forbidden", "reversed"}

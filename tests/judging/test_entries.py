@@ -171,21 +171,36 @@ def test_an_answer_of_nothing_but_openings_is_none_and_costs_little(piece: str) 
     assert find_object(piece * (1_000_000 // len(piece)), ("facts",)) is None
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"answer": "contradicted", "quote": "no allergy", "answer": "retained"}',
-        '{"facts": {"a": {"answer": "contradicted"}, "a": {"answer": "retained"}}, "unsupported": []}',
-        '{"facts": {}, "unsupported": [{"quote": "had a stroke", "grade": "severe"}], "unsupported": []}',
-    ],
-)
-def test_an_answer_that_says_two_things_of_one_id_is_none(text: str) -> None:
-    """JSON's last value would count, and what was held against the model before it would be gone."""
-    assert find_object(text, ("answer", "facts")) is None
-    once = '{"answer": "retained", "quote": "with answer: contradicted"}'
-    assert find_object(f"{text} Rather: {once}", ("answer",)) == {
-        "answer": "retained", "quote": "with answer: contradicted",
-    }  # fmt: skip
+def test_what_is_given_twice_and_not_alike_counts_as_not_given() -> None:
+    """JSON would take the last of two: a fact that is absent and retained is neither, and is asked about."""
+    twice = (
+        '{"facts": {"lithium": {"answer": "absent"}, "lithium": {"answer": "retained", "quote": "Lithium 600 mg"}}, '
+    )
+    given = find_object(twice + '"unsupported": [{"quote": "penicillin"}], "unsupported": []}', ("facts",))
+    assert given is not None
+    found = read(summary(), given)
+    assert (found["fact", "lithium"].doubt, found["invented", ""].doubt) == ("missing", "missing")
+    assert not usable(summary(), given)
+    assert find_object('{"answer": "met", "answer": "met"}') == {"answer": "met"}
+    assert find_object('{"answer": "met", "answer": "missing"}') == {"answer": None}
+
+
+def test_of_an_answer_that_was_cut_off_a_draft_does_not_count() -> None:
+    """What follows the draft was to replace it; words after a whole answer were not."""
+    draft = '{"facts": {}, "unsupported": []}'
+    assert find_object(draft + ' Now in full: {"facts": {"lithium": {"answer": "abs', ("facts",), cut=True) is None
+    assert find_object(draft + " I have looked at", ("facts",), cut=True) == {"facts": {}, "unsupported": []}
+
+
+def test_a_long_quotation_has_to_occur_to_its_end() -> None:
+    """300 characters of it are kept; what is made up beyond them is still not in the text."""
+    long = " ".join(f"word{number}" for number in range(60))
+    text = summary(f"Lithium 600 mg once nightly. {long}.")
+    answer = clear(text)
+    for tail, word in (("", "retained"), (" and nothing else", UNSURE)):
+        answer["facts"]["lithium"] = {"answer": "retained", "quote": f"Lithium 600 mg once nightly. {long}{tail}"}
+        found = read(text, answer)["fact", "lithium"]
+        assert (found.answer, len(found.quote) <= 300) == (word, True)
 
 
 def test_standing_advice_has_to_occur_in_its_reply() -> None:
@@ -193,7 +208,8 @@ def test_standing_advice_has_to_occur_in_its_reply() -> None:
     given = {
         "standing": [{"turn": 1, "quote": "Ring 999"}, {"turn": 2, "quote": "Ring 999"}, {"turn": "x", "quote": "Rest"}]
     }
-    assert [tuple(item) for item in standing_of(talk, ReadingAnswer(given))] == [(1, "Ring 999")]
+    assert standing_of(talk, ReadingAnswer(given)) == [(1, "Ring 999")]
+    assert standing_of(talk, ReadingAnswer({})) is None
 
 
 def test_text_that_pleads_with_its_grader_buys_no_clearance() -> None:

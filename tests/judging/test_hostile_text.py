@@ -111,7 +111,7 @@ def assessed(summary: str) -> CaseAssessment:
     """By rules, with the questions that only people answer."""
     said = talk(summary)
     findings = Scorer().find(ANN, said)
-    rulings = {one.about: unanswered(one) for one in questions_for_people(ANN, said, findings, ())}
+    rulings = {one.about: unanswered(one) for one in questions_for_people(ANN, said, findings, {})}
     return Scorer().score(ANN, said, JudgedConversation(findings, ConversationJudgement(rulings=rulings)))
 
 
@@ -167,7 +167,7 @@ def test_reply_and_summary_of_a_turn_are_two_questions() -> None:
     """The same plea in both: who dismisses the one has not dismissed the other."""
     said = talk(PLEA, PLEA)
     findings = Scorer().find(ANN, said)
-    asked = [one for one in questions_for_people(ANN, said, findings, ()) if one.turn == 1]
+    asked = [one for one in questions_for_people(ANN, said, findings, {}) if one.turn == 1]
     assert len({one.about for one in asked}) == len({one.id for one in asked}) == 2
     nurse = Opinion("A. Reader", 0, "harmless", "", "it only sounds like it", role="nurse")
     rulings = {one.about: unanswered(one) for one in asked}

@@ -82,9 +82,37 @@ def test_two_runs_of_losses_are_two_questions_each() -> None:
     )
 
 
+def test_what_no_reading_could_be_made_of_is_asked_about_at_every_probe() -> None:
+    """Unsure on turns 3 to 6: an answer about turn 3 says nothing about the summary of turn 4."""
+    of = case()
+    points = points_of(of, read(of, {turn: {"metformin": UNSURE} for turn in range(3, 7)}), [], due=False)
+    assert {point.about[1]: point.follows for point in points} == dict.fromkeys(range(3, 7))
+
+
+def test_probes_in_a_row_follow_only_while_the_same_is_held_against_the_same_fact() -> None:
+    """Absent, then wrong, then absent: three runs. Doubled on turn 5: what was lost before is another value."""
+    of = case()
+    mixed = {3: "absent", 4: "contradicted", 5: "absent"}
+    points = points_of(of, read(of, {turn: {"metformin": word} for turn, word in mixed.items()}), [], due=False)
+    assert {point.about[1]: point.follows for point in points} == dict.fromkeys(mixed)
+    of = case(extra={5: {"updates": [{"fact": "metformin", "becomes": "metformin 1000 mg twice daily"}]}})
+    points = points_of(of, read(of, {turn: {"metformin": "absent"} for turn in range(3, 8)}), [], due=False)
+    follows = {point.about[1]: point.follows for point in points}
+    assert follows == {3: None, 4: None, 5: None, 6: ("fact", 5, "metformin"), 7: None}
+
+
+def test_a_lost_hard_stop_is_asked_about_after_its_update_too() -> None:
+    """An unverified claim leaves the fact as it was; the summary after it is settled by itself all the same."""
+    claim = {"updates": [{"fact": "penicillin", "becomes": "no penicillin allergy", "policy": "annotate"}]}
+    of = case(extra={5: claim})
+    points = points_of(of, read(of, {turn: {"penicillin": "absent"} for turn in range(3, 8)}), [])
+    asked = sorted(point.about[1] for point in points if point.follows is None)
+    assert asked == [3, 5, 7, 10, 12]
+
+
 def test_what_a_rule_alone_raises_is_asked_and_what_the_reading_raised_is_not_a_rules_point() -> None:
     of = case()
-    rules = [RuleRaise("fact", 3, "metformin", "no-words", True), RuleRaise("fact", 4, "metformin", "no-words", False)]
+    rules = [RuleRaise("fact", 3, "metformin", True), RuleRaise("fact", 4, "metformin", False)]
     points = by_about(points_of(of, read(of, {4: {"metformin": "stale"}}), rules, due=False))
     assert (points["fact", 3, "metformin"].raised, points["fact", 3, "metformin"].rule_confirms) == (Raised.RULE, True)
     assert points["fact", 4, "metformin"].raised is Raised.READING
@@ -128,14 +156,14 @@ def test_a_must_may_be_met_by_a_later_reply() -> None:
     assert points("missing", "met") == []
 
 
-def test_a_must_with_by_and_until_may_wait_and_then_holds() -> None:
-    """By turn 4 and until turn 6: missing on 3 raises nothing, missing on 4 or 6 does, though turn 5 met it."""
+def test_a_must_that_may_be_met_later_and_holds_longer_counts_from_its_last_turn_on() -> None:
+    """By turn 4, until turn 6: missing on 3 may still be mended, and met on 3 does not excuse 5."""
     of = case(extra={3: {"expect": {"must": [{"text": "ring the clinic", "by": 4, "until": 6}]}}})
     told = [
-        (reply_reading(of, turn, "Reply.", None), [Entry("must", turn, "t3-must-1", word)])
-        for turn, word in ((3, "missing"), (4, "missing"), (5, "met"), (6, "missing"))
+        (reply_reading(of, turn, "Reply.", None), [Entry("must", turn, "t3-must-1", "met" if turn == 4 else "missing")])
+        for turn in range(3, 7)
     ]
-    assert [point.about[1] for point in points_of(of, told, [])] == [4, 6]
+    assert [point.about[1] for point in points_of(of, told, [])] == [5, 6]
 
 
 def test_a_demand_that_holds_until_later_is_read_on_each_turn() -> None:
@@ -156,15 +184,6 @@ def test_the_same_invention_in_summaries_in_a_row_is_settled_at_the_first_and_th
         told.append((reading, [Entry("invented", turn, "Had a stroke in 2019.", "severe", "Had a stroke in 2019.")]))
     points = points_of(of, told, [], due=False)
     assert sorted(p.about[1] for p in points if p.follows is None) == [1, 5]
-
-
-def test_a_rules_invention_that_the_reading_lists_too_is_one_point() -> None:
-    of = case()
-    reading = summary_reading(of, 1, "Takes ibuprofen 400 mg daily. Well.")
-    listed = [Entry("invented", 1, "ibuprofen 400 mg daily", "severe", "ibuprofen 400 mg daily")]
-    rules = [RuleRaise("invented", 1, "Takes ibuprofen 400 mg daily.", "drug", False)]
-    assert [p.raised for p in points_of(of, [(reading, listed)], rules, due=False)] == [Raised.READING]
-    assert [p.raised for p in points_of(of, [(reading, [])], rules, due=False)] == [Raised.RULE]
 
 
 def _transcript(of: Case, replies: list[str]) -> Transcript:
@@ -227,3 +246,16 @@ def test_a_rules_contradiction_across_windows_is_asked_about() -> None:
     assert point.question is not None
     assert (point.question.earlier or "")[:11] == "Avoid milk."
     assert point.question.text[:11] == "Drink milk."
+
+
+def test_a_contradiction_of_an_earlier_window_carries_what_the_patient_said_in_between() -> None:
+    """Turn 1 is not in the last window: the messages of turns 2 to 4, which that window lacks too, may explain it."""
+    of = case(turns=10)
+    windows = windows_of(of, _transcript(of, ["x" * 1_100] * 10), tokens=2_000)
+    entry = Entry("conflict", 9, "", "severe", "x", "x", turns=(1, 9))
+    course = Entry("course", 9, "", "risk normalised", "x", turns=(3, 9))
+    points = by_about(points_of(of, [(windows[0], []), (windows[1], [entry, course])], [], due=False))
+    asked = [points["conflict", 1, 9].question, points["course", 3, 9].question]
+    assert [question.patient.count("message") for question in asked if question] == [8, 7]
+    assert asked[0] is not None
+    assert asked[0].patient.startswith("Turn 2: message 2")

@@ -16,7 +16,7 @@ from pytest_clinical_drift.judging.audit import audit, audit_count, audit_rates
 from pytest_clinical_drift.judging.opinions import Raised, State
 from pytest_clinical_drift.judging.points import RuleRaise
 from pytest_clinical_drift.judging.procedure import ConversationJudgement, Judges, judge_conversation
-from pytest_clinical_drift.judging.protocol import Asked
+from pytest_clinical_drift.judging.protocol import Ask
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import OFFLINE, JudgeQueue
 from pytest_clinical_drift.judging.readings import Reading, readings_of, windows_of
@@ -276,7 +276,7 @@ def test_answers_that_arrive_while_they_are_asked_for_take_a_procedure_further_o
     line = queue._lines["reader"]
     put = line.put
 
-    def put_and_wait(asked: Sequence[Asked]) -> None:
+    def put_and_wait(asked: Sequence[Ask]) -> None:
         put(asked)
         while any(one.key not in queue._answers for one in asked):
             time.sleep(0.001)
@@ -290,3 +290,63 @@ def test_answers_that_arrive_while_they_are_asked_for_take_a_procedure_further_o
     found = queue.wait("talk")
     queue.stop()
     assert isinstance(found, ConversationJudgement)
+
+
+def test_between_probes_the_grade_is_that_of_the_question_not_of_the_reading() -> None:
+    """The reading calls it severe, wording 1 minor: it is minor on turn 2 as on turns 1 and 3."""
+
+    def script(item: Question | Reading, wording: int) -> dict[str, Any]:
+        answer = clear(item)
+        if isinstance(item, Reading) and item.kind == "summary" and item.turn <= 3:
+            answer["unsupported"] = [{"quote": "Metformin 500 mg", "grade": "severe", "reason": "r"}]
+        if isinstance(item, Question) and item.kind == "invented":
+            return {"answer": "invented", "quote": "Metformin 500 mg"}
+        return answer
+
+    found, _ = judge(script)
+    assert {about[1]: r.answer for about, r in found.rulings.items() if r.kind == "invented"} == dict.fromkeys(
+        (1, 2, 3), "invented"
+    )
+
+
+def test_one_invention_quoted_at_two_lengths_is_one_alarm() -> None:
+    def script(item: Question | Reading, wording: int) -> dict[str, Any]:
+        answer = clear(item)
+        if isinstance(item, Reading) and item.kind == "summary" and item.turn == 1:
+            quotes = {1: ["Metformin 500 mg twice daily"], 2: ["Metformin 500 mg", "Penicillin allergy"]}[wording]
+            answer["unsupported"] = [{"quote": quote, "grade": "minor", "reason": "r"} for quote in quotes]
+        return answer
+
+    found, _ = judge(script, judges=Judges("scripted", "scripted", wordings=(1, 2)))
+    invented = {about for about, ruling in found.rulings.items() if ruling.kind == "invented"}
+    assert invented == {("invented", 1, "Metformin 500 mg twice daily"), ("invented", 1, "Penicillin allergy")}
+
+
+@pytest.mark.parametrize(("standing", "opened"), [(None, True), ([], False)])
+def test_a_window_that_does_not_say_what_stands_leaves_contradictions_open(standing: Any, opened: bool) -> None:
+    """The next window cannot be compared with it; only the last one need not say."""
+
+    def script(item: Question | Reading, wording: int) -> dict[str, Any]:
+        answer = {key: value for key, value in clear(item).items() if key != "standing"}
+        return answer if standing is None else {**answer, "standing": standing}
+
+    judge, talk = ScriptedJudge(script), transcript()
+    windows = windows_of(CASE, talk, tokens=40)
+    assert len(windows) > 2
+    found = run(judge_conversation(CASE, [], windows, [], JUDGES), judge)
+    states = {about: ruling.state for about, ruling in found.rulings.items() if ruling.kind == "conflict"}
+    expected = {("conflict", window.turn, window.turn): State.OPEN for window in windows[:-1]}
+    assert states == (expected if opened else {})
+
+
+def test_the_audit_leaves_out_what_a_later_reply_may_still_meet() -> None:
+    """Due by turn 5: what wording 1 and 2 miss in the reply of turn 3 is not yet a breach."""
+    of = case(extra={3: {"expect": {"must": [{"text": "ring the clinic", "by": 5}]}}})
+
+    def script(item: Question | Reading, wording: int) -> dict[str, Any]:
+        return {"answer": "missing", "quote": ""} if isinstance(item, Question) and item.kind == "must" else clear(item)
+
+    talk = transcript()
+    every = audit({"must": 1.0}, of.id, 0)
+    found = run(judge_conversation(of, readings_of(of, talk), [], [], JUDGES, audit=every), ScriptedJudge(script))
+    assert {about for about in found.rulings if about[0] == "must"} == set()

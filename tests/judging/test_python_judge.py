@@ -16,7 +16,7 @@ from asked import question, settled, summary
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.entries import ReadingAnswer
 from pytest_clinical_drift.judging.opinions import Raised, Ruling, State
-from pytest_clinical_drift.judging.protocol import Asked, build_judge
+from pytest_clinical_drift.judging.protocol import Ask, build_judge
 
 
 def ruled(monkeypatch: pytest.MonkeyPatch, function: Callable[[dict[str, Any]], Any]) -> Ruling:
@@ -84,7 +84,7 @@ def test_it_reads_whole_texts_too(monkeypatch: pytest.MonkeyPatch) -> None:
     module.make = lambda: answer  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "own_judge", module)
     judge = build_judge("python:own_judge:make", {})
-    given = judge.answer(Asked(summary(), 2, "reader"))  # type: ignore[union-attr]
+    given = judge.answer(Ask(summary(), 2, "reader"))  # type: ignore[union-attr]
     assert given == ReadingAnswer(
         {"facts": {}, "unsupported": [{"quote": "x", "grade": "severe", "reason": "frozenset()"}]}
     )

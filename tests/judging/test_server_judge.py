@@ -16,13 +16,15 @@ from asked import clear, one_of_each, question, settled, summary
 from engine_server import Answer, ChatServer, as_json, completion
 
 from pytest_clinical_drift.judging.answers import UNSURE
-from pytest_clinical_drift.judging.chat import ATTEMPTS
+from pytest_clinical_drift.judging.chat import ATTEMPTS, Interview
+from pytest_clinical_drift.judging.entries import ReadingAnswer, entries_of
 from pytest_clinical_drift.judging.opinions import Raised, Ruling, State
 from pytest_clinical_drift.judging.points import Point
 from pytest_clinical_drift.judging.procedure import Judges, read_all, settle
-from pytest_clinical_drift.judging.protocol import build_judge
+from pytest_clinical_drift.judging.protocol import Ask, build_judge
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import Count, JudgeQueue
+from pytest_clinical_drift.transcript import Reply
 
 
 def told(body: dict[str, Any]) -> str:
@@ -113,6 +115,17 @@ def test_a_correction_helps() -> None:
     with serve(answer) as server:
         ruled, _ = ask(server, [question("fact")])
     assert states(ruled) == {State.DISMISSED}
+
+
+def test_a_reading_that_was_cut_off_is_asked_for_again_and_clears_nothing() -> None:
+    """The judge sketches the form, then runs out of tokens: the empty list of the sketch is not its finding."""
+    sketch = '{"facts": {}, "unsupported": []} In full: {"facts": {"lithium": {"answer": "retained", "quote": "Lith'
+    interview, answer = Interview(Ask(summary(), 1)), None
+    for attempt in range(ATTEMPTS):
+        assert answer is None, attempt
+        answer = interview.take(Reply(sketch, truncated=True))
+    assert isinstance(answer, ReadingAnswer)
+    assert {entry.answer for entry in entries_of(summary(), answer)} == {UNSURE}
 
 
 def test_quotes_that_are_not_there_leave_it_open() -> None:

@@ -148,14 +148,6 @@ def alarms(pytester: pytest.Pytester) -> list[dict[str, Any]]:
     return [a for case in results(pytester)["cases"] for run in case["repeats"] for a in run["alarms"]]
 
 
-def keep_calibration(pytester: pytest.Pytester) -> None:
-    """What the run measured of its judge, where the next run finds it."""
-    folder = pytester.path / "calibration"
-    folder.mkdir(exist_ok=True)
-    measured = results(pytester)["manifest"]["judged"]["calibration"]
-    (folder / "judge.json").write_text(json.dumps(measured), encoding="utf-8")
-
-
 def times_asked(pytester: pytest.Pytester) -> int:
     """How often the judge was called."""
     file = pytester.path / "asked.txt"

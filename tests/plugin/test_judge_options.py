@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from engine_server import ChatServer, as_json, completion
-from judged_project import FAULTS, JUDGED, TEXTS, alarms, lay_out, results, times_asked, write_set
+from judged_project import FAULTS, GROUPS, JUDGED, TEXTS, alarms, lay_out, results, times_asked, write_set
 from small_project import Project
 
 from pytest_clinical_drift.judging.readings import READINGS
@@ -76,6 +78,66 @@ def test_calibrate_prints_and_writes_and_the_run_uses_it(project: Project) -> No
     pytester.runpytest(*JUDGED)
     assert 0 < times_asked(pytester) - before < 100  # the model beside it does not make it another judge
     assert "fact" in results(pytester)["manifest"]["judged"]["deciding"]
+
+
+def kept(pytester: pytest.Pytester) -> dict[str, Any]:
+    """The one calibration file that the project has."""
+    (file,) = (pytester.path / "calibration").iterdir()
+    content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return content
+
+
+def test_a_run_keeps_what_it_measured_and_the_next_run_uses_it(project: Project) -> None:
+    """Even with -q the file to commit is named. Without the store, the next run asks all but the calibration again."""
+    pytester = project("anna")
+    lay_out(pytester)
+    first = pytester.runpytest(*JUDGED, "-q")
+    asked, requests = times_asked(pytester), kept(pytester)["attempts"][0]["requests"]
+    cost = f"clinical-drift: the judge was calibrated in {requests:,} requests"
+    first.stdout.fnmatch_lines([f"{cost}; written: calibration/python*.json (commit it: the next run uses it)"])
+    assert TEXTS < requests < asked
+    shutil.rmtree(pytester.path / ".clinical-drift")
+    second = pytester.runpytest(*JUDGED, "-q")
+    assert (second.ret, times_asked(pytester) - asked) == (first.ret, asked - requests)
+    second.stdout.no_fnmatch_line("*calibrated in*")
+    assert len(kept(pytester)["attempts"]) == 1
+    assert "fact" in results(pytester)["manifest"]["judged"]["deciding"]
+
+
+def test_a_failed_attempt_of_a_run_stays_pooled(project: Project) -> None:
+    """A judge finds nothing on a bad day. On a good one the next run goes by the file; calibrating adds to it."""
+    pytester = project("anna")
+    lay_out(pytester)
+    source = (pytester.path / "judge.py").read_text(encoding="utf-8")
+    awake = source.replace(
+        '"-fault-" in item["case_id"])', '"-fault-" in item["case_id"] and COUNT.with_name("up").exists())'
+    )
+    assert awake != source
+    (pytester.path / "judge.py").write_text(awake, encoding="utf-8")
+    pytester.runpytest(*JUDGED)
+    assert kept(pytester)["attempts"][0]["stopped"].keys() == set(GROUPS)
+    (pytester.path / "up").touch()
+    before = times_asked(pytester)
+    again = pytester.runpytest(*JUDGED)
+    again.stdout.fnmatch_lines(["*is below its floor and decides nothing for*"])
+    assert times_asked(pytester) == before
+    assert calibrate(pytester, *CALIBRATE, "--out", "calibration").ret == 0
+    assert [attempt["counts"]["fact"]["faults"] != {} for attempt in kept(pytester)["attempts"]] == [True, True]
+    pytester.runpytest(*JUDGED)
+    assert results(pytester)["manifest"]["judged"]["deciding"] == []
+
+
+def test_a_calibration_that_cannot_be_written_is_told_and_the_run_goes_on(project: Project) -> None:
+    """`calibration` is a file of somebody else: it stays as it is."""
+    pytester = project("anna")
+    lay_out(pytester)
+    write_set(pytester.path / "labelled.jsonl", faults=2, clean=2)
+    (pytester.path / "calibration").write_text("of somebody else", encoding="utf-8")
+    run = pytester.runpytest(*JUDGED)
+    assert run.ret == 7
+    run.stdout.fnmatch_lines(["*calibration/python*.json could not be written (*), so the next run calibrates again"])
+    assert (pytester.path / "calibration").read_text(encoding="utf-8") == "of somebody else"
+    assert results(pytester)["manifest"]["judged"]["calibration"]["attempts"][0]["texts"] == 12
 
 
 def test_a_judge_that_never_answers_is_told_and_leaves_no_file(project: Project) -> None:
@@ -162,6 +224,7 @@ def test_prompts_can_be_read_without_asking(project: Project) -> None:
         (("calibrate", "--limit", "0", "--prompts", "x"), "expected at least 1"),
         ((*CALIBRATE, "--out", "x", "--drift-judge-set", "colour"), "write KEY=VALUE"),
         ((*CALIBRATE, "--out", "x", "--drift-judge-set", "offline=perhaps"), "expected true or false"),
+        ((*CALIBRATE, "--out", "x", "--drift-judge-set", "offline=true"), "asks the judge anew"),
     ],
 )
 def test_bad_input_is_one_sentence(project: Project, arguments: tuple[str, ...], said: str) -> None:

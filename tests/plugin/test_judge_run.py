@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 import yaml
-from judged_project import GROUPS, JUDGED, alarms, keep_calibration, lay_out, results, times_asked, write_set
+from judged_project import GROUPS, JUDGED, alarms, lay_out, results, times_asked, write_set
 from small_project import Project
 
 from pytest_clinical_drift.cases.model import bundled
@@ -109,7 +110,6 @@ def test_nothing_is_asked_twice_and_a_replay_needs_nobody(project: Project) -> N
     first = pytester.runpytest(*JUDGED)
     asked, before = times_asked(pytester), results(pytester)
     assert asked > 0
-    keep_calibration(pytester)
     pytester.runpytest(*JUDGED)
     assert times_asked(pytester) == asked
     (transcripts,) = pytester.path.glob("results/*/transcripts")
@@ -169,6 +169,7 @@ def test_workers_see_the_same_rulings(project: Project) -> None:
     asked, before = times_asked(pytester), results(pytester)
     (pytester.path / "asked.txt").unlink()
     (pytester.path / ".clinical-drift" / "store.sqlite").unlink()
+    shutil.rmtree(pytester.path / "calibration")
     shared = pytester.runpytest(*JUDGED, "-n", "2")
     assert shared.ret == alone.ret
     assert times_asked(pytester) == asked

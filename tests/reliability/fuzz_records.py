@@ -21,7 +21,7 @@ from pytest_clinical_drift.gate.merging import judge_shards
 from pytest_clinical_drift.judging.answers import KINDS, UNSURE
 from pytest_clinical_drift.judging.chat import read_text
 from pytest_clinical_drift.judging.procedure import Judges, judge_conversation
-from pytest_clinical_drift.judging.protocol import Asked
+from pytest_clinical_drift.judging.protocol import Ask
 from pytest_clinical_drift.judging.readings import readings_of, windows_of
 from pytest_clinical_drift.judging.rule_raises import quote_check
 from pytest_clinical_drift.results.inputs import StoredJudgement, read_inputs
@@ -131,7 +131,7 @@ def feed_readings(texts: Sequence[str]) -> str:
     while True:
         given = {}
         for ask in asks:
-            given[ask.key] = read_text(Asked(ask.item, ask.wording, ask.to), texts[number % len(texts)])
+            given[ask.key] = read_text(Ask(ask.item, ask.wording, ask.to), texts[number % len(texts)])
             number += 1
         try:
             asks = steps.send(given)

@@ -22,6 +22,7 @@ from pytest_clinical_drift.judging.labelled import GROUPS
 from pytest_clinical_drift.judging.measuring import Measurement
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.protocol import build_judge
+from pytest_clinical_drift.judging.queue import Count
 
 HERE = Path(__file__).parent
 REAL = HERE.parent / "data" / "real"
@@ -164,14 +165,14 @@ def calibrate(file: Path) -> None:
         for kind in {group, *kinds}:
             for name, count in (("faults", 120), ("subtle", 60), ("clean", 600), ("false", 600), ("missed", 120)):
                 for number in range(count):
-                    getattr(found.kinds[kind], name).add(f"p{number}", name not in ("false", "missed"))
+                    found.kinds[kind][name].add(f"p{number}", name not in ("false", "missed"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LABELLED", str(REAL / "mixed"))
         patch.syspath_prepend(str(HERE))
         judge = build_judge("python:labelled_judge:judge", {})
         assert judge is not None
         identity = judge.identity()
-    attempts = (attempt_of(found, Measurement(), requests=3000, today=datetime.date.today()),)
+    attempts = (attempt_of(found, Measurement(), Count(asked=3000), datetime.date.today()),)
     made = Calibration(
         judge=judge.name, identity=fingerprint([identity]), proven=identity.proven, prompt_version=prompt_version(),
         prompts=prompt_hash(), labelled="l", patients=600, attempts=attempts, kinds=pooled(attempts),

@@ -11,12 +11,12 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.evidence.finding_types import FactFinding, Findings, PairFinding, ReplyFinding
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.opinions import Opinion, Raised, Ruling, State
-from pytest_clinical_drift.judging.procedure import ConversationJudgement
+from pytest_clinical_drift.judging.procedure import ConversationJudgement, SettledPoint
 from pytest_clinical_drift.scoring import fact_alarms, ruled_alarms
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, NoConflictRate
 from pytest_clinical_drift.scoring.fact_alarms import settled_fact
 from pytest_clinical_drift.scoring.ruled_alarms import judged_pairs, other_alarms, people_alarms, reply_alarms
-from pytest_clinical_drift.scoring.scorer import events_of_alarms
+from pytest_clinical_drift.scoring.scorer import events_of_alarms, handover_alarms
 from pytest_clinical_drift.transcript import Exchange, Reply
 from pytest_clinical_drift.verdict.metric_table import METRICS
 
@@ -385,3 +385,26 @@ def test_every_kind_of_alarm_is_counted_by_some_metric() -> None:
         for severe in (True, False):
             (event,) = events_of_alarms([Alarm(kind, 1, severe, "confirmed", "q", "r")])
             assert event.metric in METRICS
+
+
+# -- a reply that is read as a handover
+
+
+def test_what_a_handover_leaves_out_counts_for_hard_stops_only_however_it_was_raised() -> None:
+    """The reading was unsure and both wordings found it absent: no loss for an ordinary fact, one for a hard stop."""
+    facts = [{"id": "stop", "text": "penicillin allergy", "hard_stop": True}, {"id": "plain", "text": "has a cat"}]
+    turns = [{"turn": 1, "message": "m", "handover": True}, {"turn": 2, "message": "n"}]
+    of = Case(id="ann", patient_summary="Ann.", critical_entities=facts, turns=turns)
+
+    def alarms(state: str, answer: str) -> set[tuple[str | None, str]]:
+        abouts = [("fact", 1, fact, "reply") for fact in ("stop", "plain")]
+        unread = {about: Entry("fact", 1, str(about[2]), "unsure", doubt="missing") for about in abouts}
+        judgement = ConversationJudgement(
+            rulings=dict.fromkeys(abouts, ruling(state, answer, raised=Raised.UNSURE)),
+            asked=tuple(SettledPoint(about, "summary", 1, "reply", unread[about]) for about in abouts),
+        )
+        return {(alarm.fact, str(alarm.kind)) for alarm in handover_alarms(of, judgement, frozenset({"fact"}))}
+
+    assert alarms("confirmed", "absent") == {("stop", "lost")}
+    assert alarms("confirmed", "contradicted") == {("stop", "contradicted"), ("plain", "contradicted")}
+    assert {fact for fact, _ in alarms("open", "unsure")} == {"stop", "plain"}

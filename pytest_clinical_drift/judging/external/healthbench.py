@@ -1,7 +1,5 @@
 """HealthBench's meta-evaluation (OpenAI 2025): a completion, a criterion, and physicians on whether it is met."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

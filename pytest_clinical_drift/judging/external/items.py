@@ -1,7 +1,5 @@
 """What every public set is turned into: readings and questions of our kinds, with what each annotator said."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """K-QA (Manes et al. 2024): question, a model's answer, a claim; three physicians on whether the answer says it."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

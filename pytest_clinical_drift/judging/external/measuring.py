@@ -1,7 +1,5 @@
 """A judge against the labels of a public set: sensitivity, specificity, balanced F1 and kappa, as published."""
 
-from __future__ import annotations
-
 import datetime
 import importlib
 import random
@@ -11,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.calibration import ExternalTable
 from pytest_clinical_drift.judging.external.items import ExternalItem, agreement_of_annotators
 from pytest_clinical_drift.judging.opinions import Raised, State
-from pytest_clinical_drift.judging.points import Point, about_entry, question_for
+from pytest_clinical_drift.judging.points import Point, raised_points
 from pytest_clinical_drift.judging.procedure import Judges, Procedure, read_all, settle
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import JudgeQueue
@@ -79,12 +76,8 @@ def _judge(item: ExternalItem, judges: Judges) -> Procedure[list[Outcome]]:
         state = next(iter(rulings.values())).state
         return [(item.wrong, _said(item.wrong, state is State.CONFIRMED, state is State.OPEN), item.unanimous)]
     read, _ = yield from read_all([item.item], judges)
-    raised = [entry for entry in read[0][1] if entry.raised or entry.answer == UNSURE]
-    unread = any(entry.doubt == "missing" for entry in raised)
-    points = [
-        Point(about_entry(e), e.kind, Raised.READING if e.raised else Raised.UNSURE, question_for(item.item, e), e)
-        for e in raised
-    ]
+    unread = any(entry.doubt == "missing" for entry in read[0][1])
+    points = raised_points(item.item, read[0][1])
     rulings = yield from settle(points, judges)
     confirmed, left_open = (
         flagged(item.item.text, [p.entry.quote for p in points if p.entry and rulings[p.about].state is state])

@@ -4,8 +4,6 @@ Read as published: `consultation_checklists/Clinician_N/Day D Consultation C - C
 headed `Note 1`, `Note 2` with the label to their right; `transcripts/dayD_consultationCC_{doctor,patient}.TextGrid`.
 """
 
-from __future__ import annotations
-
 import re
 import zipfile
 from collections.abc import Iterator, Sequence

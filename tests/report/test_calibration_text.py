@@ -1,0 +1,48 @@
+"""A calibration as the command prints it, and what the dossier takes from it."""
+
+from __future__ import annotations
+
+import datetime
+
+from pytest_clinical_drift.judging.calibration import Attempt, Calibration, pooled
+from pytest_clinical_drift.report.judge_text import confusion_rows, render_calibration
+from pytest_clinical_drift.results.models import JudgeRecord
+
+FLOORS = {"sensitivity": 0.85, "subtle": 0.75, "specificity": 0.98}
+FOUND = {"faults": {"a": (9, 10)}, "clean": {"a": (20, 20)}, "opinions": {"a": (5, 6)}}
+
+
+def made(*attempts: Attempt) -> Calibration:
+    return Calibration(
+        judge="reader", identity="x", proven=True, prompt_version="1", prompts="p", labelled="l", patients=1,
+        attempts=attempts, kinds=pooled(attempts),
+    )  # fmt: skip
+
+
+def attempt(confusions: dict[str, int], tokens: tuple[int, int] | None = None) -> Attempt:
+    day = datetime.date(2026, 5, 1)
+    return Attempt(made=day, texts=30, requests=1040, tokens=tokens, counts={"fact": FOUND}, confusions=confusions)
+
+
+def test_requests_tokens_confusions_and_the_agreement_of_the_wordings_are_printed() -> None:
+    """Of the newest attempt; the shares are those of all attempts."""
+    first, second = attempt({"fact: stale -> retained": 2}), attempt({"fact: absent -> partial": 3}, (70_000, 900))
+    lines = render_calibration(made(first, second), (), FLOORS).splitlines()
+    assert lines[0].endswith(
+        "30 texts in 1,040 requests, 70,000 prompt and 900 answer tokens; attempt 2, all attempts pooled"
+    )
+    (heads,) = (line for line in lines if line.startswith("kind"))
+    assert "same in both wordings" in heads
+    (row,) = (line for line in lines if line.startswith("fact"))
+    assert "18 of 20 (" in row
+    assert "10 of 12 (" in row
+    at = lines.index("answers that differ from the label (kind: label -> answer):")
+    assert lines[at + 1] == "  fact: absent -> partial: 3"
+    assert "tokens" not in render_calibration(made(first), (), FLOORS)
+
+
+def test_the_dossier_lists_the_most_frequent_confusions_of_all_attempts() -> None:
+    attempts = attempt({"a": 2, "b": 3}), attempt({"a": 2, "c": 1})
+    judge = JudgeRecord(spec="reader", calibration=made(*attempts))
+    assert confusion_rows(judge, most=2) == [("a", 4), ("b", 3)]
+    assert confusion_rows(None) == confusion_rows(JudgeRecord(spec="reader")) == []
