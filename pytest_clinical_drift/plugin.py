@@ -3,36 +3,21 @@
 from __future__ import annotations
 
 import argparse
-from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Generator
 
     from pytest_clinical_drift.cases.model import Case
     from pytest_clinical_drift.gate.items import DriftResult
-    from pytest_clinical_drift.transcript import Transcript
 
 GROUP = "clinical-drift"
 _ACTIVE = "clinical_drift_active"
 _SLATE = "clinical_drift_slate"
 _NEEDS_MODEL = "needs --model"
-
-
-class DriftHooks(ABC):
-    """Hooks that a project's conftest may implement."""
-
-    @pytest.hookspec
-    @abstractmethod
-    def pytest_clinical_drift_score(self, case: Case, transcript: Transcript) -> Mapping[str, float | None]:
-        """Figures of your own on one conversation, by name (None: nothing to measure); gated as `own.NAME`."""
-
-
-def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
-    pluginmanager.add_hookspecs(DriftHooks)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -143,12 +128,9 @@ def _given_options(namespace: argparse.Namespace) -> list[str]:
 def _refuse_idle_options(config: pytest.Config) -> None:
     """Our options without a model were meant for us: say what is missing, and why `--model` did not reach us."""
     if given := _given_options(config.option):
-        taken = (
-            " (this project's conftest defines --model itself)"
-            if "--model" in config.stash.get(_NAMES_TAKEN, [])
-            else ""
-        )
-        raise pytest.UsageError(f"{given[0]} needs --drift-model SPEC{taken}")
+        taken = "--model" in config.stash.get(_NAMES_TAKEN, [])
+        why = " (this project's conftest defines --model itself)" if taken else ""
+        raise pytest.UsageError(f"{given[0]} needs --drift-model SPEC{why}")
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

@@ -1,13 +1,11 @@
 """`clinical-drift calibrate`: measure a judge on labelled texts and public sets, print it, keep it."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.gate.deciders import judge_policy
+from pytest_clinical_drift.gate.run import judge_policy
 from pytest_clinical_drift.judging.calibrating import cost_line, make_calibration
 from pytest_clinical_drift.judging.calibration import (
     Calibration,

@@ -1,16 +1,15 @@
-"""Cases as pytest items: one test each, with a text that says what was lost."""
-
-from __future__ import annotations
+"""Cases as pytest items: one test each, with a text that says what was lost; and which cases a session needs."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
 from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.collected import case_properties
 from pytest_clinical_drift.gate.reporting import GateFailure
 from pytest_clinical_drift.gate.run import GateRun
@@ -96,7 +95,7 @@ class DriftResult:
         """Its figures for junit; plain values only, undefined ones left out."""
         return case_properties(self.verdict, judge)
 
-    def finished(self) -> DriftResult:
+    def finished(self) -> Self:
         """This result; raises Unfinished where the conversation was not held to its end."""
         if self.verdict.verdict == Verdict.INCOMPLETE:
             line = f"{self.case.id}: {self.headline}"
@@ -153,3 +152,43 @@ def case_marks(case: Case) -> list[pytest.MarkDecorator]:
 def mark_name(tag: str) -> str:
     """A case's tag as a pytest mark: `pressure:cost` is chosen by `-m pressure_cost`."""
     return re.sub(r"\W+", "_", tag)
+
+
+def cases_of(items: Iterable[pytest.Item], cases: Mapping[str, Case]) -> list[Case]:
+    """The cases that these tests need: ours, and those of the project that ask for one."""
+    wanted = set()
+    for item in items:
+        if isinstance(item, CaseItem):
+            wanted.add(item.case_id)
+        elif isinstance(case := getattr(getattr(item, "callspec", None), "params", {}).get("drift_case"), Case):
+            wanted.add(case.id)
+    return [case for case in cases.values() if case.id in wanted]
+
+
+def take_selection(config: pytest.Config, run: GateRun) -> list[str] | None:
+    """Ids of the cases to collect, None for all.
+
+    Our test ids among the arguments are taken out of pytest's paths: no file stands behind them.
+    """
+    named = list(getattr(config.option, "drift_selection", None) or [])
+    paths = []
+    explicit = config.args_source is config.ArgsSource.ARGS
+    for argument in config.args if explicit else ():
+        head, _, rest = argument.partition("/")
+        if head == STUDY and not Path(argument).exists():
+            named += _named_cases(argument, rest.partition("::")[0], run)
+        else:
+            paths.append(argument)
+    config.args = paths
+    config.option.drift_selection = named
+    if named:
+        return [case_id for case_id in dict.fromkeys(named) if case_id in run.chosen]
+    return [] if paths else None
+
+
+def _named_cases(argument: str, case_id: str, run: GateRun) -> list[str]:
+    if not case_id:
+        return list(run.cases)
+    if case_id not in run.cases:
+        raise InputError(f"{argument}: no case {case_id!r} in {run.cases_path}")
+    return [case_id]

@@ -1,7 +1,5 @@
 """What a reviewer is asked: the alarms of a run, one screen per text, with answers mixed in that the judge cleared."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import random

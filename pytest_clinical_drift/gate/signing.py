@@ -1,7 +1,5 @@
 """`clinical-drift sign` and `verify`: a person's decision on a run, signed with an SSH key."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import shutil

@@ -15,7 +15,7 @@ from small_project import ARGUMENTS, Project, add_to_model, replies_counted
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.launching import launch
-from pytest_clinical_drift.gate.shard_jobs import DIED, ShardJob, devices_of, visible_gpus
+from pytest_clinical_drift.gate.shard_workers import DIED, ShardJob, devices_of, pack, unpack, visible_gpus
 
 RUN = "import sys; from pytest_clinical_drift.cli import main; sys.exit(main())"
 DIES_ONCE = """
@@ -125,7 +125,7 @@ def test_what_cannot_be_launched(  # type: ignore[no-untyped-def]
     pytester: pytest.Pytester, options: tuple[str, ...], given, told: str
 ) -> None:
     """One sentence each, before anything runs."""
-    defaults = {"workers": 1, "shards": None, "on": "local", "retries": 0, "out": None, "junit": None, "say": print}
+    defaults = {"workers": 1, "shards": None, "on": "local", "out": None, "junit": None, "say": print}
     with pytest.raises(InputError, match=told):
         launch(options, **{**defaults, **given})
 
@@ -134,7 +134,7 @@ def test_without_ray(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch)
     """What to install."""
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(InputError, match=r"pip install 'pytest-clinical-drift\[ray\]'"):
-        launch(["--model", "x"], workers=1, shards=1, on="ray", retries=0, out=None, junit=None, say=print)
+        launch(["--model", "x"], workers=1, shards=1, on="ray", out=None, junit=None, say=print)
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_shards_on_ray(project: Project, monkeypatch: pytest.MonkeyPatch) -> Non
     fake = FakeRay(None)
     monkeypatch.setitem(sys.modules, "ray", fake)  # type: ignore[arg-type]
     said: list[str] = []
-    given = {"workers": 1, "shards": None, "retries": 1, "out": Path("merged"), "junit": None, "say": said.append}
+    given = {"workers": 1, "shards": None, "out": Path("merged"), "junit": None, "say": said.append}
     code = launch(ARGUMENTS, on="ray:head:6379", **given)  # type: ignore[arg-type]
     assert code == 0, said
     assert fake.given["num_gpus"] == 3
@@ -208,7 +208,6 @@ def test_shards_on_ray(project: Project, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_results_travel_from_a_node(tmp_path: Path) -> None:
     """Where the node does not see the launch's folder, results and log come back as one archive."""
     from pytest_clinical_drift.cases.sharding import Shard
-    from pytest_clinical_drift.gate.ray_workers import pack, unpack
 
     there = ShardJob(Shard(1, 2), tmp_path / "there", ())
     (there.results / "model/runs/a").mkdir(parents=True)

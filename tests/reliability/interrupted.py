@@ -1,4 +1,4 @@
-"""A project whose model, or whose own scorer, presses Ctrl-C or meets a full disk; and what such a run leaves."""
+"""A project in which the model, scoring or writing presses Ctrl-C or meets a full disk; and what such a run leaves."""
 
 from __future__ import annotations
 
@@ -36,23 +36,30 @@ CONFTEST = """
 import os, signal
 
 
-def pytest_clinical_drift_score(case, transcript):
-    if os.environ.get("STOP_SCORING") == case.id:
-        os.kill(os.getpid(), signal.SIGINT)
-    return {}
+if stop := os.environ.get("STOP_SCORING"):
+    from pytest_clinical_drift.scoring.scorer import Scorer
+
+    score = Scorer.score
+
+    def score_case(self, case, *given):
+        if case.id == stop:
+            os.kill(os.getpid(), signal.SIGINT)
+        return score(self, case, *given)
+
+    Scorer.score = score_case
 
 
 if presses := int(os.environ.get("STOP_WRITING", "0")):
-    from pytest_clinical_drift.gate import finished
+    from pytest_clinical_drift.gate import publishing
 
-    write = finished.write_results
+    write = publishing.write_results
 
     def write_results(*given):
         for _ in range(presses):
             os.kill(os.getpid(), signal.SIGINT)
         return write(*given)
 
-    finished.write_results = write_results
+    publishing.write_results = write_results
 """
 
 
