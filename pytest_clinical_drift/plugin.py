@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 GROUP = "clinical-drift"
 _ACTIVE = "clinical_drift_active"
 _SLATE = "clinical_drift_slate"
-_NEEDS_MODEL = "needs --model"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -147,15 +146,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if (active := metafunc.config.pluginmanager.get_plugin(_ACTIVE)) is not None:
         metafunc.parametrize("drift_case", active.parameters(), scope="session")
     else:
-        skipped = pytest.param(None, id="no-model", marks=pytest.mark.skip(reason=_NEEDS_MODEL))
+        skipped = pytest.param(None, id="no-model", marks=pytest.mark.skip(reason="needs --model"))
         metafunc.parametrize("drift_case", [skipped], scope="session")
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    reasons = [getattr(report, "longrepr", None) for report in terminalreporter.stats.get("skipped", ())]
-    if count := sum(isinstance(why, tuple) and why[-1] == f"Skipped: {_NEEDS_MODEL}" for why in reasons):
-        which = "1 test was skipped: it needs" if count == 1 else f"{count} tests were skipped: they need"
-        terminalreporter.write_line(f"clinical-drift: {which} --model SPEC", yellow=True)
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,11 @@
 """`clinical-drift calibrate`: measure a judge on labelled texts and public sets, print it, keep it."""
 
 import datetime
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.gate.reporting import Say
 from pytest_clinical_drift.gate.run import judge_policy
 from pytest_clinical_drift.judging.calibrating import cost_line, make_calibration
 from pytest_clinical_drift.judging.calibration import (
@@ -16,7 +17,7 @@ from pytest_clinical_drift.judging.calibration import (
     write_calibration,
 )
 from pytest_clinical_drift.judging.external.measuring import load_external, measure_external
-from pytest_clinical_drift.judging.judge_options import JudgePolicy, make_judges
+from pytest_clinical_drift.judging.judge_options import make_judges
 from pytest_clinical_drift.judging.labelled import LabelledSet, load_calibration_set
 from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.protocol import Judge
@@ -24,8 +25,6 @@ from pytest_clinical_drift.judging.queue import JudgeQueue
 from pytest_clinical_drift.judging.readings import READINGS
 from pytest_clinical_drift.report.judge_text import render_calibration, render_external
 from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
-
-Say = Callable[[str], object]
 
 
 def labelled_set(place: Path | None, limit: int | None) -> LabelledSet:
@@ -61,9 +60,11 @@ def calibrate(
     identities = [judge.identity() for judge in judges]
     name = " + ".join(judge.name for judge in judges)
     target = out / file_name(name, identities) if out.is_dir() or not out.suffix else out
-    earlier = _earlier(target, fingerprint(identities))
+    known = read_calibration(target) if target.is_file() else None
+    earlier = known if known is not None and known.identity == fingerprint(identities) else None
     policy = judge_policy(load_thresholds(project_thresholds(root)).judge)
-    procedure = _procedure(judges, policy)
+    reads, wordings = not judges[0].kinds.isdisjoint(READINGS), (1, 2) if policy.readings == 2 else (1,)
+    procedure = Judges(judges[0].name, judges[-1].name, wordings, reads, kinds=judges[-1].kinds)
     today = datetime.date.today()
     say(f"{name}: {cost_line(labelled)}")
     made = make_calibration(
@@ -75,20 +76,6 @@ def calibrate(
     say(f"written: {write_calibration(made, target)}")
     for judge in judges:
         judge.close()
-
-
-def _procedure(judges: Sequence[Judge], policy: JudgePolicy) -> Judges:
-    reads = not judges[0].kinds.isdisjoint(READINGS)
-    wordings = (1, 2) if policy.readings == 2 else (1,)
-    return Judges(judges[0].name, judges[-1].name, wordings, reads, kinds=judges[-1].kinds)
-
-
-def _earlier(target: Path, identity: str) -> Calibration | None:
-    """Attempts of the same judge with the same prompts that the file keeps already."""
-    if not target.is_file():
-        return None
-    known = read_calibration(target)
-    return known if known.identity == identity else None
 
 
 def _with_external(

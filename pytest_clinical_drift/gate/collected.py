@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from pytest_clinical_drift.gate.reporting import Property
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.results.build import build_result, case_result
 from pytest_clinical_drift.results.inputs import GateInputs
@@ -13,8 +14,6 @@ from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
 from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.values import Deciders, SetVerdict
 from pytest_clinical_drift.verdict.whole_set import judge_set
-
-Property = tuple[str, object]
 
 
 class CollectedCases:

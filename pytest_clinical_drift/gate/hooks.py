@@ -13,10 +13,9 @@ from pytest_clinical_drift.errors import InputError, sentence
 from pytest_clinical_drift.gate.collected import CollectedCases
 from pytest_clinical_drift.gate.estimate import estimate
 from pytest_clinical_drift.gate.handoff import CaseResults, hand_selection, wait_for
-from pytest_clinical_drift.gate.inside_pytest import name_suite, write_error_line
+from pytest_clinical_drift.gate.inside_pytest import write_error_line
 from pytest_clinical_drift.gate.items import (
     STUDY,
-    CaseGroup,
     CaseItem,
     DriftResult,
     Unfinished,
@@ -85,10 +84,7 @@ class ActivePlugin(GroupsPlugin):
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
-        if self.is_worker:
-            return
-        name_suite(self.config, f"clinical-drift {self.run.slug}")
-        if self.config.option.collectonly:
+        if self.is_worker or self.config.option.collectonly:
             return
         plugin = self.config.pluginmanager.get_plugin
         progress = terminal_progress(
@@ -131,10 +127,10 @@ class ActivePlugin(GroupsPlugin):
 
     # -- collection
 
-    def groups(self, session: pytest.Session) -> list[pytest.Collector]:
+    def groups(self, session: pytest.Session) -> list[pytest.Item]:
         chosen = self.run.chosen if self.selection is None else self.selection
         given = {"run": self.run, "results": self.result}
-        return [CaseGroup.from_parent(session, case_id=case_id, **given) for case_id in chosen]
+        return [CaseItem.from_parent(session, case_id=case_id, **given) for case_id in chosen]
 
     def parameters(self) -> list[Any]:
         """The cases for tests of the project's own, with their tags as marks."""
@@ -184,7 +180,7 @@ class ActivePlugin(GroupsPlugin):
             if call.when == "setup" and (seconds := item.result.generation_seconds) is not None:
                 report.duration = seconds  # the case's own: how long its test waited depends on the others
             if call.when == "call" or (call.when == "setup" and report.failed):
-                report.drift_case = item.case_id
+                report.drift_case = item.name
         elif call.excinfo is not None and isinstance(call.excinfo.value, Unfinished):
             report.drift_outage = True
 

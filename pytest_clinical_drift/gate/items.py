@@ -88,8 +88,8 @@ class DriftResult:
 
     def _tracebacks(self) -> list[str]:
         """Where the project's own function failed."""
-        replies = [r for run in self.transcripts for turn in run.exchanges for r in (turn.reply, turn.summary) if r]
-        return [reply.error.trace.lstrip("\n") for reply in replies if reply.error and reply.error.trace][:1]
+        failures = [reply.error for run in self.transcripts for reply in run.replies if reply.error]
+        return [failure.trace.lstrip("\n") for failure in failures if failure.trace][:1]
 
     def properties(self, judge: str) -> list[tuple[str, object]]:
         """Its figures for junit; plain values only, undefined ones left out."""
@@ -103,37 +103,23 @@ class DriftResult:
         return self
 
 
-Results = Callable[[str], DriftResult]
-"""Gives the result of a case by its id; waits for it."""
-
-
-class CaseGroup(pytest.Collector):
-    """One case; its test id does not depend on where the case file lies."""
-
-    def __init__(self, *, run: GateRun, results: Results, case_id: str, **kwargs: Any) -> None:
-        super().__init__(name=case_id, nodeid=f"{STUDY}/{case_id}", **kwargs)
-        self._given = {"run": run, "results": results, "case_id": case_id}
-
-    def collect(self) -> Iterable[pytest.Item]:
-        yield CaseItem.from_parent(self, **self._given)
-
-
 class CaseItem(pytest.Item):
-    """The test of one case on one model."""
+    """The test of one case on one model; its id does not depend on where the case file lies."""
 
-    def __init__(self, *, run: GateRun, results: Results, case_id: str, **kwargs: Any) -> None:
-        super().__init__(name=run.slug, nodeid=f"{STUDY}/{case_id}::{run.slug}", **kwargs)
-        self.run, self.case_id, self._results = run, case_id, results
+    def __init__(self, *, run: GateRun, results: Callable[[str], DriftResult], case_id: str, **kwargs: Any) -> None:
+        """`results` gives the result of a case by its id, and waits for it."""
+        super().__init__(name=case_id, nodeid=f"{STUDY}/{case_id}::{run.slug}", **kwargs)
+        self.run, self._results = run, results
         self.result: DriftResult | None = None
         for mark in case_marks(run.cases[case_id]):
             self.add_marker(mark)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        return self.path, None, f"{self.case_id} on {self.name}"
+        return self.path, None, f"{self.name} on {self.run.slug}"
 
     def setup(self) -> None:
         """Wait for the conversation and score it; what could not be run or is not settled is an error, no failure."""
-        self.result = self._results(self.case_id)
+        self.result = self._results(self.name)
         if self.config.getini("drift_junit_properties"):
             self.user_properties.extend(self.result.properties(self.run.session.name))
         if self.result.undecided:
@@ -159,7 +145,7 @@ def cases_of(items: Iterable[pytest.Item], cases: Mapping[str, Case]) -> list[Ca
     wanted = set()
     for item in items:
         if isinstance(item, CaseItem):
-            wanted.add(item.case_id)
+            wanted.add(item.name)
         elif isinstance(case := getattr(getattr(item, "callspec", None), "params", {}).get("drift_case"), Case):
             wanted.add(case.id)
     return [case for case in cases.values() if case.id in wanted]

@@ -5,7 +5,8 @@ import json
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,8 +16,8 @@ from typing import Any
 from pytest_clinical_drift.cases.sharding import Shard, cases_of_shard
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.merging import merge
-from pytest_clinical_drift.gate.reporting import shown
-from pytest_clinical_drift.gate.shard_workers import DIED, LocalWorkers, RayWorkers, ShardJob, Workers
+from pytest_clinical_drift.gate.reporting import Say, shown
+from pytest_clinical_drift.gate.shard_workers import DIED, Run, ShardJob, local_workers, ray_workers
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
 from pytest_clinical_drift.results.inputs import read_inputs
 
@@ -28,7 +29,6 @@ _JUDGED = (0, 1, 6, 7)
 """Exit codes of a shard that came to its end."""
 _BAD_INPUT, _INTERRUPTED = 4, 2
 _DONE = "merged"
-Say = Callable[[str], object]
 
 
 def launch(
@@ -63,11 +63,11 @@ def launch(
     return code
 
 
-def _workers(on: str, workers: int) -> Workers:
+def _workers(on: str, workers: int) -> Run:
     if on == "local":
-        return LocalWorkers(workers)
+        return local_workers(workers)
     if on == "ray" or on.startswith("ray:"):
-        return RayWorkers(workers, on.partition(":")[2])
+        return ray_workers(workers, on.partition(":")[2])
     raise InputError(f"launch --on {on}: expected local, ray or ray:ADDRESS")
 
 
@@ -116,23 +116,24 @@ def _is_whole(job: ShardJob) -> bool:
     return result.cases_complete == len(cases_of_shard(inputs.cases, job.shard))
 
 
-def _run_all(jobs: Sequence[ShardJob], staff: Workers, workers: int, say: Say) -> None:
+def _run_all(jobs: Sequence[ShardJob], run: Run, workers: int, say: Say) -> None:
     """Until every shard has come to its end, or has died too often."""
+    stop = threading.Event()
     slots: SimpleQueue[int] = SimpleQueue()
     for slot in range(workers):
         slots.put(slot)
     with ThreadPoolExecutor(workers) as pool:
         try:
-            for ended in as_completed([pool.submit(_run_shard, job, staff, slots, say) for job in jobs]):
+            for ended in as_completed([pool.submit(_run_shard, job, run, slots, stop, say) for job in jobs]):
                 ended.result()
         except BaseException:
             say("stopping all shards …")
+            stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
-            staff.stop()
             raise
 
 
-def _run_shard(job: ShardJob, staff: Workers, slots: SimpleQueue[int], say: Say) -> None:
+def _run_shard(job: ShardJob, run: Run, slots: SimpleQueue[int], stop: threading.Event, say: Say) -> None:
     if _is_whole(job):
         say(f"{job.shard}: finished earlier")
         return
@@ -141,8 +142,8 @@ def _run_shard(job: ShardJob, staff: Workers, slots: SimpleQueue[int], say: Say)
     try:
         for attempt in range(1, RETRIES + 2):
             say(f"{job.shard}: running, log in {shown(job.log)}")
-            code = staff.run(job, slot)
-            if staff.stopping:
+            code = run(job, slot, stop)
+            if stop.is_set():
                 return
             if code == _BAD_INPUT:
                 raise InputError(f"{job.shard}: {_last_error(job.log)}")

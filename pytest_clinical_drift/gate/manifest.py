@@ -19,6 +19,8 @@ def make_manifest(
 ) -> Manifest:
     """Everything that two runs must share to be the same."""
     identity, scoring, system = run.subject.identity(), run.scoring, run.system_prompt
+    replies = [reply for repeats in transcripts.values() for talk in repeats for reply in talk.replies]
+    reused = [reply.reused_from for reply in replies if reply.reused_from is not None]
     plain = {
         **scoring,
         "model": identity.spec,
@@ -43,7 +45,7 @@ def make_manifest(
         },
         "replies": sum(assessment.replies_total for assessment in assessed),
         "replies_reused": sum(assessment.replies_reused for assessment in assessed),
-        "replies_reused_since": _oldest_reused(transcripts),
+        "replies_reused_since": min(reused, default=None),
         "tokens": count_tokens(assessed, run.settings.prices),
         "shard": _shard(run),
     }
@@ -83,13 +85,6 @@ def _shard(run: GateRun) -> ShardRecord | None:
     }
     ended = datetime.datetime.now(datetime.UTC).isoformat()
     return ShardRecord(index=shard.index, count=shard.count, run=run.folder.id, ended=ended, settings=settings)
-
-
-def _oldest_reused(transcripts: Mapping[str, Sequence[Transcript]]) -> str | None:
-    """When the oldest of the reused replies was generated; None when all are new."""
-    exchanges = (exchange for repeats in transcripts.values() for run in repeats for exchange in run.exchanges)
-    replies = (reply for exchange in exchanges for reply in (exchange.reply, exchange.summary) if reply is not None)
-    return min((reply.reused_from for reply in replies if reply.reused_from is not None), default=None)
 
 
 def count_tokens(runs: Sequence[CaseAssessment], prices: tuple[float, float] | None) -> TokenCounts | None:

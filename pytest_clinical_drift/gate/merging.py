@@ -2,7 +2,7 @@
 
 import shutil
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from pytest_clinical_drift.gate.collected import CollectedCases
 from pytest_clinical_drift.gate.manifest import count_tokens
 from pytest_clinical_drift.gate.publishing import enter_in_ledger, write_run_junit
 from pytest_clinical_drift.gate.reopened import read_transcripts
-from pytest_clinical_drift.gate.reporting import shown
+from pytest_clinical_drift.gate.reporting import Say, shown
 from pytest_clinical_drift.report.markdown import publish_markdown
 from pytest_clinical_drift.report.terminal import render_summary
 from pytest_clinical_drift.results.folders import TRANSCRIPTS, RunFolder, check_results_place
@@ -27,8 +27,6 @@ from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
 from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import JudgeRules
 from pytest_clinical_drift.verdict.values import Deciders
-
-Say = Callable[[str], object]
 
 
 def merge(folders: Sequence[Path], out: Path, junit: Path | None, say: Say) -> int:

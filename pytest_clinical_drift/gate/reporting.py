@@ -4,7 +4,7 @@ Shared by conversations and slates; knows neither.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -15,6 +15,8 @@ from pytest_clinical_drift.gate.inside_pytest import write_error_line, write_sys
 from pytest_clinical_drift.report.clean import loggable, one_line, printable
 
 Property = tuple[str, object]
+Say = Callable[[str], object]
+"""Gets the lines that a command prints."""
 _LONGEST_MESSAGE = 300
 """Characters of the one line that junit and the short summary show."""
 _UNDECIDED = {"UNSETTLED": ("unsettled", "U"), "PARTIAL": ("partial", "P")}
@@ -41,7 +43,7 @@ class GroupsPlugin(ABC):
     """A plugin whose tests stand beside those that pytest finds in files."""
 
     @abstractmethod
-    def groups(self, session: pytest.Session) -> list[pytest.Collector]:
+    def groups(self, session: pytest.Session) -> Sequence[pytest.Collector | pytest.Item]:
         """What is collected beside the files."""
 
     @pytest.hookimpl(wrapper=True)

@@ -9,9 +9,7 @@ import subprocess
 import sys
 import tarfile
 import threading
-import time
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +19,7 @@ from pytest_clinical_drift.errors import InputError, MissingDependency
 
 DIED = -1
 """Stands for the exit code of a shard whose worker is gone."""
-_STOP_SECONDS, _CANCEL_SECONDS = 20.0, 25.0
+_POLL_SECONDS, _STOP_SECONDS, _CANCEL_SECONDS = 0.2, 20.0, 25.0
 _SEEN = "launched-here"
 """A file of the launch's folder: a node that sees it shares the folder."""
 
@@ -52,7 +50,7 @@ class ShardJob:
         return ["-m", "pytest", *self.options, *shard, *places, "-p", "no:cacheprovider"]
 
     def start(self, **given: Any) -> subprocess.Popen[bytes]:
-        """Run it in a process of this machine, in a session of its own: Ctrl-C reaches it once, by `stop_processes`."""
+        """Run it in a process of this machine, in a session of its own: Ctrl-C reaches it once, by `end_process`."""
         with self.log.open("ab") as log:
             return subprocess.Popen(
                 [sys.executable, *self.command],
@@ -64,70 +62,31 @@ class ShardJob:
             )
 
 
-class Workers(ABC):
-    """Carries out jobs, each in a slot of its own; called by a thread per slot."""
-
-    def __init__(self) -> None:
-        self.stopping = False
-        self._lock = threading.Lock()
-        self._running: set[Any] = set()
-
-    def run(self, job: ShardJob, slot: int) -> int:
-        """Carry out a job; pytest's exit code, or DIED."""
-        with self._lock:
-            if self.stopping:
-                return DIED
-            work = self._start(job, slot)
-            self._running.add(work)
-        try:
-            return self._wait(work, job)
-        finally:
-            self._running.discard(work)
-
-    def stop(self) -> None:
-        """End what is running, so that it can be resumed; nothing more is started."""
-        with self._lock:
-            self.stopping = True
-            running = list(self._running)
-        self._stop(running)
-
-    @abstractmethod
-    def _start(self, job: ShardJob, slot: int) -> Any: ...
-
-    @abstractmethod
-    def _wait(self, work: Any, job: ShardJob) -> int: ...
-
-    @abstractmethod
-    def _stop(self, running: list[Any]) -> None: ...
+Run = Callable[[ShardJob, int, threading.Event], int]
+"""Carries out a job in a slot and returns pytest's exit code, or DIED; once the event is set, it ends the job early."""
 
 
-class LocalWorkers(Workers):
+def local_workers(workers: int) -> Run:
     """A process per job; with GPUs, each slot has its own."""
+    gpus = visible_gpus(os.environ)
 
-    def __init__(self, workers: int) -> None:
-        super().__init__()
-        self._workers, self._gpus = workers, visible_gpus(os.environ)
+    def run(job: ShardJob, slot: int, stop: threading.Event) -> int:
+        process = job.start(env={**os.environ, **devices_of(slot, workers, gpus)})
+        while process.poll() is None:
+            if stop.wait(_POLL_SECONDS):
+                end_process(process)
+        return max(process.returncode, DIED)
 
-    def _start(self, job: ShardJob, slot: int) -> subprocess.Popen[bytes]:
-        return job.start(env={**os.environ, **devices_of(slot, self._workers, self._gpus)})
-
-    def _wait(self, work: subprocess.Popen[bytes], job: ShardJob) -> int:
-        return max(work.wait(), DIED)
-
-    def _stop(self, running: list[subprocess.Popen[bytes]]) -> None:
-        stop_processes(running)
+    return run
 
 
-def stop_processes(processes: Sequence[subprocess.Popen[bytes]]) -> None:
-    """Interrupt them all, so that each closes its store; what is still there after a while is killed."""
-    for process in processes:
-        with contextlib.suppress(OSError):
-            process.send_signal(signal.SIGINT)
-    until = time.monotonic() + _STOP_SECONDS
-    for process in processes:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(max(0.0, until - time.monotonic()))
-            continue
+def end_process(process: subprocess.Popen[bytes]) -> None:
+    """Interrupt it, so that it closes its store; it is killed if it is still there after a while."""
+    with contextlib.suppress(OSError):
+        process.send_signal(signal.SIGINT)
+    try:
+        process.wait(_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
         with contextlib.suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
         process.wait()
@@ -158,37 +117,37 @@ def devices_of(slot: int, workers: int, gpus: Sequence[str]) -> dict[str, str]:
 # -- on a Ray cluster
 
 
-class RayWorkers(Workers):
-    """One task per job, with a share of the cluster's GPUs where it has any."""
+def ray_workers(workers: int, address: str) -> Run:
+    """One task per job, with a share of the cluster's GPUs where it has any.
 
-    def __init__(self, workers: int, address: str) -> None:
-        """Without an address, the cluster that runs here or that RAY_ADDRESS names; else one is started here."""
-        super().__init__()
-        try:
-            import ray
-        except ImportError:
-            raise MissingDependency(
-                "--on ray: ray is not installed; pip install 'pytest-clinical-drift[ray]'"
-            ) from None
-        self._ray: Any = ray
-        place = address or os.environ.get("RAY_ADDRESS") or None
-        try:
-            ray.init(address=place, log_to_driver=False, ignore_reinit_error=True)
-        except (ConnectionError, ValueError, RuntimeError) as error:
-            raise InputError(f"--on ray:{place}: no cluster answers there ({error})") from None
-        gpus = float(ray.cluster_resources().get("GPU", 0.0))
-        share = gpus / workers if gpus < workers else gpus // workers
-        # a fresh process for every shard: nothing of the one before is left on the GPU
-        self._task = ray.remote(max_retries=0, max_calls=1, num_cpus=1, num_gpus=share)(run_job)
+    Without an address, the cluster that runs here or that RAY_ADDRESS names; else one is started here.
+    """
+    try:
+        import ray
+    except ImportError:
+        raise MissingDependency("--on ray: ray is not installed; pip install 'pytest-clinical-drift[ray]'") from None
+    place = address or os.environ.get("RAY_ADDRESS") or None
+    try:
+        ray.init(address=place, log_to_driver=False, ignore_reinit_error=True)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        raise InputError(f"--on ray:{place}: no cluster answers there ({error})") from None
+    gpus = float(ray.cluster_resources().get("GPU", 0.0))
+    share = gpus / workers if gpus < workers else gpus // workers
+    # a fresh process for every shard: nothing of the one before is left on the GPU
+    task = ray.remote(max_retries=0, max_calls=1, num_cpus=1, num_gpus=share)(run_job)
 
-    def _start(self, job: ShardJob, slot: int) -> Any:
+    def run(job: ShardJob, slot: int, stop: threading.Event) -> int:
         (job.work / _SEEN).touch()
-        return self._task.remote(job, str(Path.cwd()))
-
-    def _wait(self, work: Any, job: ShardJob) -> int:
+        ref = task.remote(job, str(Path.cwd()))
+        while not ray.wait([ref], num_returns=1, timeout=_POLL_SECONDS)[0]:
+            if stop.is_set():
+                ray.cancel(ref, force=False)
+                ray.wait([ref], num_returns=1, timeout=_CANCEL_SECONDS)
+                ray.cancel(ref, force=True)
+                return DIED
         try:
-            code, packed = self._ray.get(work)
-        except self._ray.exceptions.RayError as error:
+            code, packed = ray.get(ref)
+        except ray.exceptions.RayError as error:
             with job.log.open("a", encoding="utf-8") as log:
                 log.write(f"{type(error).__name__}: {error}\n")
             return DIED
@@ -196,12 +155,7 @@ class RayWorkers(Workers):
             unpack(packed, job.work)
         return int(code)
 
-    def _stop(self, running: list[Any]) -> None:
-        for ref in running:
-            self._ray.cancel(ref, force=False)
-        late = self._ray.wait(running, num_returns=len(running), timeout=_CANCEL_SECONDS)[1] if running else []
-        for ref in late:
-            self._ray.cancel(ref, force=True)
+    return run
 
 
 def run_job(job: ShardJob, folder: str) -> tuple[int, bytes]:
@@ -214,7 +168,7 @@ def run_job(job: ShardJob, folder: str) -> tuple[int, bytes]:
     try:
         code = max(process.wait(), DIED)
     except BaseException:  # the task was cancelled
-        stop_processes([process])
+        end_process(process)
         raise
     return code, b"" if shared else pack(job)
 

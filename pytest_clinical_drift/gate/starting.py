@@ -11,11 +11,11 @@ from pytest_clinical_drift.gate.calibrate import calibrate, labelled_set
 from pytest_clinical_drift.gate.estimate import estimate
 from pytest_clinical_drift.gate.items import STUDY
 from pytest_clinical_drift.gate.options import Settings
+from pytest_clinical_drift.gate.reporting import Say
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.judging.calibrating import CALIBRATIONS
 from pytest_clinical_drift.report.page import text_lines
 
-Say = Callable[[str], object]
 CiSystem = Literal["github", "gitlab", "none"]
 CI_FILES: Mapping[str, str] = {"github": ".github/workflows/clinical-drift.yml", "gitlab": ".gitlab-ci.yml"}
 FIRST_CASES = 3
