@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.collected import CollectedCases
@@ -35,6 +36,7 @@ def run_gate(
     """
     place = Path(store).absolute() if store is not None else None  # from here, as paths of a script are
     given = {"system": system, "cases": cases, "thresholds": thresholds, "store": place}
+    paths: dict[str, Any] = {name: Path(path) for name, path in given.items() if path is not None}
     asked = Settings(
         model=model,
         root=Path(root).resolve(),
@@ -44,7 +46,7 @@ def run_gate(
         repeats=repeats,
         strict=strict,
         turns=turns,
-        **{name: Path(path) for name, path in given.items() if path is not None},
+        **paths,
     )
     run = GateRun(asked)
     chosen = list(run.cases) if only is None else list(only)

@@ -73,7 +73,7 @@ def _sentence(entry: Entry, lines: Sequence[str]) -> str:
 def _runs_of(candidate: Entry, lines: Sequence[str]) -> tuple[list[Entry], list[Entry]]:
     """All runs of a candidate, and those over the full set."""
     entries = filter(None, map(_parse, lines))
-    mine = [entry for entry in entries if all(entry.get(key) == candidate[key] for key in _CANDIDATE)]
+    mine: list[Entry] = [entry for entry in entries if all(entry.get(key) == candidate[key] for key in _CANDIDATE)]
     return mine, [entry for entry in mine if entry.get("verdict") != Verdict.PARTIAL]
 
 

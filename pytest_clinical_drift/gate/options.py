@@ -145,6 +145,7 @@ def read_settings(config: pytest.Config) -> Settings:
         **{name: _number(config, f"drift_{name}") for name in _NUMBERS},
         **{name: _prices(config, f"drift_{name}") for name in _PRICES},
         **{name: _text(config, f"drift_{name}") for name in ("ner", "budget")},
+        **{name: switched_on(config, f"drift_{name}") for name in _SWITCHES},
         "cases": Path("long") if _text(config, "drift_cases") == "long" else path_option(config, "drift_cases"),
         "embedder": config.getini("drift_embedder") or None,
     }
@@ -159,7 +160,6 @@ def read_settings(config: pytest.Config) -> Settings:
         shard=shard,
         record=_one_of(_text(config, "drift_record"), "--drift-record", RECORD_PLACES),
         probe_every_turn=_one_of(config.getini("drift_probes"), "drift_probes", ("schedule", "all")) == "all",
-        **{name: switched_on(config, f"drift_{name}") for name in _SWITCHES},
         **{name: value for name, value in given.items() if value is not None},
     )
     if settings.interludes is not None and settings.turns is None:

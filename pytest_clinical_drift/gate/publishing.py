@@ -63,8 +63,8 @@ class FinishedRun:
         results = write_results(self.result, folder)
         home, manifest = ledger_above(place or folder), self.result.manifest
         attempts, controls = (attempts_of(home, manifest), controls_of(home, manifest)) if home else (None, None)
-        known = {"home": home, "attempts": attempts, "controls": controls}
-        standing = standing_of(self.result, record_hash(folder), sheet, **known)
+        sha256 = record_hash(folder)
+        standing = standing_of(self.result, sha256, sheet, home=home, attempts=attempts, controls=controls)
         page = render_report(self.result, transcripts, thresholds=self.gate.thresholds, standing=standing)
         written = write_atomically(folder / REPORT_FILE, page)
         shutil.rmtree(folder / CASE_PAGES, ignore_errors=True)  # of a verdict that was written here before
