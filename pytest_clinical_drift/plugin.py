@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 import argparse
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Mapping
 
     from pytest_clinical_drift.cases.model import Case
     from pytest_clinical_drift.gate.items import DriftResult
+    from pytest_clinical_drift.transcript import Transcript
 
 GROUP = "clinical-drift"
 _ACTIVE = "clinical_drift_active"
 _SLATE = "clinical_drift_slate"
+_NEEDS_MODEL = "needs --model"
+
+
+class DriftHooks(ABC):
+    """Hooks that a project's conftest may implement."""
+
+    @pytest.hookspec
+    @abstractmethod
+    def pytest_clinical_drift_score(self, case: Case, transcript: Transcript) -> Mapping[str, float | None]:
+        """Figures of your own on one conversation, by name (None: nothing to measure); gated as `own.NAME`."""
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    pluginmanager.add_hookspecs(DriftHooks)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -146,8 +162,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if (active := metafunc.config.pluginmanager.get_plugin(_ACTIVE)) is not None:
         metafunc.parametrize("drift_case", active.parameters(), scope="session")
     else:
-        skipped = pytest.param(None, id="no-model", marks=pytest.mark.skip(reason="needs --model"))
+        skipped = pytest.param(None, id="no-model", marks=pytest.mark.skip(reason=_NEEDS_MODEL))
         metafunc.parametrize("drift_case", [skipped], scope="session")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    reasons = [getattr(report, "longrepr", None) for report in terminalreporter.stats.get("skipped", ())]
+    if count := sum(isinstance(why, tuple) and why[-1] == f"Skipped: {_NEEDS_MODEL}" for why in reasons):
+        which = "1 test was skipped: it needs" if count == 1 else f"{count} tests were skipped: they need"
+        terminalreporter.write_line(f"clinical-drift: {which} --model SPEC", yellow=True)
 
 
 @pytest.fixture(scope="session")

@@ -37,6 +37,8 @@ def add_commands(commands: Commands) -> None:
     command.path("--cases", "PATH", "instead of results: cases to read and sign")
     split = "a page for each of N reviewers; two of them read a fifth of the screens, neither knows which"
     command.number("--split", "N", split, default=1)
+    last = "results whose reviews are shown after each answer (default: those of the last signed release)"
+    command.path("--last", "RESULTS", last)
     command.path("--out", "FILE", "default: review.html beside the results, or cases_review.html here")
     command = commands.add("verdict", _verdict, "judge a run again, with reviews and without a model")
     command.path("results", "RESULTS", "the results folder of a run")
@@ -53,6 +55,8 @@ def add_commands(commands: Commands) -> None:
     command.number("--workers", "N", "shards that run at a time", required=True)
     command.number("--shards", "M", "default: as many as workers; on Ray twice as many")
     command.text("--on", "WHERE", "local (default), ray or ray:ADDRESS", default="local")
+    retries = "how often a shard whose worker died is run again (default: 2)"
+    command.number("--retries", "N", retries, default=2)
     command.path("--out", "DIR", "where the merged run goes (default: results/MODEL)")
     command.path("--junitxml", "FILE", junit)
     command.text("pytest", "-- PYTEST OPTIONS", "as for one run: --model SPEC and so on", nargs="*")
@@ -115,7 +119,7 @@ def _review(options: argparse.Namespace) -> int:
         return _review_cases(options.cases, options.out)
     from pytest_clinical_drift.gate.reviewing import write_review_page
 
-    return write_review_page(options.results, options.out, say, parts=options.split)
+    return write_review_page(options.results, options.out, say, parts=options.split, last=options.last)
 
 
 def _review_cases(path: Path, out: Path | None) -> int:
@@ -145,7 +149,7 @@ def _merge(options: argparse.Namespace) -> int:
 def _launch(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.gate.launching import launch
 
-    given = {name: getattr(options, name) for name in ("workers", "shards", "on", "out")}
+    given = {name: getattr(options, name) for name in ("workers", "shards", "on", "retries", "out")}
     return launch(options.pytest, **given, junit=options.junitxml, say=say)
 
 

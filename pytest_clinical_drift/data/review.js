@@ -280,7 +280,8 @@
     if (!given) return null;
     return el("div", { class: "revealed" }, el("p", null, el("strong", null, "You said " + entry(item, given.answer).label + ".")),
       el("p", null, item.why), ...item.opinions.map(opinion),
-      item.opinions.length ? null : el("p", { class: "soft" }, "No judge was asked."));
+      item.opinions.length ? null : el("p", { class: "soft" }, "No judge was asked."),
+      item.last.length ? el("h3", null, "Last release") : null, ...item.last.map(opinion));
   }
 
   // ---- the texts of a large review are in files beside the page, one for each case

@@ -1,6 +1,7 @@
 """`run_gate(model=…)`: the gate from Python, for scripts and notebooks, without a pytest session."""
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,29 @@ from pytest_clinical_drift.gate.collected import CollectedCases
 from pytest_clinical_drift.gate.options import Settings
 from pytest_clinical_drift.gate.publishing import judge_run
 from pytest_clinical_drift.gate.run import GateRun
+from pytest_clinical_drift.report.figures import value_text
+from pytest_clinical_drift.report.headlines import run_headline
+from pytest_clinical_drift.report.words import label
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.transcript import Transcript
+from pytest_clinical_drift.verdict.values import Judgement
+
+
+class GateResult(RunResult):
+    """The record of a run, shown as a table in notebooks."""
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{escape(label(item.metric))}</td><td>{escape(_value(item))}</td>"
+            f"<td>{escape(item.limit)}</td><td>{escape(str(item.verdict))}</td></tr>"
+            for item in self.judgements
+        )
+        head = "<tr><th>figure</th><th>value</th><th>PASS limit</th><th>verdict</th></tr>"
+        return f"<p><b>{escape(run_headline(self))}</b></p><table>{head}{rows}</table>"
+
+
+def _value(item: Judgement) -> str:
+    return "–" if item.value is None else value_text(item.metric, item.value, of_set=True)
 
 
 def run_gate(
@@ -28,7 +50,7 @@ def run_gate(
     strict: bool = False,
     root: str | Path = ".",
     store: str | Path | None = None,
-) -> RunResult:
+) -> GateResult:
     """Run the conversations of `cases` on `model`, have them judged, and return the record of the run.
 
     The arguments are those of the options with the same names; `only` selects cases by id and gives PARTIAL. Nothing is
@@ -64,4 +86,5 @@ def run_gate(
     finally:
         runner.stop()
         run.session.stop()
-    return judge_run(run, collected, transcripts)
+    result = judge_run(run, collected, transcripts)
+    return GateResult.model_construct(**{name: getattr(result, name) for name in RunResult.model_fields})

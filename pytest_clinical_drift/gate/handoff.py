@@ -1,6 +1,6 @@
 """The result of each case: made once, in the process with the model, and handed through a folder to the workers.
 
-Conversations, answers and scores are made in one process: a worker holds no model and no judge.
+Conversations, answers and scores are made in one process: a worker holds no model, no judge and no scorer.
 """
 
 import contextlib
@@ -18,6 +18,7 @@ from pydantic import TypeAdapter
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.items import DriftResult
 from pytest_clinical_drift.gate.manifest import judge_record
+from pytest_clinical_drift.gate.own_scores import ScorerError
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.results.files import write_atomically
@@ -39,6 +40,8 @@ class CaseResults:
         self._made: dict[str, DriftResult] = {}
         self._handoff: tempfile.TemporaryDirectory[str] | None = None
         self._server: threading.Thread | None = None
+        self.scorer_failed = False
+        """A scorer of the project raised: the run cannot be judged."""
 
     def __len__(self) -> int:
         return len(self._made)
@@ -49,7 +52,11 @@ class CaseResults:
     def make(self, case_id: str) -> DriftResult:
         """Wait for the conversations of a case, score and judge them; once for each case."""
         if case_id not in self._made:
-            transcripts, result = self._run.result_of(case_id)
+            try:
+                transcripts, result = self._run.result_of(case_id)
+            except ScorerError:
+                self.scorer_failed = True
+                raise
             judge = judge_line(judge_record(self._run))
             self._made[case_id] = DriftResult(self._run.cases[case_id], transcripts, result, judge)
         return self._made[case_id]

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,7 +14,7 @@ from pytest_clinical_drift.errors import InputError, sentence
 from pytest_clinical_drift.gate.collected import CollectedCases
 from pytest_clinical_drift.gate.estimate import estimate
 from pytest_clinical_drift.gate.handoff import CaseResults, hand_selection, wait_for
-from pytest_clinical_drift.gate.inside_pytest import write_error_line
+from pytest_clinical_drift.gate.inside_pytest import name_suite, write_error_line
 from pytest_clinical_drift.gate.items import (
     STUDY,
     CaseItem,
@@ -25,6 +26,7 @@ from pytest_clinical_drift.gate.items import (
     take_selection,
 )
 from pytest_clinical_drift.gate.options import read_settings
+from pytest_clinical_drift.gate.own_scores import own_scores, stop_after_scorer
 from pytest_clinical_drift.gate.publishing import (
     FinishedRun,
     delayed_interrupt,
@@ -71,7 +73,7 @@ class ActivePlugin(GroupsPlugin):
     def from_config(cls, config: pytest.Config) -> Self:
         """Read the options, check all that needs no model, and decide what is collected."""
         try:
-            run = GateRun(read_settings(config))
+            run = GateRun(read_settings(config), partial(own_scores, config))
             selection = take_selection(config, run)
         except (InputError, OSError) as error:
             raise pytest.UsageError(sentence(error)) from None
@@ -84,6 +86,7 @@ class ActivePlugin(GroupsPlugin):
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
+        name_suite(self.config, f"clinical-drift {self.run.slug}")
         if self.is_worker or self.config.option.collectonly:
             return
         plugin = self.config.pluginmanager.get_plugin
@@ -172,7 +175,7 @@ class ActivePlugin(GroupsPlugin):
         except RunStopped as stopped:
             pytest.skip(str(stopped))  # with workers, a test may wait when another process has given up
         except InputError as error:
-            pytest.fail(str(error), pytrace=False)
+            raise stop_after_scorer(self.config, error) from None
 
     def mark(self, report: Any, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
         if isinstance(item, CaseItem) and item.result is not None:
@@ -218,14 +221,15 @@ class ActivePlugin(GroupsPlugin):
             return
         self._interrupted |= session.exitstatus == pytest.ExitCode.INTERRUPTED
         self._interrupted |= isinstance(sys.exc_info()[1], KeyboardInterrupt)
+        broken_off = self._results.scorer_failed or self._interrupted
         try:
             if self.run.runner is not None:
-                self.run.runner.stop(interrupted=self._interrupted)
+                self.run.runner.stop(interrupted=broken_off)
                 self.run.session.stop()
             with delayed_interrupt() as pressed:
                 self._finish(session)
             if self.run.runner is not None:
-                self._closing_remarks += ending_remarks(self.run, self.collected, broken_off=self._interrupted)
+                self._closing_remarks += ending_remarks(self.run, self.collected, broken_off=broken_off)
             if pressed:
                 session.exitstatus = pytest.ExitCode.INTERRUPTED
                 self._closing_remarks.append("Ctrl-C while the results were written: they were written to the end")
@@ -256,7 +260,7 @@ class ActivePlugin(GroupsPlugin):
         self._results.close()
         if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             code = self.collected.exit_code()
-            session.exitstatus = 4 if self._problem and code != 1 else code
+            session.exitstatus = 4 if self._results.scorer_failed or (self._problem and code != 1) else code
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         if self._finished is not None:

@@ -3,7 +3,7 @@
 - pytest looks for its root folder and ini file before it knows the options of plugins, and takes the value of
   `--drift-cases ../private` for a test path that may move both. A gated run belongs to the project that pytest was
   called in; nothing makes pytest look again, so what follows from the two is set here.
-- A junit file's `system-out` and the line of an error cannot be written through hooks or fixtures.
+- A junit file's `system-out`, its suite's name and the line of an error cannot be written through hooks or fixtures.
 """
 
 import copy
@@ -57,6 +57,13 @@ def _look_again(config: pytest.Config, paths: Sequence[str]) -> tuple[Any, Any, 
     return setup[0], setup[1], setup[2]
 
 
+def name_suite(config: pytest.Config, name: str) -> None:
+    """Name the junit suite after the model, unless the project has named it."""
+    xml = config.stash.get(xml_key, None)
+    if xml is not None and xml.suite_name == "pytest":
+        xml.suite_name = name
+
+
 def write_system_out(config: pytest.Config, report: pytest.TestReport, text: str) -> None:
     """Put a text into the junit file's `system-out` of a test, where such a file is written."""
     if (xml := config.stash.get(xml_key, None)) is not None:
@@ -69,9 +76,9 @@ def write_error_line(config: pytest.Config, report: pytest.TestReport) -> None:
         _own_error_line(xml, report)
 
 
-def write_junit(file: Path, tests: Sequence[tuple[Sequence[pytest.TestReport], str]]) -> None:
+def write_junit(file: Path, suite: str, tests: Sequence[tuple[Sequence[pytest.TestReport], str]]) -> None:
     """The junit file that pytest would write of these tests, each with its `system-out`; for runs without pytest."""
-    xml = LogXML(str(file), None, family="xunit2")
+    xml = LogXML(str(file), None, suite, family="xunit2")
     xml.pytest_sessionstart()
     for (decisive, *rest), text in tests:
         xml.pytest_runtest_logreport(decisive)

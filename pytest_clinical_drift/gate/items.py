@@ -111,6 +111,7 @@ class CaseItem(pytest.Item):
         super().__init__(name=case_id, nodeid=f"{STUDY}/{case_id}::{run.slug}", **kwargs)
         self.run, self._results = run, results
         self.result: DriftResult | None = None
+        self.extra_keyword_matches.add(run.slug)
         for mark in case_marks(run.cases[case_id]):
             self.add_marker(mark)
 

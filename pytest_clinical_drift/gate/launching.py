@@ -2,12 +2,14 @@
 
 import hashlib
 import json
+import re
 import shutil
 import signal
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
@@ -18,17 +20,20 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.merging import merge
 from pytest_clinical_drift.gate.reporting import Say, shown
 from pytest_clinical_drift.gate.shard_workers import DIED, Run, ShardJob, local_workers, ray_workers
+from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
+from pytest_clinical_drift.results.folders import DRAFTS, RUNS, TRANSCRIPTS
 from pytest_clinical_drift.results.inputs import read_inputs
 
 PLACE = Path(".clinical-drift")
-RETRIES = 2
-"""How often a shard whose worker died is run again."""
 _OURS = ("--drift-shard", "--drift-results", "--drift-store", "--junitxml", "--junit-xml")
 _JUDGED = (0, 1, 6, 7)
 """Exit codes of a shard that came to its end."""
 _BAD_INPUT, _INTERRUPTED = 4, 2
 _DONE = "merged"
+_LINE_EVERY = 10.0
+"""Seconds between two lines of progress."""
+_HEADER = re.compile(r"shard \d+ of \d+: \d+ of (\d+) cases")
 
 
 def launch(
@@ -37,6 +42,7 @@ def launch(
     workers: int,
     shards: int | None,
     on: str,
+    retries: int,
     out: Path | None,
     junit: Path | None,
     say: Say,
@@ -44,13 +50,16 @@ def launch(
     """Run the shards, merge them, and end as one run would; 2 after Ctrl-C."""
     if workers < 1 or (shards is not None and shards < 1):
         raise InputError("launch: --workers and --shards must be at least 1")
+    if retries < 0:
+        raise InputError(f"launch: --retries must be at least 0, found {retries}")
     # on a cluster, smaller parts: what dies with a node is less, and no worker waits long for the last one
     jobs = _jobs(options, shards or (2 * workers if on.startswith("ray") else workers))
+    launched = _Launch(jobs, _workers(on, workers), retries, say)
     try:
         with _terminated_like_ctrl_c():
-            _run_all(jobs, _workers(on, workers), workers, say)
+            launched.run(workers)
     except KeyboardInterrupt:
-        say("interrupted: run the same command to resume")
+        say(f"interrupted: {launched.progress()}; run the same command to resume")
         return _INTERRUPTED
     folders = [folder for job in jobs if (folder := _published(job)) is not None]
     if not folders:
@@ -116,44 +125,88 @@ def _is_whole(job: ShardJob) -> bool:
     return result.cases_complete == len(cases_of_shard(inputs.cases, job.shard))
 
 
-def _run_all(jobs: Sequence[ShardJob], run: Run, workers: int, say: Say) -> None:
-    """Until every shard has come to its end, or has died too often."""
-    stop = threading.Event()
-    slots: SimpleQueue[int] = SimpleQueue()
-    for slot in range(workers):
-        slots.put(slot)
-    with ThreadPoolExecutor(workers) as pool:
+class _Launch:
+    """The shards of a launch, each in a thread that waits for it, and how far they are."""
+
+    def __init__(self, jobs: Sequence[ShardJob], run: Run, retries: int, say: Say) -> None:
+        self._jobs, self._run, self._retries, self._say = jobs, run, retries, say
+        self._states = dict.fromkeys(jobs, "waiting")
+        self._slots: SimpleQueue[int] = SimpleQueue()
+        self._stop = threading.Event()
+
+    def run(self, workers: int) -> None:
+        """Until every shard has come to its end, or has died too often; a line from time to time says how far."""
+        for slot in range(workers):
+            self._slots.put(slot)
+        told = ""
+        with ThreadPoolExecutor(workers) as pool:
+            try:
+                pending = {pool.submit(self._run_shard, job) for job in self._jobs}
+                while pending:
+                    ended, pending = wait(pending, _LINE_EVERY, FIRST_EXCEPTION)
+                    for shard in ended:
+                        shard.result()
+                    if (now := self.progress()) != told:
+                        self._say(now)
+                    told = now
+            except BaseException:
+                self._say("stopping all shards …")
+                self._stop.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def _run_shard(self, job: ShardJob) -> None:
+        if _is_whole(job):
+            self._states[job] = "finished"
+            self._say(f"{job.shard}: finished earlier")
+            return
+        _clear(job)  # a run that was broken off; its replies are in the store
+        slot = self._slots.get()
         try:
-            for ended in as_completed([pool.submit(_run_shard, job, run, slots, stop, say) for job in jobs]):
-                ended.result()
-        except BaseException:
-            say("stopping all shards …")
-            stop.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+            self._states[job] = "running"
+            self._states[job] = self._attempt(job, slot)
+        finally:
+            self._slots.put(slot)
 
-
-def _run_shard(job: ShardJob, run: Run, slots: SimpleQueue[int], stop: threading.Event, say: Say) -> None:
-    if _is_whole(job):
-        say(f"{job.shard}: finished earlier")
-        return
-    _clear(job)  # a run that was broken off; its replies are in the store
-    slot = slots.get()
-    try:
-        for attempt in range(1, RETRIES + 2):
-            say(f"{job.shard}: running, log in {shown(job.log)}")
-            code = run(job, slot, stop)
-            if stop.is_set():
-                return
+    def _attempt(self, job: ShardJob, slot: int) -> str:
+        """Run it, again where its worker dies; returns how it ended."""
+        for attempt in range(1, self._retries + 2):
+            code = self._run(job, slot, self._stop)
+            if self._stop.is_set():
+                return "stopped"
             if code == _BAD_INPUT:
                 raise InputError(f"{job.shard}: {_last_error(job.log)}")
             if code in _JUDGED and _published(job) is not None:
-                say(f"{job.shard}: finished (exit code {code})")
-                return
+                self._say(f"{job.shard}: finished (exit code {code})")
+                return "finished"
             why = "its worker died" if code == DIED else f"broke off (exit code {code})"
-            say(f"{job.shard}: {why}, {'run again' if attempt <= RETRIES else f'{attempt} times'}")
-    finally:
-        slots.put(slot)
+            again = "run again" if attempt <= self._retries else f"{counted(attempt, 'time')}; see {shown(job.log)}"
+            self._say(f"{job.shard}: {why}, {again}")
+        return "broken off"
+
+    def progress(self) -> str:
+        """Such as "23 conversations finished (60 cases); shards: 1 finished, 2 running, 1 waiting"."""
+        finished = sum(_conversations(job) for job in self._jobs)
+        total = next((f" ({cases} cases)" for job in self._jobs if (cases := _total(job.log))), "")
+        states = Counter(self._states.values())
+        shards = ", ".join(f"{states[state]} {state}" for state in sorted(states))
+        return f"{counted(finished, 'conversation')} finished{total}; shards: {shards}"
+
+
+def _conversations(job: ShardJob) -> int:
+    """How many a shard's newest run has finished, be it published or under way."""
+    runs = [folder for place in (RUNS, DRAFTS) for folder in job.results.glob(f"*/{place}/*")]
+    newest = max(runs, key=lambda folder: folder.name, default=None)
+    return sum(1 for _ in (newest / TRANSCRIPTS).glob("*.jsonl")) if newest else 0
+
+
+def _total(log: Path) -> str | None:
+    """Cases of the whole set, as a shard's header names them."""
+    if not log.exists():
+        return None
+    with log.open(encoding="utf-8", errors="replace") as file:
+        header = _HEADER.search(file.read(20_000))
+    return header[1] if header else None
 
 
 def _last_error(log: Path) -> str:

@@ -18,7 +18,7 @@ from pytest_clinical_drift.gate.reporting import WholeResult, figure_lines, show
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.report.case_text import fill
 from pytest_clinical_drift.report.dossier_pages import render_case_pages
-from pytest_clinical_drift.report.headlines import next_step, run_headline
+from pytest_clinical_drift.report.headlines import case_headline, next_step, run_headline
 from pytest_clinical_drift.report.html import REPORT_FILE, render_report
 from pytest_clinical_drift.report.json_file import write_results
 from pytest_clinical_drift.report.judge_text import judge_line
@@ -174,16 +174,21 @@ def write_run_junit(file: Path, finished: FinishedRun, collected: CollectedCases
         tests.append((reports, figure_lines(test.figures, result.text)))
     whole = whole_result(finished, collected)
     tests.append((whole.reports(), figure_lines(whole.figures)))
-    write_junit(file, tests)
+    write_junit(file, f"clinical-drift {gate.slug}", tests)
 
 
 # -- in the terminal
 
 
 def write_summary(terminal: Any, finished: FinishedRun, written: Sequence[Path]) -> None:
-    """The whole table; with -v every fact lost, with -q the verdict alone."""
+    """The whole table; with -v every fact lost, with -q the verdict alone, with -ra or -rA the cautions by case."""
     result, slug = finished.result, finished.gate.slug
     colour, verbosity = {_COLOURS.get(result.verdict, "red"): True}, terminal.config.get_verbosity()
+    if terminal.hasopt("s"):
+        for case in result.cases:
+            if case.verdict in (Verdict.CAUTION, Verdict.UNSETTLED) and not finished.gate.fails(case):
+                line = f"{case.verdict} {STUDY}/{case.case_id}::{slug} - {case_headline(case)}"
+                terminal.write_line(line, yellow=True)
     width = terminal.config.get_terminal_writer().fullwidth
     lines = render_summary(result, slug, attempt=finished.attempt, width=width, verbosity=verbosity)
     if verbosity >= 0:

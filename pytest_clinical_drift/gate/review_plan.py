@@ -3,16 +3,17 @@
 import hashlib
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_clinical_drift.cases.demands import GRADES
 from pytest_clinical_drift.gate.reopened import Conversation, Reopened
 from pytest_clinical_drift.judging.material import record_of
-from pytest_clinical_drift.judging.opinions import State
+from pytest_clinical_drift.judging.opinions import Opinion, State
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.report.review_page import ReviewItem
 from pytest_clinical_drift.report.sentences import grade_rank
+from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmState
 from pytest_clinical_drift.verdict.measures import in_a_row
 
@@ -27,6 +28,8 @@ _WEIGHT = 4.0
 
 Text = tuple[str, int, int, str]
 """Case, repeat, turn and text: what one screen shows."""
+Known = Mapping[tuple[str, str], Sequence[Opinion]]
+"""What people said in the last release, by case and fact or demand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,7 @@ _Row = Sequence[_Asked]
 """One fact on turns in a row; anything else alone."""
 
 
-def review_items(run: Reopened) -> list[ReviewItem]:
+def review_items(run: Reopened, last: Known | None = None) -> list[ReviewItem]:
     """Everything that no person has settled yet: one screen per text, the worst first.
 
     A fact on turns in a row is shown with one of its texts, so that as few texts as possible have to be read.
@@ -74,7 +77,7 @@ def review_items(run: Reopened) -> list[ReviewItem]:
     for number, screen in enumerate(screens):
         for lead, row in screen:
             for asked in (lead, *(other for other in row if other is not lead)):
-                items.append(replace(_item(asked), group=group, screen=number, lead=asked is lead))
+                items.append(replace(_item(asked, last or {}), group=group, screen=number, lead=asked is lead))
             group += 1
     return items
 
@@ -116,6 +119,17 @@ def _drawn(items: Sequence[ReviewItem], screen: int) -> str:
     return hashlib.sha256(first.question.id.encode()).hexdigest()
 
 
+def decisions_in(result: RunResult) -> dict[tuple[str, str], list[Opinion]]:
+    """What people answered in a run, by case and fact or demand."""
+    known: dict[tuple[str, str], list[Opinion]] = {}
+    for run in result.runs:
+        for alarm in run.alarms:
+            if about := alarm.fact or alarm.rule:
+                heard = known.setdefault((run.case_id, about), [])
+                heard += [said for said in alarm.answers if said.by_person and said not in heard]
+    return known
+
+
 def _alarmed(run: Reopened) -> list[_Asked]:
     """Each question once, though several alarms may hang on it."""
     by_question: dict[str, _Asked] = {}
@@ -142,7 +156,7 @@ def _cleared(run: Reopened, draw: random.Random) -> list[_Asked]:
     return [candidates[key] for key in order[:MIXED_IN]]
 
 
-def _item(asked: _Asked) -> ReviewItem:
+def _item(asked: _Asked, last: Known) -> ReviewItem:
     question, case = asked.question, asked.talk.case
     ruling = asked.talk.rulings[question.about]
     telling = next((o for o in ruling.opinions if o.quote), None)
@@ -157,6 +171,7 @@ def _item(asked: _Asked) -> ReviewItem:
         record=record_of(case, question.turn),
         why=_why(asked.alarms),
         opinions=ruling.opinions,
+        last=last.get((case.id, question.fact or question.demand or ""), ()),
         earlier_quote=earlier[0] if earlier else (telling.earlier_quote if telling else ""),
     )
 

@@ -6,19 +6,21 @@ from pathlib import Path
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.collected import CollectedCases
+from pytest_clinical_drift.gate.ledger import ledger_above
 from pytest_clinical_drift.gate.publishing import FinishedRun
 from pytest_clinical_drift.gate.reopened import Reopened, reopen
 from pytest_clinical_drift.gate.reporting import Say
-from pytest_clinical_drift.gate.review_plan import review_items, split_items
-from pytest_clinical_drift.judging.opinions import State
+from pytest_clinical_drift.gate.review_plan import decisions_in, review_items, split_items
+from pytest_clinical_drift.judging.opinions import Opinion, State
 from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, read_reviews
 from pytest_clinical_drift.judging.session import with_reviews
 from pytest_clinical_drift.report.headlines import run_headline
 from pytest_clinical_drift.report.review_page import FILE_NAME, ReviewItem, is_large, render_review, render_texts
 from pytest_clinical_drift.report.reviews import change_lines
 from pytest_clinical_drift.report.words import counted
-from pytest_clinical_drift.results.files import write_atomically
+from pytest_clinical_drift.results.files import read_results, write_atomically
 from pytest_clinical_drift.results.models import ReviewRecord
+from pytest_clinical_drift.results.releases import newest_release, record_hash, releases_below
 from pytest_clinical_drift.results.sheet import read_sheet
 from pytest_clinical_drift.scoring.assessment import AlarmState
 
@@ -26,12 +28,12 @@ FOLDER = "reviewed"
 """Where the results with reviews go, beside the untouched ones."""
 
 
-def write_review_page(results: Path, out: Path | None, say: Say, *, parts: int = 1) -> int:
+def write_review_page(results: Path, out: Path | None, say: Say, *, parts: int = 1, last: Path | None = None) -> int:
     """Write the page on which a person settles the alarms of a run; several where people share the work."""
     if parts < 1:
         raise InputError(f"--split must be at least 1, found {parts}")
     run = reopen(results)
-    items = review_items(run)
+    items = review_items(run, _last_decisions(results, last))
     if not items:
         say("there is nothing to review: no alarm is open or confirmed, and no judge has cleared anything")
         return 0
@@ -59,6 +61,14 @@ def _write_texts(items: Sequence[ReviewItem], page: Path) -> str:
     for name, script in render_texts(items):
         (folder / name).write_text(script, encoding="utf-8")
     return folder.name
+
+
+def _last_decisions(results: Path, last: Path | None) -> dict[tuple[str, str], list[Opinion]]:
+    """What people said in the run of the last signed release, or in the results named."""
+    if last is None and (home := ledger_above(results / FILE_NAME)) is not None:
+        newest = newest_release(releases_below(home), record_hash(results))
+        last = newest[0].parent if newest else None
+    return decisions_in(read_results(last)) if last is not None else {}
 
 
 def judge_with_reviews(results: Path, files: Sequence[Path], out: Path | None, say: Say) -> int:

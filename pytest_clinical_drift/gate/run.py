@@ -20,6 +20,7 @@ from pytest_clinical_drift.conversation.scheduler import Plan
 from pytest_clinical_drift.errors import FailureCode, InputError, SubjectError, failure
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
 from pytest_clinical_drift.gate.options import Settings
+from pytest_clinical_drift.gate.own_scores import Scores
 from pytest_clinical_drift.judging.judge_options import JudgePolicy
 from pytest_clinical_drift.judging.prompts import prompt_hash
 from pytest_clinical_drift.judging.session import Group, JudgedConversation, JudgeSession
@@ -43,8 +44,10 @@ from pytest_clinical_drift.verdict.thresholds import JudgeRules, load_thresholds
 class GateRun:
     """The parts of a run; nothing is loaded or contacted before `check`."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, own_scores: Callable[[Case, Transcript], Scores] | None = None) -> None:
+        """`own_scores` asks the project for figures of its own on a conversation."""
         self.settings = settings
+        self._own_scores = own_scores
         self.spec: Spec = parse_spec(settings.model)
         self.slug = model_slug(self.spec)
         self.thresholds_file = settings.thresholds or project_thresholds(settings.root)
@@ -179,7 +182,8 @@ class GateRun:
     def _assess(self, case: Case, transcript: Transcript) -> CaseAssessment:
         judged = self.session.judged(case, transcript, self.scorer.find, waiting=self._waiting)
         self.judged[case.id, transcript.repeat] = judged
-        return self.scorer.score(case, transcript, judged, self.session.deciding)
+        own = self._own_scores(case, transcript) if self._own_scores else ()
+        return self.scorer.score(case, transcript, judged, self.session.deciding, own=own)
 
     @property
     def scoring(self) -> dict[str, Any]:

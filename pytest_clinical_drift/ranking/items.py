@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 
 from pytest_clinical_drift.errors import InputError, SubjectError, sentence
 from pytest_clinical_drift.gate import reporting
+from pytest_clinical_drift.gate.inside_pytest import name_suite
 from pytest_clinical_drift.gate.options import OPTIONS, destination, path_option, switched_on
 from pytest_clinical_drift.ranking.gate import SlateJudgement, SlateVerdict, exit_code
 from pytest_clinical_drift.ranking.report_text import summary_lines
@@ -102,6 +103,7 @@ class SlatePlugin(reporting.GroupsPlugin):
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
+        name_suite(self.config, f"clinical-drift {', '.join(self.run.slates)}")
         if self.run.model is None or self.is_worker or self.config.option.collectonly:
             return
         try:

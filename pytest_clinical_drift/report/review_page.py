@@ -21,7 +21,7 @@ from pytest_clinical_drift.report.words import words
 FILE_NAME = "review.html"
 ONE_PAGE = 2_000_000
 """Characters of texts that one page holds; the texts of a larger review are in files beside it, one for each case."""
-_BESIDE = ("before", "text", "earlier", "message", "messages", "record", "why", "opinions")
+_BESIDE = ("before", "text", "earlier", "message", "messages", "record", "why", "opinions", "last")
 """What is loaded when a question is shown."""
 
 
@@ -50,6 +50,8 @@ class ReviewItem:
     """Why it was asked; shown once it is answered."""
     opinions: Sequence[Opinion] = ()
     """Of the judge and of earlier reviewers; shown once it is answered."""
+    last: Sequence[Opinion] = ()
+    """What people said on this fact or demand in the last release; shown once it is answered."""
 
 
 def is_large(items: Sequence[ReviewItem]) -> bool:
@@ -123,6 +125,7 @@ def _plain(item: ReviewItem) -> dict[str, Any]:
         "earlier": _pieces(asked.earlier or "", item.earlier_quote),
         **{name: printable(getattr(item, name)) for name in ("message", "messages", "record", "why")},
         "opinions": [_opinion(asked.kind, said) for said in item.opinions],
+        "last": [_opinion(asked.kind, said) for said in item.last],
     }
 
 

@@ -85,6 +85,7 @@ class Scorer:
         transcript: Transcript,
         judged: JudgedConversation | None = None,
         deciding: frozenset[str] = frozenset(),
+        own: Sequence[tuple[str, float | None]] = (),
     ) -> CaseAssessment:
         """Assess one conversation; an incomplete one keeps what was said, without gated figures.
 
@@ -164,7 +165,7 @@ class Scorer:
             completion_tokens=_total([reply.usage.completion_tokens for reply in texts]),
             tags=case.tags,
             notes=(f"repetition was cut from the history after turn {', '.join(cleaned)}",) if cleaned else (),
-            scores=pdsqi_scores(judged.ratings),
+            scores=(*own, *pdsqi_scores(judged.ratings)),
             pdsqi=judged.ratings,
             single=score_single(case, transcript, judgement.single, deciding),
         )

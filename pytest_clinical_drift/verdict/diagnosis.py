@@ -28,7 +28,7 @@ def diagnose(judgements: Sequence[Judgement], seen: Iterable[Judgement], thresho
     events = [event for item in seen for event in item.events]
     confirmed = {event.metric for event in events if event.state == AlarmState.CONFIRMED} | missed
     wrong = next((metric for metric in _GRAVEST_FIRST if metric in confirmed), None)
-    if missed and wrong is None:  # a PDSQI-9 attribute
+    if missed and wrong is None:  # a figure of the project's own
         wrong = min(missed)
     if all(values.get(name) is None for name in _RECALL):
         if wrong is None:

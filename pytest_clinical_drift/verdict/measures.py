@@ -166,7 +166,7 @@ def conflict_rate(repeats: Repeats) -> CaseValue:
 
 
 def own_figure(metric: str) -> Measure:
-    """A PDSQI-9 attribute; it has one end, and no events to ask for."""
+    """A figure of the project's own scorers; it has one end, and no events to ask for."""
 
     def measure(repeats: Repeats) -> CaseValue:
         value = mean(dict(run.scores).get(metric) for run in repeats)

@@ -20,8 +20,8 @@ from pytest_clinical_drift.verdict.measures import CaseValue, Check, Measure, Re
 from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
 
 _NONE = Limit("<=", 0.0)
-OWN_METRIC = re.compile(rf"{PDSQI}\.(?:{'|'.join(ATTRIBUTES)})")
-"""A PDSQI-9 attribute: gated only where a project's own file sets limits."""
+OWN_METRIC = re.compile(rf"own\.\w+|{PDSQI}\.(?:{'|'.join(ATTRIBUTES)})")
+"""A figure of the project's own scorers, or a PDSQI-9 attribute: gated only where a file sets limits."""
 
 
 class MetricScope(StrEnum):
@@ -186,7 +186,7 @@ CORE = tuple(name for name, metric in METRICS.items() if metric.core)
 
 
 def metric_named(name: str) -> Metric:
-    """The entry of a metric; a PDSQI-9 attribute is a mean of unknown range."""
+    """The entry of a metric; a figure of the project's own is a mean of unknown range."""
     own = Metric(name, measures.own_figure(name), possible=None, aggregation=Aggregation.MEAN)
     return METRICS.get(name, own)
 

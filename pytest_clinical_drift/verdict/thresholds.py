@@ -27,7 +27,7 @@ _PROJECTS_OWN = "Set by this project."
 
 def _known_metric(name: str) -> str:
     if name not in METRICS and not OWN_METRIC.fullmatch(name):
-        known = f"; known ones: {', '.join(METRICS)} and pdsqi.NAME"
+        known = f"; known ones: {', '.join(METRICS)}, own.NAME for a project's own figure, and pdsqi.NAME"
         raise ValueError(f"unknown metric {name!r}{did_you_mean(name, tuple(METRICS)) or known}")
     return name
 

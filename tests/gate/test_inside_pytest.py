@@ -15,12 +15,16 @@ import pytest_clinical_drift
 
 PLUGIN = """
 import pytest
-from pytest_clinical_drift.gate.inside_pytest import set_rootdir, write_system_out
+from pytest_clinical_drift.gate.inside_pytest import set_rootdir, name_suite, write_system_out
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(early_config, parser, args):
     set_rootdir(early_config, args, [])
     return (yield)
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config):
+    name_suite(config, "a suite")
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_logreport(report):
@@ -57,13 +61,14 @@ def test_root_and_ini_are_looked_for_again(pytester: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["home home pytest.ini xunit2 1"])
 
 
-def test_a_junit_file_gets_its_text(pytester: pytest.Pytester) -> None:
-    """`system-out` of a test."""
+def test_a_junit_file_gets_its_name_and_text(pytester: pytest.Pytester) -> None:
+    """The suite's name, and `system-out` of a test."""
     (pytester.path / "reaching.py").write_text(PLUGIN, encoding="utf-8")
     pytester.makepyfile("def test_one(): pass")
     pytester.makeini("[pytest]")
     pytester.run(sys.executable, "-m", "pytest", "-p", "reaching", "--junitxml=j.xml")
     suite = ElementTree.parse(pytester.path / "j.xml").getroot()[0]
+    assert suite.get("name") == "a suite"
     assert [element.text for element in suite.iter("system-out")] == ["told"]
 
 

@@ -294,6 +294,19 @@ def test_each_fault_of_the_thresholds_has_a_line_of_its_own(project: Project) ->
     )
 
 
+def test_skipped_own_tests_are_told_without_a_model(project: Project) -> None:
+    """One line at the end, also without -rs; none where no test asked for a case."""
+    pytester = project("anna")
+    pytester.makepyfile(test_own=OWN_TEST)
+    result = pytester.runpytest("test_own.py")
+    result.assert_outcomes(skipped=2)
+    result.stdout.fnmatch_lines(["clinical-drift: 2 tests were skipped: they need --model SPEC"])
+    one = pytester.runpytest("test_own.py", "-k", "remembers")
+    one.stdout.fnmatch_lines(["clinical-drift: 1 test was skipped: it needs --model SPEC"])
+    pytester.makepyfile(test_own="import pytest\ndef test_one(): pytest.skip('no')")
+    pytester.runpytest("test_own.py").stdout.no_fnmatch_line("clinical-drift:*")
+
+
 def test_a_failed_own_test_reads_as_a_sentence(project: Project) -> None:
     """README's example: the headline, and nothing of the inside of our objects."""
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
@@ -330,6 +343,25 @@ def test_tags_are_marks_of_own_tests_too(project: Project) -> None:
     pytester.makepyfile(test_own="def test_one(drift_case): assert drift_case.id == 'anna'")
     result = pytester.runpytest(*ARGUMENTS, "--strict-markers", "-m", "pressure_cost", "test_own.py")
     result.assert_outcomes(passed=1, deselected=1)
+
+
+def test_keywords_choose_by_case_and_by_model(project: Project) -> None:
+    """-k knows both parts of a test's id, and nothing that is in neither."""
+    pytester = project("anna", "bela")
+    for words, chosen in (("python-model-make", 2), ("bela and python-model-make", 1), ("control-steady", 0)):
+        listed = pytester.runpytest(*ARGUMENTS, "--collect-only", "-q", "-k", words)
+        assert sum(line.startswith("study_c/") for line in listed.outlines) == chosen, words
+
+
+def test_cautions_are_listed_on_request(project: Project) -> None:
+    """-rA names each case with a caution and the fact it lost."""
+    pytester = project("anna", "bela")
+    file = pytester.path / "mycases" / "bela.yaml"
+    file.write_text(file.read_text(encoding="utf-8").replace("lives alone", "drives a taxi"), encoding="utf-8")
+    listed = pytester.runpytest(*ARGUMENTS, "-rA")
+    listed.stdout.fnmatch_lines(["CAUTION study_c/bela::python-model-make - *drives a taxi*"])
+    listed.stdout.no_fnmatch_line("CAUTION study_c/anna::*")
+    pytester.runpytest(*ARGUMENTS).stdout.no_fnmatch_line("CAUTION study_c/bela::*")
 
 
 def refused(result: pytest.RunResult) -> str:

@@ -73,9 +73,10 @@ def test_junit_is_read_elsewhere(rules_run: Any) -> None:
 
 
 def test_junit_keeps_to_the_schema(hostile_run: Any) -> None:
-    """Without per-test properties the file is valid by the common schema."""
+    """The suite carries the model's name; without per-test properties the file is valid by the common schema."""
     etree = pytest.importorskip("lxml.etree")
     tree = etree.parse(str(hostile_run.folder / "j.xml"))
+    assert tree.getroot()[0].get("name") == "clinical-drift python-model-make"
     schema = etree.XMLSchema(etree.parse(str(Path(__file__).with_name("junit.xsd"))))
     assert not schema.validate(tree), "per-test properties are outside the schema, so that they can be switched off"
     for properties in tree.iter("properties"):

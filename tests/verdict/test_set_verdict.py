@@ -482,14 +482,14 @@ def test_inventions_and_harm_need_somebody_to_ask() -> None:
 
 
 def test_a_projects_own_figure_is_gated_like_recall() -> None:
-    """0.9 everywhere passes a limit of 0.5, 0.4 fails it, and a figure that nobody rated is never PASS."""
+    """0.9 everywhere passes a limit of 0.5, 0.4 fails it, and a figure that no scorer gave is never PASS."""
     limits = {"direction": "higher", "pass": "> 0.5", "caution": ">= 0.45", "why": "our tone of voice"}
     bundled = load_thresholds()
     own = bundled.model_copy(
-        update={"metrics": bundled.metrics | {"pdsqi.useful": bundled.metrics["recall_at_t10"].model_validate(limits)}}
+        update={"metrics": bundled.metrics | {"own.tone": bundled.metrics["recall_at_t10"].model_validate(limits)}}
     )
     for value, expected in ((0.9, "PASS"), (0.4, "FAIL"), (None, "CAUTION")):
-        cases = [[flat(f"c{number}", scores=(("pdsqi.useful", value),))] for number in range(60)]
+        cases = [[flat(f"c{number}", scores=(("own.tone", value),))] for number in range(60)]
         assert judge(cases, own).verdict == expected
 
 
