@@ -1,7 +1,5 @@
 """Gate releases of clinical language models on what they forget and contradict over a conversation."""
 
-from __future__ import annotations
-
 from typing import Any
 
 # public name -> module that holds it; resolved at first use, so that importing the plugin stays cheap

@@ -1,7 +1,5 @@
 """The errors that leave a module: what a user did wrong, and what kept a subject from answering."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum

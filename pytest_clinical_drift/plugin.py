@@ -143,12 +143,9 @@ def _given_options(namespace: argparse.Namespace) -> list[str]:
 def _refuse_idle_options(config: pytest.Config) -> None:
     """Our options without a model were meant for us: say what is missing, and why `--model` did not reach us."""
     if given := _given_options(config.option):
-        taken = (
-            " (this project's conftest defines --model itself)"
-            if "--model" in config.stash.get(_NAMES_TAKEN, [])
-            else ""
-        )
-        raise pytest.UsageError(f"{given[0]} needs --drift-model SPEC{taken}")
+        taken = "--model" in config.stash.get(_NAMES_TAKEN, [])
+        why = " (this project's conftest defines --model itself)" if taken else ""
+        raise pytest.UsageError(f"{given[0]} needs --drift-model SPEC{why}")
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

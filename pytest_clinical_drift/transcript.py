@@ -1,7 +1,5 @@
 """What was said: messages, replies, and whole conversations as JSONL that `replay:` reads again."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

@@ -1,14 +1,12 @@
 """The command line beside pytest: `clinical-drift COMMAND`; one module per group of commands."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable, Sequence
 from importlib import metadata
 
 from pytest_clinical_drift.cli import cases, judges, releases, runs
-from pytest_clinical_drift.cli.command import BAD_INPUT, Commands
+from pytest_clinical_drift.cli.command import BAD_INPUT, Command, Commands
 from pytest_clinical_drift.errors import InputError, sentence
 
 
@@ -23,8 +21,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return BAD_INPUT
 
 
-def make_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="clinical-drift", description="Tools around the clinical drift gate.")
+def make_parser() -> Command:
+    parser = Command(prog="clinical-drift", description="Tools around the clinical drift gate.")
     parser.add_argument("--version", action="version", version=f"clinical-drift {_version()}")
     commands = Commands(parser)
     for group in (runs, cases, judges, releases):

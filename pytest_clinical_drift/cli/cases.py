@@ -1,10 +1,7 @@
 """Commands about cases."""
 
-from __future__ import annotations
-
 import argparse
 import datetime
-from pathlib import Path
 
 from pytest_clinical_drift.cli.command import BAD_INPUT, Commands, say
 from pytest_clinical_drift.errors import InputError
@@ -12,33 +9,27 @@ from pytest_clinical_drift.errors import InputError
 
 def add_commands(commands: Commands) -> None:
     command = commands.add("new", _new, "write a commented case to start from")
-    command.add_argument("case_id", metavar="CASE_ID", help="lower-case words with hyphens, such as asthma-and-nuts")
-    command.add_argument("--out", type=Path, default=".", metavar="DIR", help="default: this folder")
+    command.text("case_id", "CASE_ID", "lower-case words with hyphens, such as asthma-and-nuts")
+    command.path("--out", "DIR", "default: this folder", default=".")
     command = commands.add(
         "validate",
         _validate,
         "check cases: schema and quality; exit 1 if a case has an error, 4 if a file cannot be read as a case",
     )
-    command.add_argument("path", type=Path, help="a case file or a folder of cases")
-    command.add_argument("--format", choices=["text", "json"], default="text", help="default: text")
+    command.path("path", "PATH", "a case file or a folder of cases")
+    command.choice("--format", "default: text", "text", "json", default="text")
     command = commands.add(
         "sign-case", _sign_case, "sign a case as a clinician; a later change of the case voids the signature"
     )
-    command.add_argument("case", type=Path, metavar="CASE.yaml", help="a YAML file with one case")
-    command.add_argument("--by", required=True, metavar="NAME", help="who signs")
-    command.add_argument(
-        "--role", required=True, metavar="ROLE", help="such as consultant physician or clinical safety officer"
-    )
+    command.path("case", "CASE.yaml", "a YAML file with one case")
+    command.text("--by", "NAME", "who signs", required=True)
+    command.text("--role", "ROLE", "such as consultant physician or clinical safety officer", required=True)
     command = commands.add("plans", _plans, "write target plans for cases that lack one")
-    command.add_argument("path", type=Path, metavar="CASES", help="a case file or a folder of cases")
-    command.add_argument("--output", type=Path, default="target_plans.json", help="default: target_plans.json")
-    command.add_argument("--linked", type=Path, metavar="JSONL", help="rows with a counsellor's `counselor_think`")
-    command.add_argument(
-        "--nli",
-        default="cross-encoder/nli-deberta-v3-base",
-        metavar="MODEL",
-        help="inference model that verifies the linked plans",
-    )
+    command.path("path", "CASES", "a case file or a folder of cases")
+    command.path("--output", "OUTPUT", "default: target_plans.json", default="target_plans.json")
+    command.path("--linked", "JSONL", "rows with a counsellor's `counselor_think`")
+    nli = "inference model that verifies the linked plans"
+    command.text("--nli", "MODEL", nli, default="cross-encoder/nli-deberta-v3-base")
     command.add_argument("--into-cases", action="store_true", help="also add the plans to the YAML case files")
 
 

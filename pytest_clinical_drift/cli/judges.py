@@ -1,7 +1,5 @@
 """Commands about judges and reviewers."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 
@@ -11,33 +9,17 @@ from pytest_clinical_drift.errors import InputError
 
 def add_commands(commands: Commands) -> None:
     command = commands.add("calibrate", _calibrate, "measure a judge on labelled texts")
-    command.add_argument(
-        "--drift-judge",
-        action="append",
-        default=[],
-        metavar="SPEC",
-        help="the judge, as for pytest; a second one settles",
-    )
-    command.add_argument("--drift-judge-set", action="append", default=[], metavar="K=V", help="a setting of the judge")
-    command.add_argument("--set", type=Path, metavar="PATH", help="labelled texts; default: the bundled ones")
-    command.add_argument("--limit", type=int, metavar="N", help="at most N texts of each kind of reading")
-    command.add_argument(
-        "--external",
-        action="append",
-        default=[],
-        metavar="NAME=PATH",
-        help="a public set: primock57, kqa or healthbench",
-    )
-    command.add_argument("--out", type=Path, metavar="PATH", help="the calibration file, or the folder it goes to")
-    command.add_argument(
-        "--prompts", type=Path, metavar="FILE", help="write the exact prompts instead; nobody is asked"
-    )
+    command.repeated("--drift-judge", "SPEC", "the judge, as for pytest; a second one settles")
+    command.repeated("--drift-judge-set", "K=V", "a setting of the judge")
+    command.path("--set", "PATH", "labelled texts; default: the bundled ones")
+    command.number("--limit", "N", "at most N texts of each kind of reading")
+    command.repeated("--external", "NAME=PATH", "a public set: primock57, kqa or healthbench")
+    command.path("--out", "PATH", "the calibration file, or the folder it goes to")
+    command.path("--prompts", "FILE", "write the exact prompts instead; nobody is asked")
     command = commands.add("agreement", _agreement, "how far two reviewers agree")
-    command.add_argument("first", type=Path, help="reviews of one person, as the review page saves them")
-    command.add_argument("second", type=Path, help="reviews of another person")
-    command.add_argument(
-        "third", type=Path, nargs="?", help="reviews of somebody else, who decides where the two differ"
-    )
+    command.path("first", "FIRST", "reviews of one person, as the review page saves them")
+    command.path("second", "SECOND", "reviews of another person")
+    command.path("third", "THIRD", "reviews of somebody else, who decides where the two differ", nargs="?")
 
 
 def _calibrate(options: argparse.Namespace) -> int:

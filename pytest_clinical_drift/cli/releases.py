@@ -1,71 +1,41 @@
 """Commands about what was signed or frozen: releases and slates."""
 
-from __future__ import annotations
-
 import argparse
 import datetime
-from pathlib import Path
 
 from pytest_clinical_drift.cli.command import Commands, say
 
 
 def add_commands(commands: Commands) -> None:
+    signers = "who may sign, as ssh-keygen reads it (default: allowed_signers of dossier.yaml)"
     command = commands.add("sign", _sign, "sign a decision on a run with your SSH key; exit 4 where it would not count")
-    command.add_argument("results", type=Path, metavar="RESULTS", help="the results folder of a run")
-    command.add_argument(
-        "--key",
-        type=Path,
-        required=True,
-        metavar="FILE",
-        help="your private SSH key, or a public one whose private key ssh-agent holds",
-    )
-    command.add_argument(
-        "--as",
-        required=True,
-        metavar="NAME",
-        dest="signer",
-        help="your name in the allowed-signers file, such as ada@clinic.example",
-    )
-    command.add_argument(
-        "--decision",
-        required=True,
-        choices=["accept", "accept-until", "reject"],
-        help="what you decide on the residual risk",
-    )
-    command.add_argument("--until", metavar="YYYY-MM-DD", help="last day of accept-until")
-    command.add_argument(
-        "--conditions", default="", metavar="TEXT", help="conditions of the acceptance, or why it is rejected"
-    )
-    command.add_argument(
-        "--allowed-signers",
-        type=Path,
-        metavar="FILE",
-        help="who may sign, as ssh-keygen reads it (default: allowed_signers of dossier.yaml)",
-    )
+    command.path("results", "RESULTS", "the results folder of a run")
+    key = "your private SSH key, or a public one whose private key ssh-agent holds"
+    command.path("--key", "FILE", key, required=True)
+    name = "your name in the allowed-signers file, such as ada@clinic.example"
+    command.text("--as", "NAME", name, required=True, dest="signer")
+    decisions = ("accept", "accept-until", "reject")
+    command.choice("--decision", "what you decide on the residual risk", *decisions, required=True)
+    command.text("--until", "YYYY-MM-DD", "last day of accept-until")
+    command.text("--conditions", "TEXT", "conditions of the acceptance, or why it is rejected", default="")
+    command.path("--allowed-signers", "FILE", signers)
     command = commands.add("freeze", _freeze, "freeze a ranking model's predictions as a slate")
-    command.add_argument("predictions", type=Path, help="predictions: parquet, CSV or JSONL")
-    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="the slate's new folder")
-    command.add_argument("--model-version", required=True, metavar="V", help="version of the ranking model")
-    command.add_argument("--param", action="append", default=[], metavar="K=V", help="a parameter to put on record")
-    command.add_argument(
-        "--candidates", type=Path, metavar="FILE", help="all scored candidates, for the popularity baseline"
-    )
-    command.add_argument("--labels", type=Path, metavar="FILE", help="pairs known at freeze")
-    command.add_argument("--slate-id", metavar="ID", help="default: made of model version, date and hash")
+    command.path("predictions", "PREDICTIONS", "predictions: parquet, CSV or JSONL")
+    command.path("--out", "DIR", "the slate's new folder", required=True)
+    command.text("--model-version", "V", "version of the ranking model", required=True)
+    command.repeated("--param", "K=V", "a parameter to put on record")
+    command.path("--candidates", "FILE", "all scored candidates, for the popularity baseline")
+    command.path("--labels", "FILE", "pairs known at freeze")
+    command.text("--slate-id", "ID", "default: made of model version, date and hash")
     command = commands.add(
         "verify",
         _verify,
         "check a signed run (exit 0 only where it is accepted and unchanged), or prove "
         "that a frozen slate has not changed",
     )
-    command.add_argument("folder", type=Path, help="the results folder of a run, or the slate's folder")
-    command.add_argument(
-        "--allowed-signers",
-        type=Path,
-        metavar="FILE",
-        help="who may sign a run, as ssh-keygen reads it (default: allowed_signers of dossier.yaml)",
-    )
-    command.add_argument("--sha256", metavar="HASH", help="the hash that was printed at freezing and kept elsewhere")
+    command.path("folder", "FOLDER", "the results folder of a run, or the slate's folder")
+    command.path("--allowed-signers", "FILE", signers)
+    command.text("--sha256", "HASH", "the hash that was printed at freezing and kept elsewhere")
 
 
 def _sign(options: argparse.Namespace) -> int:

@@ -1,7 +1,5 @@
 """Commands about runs."""
 
-from __future__ import annotations
-
 import argparse
 import shutil
 import sys
@@ -18,113 +16,67 @@ def add_commands(commands: Commands) -> None:
         "from nothing to a first verdict: check candidate and judge, print the cost, "
         "calibrate, write the project's files, run three cases",
     )
-    command.add_argument("--model", metavar="SPEC", help="the candidate; asked for if left out")
-    command.add_argument(
-        "--drift-judge", action="append", default=[], metavar="SPEC", help="the judge; asked for if left out"
-    )
-    command.add_argument(
-        "--drift-set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the candidate"
-    )
-    command.add_argument(
-        "--drift-judge-set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the judge"
-    )
-    command.add_argument(
-        "--ci", choices=["github", "gitlab", "none"], default="github", help="the CI file to write (default: github)"
-    )
+    command.text("--model", "SPEC", "the candidate; asked for if left out")
+    command.repeated("--drift-judge", "SPEC", "the judge; asked for if left out")
+    command.repeated("--drift-set", "KEY=VALUE", "a setting of the candidate")
+    command.repeated("--drift-judge-set", "KEY=VALUE", "a setting of the judge")
+    command.choice("--ci", "the CI file to write (default: github)", "github", "gitlab", "none", default="github")
     command.add_argument("--yes", action="store_true", help="go ahead without a prompt")
     command = commands.add("compare", _compare, "several models or releases side by side")
-    command.add_argument(
-        "results", type=Path, nargs="+", help="two or more study_c_results.json files, or their folders"
-    )
-    command.add_argument("--html", type=Path, metavar="FILE", help="write a self-contained page")
-    command.add_argument(
-        "--markdown", type=Path, metavar="FILE", help="write markdown to a file instead of a table to the terminal"
-    )
-    command.add_argument(
-        "--fail-if-worse",
-        action="store_true",
-        help="exit 1 if a run is worse than the first or has a new severe failure, 7 if that is undecided",
-    )
+    command.path("results", "RESULTS", "two or more study_c_results.json files, or their folders", nargs="+")
+    command.path("--html", "FILE", "write a self-contained page")
+    command.path("--markdown", "FILE", "write markdown to a file instead of a table to the terminal")
+    worse = "exit 1 if a run is worse than the first or has a new severe failure, 7 if that is undecided"
+    command.add_argument("--fail-if-worse", action="store_true", help=worse)
     command = commands.add(
         "review",
         _review,
         "write a page on which a person settles the alarms of a run, or reads cases before signing them",
     )
-    command.add_argument("results", type=Path, nargs="?", metavar="RESULTS", help="the results folder of a run")
-    command.add_argument("--cases", type=Path, metavar="PATH", help="instead of results: cases to read and sign")
-    command.add_argument(
-        "--split",
-        type=int,
-        default=1,
-        metavar="N",
-        help="a page for each of N reviewers; two of them read a fifth of the screens, neither knows which",
-    )
-    command.add_argument(
-        "--last",
-        type=Path,
-        metavar="RESULTS",
-        help="results whose reviews are shown after each answer (default: those of the last signed release)",
-    )
-    command.add_argument(
-        "--out", type=Path, metavar="FILE", help="default: review.html beside the results, or cases_review.html here"
-    )
+    command.path("results", "RESULTS", "the results folder of a run", nargs="?")
+    command.path("--cases", "PATH", "instead of results: cases to read and sign")
+    split = "a page for each of N reviewers; two of them read a fifth of the screens, neither knows which"
+    command.number("--split", "N", split, default=1)
+    last = "results whose reviews are shown after each answer (default: those of the last signed release)"
+    command.path("--last", "RESULTS", last)
+    command.path("--out", "FILE", "default: review.html beside the results, or cases_review.html here")
     command = commands.add("verdict", _verdict, "judge a run again, with reviews and without a model")
-    command.add_argument("results", type=Path, metavar="RESULTS", help="the results folder of a run")
-    command.add_argument(
-        "--reviews", type=Path, action="append", required=True, metavar="FILE", help="reviews.jsonl; may be repeated"
-    )
-    command.add_argument("--out", type=Path, metavar="DIR", help="default: the folder reviewed/ beside the results")
+    command.path("results", "RESULTS", "the results folder of a run")
+    command.path("--reviews", "FILE", "reviews.jsonl; may be repeated", action="append", required=True)
+    command.path("--out", "DIR", "default: the folder reviewed/ beside the results")
+    junit = "write a junit file of the merged run"
     command = commands.add("merge", _merge, "one run out of its shards: verdict, reports and exit code")
-    command.add_argument(
-        "folders", type=Path, nargs="+", metavar="FOLDER", help="the run folders of the shards, or folders above them"
-    )
-    command.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="where the merged run goes, such as results/my-model"
-    )
-    command.add_argument("--junitxml", type=Path, metavar="FILE", help="write a junit file of the merged run")
+    command.path("folders", "FOLDER", "the run folders of the shards, or folders above them", nargs="+")
+    command.path("--out", "DIR", "where the merged run goes, such as results/my-model", required=True)
+    command.path("--junitxml", "FILE", junit)
     command = commands.add(
         "launch", _launch, "all shards of a run on the GPUs of this machine or on a Ray cluster, then their merge"
     )
-    command.add_argument("--workers", type=int, required=True, metavar="N", help="shards that run at a time")
-    command.add_argument("--shards", type=int, metavar="M", help="default: as many as workers; on Ray twice as many")
-    command.add_argument("--on", default="local", metavar="WHERE", help="local (default), ray or ray:ADDRESS")
-    command.add_argument(
-        "--retries",
-        type=int,
-        default=2,
-        metavar="N",
-        help="how often a shard whose worker died is run again (default: 2)",
-    )
-    command.add_argument("--out", type=Path, metavar="DIR", help="where the merged run goes (default: results/MODEL)")
-    command.add_argument("--junitxml", type=Path, metavar="FILE", help="write a junit file of the merged run")
-    command.add_argument(
-        "pytest", nargs="*", metavar="-- PYTEST OPTIONS", help="as for one run: --model SPEC and so on"
-    )
-    command = commands.add("schema", _schema, "print the JSON Schema of study_c_results.json")
+    command.number("--workers", "N", "shards that run at a time", required=True)
+    command.number("--shards", "M", "default: as many as workers; on Ray twice as many")
+    command.text("--on", "WHERE", "local (default), ray or ray:ADDRESS", default="local")
+    retries = "how often a shard whose worker died is run again (default: 2)"
+    command.number("--retries", "N", retries, default=2)
+    command.path("--out", "DIR", "where the merged run goes (default: results/MODEL)")
+    command.path("--junitxml", "FILE", junit)
+    command.text("pytest", "-- PYTEST OPTIONS", "as for one run: --model SPEC and so on", nargs="*")
+    commands.add("schema", _schema, "print the JSON Schema of study_c_results.json")
     command = commands.add("power", _power, "the chance of catching a drop of recall with so many cases")
-    command.add_argument("--cases", type=int, metavar="N", help="cases of the set; default: those of --results")
-    command.add_argument(
-        "--drop", type=float, required=True, metavar="D", help="drop of Recall@T10 to be caught, such as 0.1"
-    )
-    command.add_argument(
-        "--results", type=Path, metavar="PATH", help="results file or folder: take the spread between cases from there"
-    )
+    command.number("--cases", "N", "cases of the set; default: those of --results")
+    command.number("--drop", "D", "drop of Recall@T10 to be caught, such as 0.1", required=True, type=float)
+    command.path("--results", "PATH", "results file or folder: take the spread between cases from there")
 
 
 def _start(options: argparse.Namespace) -> int:
-    from pytest_clinical_drift.gate.options import read_pairs
-    from pytest_clinical_drift.gate.settings import Settings
+    from pytest_clinical_drift.gate.options import Settings, read_pairs
     from pytest_clinical_drift.gate.starting import start
 
-    root = Path.cwd()
     settings = Settings(
         model=options.model or _asked("candidate", "--model", "server:candidate@http://localhost:8000/v1"),
         judges=tuple(options.drift_judge) or (_asked("judge", "--drift-judge", "server:reader@https://host/v1"),),
         settings=read_pairs(options.drift_set, "--drift-set"),
         judge_settings=read_pairs(options.drift_judge_set, "--drift-judge-set"),
-        root=root,
-        results=root / "results",
-        store=root / ".clinical-drift/store.sqlite",
+        root=Path.cwd(),
     )
     return start(settings, ci=options.ci, agree=lambda: options.yes or _agreed(), say=say)
 

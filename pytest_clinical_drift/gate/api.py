@@ -1,29 +1,21 @@
 """`run_gate(model=…)`: the gate from Python, for scripts and notebooks, without a pytest session."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from pytest_clinical_drift.conversation.runner import BackgroundRunner
-from pytest_clinical_drift.errors import FailureCode, InputError, SubjectError, failure
+from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.collected import CollectedCases
-from pytest_clinical_drift.gate.deciders import deciders_of
-from pytest_clinical_drift.gate.manifest import make_manifest
+from pytest_clinical_drift.gate.options import Settings
+from pytest_clinical_drift.gate.publishing import judge_run
 from pytest_clinical_drift.gate.run import GateRun
-from pytest_clinical_drift.gate.settings import Settings
 from pytest_clinical_drift.report.figures import judged_text
 from pytest_clinical_drift.report.headlines import run_headline
 from pytest_clinical_drift.report.words import label
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.values import Judgement
-
-if TYPE_CHECKING:
-    from pytest_clinical_drift.cases.model import Case
-    from pytest_clinical_drift.gate.own_scores import Scores
 
 
 class GateResult(RunResult):
@@ -65,63 +57,35 @@ def run_gate(
     written but the reply cache and the calibration of a judge that had to be measured, in the project's `calibration/`.
     Bad input raises InputError in one sentence; an outage is INCOMPLETE, not an exception.
     """
-    here = Path(root).resolve()
+    place = Path(store).absolute() if store is not None else None  # from here, as paths of a script are
+    given = {"system": system, "cases": cases, "thresholds": thresholds, "store": place}
+    paths: dict[str, Any] = {name: Path(path) for name, path in given.items() if path is not None}
     asked = Settings(
         model=model,
-        root=here,
+        root=Path(root).resolve(),
         settings={key: str(value) for key, value in (settings or {}).items()},
-        system=_path(system),
-        cases=_path(cases),
-        thresholds=_path(thresholds),
         judges=(judge,) if isinstance(judge, str) else tuple(judge),
         judge_settings={key: str(value) for key, value in (judge_settings or {}).items()},
-        results=here / "results",
-        store=Path(store) if store is not None else here / ".clinical-drift/store.sqlite",
         repeats=repeats,
         strict=strict,
         turns=turns,
+        **paths,
     )
-    run = GateRun(asked, _no_scores)
+    run = GateRun(asked)
     chosen = list(run.cases) if only is None else list(only)
     if unknown := [name for name in chosen if name not in run.cases]:
         raise InputError(f"no case {unknown[0]!r} in {run.cases_path}")
-    return _carry_out(run, chosen)
-
-
-def _carry_out(run: GateRun, chosen: Sequence[str]) -> GateResult:
     run.check()
-    run.runner = BackgroundRunner(
-        run.subject,
-        run.plan,
-        store=run.store_path,
-        on_finished=lambda talk: run.session.consider(run.cases[talk.case_id], talk, run.scorer.find),
-    )
-    run.runner.cases = [run.cases[case_id] for case_id in chosen]
+    runner = run.begin()
+    runner.cases = [run.cases[case_id] for case_id in chosen]
     collected = CollectedCases(run.gate)
     transcripts: dict[str, tuple[Transcript, ...]] = {}
     try:
         for case_id in chosen:
-            try:
-                transcripts[case_id], assessments = run.assess(case_id)
-            except SubjectError as error:
-                transcripts[case_id] = (
-                    Transcript(case_id, (), failure=failure(FailureCode.SUBJECT_STOPPED, error=str(error))),
-                )
-                assessments = (run.scorer.score(run.cases[case_id], transcripts[case_id][0]),)
-            collected.add(run.gate.judge(assessments, run.session.deciding), assessments)
+            transcripts[case_id], result = run.result_of(case_id)
+            collected.add(result)
     finally:
-        run.runner.stop()
+        runner.stop()
         run.session.stop()
-    unanswered = sum(of.unanswered for of in collected.runs)
-    collected.judge(deciders_of(run.session, run.gate.thresholds.judge, (), unanswered))
-    result = collected.result(make_manifest(run, run.subject.identity(), collected.runs, transcripts))
-    return GateResult.model_construct(**{name: getattr(result, name) for name in RunResult.model_fields})
-
-
-def _path(given: str | Path | None) -> Path | None:
-    return Path(given) if given is not None else None
-
-
-def _no_scores(case: Case, transcript: Transcript) -> Scores:
-    """Scorers of a project are pytest hooks; without a session there are none."""
-    return ()
+    whole = judge_run(run, collected, transcripts)
+    return GateResult.model_construct(**{name: getattr(whole, name) for name in RunResult.model_fields})

@@ -1,13 +1,12 @@
 """`clinical-drift calibrate`: measure a judge on labelled texts and public sets, print it, keep it."""
 
-from __future__ import annotations
-
 import datetime
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.gate.deciders import judge_policy
+from pytest_clinical_drift.gate.reporting import Say
+from pytest_clinical_drift.gate.run import judge_policy
 from pytest_clinical_drift.judging.calibrating import cost_line, make_calibration
 from pytest_clinical_drift.judging.calibration import (
     Calibration,
@@ -25,8 +24,6 @@ from pytest_clinical_drift.judging.protocol import Judge
 from pytest_clinical_drift.judging.queue import JudgeQueue
 from pytest_clinical_drift.report.judge_text import render_calibration, render_external
 from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
-
-Say = Callable[[str], object]
 
 
 def labelled_set(place: Path | None, limit: int | None) -> LabelledSet:
@@ -64,7 +61,8 @@ def calibrate(
     identities = [judge.identity() for judge in judges]
     name = " + ".join(judge.name for judge in judges)
     target = out / file_name(name, identities) if out.is_dir() or not out.suffix else out
-    earlier = _earlier(target, fingerprint(identities))
+    known = read_calibration(target) if target.is_file() else None
+    earlier = known if known is not None and known.identity == fingerprint(identities) else None
     policy = judge_policy(load_thresholds(project_thresholds(root)).judge)
     procedure = procedure_of(judges, policy)
     today = datetime.date.today()
@@ -76,14 +74,6 @@ def calibrate(
     say(f"written: {write_calibration(made, target)}")
     for judge in judges:
         judge.close()
-
-
-def _earlier(target: Path, identity: str) -> Calibration | None:
-    """Attempts of the same judge with the same prompts that the file keeps already."""
-    if not target.is_file():
-        return None
-    known = read_calibration(target)
-    return known if known.identity == identity else None
 
 
 def _with_external(

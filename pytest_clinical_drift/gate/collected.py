@@ -1,27 +1,19 @@
-"""The judged cases of a run as they come in, the verdict on the set, and the exit code."""
+"""The judged cases of a run as they come in, the verdict on the set, the exit code, and the figures for junit files."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from pytest_clinical_drift.gate.reporting import Property
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.results.build import build_result, case_result
 from pytest_clinical_drift.results.inputs import GateInputs
 from pytest_clinical_drift.results.models import CaseResult, Manifest, ReviewRecord, RunResult
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
-from pytest_clinical_drift.verdict.baseline import (
-    BaselineComparison,
-    apply_baseline,
-    by_id,
-    compare_with_baseline,
-)
+from pytest_clinical_drift.verdict.baseline import BaselineComparison, apply_baseline, by_id, compare_with_baseline
 from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
 from pytest_clinical_drift.verdict.states import Verdict
-from pytest_clinical_drift.verdict.values import CaseVerdict, Deciders, SetVerdict
+from pytest_clinical_drift.verdict.values import Deciders, SetVerdict
 from pytest_clinical_drift.verdict.whole_set import judge_set
-
-Property = tuple[str, object]
 
 
 class CollectedCases:
@@ -37,9 +29,12 @@ class CollectedCases:
         self._comparison: BaselineComparison | None = None
         self._by_id: dict[str, CaseResult] = {}
 
-    def add(self, verdict: CaseVerdict, assessments: Sequence[CaseAssessment]) -> None:
-        """Keep one case's repeats with their verdict."""
-        self._by_id[verdict.case_id] = case_result(verdict, assessments)
+    def add(self, case: CaseResult) -> None:
+        self._by_id[case.case_id] = case
+
+    def judge_case(self, assessments: Sequence[CaseAssessment], deciding: Collection[str]) -> None:
+        """Judge one case's repeats, and keep them with their verdict."""
+        self.add(case_result(self.gate.judge(assessments, deciding), assessments))
 
     @property
     def cases(self) -> list[CaseResult]:
@@ -94,13 +89,24 @@ class CollectedCases:
             reviewed=reviewed,
         )
 
+    def reviewed(self, records: int) -> ReviewRecord | None:
+        """What people have settled in a run that was given so many reviews, for its results file."""
+        if self.verdict is None:
+            return None
+        states = [alarm.state for run in self.runs for alarm in run.alarms if alarm.settled_by == "person"]
+        return ReviewRecord(
+            reviewers=self.verdict.deciders.reviewers,
+            records=records,
+            dismissed=states.count(AlarmState.DISMISSED),
+            confirmed=states.count(AlarmState.CONFIRMED),
+        )
+
     def exit_code(self) -> int:
         """0 PASS or CAUTION, 1 FAIL, 6 no FAIL but INCOMPLETE, 7 neither but UNSETTLED or PARTIAL."""
         whole = self.verdict.verdict if self.verdict else Verdict.PASS
         strict = self.gate.strict and whole == Verdict.CAUTION
-        if any(self.gate.fails(case) for case in self.cases) or whole == Verdict.FAIL or strict:
-            return 1
-        if self.foreign_failures:
+        failed = any(self.gate.fails(case) for case in self.cases) or whole == Verdict.FAIL or strict
+        if failed or self.foreign_failures:
             return 1
         if Verdict.INCOMPLETE in (*(case.verdict for case in self.cases), whole) or self.outages:
             return 6

@@ -1,7 +1,5 @@
 """What a run will cost, printed before anything is asked of the model or of the judge."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pytest_clinical_drift.cases.model import Case, facts_at

@@ -1,13 +1,13 @@
-"""Results that the process with the model hands to the worker processes that run the tests, through a folder.
+"""The result of each case: made once, in the process with the model, and handed through a folder to the workers.
 
-Conversations, answers and scores are made once, in one process: a worker holds no model, no judge and no scorer.
+Conversations, answers and scores are made in one process: a worker holds no model, no judge and no scorer.
 """
-
-from __future__ import annotations
 
 import contextlib
 import json
 import shutil
+import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from functools import cache
@@ -16,6 +16,11 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.gate.items import DriftResult
+from pytest_clinical_drift.gate.manifest import judge_record
+from pytest_clinical_drift.gate.own_scores import ScorerError
+from pytest_clinical_drift.gate.run import GateRun
+from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.results.files import write_atomically
 from pytest_clinical_drift.results.models import CaseResult
 from pytest_clinical_drift.subjects.base import RunStopped
@@ -25,6 +30,65 @@ HandedCase = tuple[tuple[Transcript, ...], CaseResult, str]
 """A case's conversations, its result, and the judge in a line."""
 _POLL_SECONDS = 0.02
 _SELECTION = ".selection"
+
+
+class CaseResults:
+    """Results by case id."""
+
+    def __init__(self, run: GateRun) -> None:
+        self._run = run
+        self._made: dict[str, DriftResult] = {}
+        self._handoff: tempfile.TemporaryDirectory[str] | None = None
+        self._server: threading.Thread | None = None
+        self.scorer_failed = False
+        """A scorer of the project raised: the run cannot be judged."""
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def __getitem__(self, case_id: str) -> DriftResult:
+        return self._made[case_id]
+
+    def make(self, case_id: str) -> DriftResult:
+        """Wait for the conversations of a case, score and judge them; once for each case."""
+        if case_id not in self._made:
+            try:
+                transcripts, result = self._run.result_of(case_id)
+            except ScorerError:
+                self.scorer_failed = True
+                raise
+            judge = judge_line(judge_record(self._run))
+            self._made[case_id] = DriftResult(self._run.cases[case_id], transcripts, result, judge)
+        return self._made[case_id]
+
+    @property
+    def handoff_folder(self) -> str:
+        """Where workers get their results from; empty without workers."""
+        return self._handoff.name if self._handoff else ""
+
+    def expect_workers(self) -> None:
+        self._handoff = tempfile.TemporaryDirectory(prefix="clinical-drift-")
+
+    def start_serving(self) -> None:
+        """Workers have collected: make what their tests need, in a thread. Only the first call starts it."""
+        if self._run.runner is not None and self._server is None and self._handoff is not None:
+            folder = Path(self._handoff.name)
+            chosen = handed_selection(folder, list(self._run.cases))
+            self._run.runner.cases = [self._run.cases[case_id] for case_id in chosen]
+            self._server = threading.Thread(target=self._serve, args=(folder, chosen), daemon=True)
+            self._server.start()
+
+    def _serve(self, folder: Path, case_ids: Sequence[str]) -> None:
+        for case_id in case_ids:
+            try:
+                result = self.make(case_id)
+                hand_over(folder, case_id, (result.transcripts, result.verdict, result.judge))
+            except BaseException as error:  # whoever waits must hear of whatever kept a result from being made
+                hand_over(folder, case_id, error)
+
+    def close(self) -> None:
+        if self._handoff is not None:
+            self._handoff.cleanup()
 
 
 @cache
@@ -44,18 +108,12 @@ def hand_over(folder: Path, case_id: str, result: HandedCase | BaseException) ->
         why = f"{case_id}: the result could not be handed to the test process (is the disk full?)"
         contents = [_adapter().dump_python(result), {"stopped": False, "why": why}]
     for content in contents:
-        try:
-            _write(folder, case_id, content)
+        if not folder.exists():  # nobody waits any more
             return
-        except OSError:
-            continue
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def _write(folder: Path, case_id: str, content: object) -> None:
-    with contextlib.suppress(FileNotFoundError):  # nobody waits where the folder is gone
-        if folder.exists():
+        with contextlib.suppress(OSError):
             write_atomically(folder / f"{case_id}.json", json.dumps(content, ensure_ascii=True, default=str))
+            return
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def wait_for(folder: Path, case_id: str) -> HandedCase:

@@ -1,54 +1,49 @@
 """The hooks of a gated run; registered only when a model is given."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
 from pytest_clinical_drift.cases.files import LONG, bundled_cases
-from pytest_clinical_drift.conversation.progress import Progress, terminal_progress
-from pytest_clinical_drift.conversation.runner import BackgroundRunner
+from pytest_clinical_drift.conversation.progress import terminal_progress
 from pytest_clinical_drift.errors import InputError, sentence
-from pytest_clinical_drift.gate.case_results import CaseResults
 from pytest_clinical_drift.gate.collected import CollectedCases
-from pytest_clinical_drift.gate.deciders import deciders_of, judge_header
-from pytest_clinical_drift.gate.finished import FinishedRun
-from pytest_clinical_drift.gate.handoff import hand_selection, wait_for
+from pytest_clinical_drift.gate.estimate import estimate
+from pytest_clinical_drift.gate.handoff import CaseResults, hand_selection, wait_for
 from pytest_clinical_drift.gate.inside_pytest import name_suite, write_error_line
-from pytest_clinical_drift.gate.interrupts import delayed_interrupt
 from pytest_clinical_drift.gate.items import (
     STUDY,
-    CaseGroup,
     CaseItem,
     DriftResult,
     Unfinished,
     case_marks,
+    cases_of,
     mark_name,
+    take_selection,
 )
 from pytest_clinical_drift.gate.options import read_settings
 from pytest_clinical_drift.gate.own_scores import own_scores, stop_after_scorer
-from pytest_clinical_drift.gate.publishing import annotate, finish_run, publish_run, report_set, write_summary
-from pytest_clinical_drift.gate.reporting import (
-    GroupsPlugin,
-    shown,
-    status_of,
-    write_figures,
+from pytest_clinical_drift.gate.publishing import (
+    FinishedRun,
+    delayed_interrupt,
+    ending_remarks,
+    enter_in_ledger,
+    judge_run,
+    publish_run,
+    whole_result,
+    write_summary,
 )
-from pytest_clinical_drift.gate.resuming import ending_remarks
+from pytest_clinical_drift.gate.reporting import GroupsPlugin, report_whole, shown, status_of, write_figures
 from pytest_clinical_drift.gate.run import GateRun
-from pytest_clinical_drift.gate.selection import cases_of, take_selection
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.scoring.lapses import cannot_happen
 from pytest_clinical_drift.subjects.base import RunStopped
-from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.metric_table import EVENT_METRICS
-from pytest_clinical_drift.verdict.values import Deciders
 
 
 class ActivePlugin(GroupsPlugin):
@@ -74,7 +69,7 @@ class ActivePlugin(GroupsPlugin):
         self._failed = 0
 
     @classmethod
-    def from_config(cls, config: pytest.Config) -> ActivePlugin:
+    def from_config(cls, config: pytest.Config) -> Self:
         """Read the options, check all that needs no model, and decide what is collected."""
         try:
             run = GateRun(read_settings(config), partial(own_scores, config))
@@ -90,37 +85,24 @@ class ActivePlugin(GroupsPlugin):
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
-        if self.is_worker:
-            return
         name_suite(self.config, f"clinical-drift {self.run.slug}")
-        if self.config.option.collectonly:
+        if self.is_worker or self.config.option.collectonly:
             return
+        plugin = self.config.pluginmanager.get_plugin
+        progress = terminal_progress(
+            plugin("terminalreporter"),
+            plugin("capturemanager"),
+            self.config.get_verbosity(),
+            workers=self._distributed(),
+        )
         try:
-            progress = self._progress()
             self.remarks = self.run.check(progress.say if progress else None)
             self.run.folder.create()
-            self.run.runner = BackgroundRunner(
-                self.run.subject,
-                self.run.plan,
-                store=self.run.store_path,
-                transcripts=self.run.folder.transcripts,
-                progress=progress,
-                on_finished=self._consider,
-            )
+            self.run.begin(progress=progress, transcripts=self.run.folder.transcripts)
         except (InputError, OSError) as error:
             raise pytest.UsageError(sentence(error)) from None
         if self._distributed():
             self._results.expect_workers()
-        if progress is not None:
-            self.run.session.watch(progress.questions)
-            self.run.waiting = progress.waiting
-
-    def _progress(self) -> Progress | None:
-        capture, terminal = (self.config.pluginmanager.get_plugin(n) for n in ("capturemanager", "terminalreporter"))
-        return terminal_progress(terminal, capture, self.config.get_verbosity(), workers=self._distributed())
-
-    def _consider(self, transcript: Transcript) -> None:
-        self.run.session.consider(self.run.cases[transcript.case_id], transcript, self.run.scorer.find)
 
     def _distributed(self) -> bool:
         return bool(getattr(self.config.option, "tx", None)) or bool(getattr(self.config.option, "numprocesses", None))
@@ -142,14 +124,14 @@ class ActivePlugin(GroupsPlugin):
             selection=self.selection,
             study=STUDY,
         )
-        return [f"clinical-drift: {line}" for line in (*lines, *judge_header(self.run.session))]
+        return [f"clinical-drift: {line}" for line in lines]
 
     # -- collection
 
-    def groups(self, session: pytest.Session) -> list[pytest.Collector]:
+    def groups(self, session: pytest.Session) -> list[pytest.Item]:
         chosen = self.run.chosen if self.selection is None else self.selection
         given = {"run": self.run, "results": self.result}
-        return [CaseGroup.from_parent(session, case_id=case_id, **given) for case_id in chosen]
+        return [CaseItem.from_parent(session, case_id=case_id, **given) for case_id in chosen]
 
     def parameters(self) -> list[Any]:
         """The cases for tests of the project's own, with their tags as marks."""
@@ -175,11 +157,9 @@ class ActivePlugin(GroupsPlugin):
         self._results.start_serving()
 
     def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> list[str]:
-        from pytest_clinical_drift.gate.estimate import estimate
-
-        if not self.config.option.collectonly:
-            return [f"clinical-drift: {remark}" for remark in self.remarks]
-        lines = estimate(cases_of(items, self.run.cases), self.run.plan, session=self.run.session)
+        lines = self.remarks
+        if self.config.option.collectonly:
+            lines = estimate(cases_of(items, self.run.cases), self.run.plan, session=self.run.session)
         return [f"clinical-drift: {line}" for line in lines]
 
     # -- running
@@ -201,7 +181,7 @@ class ActivePlugin(GroupsPlugin):
             if call.when == "setup" and (seconds := item.result.generation_seconds) is not None:
                 report.duration = seconds  # the case's own: how long its test waited depends on the others
             if call.when == "call" or (call.when == "setup" and report.failed):
-                report.drift_case = item.case_id
+                report.drift_case = item.name
         elif call.excinfo is not None and isinstance(call.excinfo.value, Unfinished):
             report.drift_outage = True
 
@@ -216,14 +196,13 @@ class ActivePlugin(GroupsPlugin):
             return
         if (case_id := getattr(report, "drift_case", None)) is not None:
             result = self._results[case_id]
-            self.collected.add(result.verdict, result.assessments)
+            self.collected.add(result.verdict)
             write_figures(self.config, report, result.properties(self.run.session.name), result.text)
             write_error_line(self.config, report)
+        elif report.failed and getattr(report, "drift_outage", False):
+            self.collected.outages += 1
         elif report.failed and not getattr(report, "drift_whole", False):
-            if getattr(report, "drift_outage", False):
-                self.collected.outages += 1
-            else:
-                self.collected.foreign_failures += 1
+            self.collected.foreign_failures += 1
         self._failed += report.failed
         if self.run.runner is not None and 0 < (self.config.option.maxfail or 0) <= self._failed:
             self.run.runner.give_up()  # workers finish the test they are at: it must not wait for its conversation
@@ -247,7 +226,8 @@ class ActivePlugin(GroupsPlugin):
                 self.run.session.stop()
             with delayed_interrupt() as pressed:
                 self._finish(session)
-            self._closing_remarks += ending_remarks(self.run, self.collected.cases, broken_off=broken_off)
+            if self.run.runner is not None:
+                self._closing_remarks += ending_remarks(self.run, self.collected, broken_off=broken_off)
             if pressed:
                 session.exitstatus = pytest.ExitCode.INTERRUPTED
                 self._closing_remarks.append("Ctrl-C while the results were written: they were written to the end")
@@ -259,8 +239,8 @@ class ActivePlugin(GroupsPlugin):
         """Judge the set, write what is known of it, and report it to pytest."""
         transcripts = {case.case_id: self._results[case.case_id].transcripts for case in self.collected.cases}
         if self.collected.cases:
-            self.collected.judge(self._deciders())
-            self._finished = finish_run(self.run, self.collected, transcripts)
+            result = judge_run(self.run, self.collected, transcripts)
+            self._finished = enter_in_ledger(result, self.run.gate, self.run.results)
         try:
             if self._finished is not None:
                 self._written = publish_run(self.run, self._finished, transcripts)
@@ -269,7 +249,7 @@ class ActivePlugin(GroupsPlugin):
         except (InputError, OSError) as error:
             self._problem = f"the results could not be written: {sentence(error)}"
         if self._finished is not None:
-            report_set(session, self._finished, self.collected, self._problem)
+            report_whole(session, whole_result(self._finished, self.collected, self._problem))
         elif used := len(self._results):
             of = f"on {used} of {counted(len(self.run.cases), 'case')}"
             self._closing_remarks.append(
@@ -280,18 +260,9 @@ class ActivePlugin(GroupsPlugin):
             code = self.collected.exit_code()
             session.exitstatus = 4 if self._results.scorer_failed or (self._problem and code != 1) else code
 
-    def _deciders(self) -> Deciders:
-        """Who decided in this run."""
-        session, reviews = self.run.session, self.run.session.reviews
-        asked = {r.question_id for judged in self.run.judged.values() for r in judged.judgement.rulings.values()}
-        people = reviews.people_on(asked) if reviews is not None else ()
-        unanswered = sum(run.unanswered for run in self.collected.runs)
-        return deciders_of(session, self.run.gate.thresholds.judge, people, unanswered)
-
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         if self._finished is not None:
             write_summary(terminalreporter, self._finished, self._written)
-            annotate(terminalreporter, self._finished)
         for remark in self._closing_remarks:
             terminalreporter.write_line(remark)
         if self._problem:

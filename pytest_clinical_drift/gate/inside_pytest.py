@@ -6,8 +6,6 @@
 - A junit file's `system-out`, its suite's name and the line of an error cannot be written through hooks or fixtures.
 """
 
-from __future__ import annotations
-
 import copy
 import inspect
 import sys
@@ -72,28 +70,29 @@ def write_system_out(config: pytest.Config, report: pytest.TestReport, text: str
         _append_system_out(xml, report, text)
 
 
-def _append_system_out(xml: Any, report: pytest.TestReport, text: str) -> None:
-    element = ElementTree.Element("system-out")
-    element.text = text
-    xml.node_reporter(report).append(element)
-
-
-def write_junit(file: Path, suite: str, reports: Sequence[tuple[pytest.TestReport, str]]) -> None:
-    """The junit file that pytest would write of these reports, each with its `system-out`; for runs without pytest."""
-    xml = LogXML(str(file), None, suite, family="xunit2")
-    xml.pytest_sessionstart()
-    for report, text in reports:
-        xml.pytest_runtest_logreport(report)
-        _own_error_line(xml, report)
-        if text:
-            _append_system_out(xml, report, text)
-    xml.pytest_sessionfinish()
-
-
 def write_error_line(config: pytest.Config, report: pytest.TestReport) -> None:
     """Give an error in the junit file its own line, without pytest's words around it; after pytest has written it."""
     if (xml := config.stash.get(xml_key, None)) is not None:
         _own_error_line(xml, report)
+
+
+def write_junit(file: Path, suite: str, tests: Sequence[tuple[Sequence[pytest.TestReport], str]]) -> None:
+    """The junit file that pytest would write of these tests, each with its `system-out`; for runs without pytest."""
+    xml = LogXML(str(file), None, suite, family="xunit2")
+    xml.pytest_sessionstart()
+    for (decisive, *rest), text in tests:
+        xml.pytest_runtest_logreport(decisive)
+        _own_error_line(xml, decisive)
+        _append_system_out(xml, decisive, text)
+        for report in rest:
+            xml.pytest_runtest_logreport(report)
+    xml.pytest_sessionfinish()
+
+
+def _append_system_out(xml: LogXML, report: pytest.TestReport, text: str) -> None:
+    element = ElementTree.Element("system-out")
+    element.text = text
+    xml.node_reporter(report).append(element)
 
 
 def _own_error_line(xml: LogXML, report: pytest.TestReport) -> None:

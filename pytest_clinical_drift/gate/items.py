@@ -1,16 +1,15 @@
-"""Cases as pytest items: one test each, with a text that says what was lost."""
-
-from __future__ import annotations
+"""Cases as pytest items: one test each, with a text that says what was lost; and which cases a session needs."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
 from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.collected import case_properties
 from pytest_clinical_drift.gate.reporting import GateFailure
 from pytest_clinical_drift.gate.run import GateRun
@@ -89,14 +88,14 @@ class DriftResult:
 
     def _tracebacks(self) -> list[str]:
         """Where the project's own function failed."""
-        replies = [r for run in self.transcripts for turn in run.exchanges for r in (turn.reply, turn.summary) if r]
-        return [reply.error.trace.lstrip("\n") for reply in replies if reply.error and reply.error.trace][:1]
+        failures = [reply.error for run in self.transcripts for reply in run.replies if reply.error]
+        return [failure.trace.lstrip("\n") for failure in failures if failure.trace][:1]
 
     def properties(self, judge: str) -> list[tuple[str, object]]:
         """Its figures for junit; plain values only, undefined ones left out."""
         return case_properties(self.verdict, judge)
 
-    def finished(self) -> DriftResult:
+    def finished(self) -> Self:
         """This result; raises Unfinished where the conversation was not held to its end."""
         if self.verdict.verdict == Verdict.INCOMPLETE:
             line = f"{self.case.id}: {self.headline}"
@@ -104,37 +103,24 @@ class DriftResult:
         return self
 
 
-Results = Callable[[str], DriftResult]
-"""Gives the result of a case by its id; waits for it."""
-
-
-class CaseGroup(pytest.Collector):
-    """One case; its test id does not depend on where the case file lies."""
-
-    def __init__(self, *, run: GateRun, results: Results, case_id: str, **kwargs: Any) -> None:
-        super().__init__(name=case_id, nodeid=f"{STUDY}/{case_id}", **kwargs)
-        self._given = {"run": run, "results": results, "case_id": case_id}
-
-    def collect(self) -> Iterable[pytest.Item]:
-        yield CaseItem.from_parent(self, **self._given)
-
-
 class CaseItem(pytest.Item):
-    """The test of one case on one model."""
+    """The test of one case on one model; its id does not depend on where the case file lies."""
 
-    def __init__(self, *, run: GateRun, results: Results, case_id: str, **kwargs: Any) -> None:
-        super().__init__(name=run.slug, nodeid=f"{STUDY}/{case_id}::{run.slug}", **kwargs)
-        self.run, self.case_id, self._results = run, case_id, results
+    def __init__(self, *, run: GateRun, results: Callable[[str], DriftResult], case_id: str, **kwargs: Any) -> None:
+        """`results` gives the result of a case by its id, and waits for it."""
+        super().__init__(name=case_id, nodeid=f"{STUDY}/{case_id}::{run.slug}", **kwargs)
+        self.run, self._results = run, results
         self.result: DriftResult | None = None
+        self.extra_keyword_matches.add(run.slug)
         for mark in case_marks(run.cases[case_id]):
             self.add_marker(mark)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        return self.path, None, f"{self.case_id} on {self.name}"
+        return self.path, None, f"{self.name} on {self.run.slug}"
 
     def setup(self) -> None:
         """Wait for the conversation and score it; what could not be run or is not settled is an error, no failure."""
-        self.result = self._results(self.case_id)
+        self.result = self._results(self.name)
         if self.config.getini("drift_junit_properties"):
             self.user_properties.extend(self.result.properties(self.run.session.name))
         if self.result.undecided:
@@ -153,3 +139,43 @@ def case_marks(case: Case) -> list[pytest.MarkDecorator]:
 def mark_name(tag: str) -> str:
     """A case's tag as a pytest mark: `pressure:cost` is chosen by `-m pressure_cost`."""
     return re.sub(r"\W+", "_", tag)
+
+
+def cases_of(items: Iterable[pytest.Item], cases: Mapping[str, Case]) -> list[Case]:
+    """The cases that these tests need: ours, and those of the project that ask for one."""
+    wanted = set()
+    for item in items:
+        if isinstance(item, CaseItem):
+            wanted.add(item.name)
+        elif isinstance(case := getattr(getattr(item, "callspec", None), "params", {}).get("drift_case"), Case):
+            wanted.add(case.id)
+    return [case for case in cases.values() if case.id in wanted]
+
+
+def take_selection(config: pytest.Config, run: GateRun) -> list[str] | None:
+    """Ids of the cases to collect, None for all.
+
+    Our test ids among the arguments are taken out of pytest's paths: no file stands behind them.
+    """
+    named = list(getattr(config.option, "drift_selection", None) or [])
+    paths = []
+    explicit = config.args_source is config.ArgsSource.ARGS
+    for argument in config.args if explicit else ():
+        head, _, rest = argument.partition("/")
+        if head == STUDY and not Path(argument).exists():
+            named += _named_cases(argument, rest.partition("::")[0], run)
+        else:
+            paths.append(argument)
+    config.args = paths
+    config.option.drift_selection = named
+    if named:
+        return [case_id for case_id in dict.fromkeys(named) if case_id in run.chosen]
+    return [] if paths else None
+
+
+def _named_cases(argument: str, case_id: str, run: GateRun) -> list[str]:
+    if not case_id:
+        return list(run.cases)
+    if case_id not in run.cases:
+        raise InputError(f"{argument}: no case {case_id!r} in {run.cases_path}")
+    return [case_id]

@@ -1,26 +1,28 @@
 """`clinical-drift launch`: all shards of a run on the GPUs of this machine or on a Ray cluster, then their merge."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
 import shutil
 import signal
 import sys
-import time
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 from pytest_clinical_drift.cases.sharding import Shard, cases_of_shard
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.merging import merge
-from pytest_clinical_drift.gate.reporting import shown
-from pytest_clinical_drift.gate.shard_jobs import DIED, LocalWorkers, ShardJob, Workers
+from pytest_clinical_drift.gate.reporting import Say, shown
+from pytest_clinical_drift.gate.shard_workers import DIED, Run, ShardJob, local_workers, ray_workers
+from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
+from pytest_clinical_drift.results.folders import DRAFTS, RUNS, TRANSCRIPTS
 from pytest_clinical_drift.results.inputs import read_inputs
 
 PLACE = Path(".clinical-drift")
@@ -28,10 +30,10 @@ _OURS = ("--drift-shard", "--drift-results", "--drift-store", "--junitxml", "--j
 _JUDGED = (0, 1, 6, 7)
 """Exit codes of a shard that came to its end."""
 _BAD_INPUT, _INTERRUPTED = 4, 2
-_POLL_SECONDS, _LINE_EVERY = 0.2, 10.0
 _DONE = "merged"
-_HEADER = re.compile(r"shard \d+ of \d+: (\d+) of (\d+) cases")
-Say = Callable[[str], object]
+_LINE_EVERY = 10.0
+"""Seconds between two lines of progress."""
+_HEADER = re.compile(r"shard \d+ of \d+: \d+ of (\d+) cases")
 
 
 def launch(
@@ -46,46 +48,35 @@ def launch(
     say: Say,
 ) -> int:
     """Run the shards, merge them, and end as one run would; 2 after Ctrl-C."""
-    jobs = _jobs(options, _count(workers, shards, on))
-    staff = _workers(on, workers)
-    launched = _Launch(jobs, staff, workers, retries, say)
+    if workers < 1 or (shards is not None and shards < 1):
+        raise InputError("launch: --workers and --shards must be at least 1")
+    if retries < 0:
+        raise InputError(f"launch: --retries must be at least 0, found {retries}")
+    # on a cluster, smaller parts: what dies with a node is less, and no worker waits long for the last one
+    jobs = _jobs(options, shards or (2 * workers if on.startswith("ray") else workers))
+    launched = _Launch(jobs, _workers(on, workers), retries, say)
     try:
         with _terminated_like_ctrl_c():
-            launched.run()
+            launched.run(workers)
     except KeyboardInterrupt:
-        say("stopping all shards …")
-        staff.stop()
-        say(f"interrupted: {launched.state()}; run the same command to resume")
+        say(f"interrupted: {launched.progress()}; run the same command to resume")
         return _INTERRUPTED
-    except BaseException:
-        staff.stop()
-        raise
-    folders = [folder for job in jobs if (folder := published(job)) is not None]
+    folders = [folder for job in jobs if (folder := _published(job)) is not None]
     if not folders:
         raise InputError(f"launch: no shard came to its end; see {shown(jobs[0].log)}")
-    slug = folders[-1].parent.parent.name
-    code = merge(folders, out or Path("results") / slug, junit, say)
-    if all(is_whole(job) for job in jobs):
+    code = merge(folders, out or Path("results") / folders[-1].parent.parent.name, junit, say)
+    if all(_is_whole(job) for job in jobs):
         (jobs[0].work / _DONE).touch()
     else:
         say("run the same command to resume what is not finished")
     return code
 
 
-def _count(workers: int, shards: int | None, on: str) -> int:
-    if workers < 1 or (shards is not None and shards < 1):
-        raise InputError("launch: --workers and --shards must be at least 1")
-    # on a cluster, smaller parts: what dies with a node is less, and no worker waits long for the last one
-    return shards or (2 * workers if on.startswith("ray") else workers)
-
-
-def _workers(on: str, workers: int) -> Workers:
+def _workers(on: str, workers: int) -> Run:
     if on == "local":
-        return LocalWorkers(workers)
+        return local_workers(workers)
     if on == "ray" or on.startswith("ray:"):
-        from pytest_clinical_drift.gate.ray_workers import RayWorkers, cluster_from
-
-        return RayWorkers(workers, cluster_from(on))
+        return ray_workers(workers, on.partition(":")[2])
     raise InputError(f"launch --on {on}: expected local, ray or ray:ADDRESS")
 
 
@@ -117,15 +108,15 @@ def _clear(job: ShardJob) -> None:
     job.log.unlink(missing_ok=True)
 
 
-def published(job: ShardJob) -> Path | None:
+def _published(job: ShardJob) -> Path | None:
     """The folder of the shard's newest run."""
-    folders = [file.parent for file in job.results.glob(f"*/runs/*/{RESULTS_FILE}") if file.parent.name[0] != "."]
+    folders = [file.parent for file in job.results.glob(f"*/runs/*/{RESULTS_FILE}")]
     return max(folders, key=lambda folder: folder.name, default=None)
 
 
-def is_whole(job: ShardJob) -> bool:
+def _is_whole(job: ShardJob) -> bool:
     """Whether the shard has run all of its cases to their end."""
-    if (folder := published(job)) is None:
+    if (folder := _published(job)) is None:
         return False
     try:
         result, inputs = read_results(folder), read_inputs(folder)
@@ -135,94 +126,92 @@ def is_whole(job: ShardJob) -> bool:
 
 
 class _Launch:
-    """Jobs, the slots they run in, and how often each was begun."""
+    """The shards of a launch, each in a thread that waits for it, and how far they are."""
 
-    def __init__(self, jobs: Sequence[ShardJob], staff: Workers, workers: int, retries: int, say: Say) -> None:
-        self._jobs, self._staff, self._retries, self._say = jobs, staff, retries, say
-        self._done = {job.shard for job in jobs if is_whole(job)}
-        self._waiting = deque(job for job in jobs if job.shard not in self._done)
-        self._slots: dict[int, ShardJob] = {}
-        self._free = deque(range(workers))
-        self._begun: dict[Shard, int] = {}
-        self._told = ("", 0.0)
+    def __init__(self, jobs: Sequence[ShardJob], run: Run, retries: int, say: Say) -> None:
+        self._jobs, self._run, self._retries, self._say = jobs, run, retries, say
+        self._states = dict.fromkeys(jobs, "waiting")
+        self._slots: SimpleQueue[int] = SimpleQueue()
+        self._stop = threading.Event()
 
-    def run(self) -> None:
-        """Until every shard has come to its end, or has died too often."""
-        for shard in sorted(self._done, key=lambda shard: shard.index):
-            self._say(f"{shard}: finished earlier")
-        while self._waiting or self._slots:
-            while self._waiting and self._free:
-                self._begin(self._waiting.popleft(), self._free.popleft())
-            for slot, code in self._staff.ended():
-                self._end(slot, code)
-            self._tell()
-            time.sleep(_POLL_SECONDS)
-        self._tell(at_once=True)
+    def run(self, workers: int) -> None:
+        """Until every shard has come to its end, or has died too often; a line from time to time says how far."""
+        for slot in range(workers):
+            self._slots.put(slot)
+        told = ""
+        with ThreadPoolExecutor(workers) as pool:
+            try:
+                pending = {pool.submit(self._run_shard, job) for job in self._jobs}
+                while pending:
+                    ended, pending = wait(pending, _LINE_EVERY, FIRST_EXCEPTION)
+                    for shard in ended:
+                        shard.result()
+                    if (now := self.progress()) != told:
+                        self._say(now)
+                    told = now
+            except BaseException:
+                self._say("stopping all shards …")
+                self._stop.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
 
-    def _begin(self, job: ShardJob, slot: int) -> None:
-        if job.shard not in self._begun:
-            _clear(job)  # a run that was broken off; its replies are in the store
-        self._begun[job.shard] = self._begun.get(job.shard, 0) + 1
-        self._slots[slot] = job
-        self._staff.start(job, slot)
-
-    def _end(self, slot: int, code: int) -> None:
-        job = self._slots.pop(slot)
-        self._free.append(slot)
-        if code == _BAD_INPUT:
-            raise InputError(f"{job.shard}: {_last_error(job.log)}")
-        if code in _JUDGED and published(job) is not None:
-            self._done.add(job.shard)
-            self._say(f"{job.shard}: finished (exit code {code})")
-        elif self._begun[job.shard] <= self._retries:
-            self._say(f"{job.shard}: {_ending(code)}, run again")
-            self._waiting.append(job)
-        else:
-            self._say(f"{job.shard}: {_ending(code)}, {self._begun[job.shard]} times; see {shown(job.log)}")
-
-    def state(self) -> str:
-        """Such as "23 conversations finished (60 cases); shards: 1 finished, 2 running, 1 waiting"."""
-        had = sum(1 for job in self._jobs for _ in _conversations(job))
-        total = next((cases for job in self._jobs if (cases := _total(job.log)) is not None), None)
-        shards = {"finished": len(self._done), "running": len(self._slots), "waiting": len(self._waiting)}
-        counts = ", ".join(f"{count} {what}" for what, count in shards.items() if count)
-        return f"{had} conversations finished{f' ({total} cases)' if total else ''}; shards: {counts or 'none'}"
-
-    def _tell(self, *, at_once: bool = False) -> None:
-        """A line from time to time, where something has changed."""
-        text, when = self._told
-        if not at_once and time.monotonic() - when < _LINE_EVERY:
+    def _run_shard(self, job: ShardJob) -> None:
+        if _is_whole(job):
+            self._states[job] = "finished"
+            self._say(f"{job.shard}: finished earlier")
             return
-        if (now := self.state()) != text:
-            self._say(now)
-        self._told = (now, time.monotonic())
+        _clear(job)  # a run that was broken off; its replies are in the store
+        slot = self._slots.get()
+        try:
+            self._states[job] = "running"
+            self._states[job] = self._attempt(job, slot)
+        finally:
+            self._slots.put(slot)
+
+    def _attempt(self, job: ShardJob, slot: int) -> str:
+        """Run it, again where its worker dies; returns how it ended."""
+        for attempt in range(1, self._retries + 2):
+            code = self._run(job, slot, self._stop)
+            if self._stop.is_set():
+                return "stopped"
+            if code == _BAD_INPUT:
+                raise InputError(f"{job.shard}: {_last_error(job.log)}")
+            if code in _JUDGED and _published(job) is not None:
+                self._say(f"{job.shard}: finished (exit code {code})")
+                return "finished"
+            why = "its worker died" if code == DIED else f"broke off (exit code {code})"
+            again = "run again" if attempt <= self._retries else f"{counted(attempt, 'time')}; see {shown(job.log)}"
+            self._say(f"{job.shard}: {why}, {again}")
+        return "broken off"
+
+    def progress(self) -> str:
+        """Such as "23 conversations finished (60 cases); shards: 1 finished, 2 running, 1 waiting"."""
+        finished = sum(_conversations(job) for job in self._jobs)
+        total = next((f" ({cases} cases)" for job in self._jobs if (cases := _total(job.log))), "")
+        states = Counter(self._states.values())
+        shards = ", ".join(f"{states[state]} {state}" for state in sorted(states))
+        return f"{counted(finished, 'conversation')} finished{total}; shards: {shards}"
 
 
-def _conversations(job: ShardJob) -> Iterator[Path]:
-    """The finished conversations of a shard's newest run, published or under way."""
-    runs = sorted(job.results.glob("*/runs/*"), key=lambda folder: folder.name.lstrip("."))
-    yield from runs[-1].glob("transcripts/*.jsonl") if runs else ()
+def _conversations(job: ShardJob) -> int:
+    """How many a shard's newest run has finished, be it published or under way."""
+    runs = [folder for place in (RUNS, DRAFTS) for folder in job.results.glob(f"*/{place}/*")]
+    newest = max(runs, key=lambda folder: folder.name, default=None)
+    return sum(1 for _ in (newest / TRANSCRIPTS).glob("*.jsonl")) if newest else 0
 
 
-def _total(log: Path) -> int | None:
+def _total(log: Path) -> str | None:
     """Cases of the whole set, as a shard's header names them."""
-    try:
-        match = _HEADER.search(log.read_text(encoding="utf-8", errors="replace")[:20_000])
-    except OSError:
+    if not log.exists():
         return None
-    return int(match[2]) if match else None
-
-
-def _ending(code: int) -> str:
-    return "its worker died" if code == DIED else f"broke off (exit code {code})"
+    with log.open(encoding="utf-8", errors="replace") as file:
+        header = _HEADER.search(file.read(20_000))
+    return header[1] if header else None
 
 
 def _last_error(log: Path) -> str:
     """The sentence in which pytest refused the shard."""
-    try:
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        lines = []
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
     errors = [line for line in lines if line.startswith("ERROR: ")] or [line for line in lines if line.strip()]
     return errors[-1].removeprefix("ERROR: ") if errors else f"bad input; see {shown(log)}"
 

@@ -3,8 +3,6 @@
 Each line carries the hash of the one before; a line taken out or changed breaks the chain, and the report says so.
 """
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import json
@@ -59,9 +57,7 @@ def record_run(folder: Path, manifest: Manifest, *, verdict: Verdict, selected: 
 
 def _sentence(entry: Entry, lines: Sequence[str]) -> str:
     """Such as "attempt 4 of this candidate (before: FAIL, FAIL, CAUTION)"; runs of a subset do not count."""
-    entries = [_parse(line) for line in lines]
-    mine = [line for line in entries if line and all(line.get(key) == entry[key] for key in _CANDIDATE)]
-    earlier = [line for line in mine if line.get("verdict") != Verdict.PARTIAL]
+    mine, earlier = _runs_of(entry, lines)
     (sentence,) = text_lines(
         "gate.txt.j2",
         "attempt",
@@ -74,6 +70,13 @@ def _sentence(entry: Entry, lines: Sequence[str]) -> str:
     return sentence
 
 
+def _runs_of(candidate: Entry, lines: Sequence[str]) -> tuple[list[Entry], list[Entry]]:
+    """All runs of a candidate, and those over the full set."""
+    entries = filter(None, map(_parse, lines))
+    mine: list[Entry] = [entry for entry in entries if all(entry.get(key) == candidate[key] for key in _CANDIDATE)]
+    return mine, [entry for entry in mine if entry.get("verdict") != Verdict.PARTIAL]
+
+
 def ledger_above(place: Path) -> Path | None:
     """The folder of results whose ledger tells of the run at a place below it."""
     return next((folder for folder in place.resolve().parents if (folder / FILE_NAME).is_file()), None)
@@ -81,30 +84,27 @@ def ledger_above(place: Path) -> Path | None:
 
 def attempts_of(folder: Path, manifest: Manifest) -> Attempts:
     """All runs of this candidate."""
-    lines = (folder / FILE_NAME).read_text(encoding="utf-8", errors="replace").splitlines()
-    entries = [entry for line in lines if (entry := _parse(line))]
+    lines = _lines(folder)
     candidate = dict(zip(_CANDIDATE, (manifest.model, manifest.revision, manifest.hashes.system_prompt), strict=True))
-    same_model = [entry for entry in entries if entry.get("subject") == manifest.model]
-    mine = [entry for entry in same_model if all(entry.get(key) == value for key, value in candidate.items())]
-    whole = [entry for entry in mine if entry.get("verdict") != Verdict.PARTIAL]
+    mine, whole = _runs_of(candidate, lines)
+    same_model = sum(entry.get("subject") == manifest.model for entry in filter(None, map(_parse, lines)))
     return Attempts(
         verdicts=tuple((str(entry.get("time"))[:10], str(entry.get("verdict"))) for entry in whole),
         subsets=len(mine) - len(whole),
-        others=len(same_model) - len(mine),
+        others=same_model - len(mine),
         altered=_altered(lines),
     )
 
 
 def controls_of(folder: Path, manifest: Manifest) -> InstrumentCheck | None:
     """The newest run of each control with this version, these cases and these limits; None where none was run."""
-    lines = (folder / FILE_NAME).read_text(encoding="utf-8", errors="replace").splitlines()
     wanted = {
         "version": manifest.versions.get("pytest-clinical-drift"),
         "cases": manifest.hashes.cases,
         "thresholds": manifest.hashes.thresholds,
     }
     got: dict[str, str] = {}
-    for entry in filter(None, map(_parse, lines)):
+    for entry in filter(None, map(_parse, _lines(folder))):
         kind, _, name = str(entry.get("subject")).partition(":")
         same = all(entry.get(key) == value for key, value in wanted.items())
         if kind == "control" and same and entry.get("verdict") != Verdict.PARTIAL:
@@ -112,6 +112,10 @@ def controls_of(folder: Path, manifest: Manifest) -> InstrumentCheck | None:
     right = [name for name, verdict in got.items() if verdict == (Verdict.PASS if name == "steady" else Verdict.FAIL)]
     wrong = tuple(sorted(got.keys() - set(right)))
     return InstrumentCheck(len(right), wrong, len(CONTROLS)) if got else None
+
+
+def _lines(folder: Path) -> list[str]:
+    return (folder / FILE_NAME).read_text(encoding="utf-8", errors="replace").splitlines()
 
 
 def _altered(lines: Sequence[str]) -> bool:

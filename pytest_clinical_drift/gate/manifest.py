@@ -1,6 +1,4 @@
-"""The manifest of a run: what produced its figures."""
-
-from __future__ import annotations
+"""What and who produced a run's figures: the manifest, and the deciders that the verdict has to know."""
 
 import datetime
 import hashlib
@@ -11,18 +9,18 @@ from pytest_clinical_drift.judging import pdsqi
 from pytest_clinical_drift.metrics import SEED
 from pytest_clinical_drift.results.models import JudgeRecord, Manifest, ShardRecord, TokenCounts
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
-from pytest_clinical_drift.subjects.base import Identity
 from pytest_clinical_drift.transcript import Transcript
+from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
+from pytest_clinical_drift.verdict.values import Deciders
 
 
 def make_manifest(
-    run: GateRun,
-    identity: Identity,
-    assessed: Sequence[CaseAssessment],
-    transcripts: Mapping[str, Sequence[Transcript]],
+    run: GateRun, assessed: Sequence[CaseAssessment], transcripts: Mapping[str, Sequence[Transcript]]
 ) -> Manifest:
     """Everything that two runs must share to be the same."""
-    scoring, system = run.scoring, run.system_prompt
+    identity, scoring, system = run.subject.identity(), run.scoring, run.system_prompt
+    replies = [reply for repeats in transcripts.values() for talk in repeats for reply in talk.replies]
+    reused = [reply.reused_from for reply in replies if reply.reused_from is not None]
     plain = {
         **scoring,
         "model": identity.spec,
@@ -47,7 +45,7 @@ def make_manifest(
         },
         "replies": sum(assessment.replies_total for assessment in assessed),
         "replies_reused": sum(assessment.replies_reused for assessment in assessed),
-        "replies_reused_since": _oldest_reused(transcripts),
+        "replies_reused_since": min(reused, default=None),
         "tokens": count_tokens(assessed, run.settings.prices),
         "shard": _shard(run),
     }
@@ -89,13 +87,6 @@ def _shard(run: GateRun) -> ShardRecord | None:
     return ShardRecord(index=shard.index, count=shard.count, run=run.folder.id, ended=ended, settings=settings)
 
 
-def _oldest_reused(transcripts: Mapping[str, Sequence[Transcript]]) -> str | None:
-    """When the oldest of the reused replies was generated; None when all are new."""
-    exchanges = (exchange for repeats in transcripts.values() for run in repeats for exchange in run.exchanges)
-    replies = (reply for exchange in exchanges for reply in (exchange.reply, exchange.summary) if reply is not None)
-    return min((reply.reused_from for reply in replies if reply.reused_from is not None), default=None)
-
-
 def count_tokens(runs: Sequence[CaseAssessment], prices: tuple[float, float] | None) -> TokenCounts | None:
     """The model's tokens in a run, reused replies included, and their cost by prices per million tokens.
 
@@ -105,3 +96,43 @@ def count_tokens(runs: Sequence[CaseAssessment], prices: tuple[float, float] | N
     if None in prompt or None in completion:
         return None
     return _costing((sum(filter(None, prompt)), sum(filter(None, completion))), prices)
+
+
+def deciders_of(run: GateRun, assessed: Sequence[CaseAssessment]) -> Deciders:
+    """Who decided in a run."""
+    session, reviews = run.session, run.session.reviews
+    asked = {ruling.question_id for judged in run.judged.values() for ruling in judged.judgement.rulings.values()}
+    return Deciders(
+        judge=session.name if session.judges else None,
+        deciding=tuple(sorted(session.deciding)),
+        below_floor=session.below_floor,
+        reviewers=reviews.people_on(asked) if reviews is not None else (),
+        missing=_missing_judge(run, sum(assessment.unanswered for assessment in assessed)),
+        errors=_judge_errors(run),
+        control=session.is_control,
+        judges=len(session.judges),
+    )
+
+
+def _missing_judge(run: GateRun, unanswered: int) -> Reason | None:
+    """Why a judge that the thresholds require has not judged."""
+    if not run.gate.thresholds.judge.required:
+        return None
+    if not run.session.judges:
+        return reason(ReasonCode.JUDGE_REQUIRED)
+    if run.session.below_floor:
+        return reason(ReasonCode.JUDGE_BELOW_FLOOR, kinds=list(run.session.below_floor))
+    return reason(ReasonCode.QUESTIONS_UNANSWERED, questions=unanswered) if unanswered else None
+
+
+def _judge_errors(run: GateRun) -> dict[str, tuple[tuple[int, int], tuple[int, int]]]:
+    """Of each group that the judge decides: faults confirmed, of all; clean items not confirmed, of all."""
+    known = run.session.calibration.kinds if run.session.calibration else {}
+    return {
+        group: (
+            (limits.sensitivity.hits, limits.sensitivity.of),
+            (limits.false_confirmed.of - limits.false_confirmed.hits, limits.false_confirmed.of),
+        )
+        for group, limits in known.items()
+        if group in run.session.deciding
+    }

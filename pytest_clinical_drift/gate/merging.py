@@ -1,30 +1,26 @@
 """`clinical-drift merge`: one run out of its shards, computed again from what was recorded of each conversation."""
 
-from __future__ import annotations
-
 import shutil
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_clinical_drift.errors import FailureCode, InputError, failure
+from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
 from pytest_clinical_drift.gate.collected import CollectedCases
-from pytest_clinical_drift.gate.finished import FinishedRun
-from pytest_clinical_drift.gate.junit import write_run_junit
-from pytest_clinical_drift.gate.ledger import record_run
 from pytest_clinical_drift.gate.manifest import count_tokens
+from pytest_clinical_drift.gate.publishing import enter_in_ledger, write_run_junit
 from pytest_clinical_drift.gate.reopened import read_transcripts
-from pytest_clinical_drift.gate.reporting import shown
+from pytest_clinical_drift.gate.reporting import Say, shown
 from pytest_clinical_drift.report.markdown import publish_markdown
 from pytest_clinical_drift.report.terminal import render_summary
 from pytest_clinical_drift.results.folders import TRANSCRIPTS, RunFolder, check_results_place
-from pytest_clinical_drift.results.inputs import GateInputs, write_inputs
-from pytest_clinical_drift.results.models import JudgeRecord, Manifest, ReviewRecord, TokenCounts
+from pytest_clinical_drift.results.inputs import GateInputs
+from pytest_clinical_drift.results.models import JudgeRecord, Manifest, TokenCounts
 from pytest_clinical_drift.results.shards import ShardRun, Shards, find_shards
-from pytest_clinical_drift.results.sheet import Sheet, read_sheet
-from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
+from pytest_clinical_drift.results.sheet import read_sheet
+from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
@@ -32,29 +28,33 @@ from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import JudgeRules
 from pytest_clinical_drift.verdict.values import Deciders
 
-Say = Callable[[str], object]
-
 
 def merge(folders: Sequence[Path], out: Path, junit: Path | None, say: Say) -> int:
     """Merge the shards in these folders into a run in `out`, and end as that run would."""
     check_results_place(out)
+    sheet = read_sheet(Path.cwd())
     shards = find_shards(folders)
     for run in shards.replaced:
         say(f"{run.shard}: a newer run replaces {shown(run.folder)}")
     collected, manifest = judge_shards(shards)
-    result = collected.result(manifest, _reviewed(shards, collected))
-    counts = {"selected": result.cases_selected, "total": result.cases_total}
-    attempt = record_run(out, manifest, verdict=result.verdict, **counts)
-    finished = FinishedRun(result, collected.gate, attempt)
+    given = [run.result.reviewed.records for run in shards.used if run.result.reviewed is not None]
+    result = collected.result(manifest, collected.reviewed(max(given)) if given else None)
+    finished = enter_in_ledger(result, collected.gate, out)
     transcripts = _transcripts(shards)
-    written = _publish(RunFolder(out), finished, shards, transcripts)
+    folder = RunFolder(out)
+    folder.create()
+    for run in shards.used:
+        if (run.folder / TRANSCRIPTS).is_dir():
+            shutil.copytree(run.folder / TRANSCRIPTS, folder.transcripts, dirs_exist_ok=True)
+    judged = [stored for run in shards.used for stored in run.inputs.judged]
+    judged.sort(key=lambda stored: (stored.case_id, stored.repeat))
+    written = finished.publish(folder, transcripts, sheet, judged, shards.used[0].inputs.window)
     if junit is not None:
         write_run_junit(junit, finished, collected, transcripts)
         written.append(junit)
-    slug = collected.gate.slug
-    width = shutil.get_terminal_size().columns
+    slug, width = collected.gate.slug, shutil.get_terminal_size().columns
     for line in (
-        *render_summary(result, slug, attempt=attempt, width=width),
+        *render_summary(result, slug, attempt=finished.attempt, width=width),
         *(f"written: {shown(file)}" for file in written),
         *publish_markdown(result, slug),
     ):
@@ -70,10 +70,9 @@ def judge_shards(shards: Shards) -> tuple[CollectedCases, Manifest]:
     deciding = known.deciders.deciding
     for run in shards.used:
         for case in run.result.cases:
-            collected.add(gate.judge(case.repeats, deciding), case.repeats)
+            collected.judge_case(case.repeats, deciding)
     for case_id, why in shards.lacking.items():
-        unfinished = (_not_run(gate, case_id, why),)
-        collected.add(gate.judge(unfinished, deciding), unfinished)
+        collected.judge_case((_not_run(gate, case_id, why),), deciding)
     verdict = collected.judge(_deciders(shards.used, collected.runs, gate.thresholds.judge))
     if shards.missing:
         missing = reason(ReasonCode.SHARDS_MISSING, shards=list(shards.missing))
@@ -98,20 +97,6 @@ def _deciders(used: Sequence[ShardRun], runs: Sequence[CaseAssessment], rules: J
         counts = rules.required and unanswered
         missing = reason(ReasonCode.QUESTIONS_UNANSWERED, questions=unanswered) if counts else None
     return replace(first, reviewers=tuple(reviewers), missing=missing)
-
-
-def _reviewed(shards: Shards, collected: CollectedCases) -> ReviewRecord | None:
-    """What people have settled, where the shards were given reviews."""
-    given = [run.result.reviewed for run in shards.used if run.result.reviewed is not None]
-    if not given or collected.verdict is None:
-        return None
-    states = [a.state for run in collected.runs for a in run.alarms if a.settled_by == "person"]
-    return ReviewRecord(
-        reviewers=collected.verdict.deciders.reviewers,
-        records=max(review.records for review in given),
-        dismissed=states.count(AlarmState.DISMISSED),
-        confirmed=states.count(AlarmState.CONFIRMED),
-    )
 
 
 # -- what the merged run is made of
@@ -173,28 +158,3 @@ def _transcripts(shards: Shards) -> dict[str, list[Transcript]]:
             for transcript in read_transcripts(run.folder, run.inputs, cases):
                 transcripts.setdefault(transcript.case_id, []).append(transcript)
     return transcripts
-
-
-def _publish(
-    folder: RunFolder, finished: FinishedRun, shards: Shards, transcripts: Mapping[str, Sequence[Transcript]]
-) -> list[Path]:
-    """Everything that a run's folder holds, published in one step."""
-    folder.create()
-    written = finished.write(folder.draft, transcripts, _sheet())
-    judged = sorted(
-        (stored for run in shards.used for stored in run.inputs.judged),
-        key=lambda stored: (stored.case_id, stored.repeat),
-    )
-    result, window = finished.result, shards.used[0].inputs.window
-    write_inputs(folder.draft, finished.gate, result.deciders, result.manifest, judged, window=window)
-    for run in shards.used:
-        if (run.folder / TRANSCRIPTS).is_dir():
-            shutil.copytree(run.folder / TRANSCRIPTS, folder.transcripts, dirs_exist_ok=True)
-    return folder.publish(written, on_top=True)
-
-
-def _sheet() -> Sheet:
-    try:
-        return read_sheet(Path.cwd())
-    except OSError as error:
-        raise InputError(f"the sign-off sheet cannot be read ({error.strerror})") from None

@@ -3,19 +3,59 @@
 Loaded in every run, so nothing but the standard library and pytest is imported here.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 
-from pytest_clinical_drift.cases.sharding import parse_shard
+from pytest_clinical_drift.cases.sharding import Shard, parse_shard
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.gate.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a run is asked for, by pytest's options or by a Python call."""
+
+    model: str
+    root: Path
+    """Results, store and the project's thresholds are looked up from here."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    system: Path | None = None
+    probe: Path | None = None
+    """The project's own request for a summary; None: the bundled one."""
+    cases: Path | None = None
+    """`long` as it is: the bundled long cases."""
+    thresholds: Path | None = None
+    judges: tuple[str, ...] = ()
+    """Who decides what the rules leave unclear: a judge, reviews, or both."""
+    judge_settings: Mapping[str, str] = field(default_factory=dict)
+    ner: str = "lexicon"
+    embedder: str | None = None
+    """Model or folder for session goal alignment; None: the default one, where its weights are at hand."""
+    nli_stride: int | None = None
+    results: Path = Path("results")
+    store: Path = Path(".clinical-drift/store.sqlite")
+    baseline: Path | None = None
+    repeats: int = 1
+    prices: tuple[float, float] | None = None
+    """Of a million prompt and completion tokens, in whatever currency."""
+    judge_prices: tuple[float, float] | None = None
+    shard: Shard | None = None
+    """The part of the cases that is run; None: all."""
+    budget: str | None = None
+    """Time, tokens or cost of the run at most."""
+    strict: bool = False
+    turns: int | None = None
+    """Turns to which every case is stretched; None: its own."""
+    interludes: Path | None = None
+    single_message: bool = False
+    pdsqi: bool = False
+    record: str = "first-message"
+    probe_every_turn: bool = False
 
 
 class _Once(argparse.Action):
@@ -43,6 +83,10 @@ _LINES: Literal["linelist"] = "linelist"
 _ON_OFF: Literal["bool"] = "bool"
 """Types of ini keys; True: a text."""
 RECORD_PLACES = ("first-message", "system", "context")
+_PATHS = ("system", "probe", "thresholds", "baseline", "interludes")
+_NUMBERS, _PRICES = ("nli_stride", "repeats", "turns"), ("prices", "judge_prices")
+_SWITCHES = ("strict", "single_message", "pdsqi")
+"""Options whose value is read alike, by the name of their setting."""
 MODEL = _takes(
     "SPEC",
     "the model to gate: control:NAME, replay:PATH, server:MODEL@URL, hf:REPO_OR_PATH, python:module:factory",
@@ -93,38 +137,30 @@ def destination(option: str) -> str:
 
 def read_settings(config: pytest.Config) -> Settings:
     """What the user asked for: options win over ini keys, paths are relative to where they were written."""
-    option, root = config.option, config.rootpath
+    option = config.option
     shard = parse_shard(option.drift_shard) if option.drift_shard is not None else None
     of = f"-{shard.index}-of-{shard.count}" if shard else ""  # shards side by side resume their own
-    long = _text(config, "drift_cases") == "long"
+    given: dict[str, Any] = {
+        **{name: path_option(config, f"drift_{name}") for name in _PATHS},
+        **{name: _number(config, f"drift_{name}") for name in _NUMBERS},
+        **{name: _prices(config, f"drift_{name}") for name in _PRICES},
+        **{name: _text(config, f"drift_{name}") for name in ("ner", "budget")},
+        **{name: switched_on(config, f"drift_{name}") for name in _SWITCHES},
+        "cases": Path("long") if _text(config, "drift_cases") == "long" else path_option(config, "drift_cases"),
+        "embedder": config.getini("drift_embedder") or None,
+    }
     settings = Settings(
         model=option.drift_model,
-        root=root,
+        root=config.rootpath,
         settings=read_pairs([*config.getini("drift_set"), *option.drift_set], "--drift-set"),
-        system=path_option(config, "drift_system"),
-        probe=path_option(config, "drift_probe"),
-        cases=Path("long") if long else path_option(config, "drift_cases"),
-        thresholds=path_option(config, "drift_thresholds"),
         judges=_judges(config),
         judge_settings=read_pairs([*config.getini("drift_judge_set"), *option.drift_judge_set], "--drift-judge-set"),
-        ner=_text(config, "drift_ner") or "lexicon",
-        embedder=config.getini("drift_embedder") or None,
-        stride=_number(config, "drift_nli_stride"),
-        results=root / (_text(config, "drift_results") or "results"),
-        store=root / (_text(config, "drift_store") or f".clinical-drift/store{of}.sqlite"),
-        baseline=path_option(config, "drift_baseline"),
-        repeats=_number(config, "drift_repeats") or 1,
-        prices=_prices(config, "--drift-prices"),
-        judge_prices=_prices(config, "--drift-judge-prices"),
+        results=Path(_text(config, "drift_results") or "results"),
+        store=Path(_text(config, "drift_store") or f".clinical-drift/store{of}.sqlite"),
         shard=shard,
-        budget=_text(config, "drift_budget"),
-        strict=switched_on(config, "drift_strict"),
-        turns=_number(config, "drift_turns"),
-        interludes=path_option(config, "drift_interludes"),
-        single_message=switched_on(config, "drift_single_message"),
-        pdsqi=switched_on(config, "drift_pdsqi"),
-        record=_one_of(config, "drift_record", RECORD_PLACES),
-        probe_every_turn=_probes(config) == "all",
+        record=_one_of(_text(config, "drift_record"), "--drift-record", RECORD_PLACES),
+        probe_every_turn=_one_of(config.getini("drift_probes"), "drift_probes", ("schedule", "all")) == "all",
+        **{name: value for name, value in given.items() if value is not None},
     )
     if settings.interludes is not None and settings.turns is None:
         raise InputError("--drift-interludes needs --drift-turns N: interludes fill the turns that a case lacks")
@@ -162,30 +198,23 @@ def _number(config: pytest.Config, name: str) -> int | None:
     return number
 
 
-def _one_of(config: pytest.Config, name: str, known: Sequence[str]) -> str:
+def _one_of(value: str | None, option: str, known: Sequence[str]) -> str:
     """The value of an option that has a few; the first of them unless given."""
-    value = _text(config, name) or known[0]
-    if value not in known:
-        raise InputError(f"--{name.replace('_', '-')}: expected one of {', '.join(known)}, found {value!r}")
-    return value
+    if value and value not in known:
+        raise InputError(f"{option}: expected one of {', '.join(known)}, found {value!r}")
+    return value or known[0]
 
 
-def _probes(config: pytest.Config) -> str:
-    value: str = config.getini("drift_probes") or "schedule"
-    if value not in ("schedule", "all"):
-        raise InputError(f"drift_probes: expected schedule or all, found {value!r}")
-    return value
-
-
-def _prices(config: pytest.Config, option: str) -> tuple[float, float] | None:
-    if (text := _text(config, destination(option))) is None:
+def _prices(config: pytest.Config, name: str) -> tuple[float, float] | None:
+    if (text := _text(config, name)) is None:
         return None
     try:
         prompt, completion = (float(part) for part in text.split(","))
     except ValueError:
-        raise InputError(f"{option}: expected two numbers such as 2.5,10, found {text!r}") from None
+        prompt = completion = math.nan
     if not (0 <= prompt < math.inf and 0 <= completion < math.inf):
-        raise InputError(f"{option}: expected prices of 0 or more, found {text!r}")
+        option = "--" + name.replace("_", "-")
+        raise InputError(f"{option}: expected two prices of 0 or more such as 2.5,10, found {text!r}")
     return prompt, completion
 
 

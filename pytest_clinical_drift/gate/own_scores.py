@@ -1,7 +1,5 @@
 """A project's own figures: what its `pytest_clinical_drift_score` hooks say of a conversation."""
 
-from __future__ import annotations
-
 import math
 import re
 import traceback
@@ -19,8 +17,6 @@ from pytest_clinical_drift.transcript import Transcript
 HOOK = "pytest_clinical_drift_score"
 PREFIX = "own."
 """Before the name of every such figure, so that it can never be taken for one of ours."""
-
-
 Scores = tuple[tuple[str, float | None], ...]
 
 

@@ -1,28 +1,37 @@
 """The end of a run: record, dossier and ledger line are written, the set becomes one more test result."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+import shutil
+import signal
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from pytest_clinical_drift.gate.collected import CollectedCases, set_properties
-from pytest_clinical_drift.gate.finished import FinishedRun, Transcripts
-from pytest_clinical_drift.gate.items import STUDY
-from pytest_clinical_drift.gate.ledger import record_run
-from pytest_clinical_drift.gate.manifest import make_manifest
-from pytest_clinical_drift.gate.reporting import WholeResult, report_whole, shown
-from pytest_clinical_drift.gate.reviewing import reviews_in_run
+from pytest_clinical_drift.gate.inside_pytest import write_junit
+from pytest_clinical_drift.gate.items import STUDY, DriftResult
+from pytest_clinical_drift.gate.ledger import attempts_of, controls_of, ledger_above, record_run
+from pytest_clinical_drift.gate.manifest import deciders_of, make_manifest
+from pytest_clinical_drift.gate.reporting import WholeResult, figure_lines, shown
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.report.case_text import fill
 from pytest_clinical_drift.report.headlines import case_headline, next_step, run_headline
+from pytest_clinical_drift.report.html import REPORT_FILE, render_case_pages, render_report
+from pytest_clinical_drift.report.json_file import write_results
+from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.report.markdown import publish_markdown
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.reasons import reason_texts
 from pytest_clinical_drift.report.terminal import render_summary, verdict_line
-from pytest_clinical_drift.results.inputs import store_judged, write_inputs
+from pytest_clinical_drift.results.files import write_atomically
+from pytest_clinical_drift.results.folders import CASE_PAGES, RunFolder
+from pytest_clinical_drift.results.inputs import GateInputs, StoredJudgement, store_judged, write_inputs
+from pytest_clinical_drift.results.models import RunResult
+from pytest_clinical_drift.results.releases import record_hash, standing_of
+from pytest_clinical_drift.results.sheet import Sheet
+from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.states import Verdict
 
 GATE = "whole-set"
@@ -32,31 +41,87 @@ _COLOURS = {
     Verdict.PARTIAL: "yellow",
     Verdict.UNSETTLED: "yellow",
 }
+Transcripts = Mapping[str, Sequence[Transcript]]
+"""By case, one per repeat."""
 
 
-def finish_run(run: GateRun, collected: CollectedCases, transcripts: Transcripts) -> FinishedRun:
-    """The record of a run whose set is judged; its line goes into the ledger."""
-    manifest = make_manifest(run, run.subject.identity(), collected.runs, transcripts)
-    verdict = collected.verdict
-    result = collected.result(manifest, reviews_in_run(run.session.reviews, verdict, collected.runs))
-    counts = {"selected": result.cases_selected, "total": result.cases_total}
-    attempt = record_run(run.settings.results, manifest, verdict=result.verdict, **counts)
-    return FinishedRun(result, run.gate, attempt)
+@dataclass(frozen=True, slots=True)
+class FinishedRun:
+    """A run whose set is judged."""
+
+    result: RunResult
+    gate: GateInputs
+    attempt: str = ""
+    """Which attempt of this candidate it is."""
+
+    def write(self, folder: Path, transcripts: Transcripts, sheet: Sheet, *, place: Path | None = None) -> list[Path]:
+        """Results first, then the dossier; returns what people may want to open.
+
+        `place`: where the run lies whose ledger counts, unless it is written there.
+        """
+        results = write_results(self.result, folder)
+        home, manifest = ledger_above(place or folder), self.result.manifest
+        attempts, controls = (attempts_of(home, manifest), controls_of(home, manifest)) if home else (None, None)
+        sha256 = record_hash(folder)
+        standing = standing_of(self.result, sha256, sheet, home=home, attempts=attempts, controls=controls)
+        page = render_report(self.result, transcripts, self.gate.thresholds, standing)
+        written = write_atomically(folder / REPORT_FILE, page)
+        shutil.rmtree(folder / CASE_PAGES, ignore_errors=True)  # of a verdict that was written here before
+        for name, case_page in render_case_pages(self.result, transcripts):
+            (folder / CASE_PAGES).mkdir(exist_ok=True)
+            (folder / CASE_PAGES / name).write_text(case_page, encoding="utf-8")
+        return [results, written]
+
+    def publish(
+        self, folder: RunFolder, transcripts: Transcripts, sheet: Sheet, judged: Sequence[StoredJudgement], window: int
+    ) -> list[Path]:
+        """Write everything into the run's folder and publish it; a run over the full set also lies on top."""
+        written = self.write(folder.draft, transcripts, sheet)
+        write_inputs(folder.draft, self.gate, self.result.deciders, self.result.manifest, judged, window=window)
+        return folder.publish(written, on_top=self.result.verdict != Verdict.PARTIAL)
+
+
+def judge_run(run: GateRun, collected: CollectedCases, transcripts: Transcripts) -> RunResult:
+    """Judge the set, and make the record of the run."""
+    collected.judge(deciders_of(run, collected.runs))
+    reviews = run.session.reviews
+    reviewed = collected.reviewed(len(reviews.records)) if reviews is not None else None
+    return collected.result(make_manifest(run, collected.runs, transcripts), reviewed)
 
 
 def publish_run(run: GateRun, finished: FinishedRun, transcripts: Transcripts) -> list[Path]:
-    """Write everything into the run's folder and publish it; a run over the full set also lies on top."""
-    folder = run.folder
-    written = finished.write(folder.draft, transcripts, run.sheet)
-    stored = store_judged({group: judged for group, judged in run.judged.items() if group[0] in transcripts})
-    window = run.session.options.window
-    write_inputs(folder.draft, run.gate, finished.result.deciders, finished.result.manifest, stored, window=window)
-    return folder.publish(written, on_top=finished.result.verdict != Verdict.PARTIAL)
+    judged = store_judged({group: judged for group, judged in run.judged.items() if group[0] in transcripts})
+    return finished.publish(run.folder, transcripts, run.sheet, judged, run.session.options.window)
 
 
-def report_set(session: pytest.Session, finished: FinishedRun, collected: CollectedCases, problem: str = "") -> None:
-    """The set becomes one more test result."""
-    report_whole(session, whole_result(finished, collected, problem))
+def enter_in_ledger(result: RunResult, gate: GateInputs, folder: Path) -> FinishedRun:
+    """A run that is over; its line goes into the ledger of the folder."""
+    counts = {"selected": result.cases_selected, "total": result.cases_total}
+    attempt = record_run(folder, result.manifest, verdict=result.verdict, **counts)
+    return FinishedRun(result, gate, attempt)
+
+
+@contextmanager
+def delayed_interrupt() -> Iterator[list[int]]:
+    """A first Ctrl-C waits until the block is done, and is put on the list; a second one is heard at once."""
+    pressed: list[int] = []
+    if threading.current_thread() is not threading.main_thread():  # no other one gets it
+        yield pressed
+        return
+    before = signal.getsignal(signal.SIGINT) or signal.default_int_handler
+
+    def wait(number: int, _: object) -> None:
+        pressed.append(number)
+        signal.signal(signal.SIGINT, before)
+
+    signal.signal(signal.SIGINT, wait)
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+# -- as test results
 
 
 def whole_result(finished: FinishedRun, collected: CollectedCases, problem: str = "") -> WholeResult:
@@ -86,13 +151,43 @@ def whole_result(finished: FinishedRun, collected: CollectedCases, problem: str 
     )
 
 
+def write_run_junit(file: Path, finished: FinishedRun, collected: CollectedCases, transcripts: Transcripts) -> None:
+    """The junit file of a run that pytest has not made: the same tests, messages and figures."""
+    gate, manifest = finished.gate, finished.result.manifest
+    judge = judge_line(manifest.judged)
+    cases = {case.id: case for case in gate.cases}
+    tests = []
+    for case in finished.result.cases:
+        result = DriftResult(cases[case.case_id], tuple(transcripts.get(case.case_id, ())), case, judge)
+        test = WholeResult(
+            place=f"{STUDY}/{case.case_id}",
+            name=gate.slug,
+            verdict=str(case.verdict),
+            outcome="failed" if result.undecided or gate.fails(case) else "passed",
+            message=result.message,
+            figures=result.properties(manifest.judge),
+            text=result.text,
+            error=result.undecided,
+        )
+        reports = test.reports(seconds=result.generation_seconds or 0.0)
+        tests.append((reports, figure_lines(test.figures, result.text)))
+    whole = whole_result(finished, collected)
+    tests.append((whole.reports(), figure_lines(whole.figures)))
+    write_junit(file, f"clinical-drift {gate.slug}", tests)
+
+
+# -- in the terminal
+
+
 def write_summary(terminal: Any, finished: FinishedRun, written: Sequence[Path]) -> None:
     """The whole table; with -v every fact lost, with -q the verdict alone, with -ra or -rA the cautions by case."""
     result, slug = finished.result, finished.gate.slug
     colour, verbosity = {_COLOURS.get(result.verdict, "red"): True}, terminal.config.get_verbosity()
     if terminal.hasopt("s"):
-        for line in _cautions(finished):
-            terminal.write_line(line, yellow=True)
+        for case in result.cases:
+            if case.verdict in (Verdict.CAUTION, Verdict.UNSETTLED) and not finished.gate.fails(case):
+                line = f"{case.verdict} {STUDY}/{case.case_id}::{slug} - {case_headline(case)}"
+                terminal.write_line(line, yellow=True)
     width = terminal.config.get_terminal_writer().fullwidth
     lines = render_summary(result, slug, attempt=finished.attempt, width=width, verbosity=verbosity)
     if verbosity >= 0:
@@ -102,18 +197,20 @@ def write_summary(terminal: Any, finished: FinishedRun, written: Sequence[Path])
     verdict = verdict_line(result, width)
     for line in lines:
         terminal.write_line(line, **(colour if line == verdict else {}))
-
-
-def annotate(terminal: Any, finished: FinishedRun) -> None:
-    """On GitHub: the summary page, and a workflow command for each case that needs a look."""
-    for command in publish_markdown(finished.result, finished.gate.slug):
+    for command in publish_markdown(result, slug):  # on GitHub
         terminal.write_line(command)
 
 
-def _cautions(finished: FinishedRun) -> list[str]:
-    """The cases that passed their test without a PASS, each with what was lost."""
-    return [
-        f"{case.verdict} {STUDY}/{case.case_id}::{finished.gate.slug} - {case_headline(case)}"
-        for case in finished.result.cases
-        if case.verdict in (Verdict.CAUTION, Verdict.UNSETTLED) and not finished.gate.fails(case)
-    ]
+def ending_remarks(run: GateRun, collected: CollectedCases, *, broken_off: bool) -> list[str]:
+    """A calibration to commit; of a run that can be resumed how far it got, and where its replies are."""
+    budget = run.plan.budget
+    remarks = [f"clinical-drift: {run.session.kept}"] if run.session.kept else []
+    over = budget.spent() if budget is not None and budget.refused else None
+    if budget is not None and over is not None:
+        finished = sum(case.verdict != Verdict.INCOMPLETE for case in collected.cases)
+        wanted = sum(run.plan.requests(run.cases[case_id]) for case_id in run.chosen)
+        so_far = f"{finished} of {len(run.chosen)} cases; {budget.received} new replies of {wanted}"
+        remarks.append(f"clinical-drift: {over}; finished: {so_far}")
+    if run.store_path is not None and (broken_off or over is not None):
+        remarks.append(f"clinical-drift: reply cache: {shown(run.store_path)} (rerun the same command to resume)")
+    return remarks

@@ -1,7 +1,5 @@
 """A finished run, opened again from its results folder: read anew by the rules, with the answers that were given."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -45,21 +43,18 @@ class Conversation:
     def rulings(self) -> Mapping[About, Ruling]:
         return self.judged.judgement.rulings
 
-    def judged_with(self, reviews: Reviews) -> JudgedConversation:
-        """What is ruled once people were heard."""
-        return with_reviews(self.judged, reviews)
-
     def assess(self, scorer: Scorer, judged: JudgedConversation) -> CaseAssessment:
         """Scored anew; what no answer touches and a transcript does not hold is taken over."""
         known = self.assessment
         return replace(
-            scorer.score(self.case, self.transcript, judged, self.deciding, own=known.scores),
+            scorer.score(self.case, self.transcript, judged, self.deciding),
             alignment=known.alignment,
             alignment_reason=known.alignment_reason,
             replies_reused=known.replies_reused,
             notes=known.notes,
             requests=known.requests,
             pdsqi=known.pdsqi,
+            scores=known.scores,
         )
 
 
@@ -96,9 +91,9 @@ class Reopened:
         collected = CollectedCases(self.inputs)
         repeats: dict[str, list[CaseAssessment]] = {}
         for talk in self.conversations:
-            repeats.setdefault(talk.case.id, []).append(talk.assess(self.scorer, talk.judged_with(reviews)))
+            repeats.setdefault(talk.case.id, []).append(talk.assess(self.scorer, with_reviews(talk.judged, reviews)))
         for assessments in repeats.values():
-            collected.add(self.inputs.judge(assessments, self.inputs.deciders.deciding), assessments)
+            collected.judge_case(assessments, self.inputs.deciders.deciding)
         collected.judge(replace(self.inputs.deciders, reviewers=tuple(dict.fromkeys(reviewers))))
         return collected
 

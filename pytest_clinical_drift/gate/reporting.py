@@ -3,10 +3,8 @@
 Shared by conversations and slates; knows neither.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -17,6 +15,8 @@ from pytest_clinical_drift.gate.inside_pytest import write_error_line, write_sys
 from pytest_clinical_drift.report.clean import loggable, one_line, printable
 
 Property = tuple[str, object]
+Say = Callable[[str], object]
+"""Gets the lines that a command prints."""
 _LONGEST_MESSAGE = 300
 """Characters of the one line that junit and the short summary show."""
 _UNDECIDED = {"UNSETTLED": ("unsettled", "U"), "PARTIAL": ("partial", "P")}
@@ -43,7 +43,7 @@ class GroupsPlugin(ABC):
     """A plugin whose tests stand beside those that pytest finds in files."""
 
     @abstractmethod
-    def groups(self, session: pytest.Session) -> list[pytest.Collector]:
+    def groups(self, session: pytest.Session) -> Sequence[pytest.Collector | pytest.Item]:
         """What is collected beside the files."""
 
     @pytest.hookimpl(wrapper=True)
@@ -101,7 +101,7 @@ class WholeResult:
     """Nothing was found against the model: something could not be run, or is not decided yet."""
 
     @property
-    def longrepr(self) -> Any:
+    def _longrepr(self) -> Any:
         """What pytest keeps as the text of this result."""
         if self.outcome == "passed":
             return None
@@ -110,31 +110,36 @@ class WholeResult:
         except GateFailure as failure:
             return _with_line(pytest.ExceptionInfo.from_exception(failure).getrepr(style="value"), failure, self.place)
 
+    def reports(self, *, properties: bool = True, seconds: float = 0.0) -> tuple[Any, Any]:
+        """As pytest reports a test: the phase that decides, and the teardown that ends it."""
+        shared: Any = {
+            "nodeid": f"{self.place}::{self.name}",
+            "location": (self.place, None, self.name),
+            "keywords": {},
+            "user_properties": self.figures if properties else [],
+        }
+        when: Any = "setup" if self.error else "call"
+        decisive: Any = pytest.TestReport(
+            **shared, when=when, outcome=self.outcome, longrepr=self._longrepr, duration=seconds
+        )
+        teardown: Any = pytest.TestReport(**shared, when="teardown", outcome="passed", longrepr=None)
+        for report in (decisive, teardown):
+            report.drift_whole, report.drift_verdict = True, self.verdict
+        return decisive, teardown
+
 
 def report_whole(session: pytest.Session, whole: WholeResult) -> None:
     """Send it where the results of tests go: terminal, junit and exit code; on the controller only."""
     config = session.config
     if (terminal := config.pluginmanager.get_plugin("terminalreporter")) is not None:
         terminal.ensure_newline()
-    when: Literal["setup", "call"] = "setup" if whole.error else "call"
-    for phase in (when, "teardown"):
-        report: Any = pytest.TestReport(
-            nodeid=f"{whole.place}::{whole.name}",
-            location=(whole.place, None, whole.name),
-            keywords={},
-            outcome=whole.outcome if phase == when else "passed",
-            longrepr=whole.longrepr if phase == when else None,
-            when=phase,
-            user_properties=whole.figures if config.getini("drift_junit_properties") else [],
-        )
-        report.drift_whole, report.drift_verdict = True, whole.verdict
-        if phase == when:
-            session.testscollected += 1
-            config.hook.pytest_runtest_logstart(nodeid=report.nodeid, location=report.location)
-            write_figures(config, report, whole.figures)
-        config.hook.pytest_runtest_logreport(report=report)
-        if phase == when:
-            write_error_line(config, report)
+    decisive, teardown = whole.reports(properties=config.getini("drift_junit_properties"))
+    session.testscollected += 1
+    config.hook.pytest_runtest_logstart(nodeid=decisive.nodeid, location=decisive.location)
+    write_figures(config, decisive, whole.figures)
+    config.hook.pytest_runtest_logreport(report=decisive)
+    write_error_line(config, decisive)
+    config.hook.pytest_runtest_logreport(report=teardown)
 
 
 def status_of(report: pytest.TestReport, *, spelled_out: bool) -> tuple[str, str, Any] | None:
@@ -164,12 +169,6 @@ def figure_lines(figures: list[Property], text: str = "") -> str:
     """The text of a junit file's system-out."""
     lines = [f"{name}={value}" for name, value in figures]
     return printable("\n".join([*lines, "", text] if text else lines))
-
-
-def resume_hint(store: Path | None) -> list[str]:
-    """What to say at the end of a run that was broken off; nothing where asking again costs nothing."""
-    hint = "clinical-drift: reply cache: {} (rerun the same command to resume)"
-    return [hint.format(shown(store))] if store else []
 
 
 def shown(path: Path) -> str:

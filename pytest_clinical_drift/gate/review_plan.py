@@ -1,7 +1,5 @@
 """What a reviewer is asked: the alarms of a run, one screen per text, with answers mixed in that the judge cleared."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import random
@@ -126,8 +124,9 @@ def decisions_in(result: RunResult) -> dict[tuple[str, str], list[Opinion]]:
     known: dict[tuple[str, str], list[Opinion]] = {}
     for run in result.runs:
         for alarm in run.alarms:
-            said = [opinion for opinion in alarm.answers if opinion.by_person]
-            known.setdefault((run.case_id, alarm.fact or alarm.rule), []).extend(said)
+            if about := alarm.fact or alarm.rule:
+                heard = known.setdefault((run.case_id, about), [])
+                heard += [said for said in alarm.answers if said.by_person and said not in heard]
     return known
 
 

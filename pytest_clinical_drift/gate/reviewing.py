@@ -1,19 +1,19 @@
 """`clinical-drift review` and `verdict`: the page for people, and a finished run's verdict with what they answered."""
 
-from __future__ import annotations
-
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.collected import CollectedCases
-from pytest_clinical_drift.gate.finished import FinishedRun
 from pytest_clinical_drift.gate.ledger import ledger_above
+from pytest_clinical_drift.gate.publishing import FinishedRun
 from pytest_clinical_drift.gate.reopened import Reopened, reopen
+from pytest_clinical_drift.gate.reporting import Say
 from pytest_clinical_drift.gate.review_plan import decisions_in, review_items, split_items
 from pytest_clinical_drift.judging.opinions import Opinion, State
 from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, read_reviews
+from pytest_clinical_drift.judging.session import with_reviews
 from pytest_clinical_drift.report.headlines import change_lines, run_headline
 from pytest_clinical_drift.report.review_page import FILE_NAME, ReviewItem, is_large, render_review, render_texts
 from pytest_clinical_drift.report.words import counted
@@ -21,13 +21,10 @@ from pytest_clinical_drift.results.files import read_results, write_atomically
 from pytest_clinical_drift.results.models import ReviewRecord
 from pytest_clinical_drift.results.releases import newest_release, record_hash, releases_below
 from pytest_clinical_drift.results.sheet import read_sheet
-from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
-from pytest_clinical_drift.verdict.values import SetVerdict
+from pytest_clinical_drift.scoring.assessment import AlarmState
 
 FOLDER = "reviewed"
 """Where the results with reviews go, beside the untouched ones."""
-
-Say = Callable[[str], object]
 
 
 def write_review_page(results: Path, out: Path | None, say: Say, *, parts: int = 1, last: Path | None = None) -> int:
@@ -122,7 +119,7 @@ def _settled(run: Reopened, reviews: Reviews) -> dict[str, int]:
     decided = {
         ruling.question_id: ruling.state
         for talk in run.conversations
-        for ruling in talk.judged_with(reviews).judgement.rulings.values()
+        for ruling in with_reviews(talk.judged, reviews).judgement.rulings.values()
         if ruling.question_id in answered and ruling.by_person
     }
     alarms = [outcome for question, outcome in decided.items() if question in raised_before]
@@ -134,18 +131,3 @@ def _settled(run: Reopened, reviews: Reviews) -> dict[str, int]:
         "cleared_read": len(others),
         "cleared_upheld": others.count(State.CONFIRMED),
     }
-
-
-def reviews_in_run(
-    reviews: Reviews | None, verdict: SetVerdict | None, runs: Sequence[CaseAssessment]
-) -> ReviewRecord | None:
-    """What people have settled in a run that was given reviews, for its results file."""
-    if reviews is None or verdict is None:
-        return None
-    states = [alarm.state for run in runs for alarm in run.alarms if alarm.settled_by == "person"]
-    return ReviewRecord(
-        reviewers=verdict.deciders.reviewers,
-        records=len(reviews.records),
-        dismissed=states.count(AlarmState.DISMISSED),
-        confirmed=states.count(AlarmState.CONFIRMED),
-    )

@@ -1,7 +1,5 @@
 """One gated run: the parts that carry out what was asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -15,37 +13,41 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.sharding import cases_of_shard
 from pytest_clinical_drift.cases.signing import signed
 from pytest_clinical_drift.conversation import prompts
+from pytest_clinical_drift.conversation.progress import Progress
 from pytest_clinical_drift.conversation.prompts import RecordPlace
 from pytest_clinical_drift.conversation.runner import BackgroundRunner
 from pytest_clinical_drift.conversation.scheduler import Plan
-from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.errors import FailureCode, InputError, SubjectError, failure
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
-from pytest_clinical_drift.gate.deciders import judge_policy
+from pytest_clinical_drift.gate.options import Settings
 from pytest_clinical_drift.gate.own_scores import Scores
-from pytest_clinical_drift.gate.settings import Settings
+from pytest_clinical_drift.judging.judge_options import JudgePolicy
 from pytest_clinical_drift.judging.prompts import prompt_hash
 from pytest_clinical_drift.judging.session import Group, JudgedConversation, JudgeSession
+from pytest_clinical_drift.results.build import case_result
 from pytest_clinical_drift.results.files import check_comparable, load_baseline
 from pytest_clinical_drift.results.folders import RunFolder, check_results_place
 from pytest_clinical_drift.results.inputs import GateInputs
+from pytest_clinical_drift.results.models import CaseResult
 from pytest_clinical_drift.results.sheet import Sheet, read_sheet
 from pytest_clinical_drift.results.versions import package_versions
 from pytest_clinical_drift.scoring.alignment import find_embedder
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
-from pytest_clinical_drift.subjects.base import Subject, remembers
+from pytest_clinical_drift.subjects.base import RunStopped, Subject, remembers
 from pytest_clinical_drift.subjects.budget import Budget
 from pytest_clinical_drift.subjects.spec import Spec, build_subject, model_slug, parse_spec
 from pytest_clinical_drift.transcript import Transcript
-from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
+from pytest_clinical_drift.verdict.thresholds import JudgeRules, load_thresholds, project_thresholds
 
 
 class GateRun:
     """The parts of a run; nothing is loaded or contacted before `check`."""
 
-    def __init__(self, settings: Settings, own_scores: Callable[[Case, Transcript], Scores]) -> None:
+    def __init__(self, settings: Settings, own_scores: Callable[[Case, Transcript], Scores] | None = None) -> None:
         """`own_scores` asks the project for figures of its own on a conversation."""
         self.settings = settings
+        self._own_scores = own_scores
         self.spec: Spec = parse_spec(settings.model)
         self.slug = model_slug(self.spec)
         self.thresholds_file = settings.thresholds or project_thresholds(settings.root)
@@ -66,12 +68,11 @@ class GateRun:
         self.subject: Subject = build_subject(self.spec, settings.settings)
         self.plan = _plan(settings, self.system_prompt, self.spec)
         self.runner: BackgroundRunner | None = None
-        self.own_scores = own_scores
-        self._scorer: Scorer | None = None
+        """Who talks to the subject, once the run has begun; None in worker processes."""
         self.gate = GateInputs(
             slug=self.slug,
             strict=settings.strict,
-            stride=settings.stride or (2 if any(spec.startswith("nli") for spec in settings.judges) else 1),
+            stride=settings.nli_stride or (2 if any(spec.startswith("nli") for spec in settings.judges) else 1),
             ner=settings.ner,
             repeats=settings.repeats,
             probe=self.plan.probe,
@@ -84,6 +85,7 @@ class GateRun:
             baseline_remarks=(),
             shard=settings.shard,
         )
+        self.results, self._store = settings.root / settings.results, settings.root / settings.store
         self.session = JudgeSession(
             settings.judges,
             settings.judge_settings,
@@ -92,18 +94,17 @@ class GateRun:
             subject=str(self.spec),
             repeats=settings.repeats,
             pdsqi=settings.pdsqi,
-            store=settings.store,
+            store=self._store,
             root=settings.root,
             today=self.gate.today,
         )
         self.judged: dict[Group, JudgedConversation] = {}
         """What was made of each conversation that somebody has waited for."""
-        self.waiting: Callable[[], object] | None = None
-        """Called while answers are awaited."""
+        self._waiting: Callable[[], object] | None = None
         if settings.baseline and self.gate.baseline:
             remarks = check_comparable(settings.baseline, self.gate.baseline, self.scoring)
             self.gate = self.gate.model_copy(update={"baseline_remarks": remarks})
-        self.folder = RunFolder(settings.results / self.slug)
+        self.folder = RunFolder(self.results / self.slug)
         check_results_place(self.folder.top)
 
     @cached_property
@@ -111,10 +112,16 @@ class GateRun:
         """What the project says about its release."""
         return read_sheet(self.settings.root)
 
+    @cached_property
+    def scorer(self) -> Scorer:
+        """Built at first use, because an extractor may be a model."""
+        embedder, reason = find_embedder(self.settings.embedder)
+        return Scorer(self.gate.stride, load_extractor(self.settings.ner), embedder, reason)
+
     @property
     def store_path(self) -> Path | None:
         """Where replies are kept; None where asking again costs nothing."""
-        return None if self.spec.kind in ("control", "replay") else self.settings.store
+        return None if self.spec.kind in ("control", "replay") else self._store
 
     def check(self, say: Callable[[str], object] | None = None) -> list[str]:
         """Everything that can be checked before the first case runs: bad input raises, remarks are returned.
@@ -140,25 +147,40 @@ class GateRun:
                 remarks.append(f"the waiver for {waiver.case} has expired and does not count")
         return remarks
 
-    @property
-    def scorer(self) -> Scorer:
-        """Built at first use, because an extractor may be a model."""
-        if self._scorer is None:
-            embedder, reason = find_embedder(self.settings.embedder)
-            self._scorer = Scorer(self.gate.stride, load_extractor(self.settings.ner), embedder, reason)
-        return self._scorer
+    def begin(self, *, progress: Progress | None = None, transcripts: Path | None = None) -> BackgroundRunner:
+        """Get ready to talk to the subject, which begins when the first result is waited for."""
+        if progress is not None:
+            self.session.watch(progress.questions)
+            self._waiting = progress.waiting
+        self.runner = BackgroundRunner(
+            self.subject,
+            self.plan,
+            store=self.store_path,
+            transcripts=transcripts,
+            progress=progress,
+            on_finished=lambda talk: self.session.consider(self.cases[talk.case_id], talk, self.scorer.find),
+        )
+        return self.runner
 
-    def assess(self, case_id: str) -> tuple[tuple[Transcript, ...], tuple[CaseAssessment, ...]]:
-        """Wait for the case's conversations, one per repeat, and for what is ruled on them, and score them."""
+    def result_of(self, case_id: str) -> tuple[tuple[Transcript, ...], CaseResult]:
+        """Wait for the case's conversations, one per repeat, and for what is ruled on them; score and judge them."""
         if self.runner is None:
             raise InputError("no conversation is running; this needs --model")
-        transcripts = tuple(self.runner.wait(case_id, repeat) for repeat in range(self.plan.repeats))
-        return transcripts, tuple(self._assess(self.cases[case_id], transcript) for transcript in transcripts)
+        case = self.cases[case_id]
+        try:
+            transcripts = tuple(self.runner.wait(case_id, repeat) for repeat in range(self.plan.repeats))
+            assessments = tuple(self._assess(case, transcript) for transcript in transcripts)
+        except RunStopped:
+            raise
+        except SubjectError as error:
+            stopped = Transcript(case_id, (), failure=failure(FailureCode.SUBJECT_STOPPED, error=str(error)))
+            transcripts, assessments = (stopped,), (self.scorer.score(case, stopped),)
+        return transcripts, case_result(self.gate.judge(assessments, self.session.deciding), assessments)
 
     def _assess(self, case: Case, transcript: Transcript) -> CaseAssessment:
-        judged = self.session.judged(case, transcript, self.scorer.find, waiting=self.waiting)
+        judged = self.session.judged(case, transcript, self.scorer.find, waiting=self._waiting)
         self.judged[case.id, transcript.repeat] = judged
-        own = self.own_scores(case, transcript)
+        own = self._own_scores(case, transcript) if self._own_scores else ()
         return self.scorer.score(case, transcript, judged, self.session.deciding, own=own)
 
     @property
@@ -176,6 +198,16 @@ class GateRun:
                 "prompts": prompts.prompt_hash(self.plan.probe, self.plan.record),
             },
         }
+
+
+def judge_policy(rules: JudgeRules, *, may_calibrate: bool = True) -> JudgePolicy:
+    """What the thresholds demand of a judge."""
+    return JudgePolicy(
+        {str(name): floor for name, floor in rules.floors.items()},
+        rules.readings,
+        may_calibrate and rules.calibrate != "never",
+        rules.dismiss_severe,
+    )
 
 
 def _plan(settings: Settings, system_prompt: str | None, spec: Spec) -> Plan:

@@ -1,14 +1,12 @@
 """`clinical-drift sign` and `verify`: a person's decision on a run, signed with an SSH key."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.gate.reporting import Say
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
 from pytest_clinical_drift.results.folders import RUNS
@@ -26,8 +24,6 @@ from pytest_clinical_drift.results.releases import (
 from pytest_clinical_drift.results.sheet import read_sheet
 from pytest_clinical_drift.results.signatures import developers_in, is_signed_by, names_of_key, sign_file, signature_of
 from pytest_clinical_drift.verdict.states import Verdict
-
-Say = Callable[[str], object]
 
 
 def sign(

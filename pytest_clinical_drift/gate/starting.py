@@ -1,7 +1,5 @@
 """`clinical-drift start`: from a candidate and a judge to a first verdict, with the files that a project commits."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -12,12 +10,12 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.calibrate import calibrate, labelled_set
 from pytest_clinical_drift.gate.estimate import estimate
 from pytest_clinical_drift.gate.items import STUDY
+from pytest_clinical_drift.gate.options import Settings
+from pytest_clinical_drift.gate.reporting import Say
 from pytest_clinical_drift.gate.run import GateRun
-from pytest_clinical_drift.gate.settings import Settings
 from pytest_clinical_drift.judging.calibrating import CALIBRATIONS
 from pytest_clinical_drift.report.page import text_lines
 
-Say = Callable[[str], object]
 CiSystem = Literal["github", "gitlab", "none"]
 CI_FILES: Mapping[str, str] = {"github": ".github/workflows/clinical-drift.yml", "gitlab": ".gitlab-ci.yml"}
 FIRST_CASES = 3
@@ -29,7 +27,7 @@ def start(settings: Settings, *, ci: CiSystem, agree: Callable[[], bool], say: S
 
     `agree` is asked between the price and the first request that costs anything. The exit code is that of the run.
     """
-    run = GateRun(settings, lambda case, transcript: ())
+    run = GateRun(settings)
     first = sorted(run.cases.values(), key=lambda case: (len(case.turns), case.id))[:FIRST_CASES]
     if not run.session.judges:
         raise InputError("start: a judge reads the conversations; name one with --drift-judge SPEC")

@@ -20,7 +20,7 @@ from filelock import FileLock
 from pytest_clinical_drift.errors import InputError
 
 RUNS = "runs"
-_DRAFTS = ".drafts"
+DRAFTS = ".drafts"
 """Apart from the runs, so that nobody who looks for results finds half of one."""
 TRANSCRIPTS = "transcripts"
 CASE_PAGES = "cases"
@@ -51,7 +51,7 @@ class RunFolder:
     @property
     def draft(self) -> Path:
         """Where the run writes while it lasts."""
-        return self.top / _DRAFTS / self.id
+        return self.top / DRAFTS / self.id
 
     @property
     def place(self) -> Path:

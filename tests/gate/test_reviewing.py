@@ -6,14 +6,17 @@ import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from reviewing import KEPT, UNCLEAR, alarms_of, lay_out, results_of, run
 
 from pytest_clinical_drift.gate.reopened import reopen
-from pytest_clinical_drift.gate.review_plan import MIXED_IN, review_items, split_items
+from pytest_clinical_drift.gate.review_plan import MIXED_IN, decisions_in, review_items, split_items
 from pytest_clinical_drift.judging.opinions import Opinion, State
 from pytest_clinical_drift.judging.questions import Question
+from pytest_clinical_drift.scoring.alarm_types import Alarm, AlarmKind, AlarmState
 
 VAGUE = "Takes metformin. Penicillin allergy with anaphylaxis. Takes no metformin."
 BOTH = "Penicillin allergy with anaphylaxis. No penicillin allergy. Takes metformin. Takes no metformin."
@@ -125,6 +128,20 @@ def test_last_release_is_shown_by_fact(results: Path) -> None:
     assert all(
         item.last == [said] for item in items if item.question.case_id == "bela" and item.question.fact == "allergy"
     )
+
+
+def test_decisions_of_a_release_by_demand() -> None:
+    """Once for each answer that people gave; none of the judge, and none without a fact or demand."""
+    kept = Opinion("Ada", 0, "kept", "", "she is told", role="clinician")
+    judge = replace(kept, judge="server:judge", wording=1)
+
+    def alarm(turn: int, rule: str, *answers: Opinion) -> Alarm:
+        kind, state = AlarmKind("omits"), AlarmState.DISMISSED
+        return Alarm(kind, turn, True, state, "", "", rule=rule, answers=answers)
+
+    alarms = [alarm(1, "call for help", judge, kept), alarm(2, "call for help", kept), alarm(3, "", kept)]
+    result: Any = SimpleNamespace(runs=[SimpleNamespace(case_id="bela", alarms=alarms)])
+    assert decisions_in(result) == {("bela", "call for help"): [kept]}
 
 
 def test_text_that_speaks_to_a_grader_is_put_to_a_person(results: Path) -> None:

@@ -43,13 +43,13 @@ def test_results_are_written_before_the_dossier(project: Project) -> None:
     pytester = project()
     pytester.makeconftest(
         """
-        import pytest_clinical_drift.gate.finished as finished
+        import pytest_clinical_drift.gate.publishing as publishing
         from pytest_clinical_drift.errors import InputError
 
         def broken(*_, **__):
             raise InputError("the page cannot be made")
 
-        finished.render_report = broken
+        publishing.render_report = broken
         """
     )
     result = pytester.runpytest_subprocess(*ARGUMENTS)

@@ -337,6 +337,14 @@ def test_tags_are_marks_of_own_tests_too(project: Project) -> None:
     result.assert_outcomes(passed=1, deselected=1)
 
 
+def test_keywords_choose_by_case_and_by_model(project: Project) -> None:
+    """-k knows both parts of a test's id, and nothing that is in neither."""
+    pytester = project("anna", "bela")
+    for words, chosen in (("python-model-make", 2), ("bela and python-model-make", 1), ("control-steady", 0)):
+        listed = pytester.runpytest(*ARGUMENTS, "--collect-only", "-q", "-k", words)
+        assert sum(line.startswith("study_c/") for line in listed.outlines) == chosen, words
+
+
 def test_cautions_are_listed_on_request(project: Project) -> None:
     """-rA names each case with a caution and the fact it lost."""
     pytester = project("anna", "bela")

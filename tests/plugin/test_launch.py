@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -14,8 +15,9 @@ from sharded import record, without_origin
 from small_project import ARGUMENTS, Project, add_to_model, replies_counted
 
 from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.gate import launching
 from pytest_clinical_drift.gate.launching import launch
-from pytest_clinical_drift.gate.shard_jobs import DIED, ShardJob, devices_of, visible_gpus
+from pytest_clinical_drift.gate.shard_workers import DIED, ShardJob, devices_of, pack, unpack, visible_gpus
 
 RUN = "import sys; from pytest_clinical_drift.cli import main; sys.exit(main())"
 DIES_ONCE = """
@@ -63,6 +65,7 @@ def test_a_worker_that_dies_is_replaced(project: Project) -> None:
     add_to_model(pytester, DIES_ONCE)
     code, said = run(pytester.path, "--workers", "1", "--shards", "2", "--out", "merged", "--junitxml", "all.xml")
     assert "its worker died, run again" in said
+    assert "3 conversations finished (3 cases); shards: 2 finished\n" in said
     assert replies_counted(pytester) == 25
     assert (pytester.path / "all.xml").exists()
     whole = pytester.runpytest(*ARGUMENTS)
@@ -89,7 +92,7 @@ def test_interrupted_and_resumed(project: Project) -> None:
     process.send_signal(signal.SIGINT)
     said, _ = process.communicate(timeout=60)
     assert process.returncode == 2
-    assert "run the same command to resume" in said
+    assert "(3 cases); shards: 2 stopped; run the same command to resume" in said
     before = replies_counted(pytester)
     time.sleep(1.5)
     assert replies_counted(pytester) == before
@@ -118,6 +121,7 @@ def test_bad_input_ends_the_launch(project: Project) -> None:
         (("--model", "x", "--drift-shard=1/2"), {}, "--drift-shard is set by launch"),
         (("--model", "x", "--junitxml", "f"), {}, "--junitxml before the --"),
         (("--model", "x"), {"workers": 0}, "at least 1"),
+        (("--model", "x"), {"retries": -1}, "--retries must be at least 0, found -1"),
         (("--model", "x"), {"on": "mars"}, "expected local, ray or ray:ADDRESS"),
     ],
 )
@@ -151,6 +155,53 @@ def test_gpus_of_a_worker(slot: int, workers: int, gpus: str, own: str | None) -
     """Dealt in turn; shared only where there are too few."""
     found = devices_of(slot, workers, visible_gpus({"CUDA_VISIBLE_DEVICES": gpus}))
     assert found == ({} if own is None else {"CUDA_VISIBLE_DEVICES": own})
+
+
+@pytest.mark.parametrize("retries", [0, 2])
+def test_retries_are_bounded(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, retries: int) -> None:
+    """A shard whose worker always dies is run so many times more, and no other result is made up for it."""
+    runs: list[ShardJob] = []
+
+    def dies(job: ShardJob, slot: int, stop: object) -> int:
+        runs.append(job)
+        return DIED
+
+    monkeypatch.setattr(launching, "local_workers", lambda workers: dies)
+    said: list[str] = []
+    with pytest.raises(InputError, match="no shard came to its end"):
+        launch(
+            ["--model", "x"], workers=1, shards=1, on="local", retries=retries, out=None, junit=None, say=said.append
+        )
+    assert len(runs) == retries + 1
+    assert sum(line.endswith("its worker died, run again") for line in said) == retries
+    assert said[-1] == "0 conversations finished; shards: 1 broken off"
+
+
+def test_progress_over_all_shards(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line counts the conversations of every shard while they run; of each shard, those of its newest run."""
+    release = threading.Event()
+    said: list[str] = []
+
+    def say(line: str) -> None:
+        said.append(line)
+        if "running" in line:
+            release.set()
+
+    def talks(job: ShardJob, slot: int, stop: object) -> int:
+        for place, conversations in (("runs/20260101T000000Z-a", 5), (".drafts/20260102T000000Z-b", job.shard.index)):
+            folder = job.results / "model" / place / "transcripts"
+            folder.mkdir(parents=True)
+            for number in range(conversations):
+                (folder / f"{number}.jsonl").touch()
+        job.log.write_text(f"clinical-drift: {job.shard}: 4 of 11 cases; clinical-drift merge gives the verdict\n")
+        assert release.wait(60)
+        return DIED
+
+    monkeypatch.setattr(launching, "local_workers", lambda workers: talks)
+    monkeypatch.setattr(launching, "_LINE_EVERY", 0.5)
+    with pytest.raises(InputError, match="no shard"):
+        launch(["--model", "x"], workers=2, shards=3, on="local", retries=0, out=None, junit=None, say=say)
+    assert "3 conversations finished (11 cases); shards: 2 running, 1 waiting" in said
 
 
 class FakeRay:
@@ -208,7 +259,6 @@ def test_shards_on_ray(project: Project, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_results_travel_from_a_node(tmp_path: Path) -> None:
     """Where the node does not see the launch's folder, results and log come back as one archive."""
     from pytest_clinical_drift.cases.sharding import Shard
-    from pytest_clinical_drift.gate.ray_workers import pack, unpack
 
     there = ShardJob(Shard(1, 2), tmp_path / "there", ())
     (there.results / "model/runs/a").mkdir(parents=True)

@@ -95,7 +95,7 @@ def test_own_interludes(project: object) -> None:
         (["--drift-turns", "9", "--drift-interludes", "x.yaml"], "*x.yaml: no such file or folder*"),
         (["--drift-record", "drawer"], "*--drift-record: expected one of first-message, system, context*'drawer'"),
         (["--drift-record", "context"], "*--drift-record context: the function * has no parameter named context"),
-        (["-o", "drift_probes=some"], "*drift_probes: expected schedule or all, found 'some'"),
+        (["-o", "drift_probes=some"], "*drift_probes: expected one of schedule, all, found 'some'"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(project: object, arguments: list[str], told: str) -> None:

@@ -43,16 +43,16 @@ def pytest_clinical_drift_score(case, transcript):
 
 
 if presses := int(os.environ.get("STOP_WRITING", "0")):
-    from pytest_clinical_drift.gate import finished
+    from pytest_clinical_drift.gate import publishing
 
-    write = finished.write_results
+    write = publishing.write_results
 
     def write_results(*given):
         for _ in range(presses):
             os.kill(os.getpid(), signal.SIGINT)
         return write(*given)
 
-    finished.write_results = write_results
+    publishing.write_results = write_results
 """
 
 

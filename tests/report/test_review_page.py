@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reviewing import DENIAL, KEPT, UNCLEAR, alarms_of, chained, lay_out, results_of, run
+from reviewing import DENIAL, KEPT, UNCLEAR, alarms_of, chained, lay_out, manifest_of, results_of, run
 
 from pytest_clinical_drift import cli
 from pytest_clinical_drift.gate.reopened import reopen
@@ -136,6 +136,26 @@ def test_why_it_was_asked_is_hidden_until_answered(page: Any) -> None:
     assert "also: denied" not in page.locator("#card").inner_text()
     answer(page, "3")
     assert "contradicted (open)" in page.locator(".revealed").inner_text()
+
+
+def test_last_release_is_shown_after_the_answer(results: Path, browser: Any, tmp_path: Path) -> None:
+    """Who decided what on this fact then, in the words of the page; nothing of it before."""
+    said = [{"question": alarm["question"], "case_id": alarm["case_id"]} for alarm in alarms_of(results)]
+    reviews = tmp_path / "reviews.jsonl"
+    reviews.write_text(chained(*said, manifest=manifest_of(results), reason="as the ward saw it"), encoding="utf-8")
+    cli.main(["verdict", str(results), "--reviews", str(reviews), "--out", str(tmp_path / "then")])
+    made = tmp_path / "review.html"
+    assert cli.main(["review", str(results), "--last", str(tmp_path / "then"), "--out", str(made)]) == 0
+    page = browser.new_page()
+    page.goto(made.as_uri())
+    introduce(page, "Bo")
+    assert "Last release" not in page.locator("#card").inner_text()
+    answer(page, "3")
+    before, _, last = page.locator(".revealed").inner_text().partition("Last release")
+    assert "Ada" not in before
+    assert "Ada" in last
+    assert "as the ward saw it" in last
+    page.close()
 
 
 def test_progress_survives_a_reload_and_answers_can_be_changed(page: Any, tmp_path: Path) -> None:
