@@ -42,7 +42,7 @@ def test_entries_are_distinct_lower_case_names_with_lists_of_text(file: str) -> 
                 yield f"{name}: in capitals"
             seen.add(name)
             for field, values in entry.items():
-                texts = isinstance(values, list) and field != "bare"
+                texts = isinstance(values, list) and field not in ("bare", "other_doses")
                 if texts and not all(isinstance(v, str) and v and v == v.strip() for v in values):
                     yield f"{name}: {field} holds something else than trimmed text"
                 if texts and len(set(values)) != len(values):
@@ -107,6 +107,15 @@ def test_abbreviations_carry_capitals() -> None:
     short = [text for file in CLINICAL[:4] for entry in load_data(file) for text in entry.get("abbreviations", ())]
     assert len(short) > 400
     assert [text for text in short if text == text.lower()] == []
+
+
+def test_dose_ranges_are_in_order() -> None:
+    """Least, most and daily ceiling, in a known unit."""
+    units = {entry["name"] for entry in load_data("units")}
+    for entry in load_data("drugs"):
+        for dose in [d for d in (entry.get("dose"), *entry.get("other_doses", ())) if d]:
+            assert 0 < dose["min"] <= dose["max"] <= dose["max_daily"], entry["name"]
+            assert dose["unit"] in units, entry["name"]
 
 
 def test_a_mixture_spreads_the_allergies_of_its_parts() -> None:
