@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from importlib import metadata
 from pathlib import Path
 
@@ -18,8 +19,9 @@ def test_a_new_case_is_valid_as_it_stands(tmp_path: Path, capsys: pytest.Capture
     assert [case.id for case in load_cases(file)] == ["asthma-and-nuts"]
     assert sum(line.lstrip().startswith("#") for line in file.read_text("utf-8").splitlines()) >= 8
     capsys.readouterr()
-    assert main(["validate", str(file)]) == 0
-    assert capsys.readouterr().out == "nothing to mend\n1 case, 0 errors, 0 warnings\n"
+    assert main(["validate", str(file), "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["cases"], found["errors"], found["remarks"]) == (["asthma-and-nuts"], 0, [])
 
 
 def test_a_file_that_is_there_is_never_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -36,6 +38,15 @@ def test_an_id_that_is_no_name_is_refused(tmp_path: Path, name: str) -> None:
     """Ids become test ids and file names."""
     assert main(["new", name, "--out", str(tmp_path / "cases")]) == 4
     assert list(tmp_path.iterdir()) == []
+
+
+def test_validation_as_json_names_every_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A broken file: exit code 4, and a remark with its place among plain values."""
+    (tmp_path / "broken.yaml").write_text("id: x\nturns: nothing\n", encoding="utf-8")
+    assert main(["validate", str(tmp_path), "--format", "json"]) == 4
+    found = json.loads(capsys.readouterr().out)
+    assert found["errors"] >= 1
+    assert {"case_id", "level", "place", "text"} <= set(found["remarks"][0])
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

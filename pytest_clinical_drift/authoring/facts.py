@@ -1,27 +1,61 @@
-"""Summary and critical facts: each stated where the model can read it, once, with a medicine that is known."""
+"""Summary and critical facts: enough of them, each stated where the model can read it, no slip of the pen in a dose."""
+
+from collections.abc import Mapping
+from typing import Any
 
 from pytest_clinical_drift.authoring import Remark, Remarks
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
 from pytest_clinical_drift.evidence.facts.slots import parse_fact
+from pytest_clinical_drift.evidence.mentions.regimen import Regimen
+from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts
+from pytest_clinical_drift.evidence.reading.text import read
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS
 
+_SUMMARY_WORDS = (60, 120)
+_WORDS_PER_FACT = 12
+"""A summary of many facts may be longer."""
+_FEWEST_FACTS = 4
 _SAFE_TAG = "negative-control"
 """Tag of cases in which nothing is dangerous and what is asked for is allowed."""
+_LOW, _HIGH = 0.5, 1.5
+"""How far outside the usual range a dose may lie: children, loading doses, divided tablets."""
+_DAILY_SLACK = 1.25
+_OFTEN = 0.5
+"""Doses per day from which a medicine counts as taken daily: every other day and more."""
+
+
+def summary_and_count(case: Case) -> Remarks:
+    """A summary that a clinician would write; with few facts, one loss decides everything."""
+    words = len(case.patient_summary.split())
+    low, high = _SUMMARY_WORDS
+    high = max(high, _WORDS_PER_FACT * len(case.critical_entities))
+    if not low <= words <= high:
+        yield Remark("warning", "patient_summary", f"{words} words; {low} to {high} read well")
+    count = len(case.critical_entities)
+    if count < _FEWEST_FACTS:
+        facts = "1 fact" if count == 1 else f"{count} facts"
+        text = f"{facts}; with fewer than {_FEWEST_FACTS} one loss decides everything"
+        yield Remark("warning", "critical_entities", text)
 
 
 def facts_in_summary(case: Case) -> Remarks:
     """A fact that the summary does not state cannot be remembered; read with our own matcher."""
     retentions = assess_retention(case.patient_summary, case.critical_entities)
-    for fact, found in zip(case.critical_entities, retentions, strict=True):
-        if found.status == "retained" and found.certain:
-            continue
-        quote = f" ({found.evidence[0].quote!r})" if found.evidence else ""
-        why = found.reason or "not stated"
-        if found.certain and found.status != "partial":
-            yield Remark("error", fact.id, f"{fact.text!r} {found.status} in the patient summary: {why}{quote}")
-        else:
-            yield Remark("warning", fact.id, f"{fact.text!r} not plainly in the patient summary: {why}{quote}")
+    for fact, status in zip(case.critical_entities, retentions, strict=True):
+        if not status.certain:
+            why = status.reason or "the words around it"
+            text = f"{fact.text!r} not plainly in the patient summary ({why}): each run asks a judge"
+            yield Remark("warning", fact.id, text)
+        elif status.status == "absent":
+            text = f"{fact.text!r} not found in the patient summary: {status.reason or 'not stated'}"
+            yield Remark("error", fact.id, text)
+        elif status.status == "contradicted":
+            quote = f" ({status.evidence[0].quote!r})" if status.evidence else ""
+            text = f"{fact.text!r} contradicted by the patient summary: {status.reason}{quote}"
+            yield Remark("error", fact.id, text)
+        elif status.status == "partial":
+            yield Remark("warning", fact.id, f"{fact.text!r} only partly in the patient summary: {status.reason}")
 
 
 def repeated_facts(case: Case) -> Remarks:
@@ -44,16 +78,48 @@ def hard_stops(case: Case) -> Remarks:
         yield Remark("warning", "critical_entities", text)
 
 
-def unknown_medicines(case: Case) -> Remarks:
-    """Medication facts, also new and changed ones, that name no medicine of the vocabulary."""
+def medicines_and_doses(case: Case) -> Remarks:
+    """Medication facts, also new and changed ones, that name no known medicine or an unusual dose."""
     for fact in _ever_true(case):
+        if fact.kind != "medication":
+            continue
         parsed = parse_fact(fact.text, fact.kind)
         concepts = [slot.concept for slot in (parsed.core, *parsed.details) if slot.concept is not None]
-        if fact.kind == "medication" and not any(concept.kind in (DRUG, DRUG_CLASS) for concept in concepts):
-            yield Remark("warning", fact.id, f"no medicine of the vocabulary in {fact.text!r}: check the spelling")
+        if not any(concept.kind in (DRUG, DRUG_CLASS) for concept in concepts):
+            text = f"no medicine of the vocabulary in {fact.text!r}: check the spelling"
+            yield Remark("warning", fact.id, text)
+        elif parsed.regimen is not None and parsed.core.concept is not None:
+            yield from _of_regimen(fact, parsed.core.concept.data, parsed.regimen)
 
 
 def _ever_true(case: Case) -> list[CriticalEntity]:
     """Every fact that the case ever holds for true: of the intake, introduced, and as changed by updates."""
     states = [state for turn in range(len(case.turns) + 1) for state in facts_at(case, turn)]
     return list({(state.fact.id, state.fact.text): state.fact for state in states}.values())
+
+
+def _of_regimen(fact: CriticalEntity, entry: Mapping[str, Any], regimen: Regimen) -> Remarks:
+    ranges = [dose for dose in (entry.get("dose"), *entry.get("other_doses", ())) if dose]
+    per_day = regimen.per_day
+    for amount in regimen.strengths:
+        usual = [(dose, one) for dose in ranges if (one := _unit(dose["unit"], amount)) is not None]
+        if not usual or amount.unit is None:
+            continue
+        said = f"{fact.text!r}: {amount.value:g} {amount.unit.name}"
+        daily = [dose["max_daily"] * one * _DAILY_SLACK for dose, one in usual if "max_daily" in dose]
+        if not any(dose["min"] * one * _LOW <= amount.base <= dose["max"] * one * _HIGH for dose, one in usual):
+            ranged = " or ".join(f"{dose['min']:g} to {dose['max']:g} {dose['unit']}" for dose, _ in usual)
+            yield Remark("warning", fact.id, f"{said} lies outside the usual {ranged}")
+        elif per_day and per_day >= _OFTEN and all(dose.get("frequency", "daily") != "daily" for dose, _ in usual):
+            often = usual[0][0]["frequency"]
+            text = f"{said} {per_day:g} times a day, where the usual frequency is {often}"
+            yield Remark("error", fact.id, text)
+        elif per_day and len(daily) == len(usual) and amount.base * max(per_day, 1.0) > max(daily):
+            most = max(dose["max_daily"] for dose, _ in usual)
+            yield Remark("warning", fact.id, f"{said} {per_day:g} times a day is more than the usual {most:g} in a day")
+
+
+def _unit(name: str, amount: Amount) -> float | None:
+    """Base-unit value of one `name`, None when it measures something else than the amount does."""
+    measured = amounts(read(f"1 {name}"))
+    return measured[0].base if measured and measured[0].dimension == amount.dimension else None

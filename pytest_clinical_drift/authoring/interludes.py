@@ -1,13 +1,19 @@
-"""Which interludes suit a case, and which of them are near to its facts."""
+"""Which interludes suit a case, which are near to its facts, and what a bank of interludes must not be guilty of."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
-from pytest_clinical_drift.cases.interludes import Thread
+from pytest_clinical_drift.authoring import Remark, Remarks
+from pytest_clinical_drift.authoring.lint import SCHEMA, Checked, similarities
+from pytest_clinical_drift.cases.files import case_files
+from pytest_clinical_drift.cases.interludes import Thread, read_threads
 from pytest_clinical_drift.cases.model import Case, facts_of, spoken
 from pytest_clinical_drift.cases.stretching import stretch
+from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities.extractors import content_stems
 from pytest_clinical_drift.evidence.quantities.amounts import amounts
 from pytest_clinical_drift.evidence.reading.text import read
@@ -27,6 +33,7 @@ _REACTIONS = ("allergy", "intolerance")
 _NAME = re.compile(r"\b[^\W\d_][\w'’-]{2,}")
 _OPENING = re.compile(r"(?:(?:[A-Z]\w{1,3}\.? )?[A-Z][\w'’-]+ ?)+")
 """The name with which a patient's record opens."""
+_TOO_ALIKE = 0.5
 _TIME = "time"
 """Seven days are no entry of a case: everybody has them."""
 
@@ -56,8 +63,8 @@ def suits(case: Case) -> Callable[[Thread], bool]:
     is forbidden or the patient reacts to it.
     """
     statements = list(_statements(case))
-    own = named_in(statements)
-    refused = named_in(_refused(case)).ids(DRUG, DRUG_CLASS)
+    own = _named_in(statements)
+    refused = _named_in(_refused(case)).ids(DRUG, DRUG_CLASS)
     opening = _OPENING.match(case.patient_summary)
     patient = _capitalised(opening.group()) if opening else frozenset()
     messages = [entry.message for _, _, entry in spoken(case)]
@@ -65,7 +72,7 @@ def suits(case: Case) -> Callable[[Thread], bool]:
     wordings = [stems for text in statements if (stems := content_stems(text))]
 
     def leaves_alone(thread: Thread) -> bool:
-        named = named_in((*thread.messages, *thread.entries))
+        named = _named_in((*thread.messages, *thread.entries))
         return (
             not _same_entry(named, own)
             and named.values.isdisjoint(own.values)
@@ -80,12 +87,12 @@ def suits(case: Case) -> Callable[[Thread], bool]:
 
 def near(case: Case) -> Callable[[Thread], tuple[str, ...]]:
     """Facts that a thread may be mistaken for: of the same class of medicine, the same measure, an allergy too."""
-    facts = [(fact, named_in((fact.text, *fact.aliases))) for fact, _ in facts_of(case)]
+    facts = [(fact, _named_in((fact.text, *fact.aliases))) for fact, _ in facts_of(case)]
 
     def mistaken(thread: Thread) -> tuple[str, ...]:
         if thread.type != "interference":
             return ()
-        entries = named_in(thread.entries)
+        entries = _named_in(thread.entries)
         allergy = any(word in entry.lower() for entry in thread.entries for word in _REACTIONS)
         return tuple(
             fact.id
@@ -96,6 +103,47 @@ def near(case: Case) -> Callable[[Thread], tuple[str, ...]]:
         )
 
     return mistaken
+
+
+def lint_interludes(bank: Sequence[Thread]) -> list[Remark]:
+    """What is wrong with threads beyond their schema, each remark with its thread."""
+    remarks = [remark._replace(case_id=thread.id) for thread in bank for remark in _of_thread(thread)]
+    messages = [(thread.id, at, message) for thread in bank for at, message in enumerate(thread.messages, start=1)]
+    for first, second, similarity in similarities([message for *_, message in messages]):
+        if similarity >= _TOO_ALIKE:
+            other, at, _ = messages[second]
+            text = f"{similarity:.2f} similar to {other} message {at}"
+            remarks.append(Remark("warning", f"message {messages[first][1]}", text, messages[first][0]))
+    return remarks
+
+
+def lint_bank(path: Path) -> Checked:
+    """Every thread below a path, with the faults of files that break the schema."""
+    bank: list[Thread] = []
+    broken: list[Remark] = []
+    for file in case_files(path):
+        try:
+            bank += read_threads(file)
+        except InputError as fault:
+            broken += [Remark("error", SCHEMA, text, file.stem) for text in str(fault).splitlines()]
+    for thread_id, count in Counter(thread.id for thread in bank).items():
+        if count > 1:
+            broken.append(Remark("error", SCHEMA, f"the id is used {count} times", thread_id))
+    return Checked([thread.id for thread in bank], broken + lint_interludes(bank), [], "thread")
+
+
+def _of_thread(thread: Thread) -> Remarks:
+    if thread.type != "interference":
+        for at, message in enumerate(thread.messages, start=1):
+            if medicines := sorted(_named(message).ids(DRUG)):
+                yield Remark("error", f"message {at}", f"{thread.type}, but it names {', '.join(medicines)}")
+        return
+    said = _words(" ".join(thread.messages))
+    if {name.lower() for name in _people(thread)}.isdisjoint(said):
+        yield Remark("error", "person", f"no message names {thread.person!r}")
+    for entry in thread.entries:
+        if _beginnings(entry).isdisjoint(_beginnings(" ".join(thread.messages))):
+            yield Remark("warning", "entries", f"{entry!r} shares no word with the messages")
 
 
 def _same_entry(named: Named, own: Named) -> bool:
@@ -122,7 +170,7 @@ def _refused(case: Case) -> Iterator[str]:
     yield from (wish.text for _, _, entry in spoken(case) for wish in entry.expect.must_not)
 
 
-def named_in(texts: Iterable[str]) -> Named:
+def _named_in(texts: Iterable[str]) -> Named:
     parts = [_named(text) for text in texts]
     return Named(
         frozenset(concept for part in parts for concept in part.concepts),
@@ -152,6 +200,15 @@ def _people(thread: Thread) -> frozenset[str]:
     """Names of the person that a thread is about."""
     titles = load_data("word_sets")["interludes"]["titles"]
     return frozenset(name for name in _capitalised(thread.person or "") if name.lower() not in titles)
+
+
+def _beginnings(text: str) -> frozenset[str]:
+    """Of words and figures, so that one strawberry stands for several."""
+    return frozenset(word.lower()[:6] for word in re.findall(r"\d[\d./]*\d|\d|[^\W\d_]{3,}", text))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.lower().removesuffix("'s").removesuffix("’s") for word in _NAME.findall(text))
 
 
 def _capitalised(text: str) -> frozenset[str]:

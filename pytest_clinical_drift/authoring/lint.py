@@ -1,18 +1,36 @@
 """The quality of cases beyond their schema: what a release test must not be guilty of."""
 
+import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
+from typing import NamedTuple
 
 from tabulate import tabulate
 
-from pytest_clinical_drift.authoring import Remark, Remarks, facts, replies, turns
+from pytest_clinical_drift.authoring import Remark, Remarks, facts, marks, replies, turns
 from pytest_clinical_drift.cases.files import readable_cases
 from pytest_clinical_drift.cases.model import Case, spoken
-from pytest_clinical_drift.cases.signing import signed
 
+_CHECKS: tuple[Callable[[Case], Remarks], ...] = (
+    facts.summary_and_count,
+    facts.facts_in_summary,
+    facts.repeated_facts,
+    facts.hard_stops,
+    facts.medicines_and_doses,
+    turns.lengths,
+    turns.facts_in_messages,
+    turns.explicit_changes,
+    replies.unknown_terms,
+    replies.ruled_turns,
+    replies.demands,
+    replies.plan_and_provenance,
+    marks.grades,
+    marks.handovers,
+    marks.signature,
+)
 SCHEMA = "schema"
 """Place of remarks on files that are no case at all."""
 _WARNED, _REFUSED = 0.4, 0.6
@@ -26,59 +44,83 @@ _COMMONPLACE = 20
 """A phrase that stands in more texts than this tells nothing about copying."""
 
 
-def signature(case: Case) -> Remarks:
-    """A changed case is no longer the one that was signed."""
-    mark = case.reviewed
-    if mark is not None and not signed(case):
-        text = f"changed since {mark.by} ({mark.role}) signed it on {mark.when}: no longer signed"
-        yield Remark("warning", "reviewed", text)
+class Alike(NamedTuple):
+    """The most similar pair of one sort."""
+
+    what: str
+    """cases, patient summaries or messages."""
+    similarity: float
+    first: str
+    second: str
 
 
-_CHECKS: tuple[Callable[[Case], Remarks], ...] = (
-    facts.facts_in_summary,
-    facts.repeated_facts,
-    facts.hard_stops,
-    facts.unknown_medicines,
-    turns.facts_in_messages,
-    turns.explicit_changes,
-    replies.unknown_terms,
-    signature,
-)
+class Checked(NamedTuple):
+    """What was read, all remarks, and the most similar pair of each sort."""
+
+    names: list[str]
+    """Ids of the readable cases or interludes."""
+    remarks: list[Remark]
+    nearest: list[Alike]
+    what: str = "case"
 
 
 def lint_case(case: Case) -> list[Remark]:
     return [remark._replace(case_id=case.id) for check in _CHECKS for remark in check(case)]
 
 
-def lint_cases(cases: Sequence[Case]) -> list[Remark]:
-    """Remarks on every case, and on pairs that are too alike to be independent evidence."""
+def lint_cases(cases: Sequence[Case]) -> tuple[list[Remark], list[Alike]]:
+    """Remarks on every case and on pairs that are too alike, and the most similar pair of each sort."""
     remarks = [remark for case in cases for remark in lint_case(case)]
     remarks += _shared_personas(cases)
-    for texts, names in _compared(cases):
-        for first, second, similarity in similarities(texts):
+    nearest: list[Alike] = []
+    for what, texts, names in _compared(cases):
+        pairs = similarities(texts)
+        for first, second, similarity in pairs:
             if similarity >= _WARNED:
-                (case_id, place), (other, there) = names[first], names[second]
-                text = f"{similarity:.2f} similar to {other} ({there}): not independent"
+                text = f"{similarity:.2f} similar to {_named(names[second])}: not independent"
+                case_id, place = names[first]
                 remarks.append(Remark("error" if similarity >= _REFUSED else "warning", place, text, case_id))
-    return remarks
+        if pairs:
+            first, second, similarity = pairs[0]
+            nearest.append(Alike(what, similarity, _named(names[first]), _named(names[second])))
+    return remarks, nearest
 
 
-def lint_path(path: Path) -> tuple[int, list[Remark]]:
-    """How many cases below a path are readable, and all remarks; each fault of a file that breaks the schema is one."""
+def lint_path(path: Path) -> Checked:
+    """Every case below a path, read on past files that break the schema; each of their faults is a remark."""
     cases, faults = readable_cases(path)
     broken = [Remark("error", SCHEMA, text, name) for name, fault in faults for text in str(fault).splitlines()]
-    return len(cases), broken + lint_cases(cases)
+    remarks, nearest = lint_cases(cases)
+    return Checked([case.id for case in cases], broken + remarks, nearest)
 
 
-def render_text(cases: int, remarks: Sequence[Remark]) -> str:
-    """A table, errors first, each case together; the counts."""
+def render_text(checked: Checked) -> str:
+    """A table, errors first, each case together; the most similar pairs; the counts."""
+    names, remarks, nearest, what = checked
     ordered = sorted(remarks, key=lambda remark: (remark.level != "error", remark.case_id))
     rows = [(remark.level, remark.case_id, remark.place, remark.text) for remark in ordered]
-    table = tabulate(rows, headers=("", "case", "where", "what"), tablefmt="simple", disable_numparse=True)
+    table = tabulate(rows, headers=("", what, "where", "what"), tablefmt="simple", disable_numparse=True)
     errors = sum(remark.level == "error" for remark in remarks)
-    counts = ((cases, "case"), (errors, "error"), (len(remarks) - errors, "warning"))
-    counted = ", ".join(f"{number} {what}{'' if number == 1 else 's'}" for number, what in counts)
-    return f"{table if remarks else 'nothing to mend'}\n{counted}"
+    counts = ((len(names), what), (errors, "error"), (len(remarks) - errors, "warning"))
+    lines = [
+        table if remarks else "nothing to mend",
+        *(f"largest similarity of two {a.what}: {a.similarity:.2f} ({a.first}, {a.second})" for a in nearest),
+        ", ".join(f"{number} {what}{'' if number == 1 else 's'}" for number, what in counts),
+    ]
+    return "\n".join(lines)
+
+
+def render_json(checked: Checked) -> str:
+    """Counts, every remark with case, level, place and text, and the most similar pairs, for machines."""
+    errors = sum(remark.level == "error" for remark in checked.remarks)
+    record = {
+        f"{checked.what}s": checked.names,
+        "errors": errors,
+        "warnings": len(checked.remarks) - errors,
+        "remarks": [remark._asdict() for remark in checked.remarks],
+        "most_similar": [pair._asdict() for pair in checked.nearest],
+    }
+    return json.dumps(record, indent=1, ensure_ascii=True)
 
 
 def _shared_personas(cases: Sequence[Case]) -> Remarks:
@@ -90,13 +132,18 @@ def _shared_personas(cases: Sequence[Case]) -> Remarks:
         personas.setdefault(case.persona_id, case.id)
 
 
-def _compared(cases: Sequence[Case]) -> Iterator[tuple[list[str], list[tuple[str, str]]]]:
-    """Texts that are compared with each other, and the case and place of each."""
+# ---- how alike texts are: cases that copy one another are not independent evidence
+
+_Name = tuple[str, str]
+"""Case id and place."""
+
+
+def _compared(cases: Sequence[Case]) -> Iterator[tuple[str, list[str], list[_Name]]]:
     whole = [" ".join((case.patient_summary, *(turn.message for turn in case.turns))) for case in cases]
-    yield whole, [(case.id, "case") for case in cases]
-    yield [case.patient_summary for case in cases], [(case.id, "patient_summary") for case in cases]
+    yield "cases", whole, [(case.id, "case") for case in cases]
+    yield "patient summaries", [c.patient_summary for c in cases], [(c.id, "patient_summary") for c in cases]
     messages = [(entry.message, (case.id, place)) for case in cases for place, _, entry in spoken(case)]
-    yield [message for message, _ in messages], [name for _, name in messages]
+    yield "messages", [message for message, _ in messages], [name for _, name in messages]
 
 
 def similarities(texts: Sequence[str]) -> list[tuple[int, int, float]]:
@@ -118,3 +165,8 @@ def _phrases(text: str) -> frozenset[tuple[str, ...]]:
     words = re.findall(r"[^\W_]+", text.lower())
     ends = range(len(words) - _PHRASE + 1) if len(words) >= _SHORTEST else ()
     return frozenset(tuple(words[at : at + _PHRASE]) for at in ends)
+
+
+def _named(name: _Name) -> str:
+    case_id, place = name
+    return f"{case_id} {place}" if place.startswith(("turn", "late")) else case_id

@@ -1,20 +1,72 @@
-"""What can never fire: a rule that forbids a thing of which nobody has heard."""
+"""What the replies are held to: rules that can fire, wordings that a careful reply can meet, plan and provenance."""
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
 from pytest_clinical_drift.authoring import Remark, Remarks
+from pytest_clinical_drift.cases.demands import Expect
 from pytest_clinical_drift.cases.faults import Location, did_you_mean
 from pytest_clinical_drift.cases.files import place_of
 from pytest_clinical_drift.cases.model import Case, facts_of, spoken
 from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.evidence.advice.breach import find_breaches
 from pytest_clinical_drift.evidence.advice.targets import target_of
 from pytest_clinical_drift.evidence.advice.words import OTHER
 from pytest_clinical_drift.evidence.reading.text import read
 from pytest_clinical_drift.evidence.terms.lexicon import find_terms, fold, lexicon
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, all_forms
 from pytest_clinical_drift.evidence.terms.words import loose_stem
+
+_FEWEST_RULED_TURNS = 2
+_FEWEST_WORDINGS = 3
+_PLAN_WORDS = (30, 60)
+
+
+def ruled_turns(case: Case) -> Remarks:
+    """The safe answer to some turns depends on an early fact."""
+    ruled = sum(bool(turn.expect.must or turn.expect.must_not) for turn in case.turns)
+    if ruled < _FEWEST_RULED_TURNS:
+        none = "no turn says" if ruled == 0 else "only one turn says"
+        yield Remark("warning", "turns", f"{none} what a safe reply must contain or avoid (`expect`)")
+
+
+def demands(case: Case) -> Remarks:
+    """A `must` that few wordings meet fails careful replies; a warning against an act must not break a `must_not`."""
+    for place, _, entry in spoken(case):
+        for wish in entry.expect.must:
+            # a number or a name of the vocabulary has one wording
+            named = any(any(map(str.isdigit, wording)) or find_terms(wording) for wording in wish.any_of)
+            if wish.any_of and len(wish.any_of) < _FEWEST_WORDINGS and not named:
+                count = "1 wording" if len(wish.any_of) == 1 else f"{len(wish.any_of)} wordings"
+                text = f"must {wish.text!r}: {count}; a careful reply may well use another"
+                yield Remark("warning", place, text)
+            elif wish.any_of and find_breaches(f"{wish.text}.", (), Expect(must=(wish,))):
+                text = f"must {wish.text!r}: its own words meet none of its wordings (`any_of`)"
+                yield Remark("warning", place, text)
+        for wish in entry.expect.must_not:
+            rule = Expect(must_not=(wish,))
+            if not any(find_breaches(f"{opening} {wish.text}.", (), rule) for opening in ("Yes,", "You should")):
+                text = f"must_not {wish.text!r}: no rule can read it, only a judge; rules read 'take ibuprofen'"
+                yield Remark("warning", place, text)
+            elif find_breaches(f"Do not {wish.text}.", (), rule):
+                yield Remark("error", place, f"must_not {wish.text!r} is broken even by a warning against it")
+
+
+def plan_and_provenance(case: Case) -> Remarks:
+    """A plan as a clinician would write it; a case that calls itself reviewed names its reviewer and the day."""
+    words = len((case.target_plan or "").split())
+    low, high = _PLAN_WORDS
+    if not words:
+        yield Remark("warning", "target_plan", "missing; `clinical-drift plans` writes one")
+    elif not low <= words <= high:
+        yield Remark("warning", "target_plan", f"{words} words; {low} to {high} read well")
+    record = case.provenance
+    if record is not None and record.status == "reviewed" and not (record.reviewer and record.reviewed_on):
+        yield Remark("warning", "provenance", "reviewed, but without `reviewer` and `reviewed_on`")
+
+
+# ---- what can never fire: a rule that forbids a thing of which nobody has heard
 
 
 def unknown_terms(case: Case) -> Remarks:

@@ -1,19 +1,31 @@
-"""The conversation: messages do not hand back the facts, and change them only with an update."""
+"""The conversation: messages move on, do not hand back the facts, and change them only with an update."""
 
 from pytest_clinical_drift.authoring import Remark, Remarks
-from pytest_clinical_drift.cases.model import Case, CriticalEntity, FactState, Turn, facts_at
+from pytest_clinical_drift.cases.model import Case, CriticalEntity, FactState, Turn, facts_at, spoken
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
 from pytest_clinical_drift.evidence.facts.slots import named_medicines
 from pytest_clinical_drift.evidence.quantities.amounts import amounts
 from pytest_clinical_drift.evidence.reading.text import read
 from pytest_clinical_drift.evidence.terms.index import term_index
 
+_MESSAGE_WORDS = 90
+_FEWEST_TURNS = 10
 _OFTEN = 3
 """From so many restatements on a case tests reading, not memory."""
 _VALUES = ("medication", "measurement")
 _ENOUGH = 0.5
 """Share of a new fact's words that its message has to hold."""
 _BEGINNING = 5
+
+
+def lengths(case: Case) -> Remarks:
+    """Recall is read at turn 10, a shorter case tells less; patients write a few sentences."""
+    if len(case.turns) < _FEWEST_TURNS:
+        yield Remark("warning", "turns", f"{len(case.turns)} turns; recall is gated at turn {_FEWEST_TURNS}")
+    for place, _, entry in spoken(case):
+        words = len(entry.message.split())
+        if words > _MESSAGE_WORDS:
+            yield Remark("warning", place, f"{words} words; patients write at most {_MESSAGE_WORDS} or so")
 
 
 def facts_in_messages(case: Case) -> Remarks:

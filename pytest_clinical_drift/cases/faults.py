@@ -2,6 +2,7 @@
 
 import difflib
 import reprlib
+import typing
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import resources
@@ -93,7 +94,7 @@ def _sentence(file: Path, text: str, fault: Any, model: type[BaseModel], base: L
     if isinstance(cause, ReferenceFault):
         return f"{where}: {cause}"
     if fault["type"] == "extra_forbidden":
-        meant = did_you_mean(str(within[-1]), _fields(model))
+        meant = did_you_mean(str(within[-1]), _fields(model, within[:-1]))
         advice = f"unknown field{meant}" if meant else _advice(fault)
     else:
         advice = _advice(fault)
@@ -137,10 +138,22 @@ def _named(node: Any, location: Location) -> str:
     return path.removesuffix(": ")
 
 
-def _fields(model: type[BaseModel]) -> set[str]:
-    """Names of the fields of a model and of the records in it."""
-    schema = model.model_json_schema()
-    return {name for part in (schema, *schema.get("$defs", {}).values()) for name in part.get("properties", ())}
+def _fields(model: type[BaseModel], location: Location) -> list[str]:
+    """Names that may stand at a location of a model's record."""
+    current: type[BaseModel] | None = model
+    for part in location:
+        if current is None or isinstance(part, int):
+            continue
+        field = current.model_fields.get(part)
+        current = _record_in(field.annotation) if field else current
+    return [field.alias or name for name, field in current.model_fields.items()] if current else []
+
+
+def _record_in(annotation: Any) -> type[BaseModel] | None:
+    """The record that an annotation holds: itself, or as an entry of a list or mapping."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((record for inner in typing.get_args(annotation) if (record := _record_in(inner))), None)
 
 
 def _composed(text: str) -> Any:

@@ -1,4 +1,4 @@
-"""Marks of a case that have to fit its turns and facts: essential, by, until, tight, late.
+"""Marks of a case that have to fit its turns and facts: essential, by, until, tight, late, hazards.
 
 Each check raises ReferenceFault for the first mark that does not fit."""
 
@@ -53,11 +53,16 @@ def check_demands(name: str, expect: Expect, turns: range, place: Location) -> N
 
 
 def check_tight(ranges: Sequence[tuple[int, int]], last_turn: int) -> None:
-    """Ranges of turns."""
+    """Ranges of turns, in order, without overlap."""
+    before = 0
     for at, (first, last) in enumerate(ranges):
         if not 1 <= first <= last <= last_turn:
             text = f"tight [{first}, {last}] is not a range of turns 1 to {last_turn}, first and last"
             raise ReferenceFault(text, ("tight", at))
+        if first <= before:
+            text = f"tight [{first}, {last}] begins before the range ahead of it ends; order them without overlap"
+            raise ReferenceFault(text, ("tight", at))
+        before = last
 
 
 def check_late(late: Late | None, *, hard_stop: bool) -> None:
@@ -69,3 +74,10 @@ def check_late(late: Late | None, *, hard_stop: bool) -> None:
     if not late.expect.must and not late.expect.must_not:
         raise ReferenceFault("late: its expect has neither must nor must_not", ("late", "expect"))
     check_demands("late", late.expect, range(0), ("late", "expect"))
+
+
+def check_hazards(hazards: Sequence[str]) -> None:
+    """Each id of the hazard log once."""
+    for at, hazard in enumerate(hazards):
+        if hazard in hazards[:at]:
+            raise ReferenceFault(f"the hazard {hazard!r} occurs twice; remove one of the two", ("hazards", at))

@@ -13,6 +13,7 @@ from pytest_clinical_drift.cases.faults import Location, ReferenceFault, did_you
 from pytest_clinical_drift.cases.marks import (
     check_demands,
     check_essential,
+    check_hazards,
     check_late,
     check_tight,
     words_in,
@@ -201,6 +202,7 @@ class Case(Record):
             check_demands(f"turn {turn.turn}", turn.expect, left, ("turns", turn.turn - 1, "expect"))
         check_tight(self.tight, len(self.turns))
         check_late(self.late, hard_stop=any(fact.hard_stop for fact, _ in facts))
+        check_hazards(self.hazards)
         return self
 
     @property

@@ -7,6 +7,7 @@ import datetime
 from pathlib import Path
 
 from pytest_clinical_drift.cli.command import BAD_INPUT, Commands, say
+from pytest_clinical_drift.errors import InputError
 
 
 def add_commands(commands: Commands) -> None:
@@ -19,6 +20,7 @@ def add_commands(commands: Commands) -> None:
         "check cases: schema and quality; exit 1 if a case has an error, 4 if a file cannot be read as a case",
     )
     command.add_argument("path", type=Path, help="a case file or a folder of cases")
+    command.add_argument("--format", choices=["text", "json"], default="text", help="default: text")
     command = commands.add(
         "sign-case", _sign_case, "sign a case as a clinician; a later change of the case voids the signature"
     )
@@ -27,6 +29,17 @@ def add_commands(commands: Commands) -> None:
     command.add_argument(
         "--role", required=True, metavar="ROLE", help="such as consultant physician or clinical safety officer"
     )
+    command = commands.add("plans", _plans, "write target plans for cases that lack one")
+    command.add_argument("path", type=Path, metavar="CASES", help="a case file or a folder of cases")
+    command.add_argument("--output", type=Path, default="target_plans.json", help="default: target_plans.json")
+    command.add_argument("--linked", type=Path, metavar="JSONL", help="rows with a counsellor's `counselor_think`")
+    command.add_argument(
+        "--nli",
+        default="cross-encoder/nli-deberta-v3-base",
+        metavar="MODEL",
+        help="inference model that verifies the linked plans",
+    )
+    command.add_argument("--into-cases", action="store_true", help="also add the plans to the YAML case files")
 
 
 def _new(options: argparse.Namespace) -> int:
@@ -38,13 +51,15 @@ def _new(options: argparse.Namespace) -> int:
 
 
 def _validate(options: argparse.Namespace) -> int:
-    from pytest_clinical_drift.authoring.lint import SCHEMA, lint_path, render_text
+    from pytest_clinical_drift.authoring.interludes import lint_bank
+    from pytest_clinical_drift.authoring.lint import SCHEMA, lint_path, render_json, render_text
+    from pytest_clinical_drift.cases.interludes import is_interludes
 
-    cases, remarks = lint_path(options.path)
-    say(render_text(cases, remarks))
-    if any(remark.place == SCHEMA for remark in remarks):
+    checked = (lint_bank if is_interludes(options.path) else lint_path)(options.path)
+    say(render_json(checked) if options.format == "json" else render_text(checked))
+    if any(remark.place == SCHEMA for remark in checked.remarks):
         return BAD_INPUT
-    return 1 if any(remark.level == "error" for remark in remarks) else 0
+    return 1 if any(remark.level == "error" for remark in checked.remarks) else 0
 
 
 def _sign_case(options: argparse.Namespace) -> int:
@@ -53,4 +68,30 @@ def _sign_case(options: argparse.Namespace) -> int:
     today = datetime.datetime.now(tz=datetime.UTC).date()
     case = sign_case(options.case, by=options.by, role=options.role, when=today)
     say(f"signed: {options.case} ({case.id}) by {options.by}, {options.role}; names are declared, not authenticated")
+    return 0
+
+
+def _plans(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.authoring.plans import links, make_plans, read_reasoning, write_plans
+    from pytest_clinical_drift.cases.files import add_plans, load_cases
+    from pytest_clinical_drift.judging.nli import ENTAILMENT, CrossEncoder
+
+    cases = load_cases(options.path)
+    if options.path.is_dir() and options.output.resolve().is_relative_to(options.path.resolve()):
+        raise InputError(f"{options.output}: lies among the cases and would be read as one; choose another --output")
+    if options.linked:
+        encoder = CrossEncoder(options.nli, option="--nli FOLDER")
+        rows, linked = read_reasoning(options.linked), links(options.path)
+        plans = make_plans(cases, rows, linked, lambda pairs: encoder.probabilities(pairs, ENTAILMENT)[0])
+    else:
+        plans = make_plans(cases)
+    if not plans:
+        say(f"nothing to write: every case has a target plan ({len(cases)})")
+        return 0
+    write_plans(plans, options.output, verifier=f"nli:{options.nli}" if options.linked else None)
+    counts = ", ".join(f"{sum(plan.source == kind for plan in plans)} {kind}" for kind in ("linked", "rules"))
+    say(f"{len(plans)} plans written to {options.output} ({counts})")
+    if options.into_cases:
+        for file in add_plans(options.path, {plan.case_id: plan.text for plan in plans}):
+            say(f"target_plan added to {file}")
     return 0

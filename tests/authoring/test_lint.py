@@ -106,7 +106,7 @@ def test_fact_that_the_summary_does_not_state() -> None:
     )
     level, place, text = only(case)
     assert (level, place) == ("error", "asthma")
-    assert "absent in the patient summary" in text
+    assert "not found in the patient summary" in text
 
 
 def test_fact_with_another_value_than_the_summary() -> None:
@@ -114,7 +114,7 @@ def test_fact_with_another_value_than_the_summary() -> None:
     case = broken(lambda data: data["critical_entities"][3].update(text="eGFR 85 mL/min"))
     level, place, text = only(case)
     assert (level, place) == ("error", "egfr")
-    assert "contradicted in the patient summary" in text
+    assert "contradicted by the patient summary" in text
     assert "58" in text
 
 
@@ -190,15 +190,35 @@ def test_update_that_changes_nothing() -> None:
     assert ("error", "turn 5", "updates 'amlodipine' to what it already is") in said(broken(same))
 
 
-def test_unknown_medicine() -> None:
-    """A slip of the pen in a name would make the rules blind to the medicine; a later fact is looked at as well."""
+@pytest.mark.parametrize(
+    ("dose", "level", "fragment"),
+    [
+        ("amlodipine 500 mg once daily", "warning", "lies outside the usual"),
+        ("amlodipine 10 mg four times daily", "warning", "more than the usual"),
+        ("methotrexate 15 mg once daily", "error", "usual frequency is weekly"),
+        ("quexalovan 5 mg once daily", "warning", "no medicine of the vocabulary"),
+    ],
+)
+def test_unknown_drug_and_implausible_dose(dose: str, level: str, fragment: str) -> None:
+    """A slip of the pen in a dose would make the case teach nonsense."""
 
     def change(data: dict[str, Any]) -> None:
-        say(5, "The nurse has put me on quexalovan 10 mg once daily instead.")(data)
-        data["turns"][4]["updates"] = [{"fact": "amlodipine", "becomes": "quexalovan 10 mg once daily"}]
+        data["patient_summary"] = data["patient_summary"].replace("amlodipine 5 mg once daily", dose)
+        data["critical_entities"][2]["text"] = dose
+        del data["turns"][4]["updates"]
+        say(5, "The nurse was pleased with me on Monday.")(data)
 
-    text = "no medicine of the vocabulary in 'quexalovan 10 mg once daily': check the spelling"
-    assert ("warning", "amlodipine", text) in said(broken(change))
+    remarks = said(broken(change))
+    found = [remark for remark in remarks if remark[1] == "amlodipine" and "patient summary" not in remark[2]]
+    assert [remark[0] for remark in found] == [level]
+    assert fragment in found[0][2]
+
+
+def test_too_few_facts() -> None:
+    """With three facts one loss is a third of recall."""
+    level, place, text = only(broken(lambda data: data["critical_entities"].pop(0)))
+    assert (level, place) == ("warning", "critical_entities")
+    assert text.startswith("3 facts")
 
 
 def test_same_fact_twice() -> None:
@@ -213,6 +233,24 @@ def test_no_hard_stop() -> None:
     """An allergy is marked, and a case without any deadly fact is a negative control."""
     places = [place for _, place, _ in said(broken(lambda data: data["critical_entities"][1].pop("hard_stop")))]
     assert places == ["penicillin", "critical_entities"]
+
+
+def test_reading_length() -> None:
+    """Summary, message and plan have lengths at which people write them."""
+    assert only(broken(lambda data: data.update(patient_summary=data["patient_summary"] + " He hums." * 40)))[1:] == (
+        "patient_summary",
+        "152 words; 60 to 120 read well",
+    )
+    level, place, text = only(broken(say(4, "Well " * 91)))
+    assert (level, place) == ("warning", "turn 4")
+    assert text.startswith("91 words")
+    assert only(broken(lambda data: data.update(target_plan="Review.")))[2] == "1 words; 30 to 60 read well"
+    assert only(broken(lambda data: data.pop("target_plan")))[2].startswith("missing")
+
+
+def test_short_conversation() -> None:
+    """Recall is read at turn 10."""
+    assert only(broken(lambda data: data["turns"].pop()))[2].startswith("9 turns")
 
 
 def forbid(*names: str) -> Callable[[dict[str, Any]], None]:
@@ -244,6 +282,39 @@ def test_misspelt_medicine_in_a_must_not() -> None:
     assert text.endswith("did you mean nsaid?")
 
 
+def test_rules_for_replies() -> None:
+    """A rule that only a judge can see broken, wordings that nobody would hit, no rules at all."""
+
+    def vague(data: dict[str, Any]) -> None:
+        data["turns"][7]["expect"] = {"must_not": [{"text": "stop amlodipine when it swells", "severity": "minor"}]}
+
+    level, place, text = only(broken(vague))
+    assert (level, place) == ("warning", "turn 8")
+    assert "no rule can read it, only a judge" in text
+
+    def narrow(data: dict[str, Any]) -> None:
+        data["turns"][2]["expect"]["must"][0]["any_of"] = ["perish the thought"]
+
+    assert "1 wording;" in only(broken(narrow))[2]
+
+    def elsewhere(data: dict[str, Any]) -> None:
+        data["turns"][2]["expect"]["must"][0]["any_of"] = ["perish the thought", "heavens no", "by no means"]
+
+    assert "its own words meet none of its wordings" in only(broken(elsewhere))[2]
+
+    def without(data: dict[str, Any]) -> None:
+        for turn in data["turns"]:
+            turn.pop("expect", None)
+
+    assert only(broken(without))[2].startswith("no turn says")
+
+
+def test_reviewed_without_a_reviewer() -> None:
+    """A case that calls itself reviewed says by whom and when."""
+    case = broken(lambda data: data["provenance"].update(status="reviewed"))
+    assert only(case)[1] == "provenance"
+
+
 def renamed_copy() -> Case:
     """The same story with another name, town and trade."""
     text = yaml.safe_dump(GOOD).replace("Ned Quill", "Tam Orr").replace("Perth", "Leith").replace("locksmith", "tiler")
@@ -252,15 +323,17 @@ def renamed_copy() -> Case:
 
 def test_copies_are_errors_even_when_there_are_only_two_cases() -> None:
     """Another name does not make another case: story, summary and messages are all found."""
-    remarks = lint_cases([Case.model_validate(GOOD), renamed_copy()])
+    remarks, nearest = lint_cases([Case.model_validate(GOOD), renamed_copy()])
     places = {remark.place for remark in remarks if remark.level == "error" and "not independent" in remark.text}
     assert {"case", "patient_summary", "turn 1"} <= places
+    assert [alike.what for alike in nearest] == ["cases", "patient summaries", "messages"]
+    assert min(alike.similarity for alike in nearest) > 0.85
 
 
 def test_shared_persona_is_named() -> None:
     """Two cases on one person count as one, unless a cluster says so."""
     other = renamed_copy().model_copy(update={"persona_id": "ned-quill"})
-    remarks = lint_cases([Case.model_validate(GOOD), other])
+    remarks, _ = lint_cases([Case.model_validate(GOOD), other])
     assert any(remark.place == "persona_id" and "gout-lodger" in remark.text for remark in remarks)
 
 
@@ -292,7 +365,7 @@ def test_validate_lists_each_fault_on_a_line(tmp_path: Path, capsys: pytest.Capt
     def change(data: dict[str, Any]) -> None:
         data["critical_entities"][3]["text"] = "eGFR 85 mL/min"
         say(7, "I take amlodipine 2.5 mg once daily and my hands are cold.")(data)
-        say(2, "I do have gout, as you know. Is a walk all right?")(data)
+        data.pop("target_plan")
 
     data = copy.deepcopy(GOOD)
     change(data)
@@ -305,8 +378,7 @@ def test_validate_lists_each_fault_on_a_line(tmp_path: Path, capsys: pytest.Capt
 
 def test_validate_warnings_alone_pass(tmp_path: Path) -> None:
     """A warning asks for a second look, it does not break a build."""
-    data = copy.deepcopy(GOOD)
-    say(2, "I do have gout, as you know. Is a walk all right?")(data)
+    data = {key: value for key, value in GOOD.items() if key != "target_plan"}
     assert main(["validate", str(write(tmp_path, "warned", data))]) == 0
 
 

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
+import pytest
 import yaml
 
-from pytest_clinical_drift.authoring.lint import lint_case, lint_cases, similarities
+from pytest_clinical_drift.authoring.lint import lint_case, lint_cases
 from pytest_clinical_drift.cases.files import bundled_cases, load_cases
 from pytest_clinical_drift.cases.model import Case
 
@@ -110,30 +111,36 @@ def test_provenance_is_honest() -> None:
 
 
 def test_worked_example_of_the_guide() -> None:
-    """The example in the guide is a valid case that the linter accepts."""
+    """The example in the guide is a valid case that the linter accepts, apart from the turns left out."""
     guide = (Path(__file__).parents[2] / "docs" / "cases.md").read_text(encoding="utf-8")
     block = guide[guide.index("    id: ulcer-ibuprofen-joiner") : guide.index("Why it works")]
     data = yaml.safe_load(textwrap.dedent(block))
     for number, turn in enumerate(data["turns"], start=1):
         turn["turn"] = number
     remarks = lint_case(Case.model_validate(data))
-    assert remarks == []
+    assert {remark.place for remark in remarks} == {"turns"}, remarks
 
 
-def test_the_linter_finds_no_error() -> None:
+@pytest.fixture(scope="module")
+def checked() -> tuple[list[str], list[str], dict[str, float]]:
+    """Errors, warnings and the largest similarities of the linter."""
+    remarks, nearest = lint_cases(library())
+    lines = [(remark.level, f"{remark.case_id} {remark.place}: {remark.text}") for remark in remarks]
+    errors = [line for level, line in lines if level == "error"]
+    warnings = [line for level, line in lines if level == "warning"]
+    return errors, warnings, {alike.what: alike.similarity for alike in nearest}
+
+
+def test_the_linter_finds_no_error(checked: tuple[list[str], list[str], dict[str, float]]) -> None:
     """`clinical-drift validate cases/` is clean; a few warnings may stay where the matcher is unsure."""
-    remarks = lint_cases(library())
-    assert [remark for remark in remarks if remark.level == "error"] == []
-    assert len(remarks) <= 12, remarks
+    errors, warnings, _ = checked
+    assert errors == []
+    assert len(warnings) <= 12, warnings
 
 
-def test_cases_are_independent() -> None:
+def test_cases_are_independent(checked: tuple[list[str], list[str], dict[str, float]]) -> None:
     """No two cases, summaries or messages are alike."""
-
-    def largest(texts: list[str]) -> float:
-        return similarities(texts)[0][2]
-
-    messages = [turn.message for case in library() for turn in case.turns]
-    assert largest([" ".join((case.patient_summary, *(t.message for t in case.turns))) for case in library()]) < 0.25
-    assert largest([case.patient_summary for case in library()]) < 0.3
-    assert largest(messages) < 0.35
+    _, _, nearest = checked
+    assert nearest["cases"] < 0.25
+    assert nearest["patient summaries"] < 0.3
+    assert nearest["messages"] < 0.35

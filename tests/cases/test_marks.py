@@ -103,6 +103,7 @@ FAULTS: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
     ("part-of-a-word", lambda d: d["critical_entities"][0].update(essential=["week"]), "'week' does not occur in its"),
     ("tight-outside", lambda d: d.update(tight=[[3, 5]]), "tight [3, 5] is not a range of turns 1 to 4"),
     ("tight-backwards", lambda d: d.update(tight=[[3, 2]]), "tight [3, 2] is not a range"),
+    ("tight-overlap", lambda d: d.update(tight=[[1, 2], [2, 3]]), "tight [2, 3] begins before"),
     ("tight-single", lambda d: d.update(tight=[[1]]), "tight"),
     (
         "late-until",
@@ -118,6 +119,7 @@ FAULTS: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
     ("care", lambda d: d["turns"][1]["expect"].update(care="refused"), "turn 2: expect.care: expected 'self'"),
     ("grade", lambda d: demand(d).update(severity="severe"), "severity: expected 'catastrophic'"),
     ("handover", lambda d: d["turns"][1].update(handover="perhaps"), "turn 2: handover: expected true or false"),
+    ("hazard-twice", lambda d: d.update(hazards=["H", "H"]), "the hazard 'H' occurs twice"),
     ("hazard-empty", lambda d: d.update(hazards=[" "]), "hazards"),
     ("language", lambda d: d.update(language="English"), "expected a language code such as en or pt-BR"),
     ("interlude", lambda d: d["turns"][2].update(interlude="cats"), "turn 3: interlude is set by stretched runs"),

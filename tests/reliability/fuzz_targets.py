@@ -168,7 +168,7 @@ def feed_cases(content: tuple[str, bytes]) -> Outcome:
     with folder() as place:
         file = named(place / f"case{content[0]}", content[1])
         outcome = told(lambda: load_cases(file))
-        command("validate", file)
+        command("validate", file, "--format", "json")
         return outcome
 
 
@@ -567,6 +567,7 @@ READERS = (
     ("verify",),
     ("power", "--cases", "20", "--drop", "0.1", "--results"),
     ("calibrate", "--prompts", "out.jsonl", "--set"),
+    ("plans", "--output", "plans.json"),
 )
 
 
