@@ -88,6 +88,7 @@ class FailureCode(StrEnum):
     DEADLINE = "deadline"
     SERVER_SILENT = "server_silent"
     BUDGET = "budget"
+    UNCOUNTED = "uncounted"
     WEB_PAGE = "web_page"
     NOT_JSON = "not_json"
     NO_REPLY_IN_ANSWER = "no_reply_in_answer"

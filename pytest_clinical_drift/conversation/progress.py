@@ -1,31 +1,41 @@
-"""How far a run is: a line now and then, on a line of its own between those that pytest writes."""
+"""How far a run is: a line that redraws itself on a terminal, plain lines in a log."""
+
+from __future__ import annotations
 
 import contextlib
+import os
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-_PATIENCE, _LINE_EVERY = 1.0, 30.0
-"""Seconds that a run takes before anything is shown, and between two lines."""
+_PATIENCE = 1.0
+"""Seconds that a test must have waited before anything is shown."""
+_REDRAW, _LINE_EVERY = 0.2, 30.0
+_BAR = 24
 
 
 class Progress:
-    """Counted by the thread that talks to the subject; written by the one that waits, between pytest's own writes."""
+    """Counted by the thread that talks to the subject; drawn by the one that waits, between pytest's own writes."""
 
     def __init__(
         self,
         write: Callable[[str], Any] = lambda text: None,
         *,
+        live: bool = False,
+        width: int = 80,
         current_line: Callable[[], str] = lambda: "",
         uncaptured: Callable[[], AbstractContextManager[Any]] = contextlib.nullcontext,
     ) -> None:
-        self._write, self._current_line, self._uncaptured = write, current_line, uncaptured
+        self._write, self._live, self._width = write, live, width
+        self._current_line, self._uncaptured = current_line, uncaptured
         self._cases = self._turns = self._replies = self._fresh = 0
         self._total_cases = self._total_turns = self._total_replies = 0
         self._answered = self._asked = 0
         self._started = time.monotonic()
-        self._next_line = self._started + _PATIENCE
+        self._waiting_since: float | None = None
+        self._last_drawn = 0.0
+        self._drawn = False
 
     # -- counting
 
@@ -33,7 +43,6 @@ class Progress:
         """So many conversations, turns of them all, and replies with the summaries."""
         self._total_cases, self._total_turns, self._total_replies = cases, turns, replies
         self._started = time.monotonic()
-        self._next_line = self._started + _PATIENCE
 
     def reply_received(self, *, reused: bool, ends_turn: bool) -> None:
         """A reply or a summary came; the reply is what ends a turn."""
@@ -58,35 +67,63 @@ class Progress:
             line += f", {_duration((self._total_replies - self._replies) / speed)} left"
         return line + (f"; {self._answered}/{self._asked} questions" if self._asked else "")
 
-    # -- writing
+    # -- drawing
 
     def say(self, text: str) -> None:
-        """A line of its own; what pytest had written of its line is written again below."""
-        line = self._current_line()
+        """A line of its own, before the run has begun."""
         with self._uncaptured():
-            self._write(("\n" if line else "") + f"clinical-drift: {text}\n{line}")
+            self._write(f"clinical-drift: {text}\n")
 
     def waiting(self) -> None:
         """Called again and again by the thread that waits for a conversation."""
         now = time.monotonic()
-        if now >= self._next_line:
-            self._next_line = now + _LINE_EVERY
-            self.say(self.text())
+        if self._waiting_since is None:
+            self._waiting_since = now
+            self._last_drawn = max(self._last_drawn, now - _LINE_EVERY + _PATIENCE) if not self._live else 0.0
+        if now - self._waiting_since < _PATIENCE or now - self._last_drawn < (_REDRAW if self._live else _LINE_EVERY):
+            return
+        self._last_drawn = now
+        with self._uncaptured():
+            if self._live:
+                # on a line of its own below the one that pytest is writing
+                filled = _BAR * self._replies // max(self._total_replies, 1)
+                bar = f"  [{'=' * filled}{' ' * (_BAR - filled)}] {self.text()}"[: self._width - 1]
+                self._write(("\r" if self._drawn else "\n") + bar + "\x1b[K")
+                self._drawn = True
+            else:
+                line = self._current_line()
+                self._write(("\n" if line else "") + f"clinical-drift: {self.text()}\n{line}")
+
+    def arrived(self) -> None:
+        """The wait is over: leave the terminal as it was found."""
+        self._waiting_since = None
+        if self._drawn:
+            column = len(self._current_line()) % self._width
+            with self._uncaptured():
+                self._write("\r\x1b[K\x1b[A" + (f"\x1b[{column}C" if column else ""))
+            self._drawn = False
 
 
-def terminal_progress(reporter: Any, capture: Any, verbosity: int) -> Progress | None:
-    """Progress on the terminal of pytest's reporter, past its capture plugin; None with -q or without a terminal."""
+def terminal_progress(reporter: Any, capture: Any, verbosity: int, *, workers: bool = False) -> Progress | None:
+    """Progress on the terminal of pytest's reporter, past its capture plugin; None with -q or without a terminal.
+
+    With worker processes, whose results are written at any moment, there are plain lines only.
+    """
     if verbosity < 0 or reporter is None:
         return None
     writer = reporter._tw
+    file = writer._file
 
     def write(text: str) -> None:
         with contextlib.suppress(OSError, ValueError, UnicodeError):
-            writer._file.write(text)
-            writer._file.flush()
+            file.write(text)
+            file.flush()
 
+    terminal = bool(getattr(file, "isatty", lambda: False)()) and os.environ.get("TERM", "") != "dumb"
     return Progress(
         write,
+        live=terminal and not workers and not os.environ.get("CI"),
+        width=int(writer.fullwidth),
         current_line=lambda: str(getattr(writer, "_current_line", "")),
         uncaptured=capture.global_and_fixture_disabled if capture is not None else contextlib.nullcontext,
     )

@@ -54,13 +54,16 @@ class BackgroundRunner:
     def wait(self, case_id: str, repeat: int) -> Transcript:
         self.start()
         with self._news:
-            while (case_id, repeat) not in self._finished:
-                if self._failure is not None:
-                    raise SubjectError(self._failure)
-                if self._thread is None or not self._thread.is_alive():
-                    raise RunStopped(_STOPPED) if self._stopping.is_set() else SubjectError(_STOPPED)
-                self._news.wait(0.2)  # a timeout, so that Ctrl-C is heard on every platform
-                self._progress.waiting()
+            try:
+                while (case_id, repeat) not in self._finished:
+                    if self._failure is not None:
+                        raise SubjectError(self._failure)
+                    if self._thread is None or not self._thread.is_alive():
+                        raise RunStopped(_STOPPED) if self._stopping.is_set() else SubjectError(_STOPPED)
+                    self._news.wait(0.2)  # a timeout, so that Ctrl-C is heard on every platform
+                    self._progress.waiting()
+            finally:
+                self._progress.arrived()
             return self._finished[case_id, repeat]
 
     def give_up(self) -> None:

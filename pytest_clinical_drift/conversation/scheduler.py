@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import hashlib
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ from pytest_clinical_drift.transcript import Reply, Transcript
 
 _STOP_POLL_SECONDS = 0.05
 
+Question = tuple[int, bytes]
+"""All that a reply depends on within one run: the repeat, and a hash of the messages and of what goes beside them."""
 __all__ = ["Plan", "run_conversations"]
 
 
@@ -60,7 +63,10 @@ def run_conversations(
 
 @dataclass(slots=True)
 class _Scheduler:
-    """What can be asked now. Stored replies come first, new ones are stored before anything else happens."""
+    """What can be asked now. Stored replies come first, new ones are stored before anything else happens.
+
+    Where replies are kept, they depend on the messages alone: two cases that say the same share one reply.
+    """
 
     _waiting: deque[tuple[Case, int]]
     _plan: Plan
@@ -74,6 +80,10 @@ class _Scheduler:
     """Whether a summary may be asked for while the next reply is."""
     _owners: dict[Request, Dialogue] = field(default_factory=dict)
     """Whose request it is, for all that are being asked."""
+    _alike: dict[Question, list[Request]] = field(default_factory=dict)
+    """For everything that is being asked, who waits for the answer; the first of them asks."""
+    _had: dict[Question, Reply] = field(default_factory=dict)
+    """Replies of this very run: they are not reused ones."""
 
     def admit(self) -> list[Request]:
         """Requests of conversations that begin, as many as there is place for."""
@@ -88,12 +98,16 @@ class _Scheduler:
         """Take an answer; what can be asked now that it is known."""
         if self._plan.budget is not None:
             self._plan.budget.count(reply)
-        reply = without_lost_answer(reply)
-        if self._store is not None:
+        reply, question = without_lost_answer(reply), _question(request)
+        if self._store is not None and reply.error is None:
             self._store.put(request, reply)
-        dialogue = self._owners.pop(request)
-        self._take(dialogue, request, reply)
-        return [*self._go_on(dialogue, after=request), *self.admit()]
+            self._had[question] = reply
+        following: list[Request] = []
+        for answered in self._alike.pop(question, [request]):
+            dialogue = self._owners.pop(answered)
+            self._take(dialogue, answered, reply)
+            following += self._go_on(dialogue, after=answered)
+        return [*following, *self.admit()]
 
     def _go_on(self, dialogue: Dialogue, after: Request | None = None) -> list[Request]:
         """What has to be asked now for the conversation to go on, if it is not over."""
@@ -105,7 +119,7 @@ class _Scheduler:
         if not any(owner is dialogue for owner in self._owners.values()):
             self._on_finished(dialogue.transcript())
             self._progress.case_finished()
-        return requests
+        return [request for request in requests if not self._asked_by_another(request)]
 
     def _due(self, dialogue: Dialogue) -> Iterator[Request]:
         """The summaries still owed and the next reply, after everything that the store knows."""
@@ -115,14 +129,25 @@ class _Scheduler:
             for next_request in (dialogue.summary_of_last_reply, dialogue.next_reply, dialogue.single_message):
                 if (request := next_request()) is None:
                     continue
-                stored = self._store.get(request) if self._store is not None else None
-                if (reply := stored or _refused(request)) is not None:
+                if (reply := self._known(request) or _refused(request)) is not None:
                     self._take(dialogue, request, reply)
                     known = True
                     continue
                 yield request
                 if not self.side_by_side:
                     return
+
+    def _known(self, request: Request) -> Reply | None:
+        if self._store is None:
+            return None
+        return self._had.get(_question(request)) or self._store.get(request)
+
+    def _asked_by_another(self, request: Request) -> bool:
+        if self._store is None:
+            return False
+        alike = self._alike.setdefault(_question(request), [])
+        alike.append(request)
+        return alike[0] is not request
 
     def _take(self, dialogue: Dialogue, request: Request, reply: Reply) -> None:
         dialogue.take(request, reply)
@@ -134,6 +159,13 @@ def _refused(request: Request) -> Reply | None:
     """The end of a conversation whose run has used up its budget; it is asked for again when the run is resumed."""
     why = request.refusal()
     return Reply("", error=why) if why is not None else None
+
+
+def _question(request: Request) -> Question:
+    digest = hashlib.blake2b((request.record or "").encode("utf-8", "surrogatepass"), digest_size=16)
+    for message in request.messages:
+        digest.update(f"\x1e{message.role}\x1f{message.content}".encode("utf-8", "surrogatepass"))
+    return request.repeat, digest.digest()
 
 
 async def _ask_all_at_once(scheduler: _Scheduler, subject: ConcurrentSubject) -> None:

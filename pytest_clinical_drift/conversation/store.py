@@ -101,7 +101,7 @@ class StoredRun:
     def _key(self, request: Request) -> str:
         said = [[message.role, message.content] for message in request.messages]
         said += [["record", request.record]] if request.record is not None else []
-        return hashlib.sha256(json.dumps([self._subject, request.case_id, request.repeat, said]).encode()).hexdigest()
+        return hashlib.sha256(json.dumps([self._subject, request.repeat, said]).encode()).hexdigest()
 
 
 class Store:

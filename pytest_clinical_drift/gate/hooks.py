@@ -118,7 +118,7 @@ class ActivePlugin(GroupsPlugin):
 
     def _progress(self) -> Progress | None:
         capture, terminal = (self.config.pluginmanager.get_plugin(n) for n in ("capturemanager", "terminalreporter"))
-        return terminal_progress(terminal, capture, self.config.get_verbosity())
+        return terminal_progress(terminal, capture, self.config.get_verbosity(), workers=self._distributed())
 
     def _consider(self, transcript: Transcript) -> None:
         self.run.session.consider(self.run.cases[transcript.case_id], transcript, self.run.scorer.find)

@@ -81,7 +81,7 @@ OPTIONS: tuple[tuple[str, dict[str, Any], bool | Literal["linelist", "bool"]], .
     ("--drift-record", _takes("WHERE", "where the record goes: first-message (default), system or context"), True),
     ("--drift-pdsqi", {**_SWITCH, "help": "also rate summaries by PDSQI-9 (needs a judge)"}, _ON_OFF),
     ("--drift-shard", _takes("I/N", "run the Ith of N shards; clinical-drift merge gives the verdict"), False),
-    ("--drift-budget", _takes("TIME", "start no new request after TIME, such as 55m"), True),
+    ("--drift-budget", _takes("TIME", "start no new request after TIME, such as 55m; also tokens=N or cost=N"), True),
     ("--drift-slate", SLATES, False),
 )
 

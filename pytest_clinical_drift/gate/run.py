@@ -184,7 +184,7 @@ def _plan(settings: Settings, system_prompt: str | None, spec: Spec) -> Plan:
     if place == "context" and spec.kind not in ("python", "control", "replay"):
         raise InputError(f"--drift-record context: {spec.kind}: gets messages only; write system or first-message")
     probe = _read_prompt("--drift-probe", settings.probe)
-    budget = Budget(settings.budget) if settings.budget else None
+    budget = Budget(settings.budget, settings.prices) if settings.budget else None
     given = (settings.probe_every_turn, settings.single_message, place, budget)
     return Plan(system_prompt, settings.repeats, probe, *given)
 

@@ -192,7 +192,7 @@ def test_progress_is_drawn_while_somebody_waits(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("pytest_clinical_drift.conversation.progress._LINE_EVERY", 0.0)
     written: list[str] = []
     with ChatServer(delay=0.2) as server:
-        progress = Progress(written.append)
+        progress = Progress(written.append, live=False)
         runner = BackgroundRunner(ServerSubject(f"m@{server.url}", {}), Plan(), progress=progress)
         runner.cases = make_cases(1)
         runner.wait("case-001", 0)

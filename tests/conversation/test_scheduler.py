@@ -206,15 +206,40 @@ def test_hundreds_of_stored_conversations_need_no_deep_stack(tmp_path: Path) -> 
         assert (len(done), len(subject.asked)) == (400, asked)
 
 
-@pytest.mark.parametrize("kind", [Echo, BatchedEcho, ConcurrentEcho])
-def test_cases_that_say_the_same_share_nothing(kind: type[Echo], tmp_path: Path) -> None:
-    """Each is a conversation of its own: none of its replies is another's or a reused one."""
-    subject = kind()
-    done = run_stored(subject, twins(), Plan(), tmp_path / "store.sqlite")
-    assert len(subject.asked) == 12
-    assert "of case-002" in texts(done)["case-002/0"][0][0]
+@pytest.mark.parametrize("repeats", [1, 2])
+@pytest.mark.parametrize("kind", ["one by one", "batched", "concurrent"])
+def test_the_same_messages_are_asked_once(kind: str, repeats: int, tmp_path: Path) -> None:
+    """Reply and summary of the shared turn serve both cases; they are new, not reused; each repeat asks for itself."""
+    subject = {"one by one": Echo, "batched": BatchedEcho, "concurrent": lambda: ConcurrentEcho(0.01)}[kind]()
+    done = run_stored(subject, twins(), Plan(repeats=repeats), tmp_path / "store.sqlite")
+    questions = [(request.repeat, request.messages) for request in subject.asked]
+    assert len(questions) == len(set(questions)) == (12 - 2) * repeats
+    assert len(done) == 2 * repeats
+    assert all(len(transcript.exchanges) == 3 for transcript in done.values())
+    for repeat in range(repeats):
+        first, other = (done[f"case-00{number}/{repeat}"].exchanges for number in (1, 2))
+        assert (first[0].reply, first[0].summary) == (other[0].reply, other[0].summary)
+        assert first[1].reply != other[1].reply
     replies = [reply for t in done.values() for e in t.exchanges for reply in (e.reply, e.summary)]
     assert all(reply is not None and reply.reused_from is None for reply in replies)
+
+
+@pytest.mark.parametrize("subject", [BatchedEcho(), ConcurrentEcho(0.01)])
+def test_whoever_shares_a_question_shares_its_failure(subject: Echo, tmp_path: Path) -> None:
+    """Asking once more right after bounded retries would only double the wait."""
+    subject.reply_to = lambda request: Reply("", error=failure(FailureCode.RAISED, error="down"))  # type: ignore[method-assign]
+    done = run_stored(subject, twins(), Plan(), tmp_path / "store.sqlite")
+    assert [str(done[f"case-00{number}/0"].failure) for number in (1, 2)] == ["turn 1, reply: down"] * 2
+    assert len(subject.asked) == 1
+
+
+@pytest.mark.parametrize("kind", [Echo, BatchedEcho, ConcurrentEcho])
+def test_nothing_is_shared_where_replies_are_not_kept(kind: type[Echo]) -> None:
+    """A recording answers by case, not by what is said."""
+    subject = kind()
+    done = run(subject, twins())
+    assert len(subject.asked) == 12
+    assert "of case-002" in texts(done)["case-002/0"][0][0]
 
 
 @pytest.mark.parametrize("purpose", ["dialogue", "summary"])

@@ -5,11 +5,12 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from small_project import ARGUMENTS, Project, add_to_model, replies_counted, results_file
+from engine_server import ChatServer
+from small_project import ARGUMENTS, RULES_ONLY, Project, add_to_model, replies_counted, results_file
 
-from pytest_clinical_drift.errors import FailureCode, InputError, failure
-from pytest_clinical_drift.subjects.budget import Budget
-from pytest_clinical_drift.transcript import Reply
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.subjects.budget import Budget, Limits, read_limits
+from pytest_clinical_drift.transcript import Reply, Usage
 
 COUNTED = """
 _make = make
@@ -35,12 +36,43 @@ def test_a_run_stops_in_time_and_goes_on_later(project: Project, monkeypatch: py
     first = pytester.runpytest(*ARGUMENTS, "--drift-budget", "10s")
     assert first.ret == 6
     assert replies_counted(pytester) == 10
-    told = "*the budget (10s) was used up; finished: 0 of 3 cases; 10 new replies of 24"
+    told = "*the budget (10s) was used up: time; finished: 0 of 3 cases; 10 new replies of 24"
     first.stdout.fnmatch_lines([told, "*rerun the same command to resume*"])
     second = pytester.runpytest(*ARGUMENTS)
     assert second.ret == 0
     assert replies_counted(pytester) == 24
     assert results_file(pytester.path).exists()
+
+
+@pytest.mark.parametrize(
+    ("budget", "what"), [("2h,tokens=100", "tokens"), ("2h,cost=0.0001", "cost")], ids=["tokens", "cost"]
+)
+def test_a_server_that_counts_its_tokens(project: Project, budget: str, what: str) -> None:
+    """24 tokens a reply, a millionth each: used up after 5 replies and what was under way; then the rest."""
+    pytester = project()
+    with ChatServer(delay=0.02) as server:
+        arguments = ("--model", f"server:m@{server.url}", *RULES_ONLY[2:], "--drift-prices", "1,1")
+        first = pytester.runpytest(*arguments, "--drift-budget", budget)
+        asked = len(server.requests)
+        assert first.ret == 6
+        first.stdout.fnmatch_lines(
+            [f"*the budget ({budget}) was used up: {what}; finished: 0 of 3 cases; * new replies of 24"]
+        )
+        assert 5 <= asked <= 5 + 2 * 3
+        second = pytester.runpytest(*arguments)
+    assert second.ret in (1, 7)
+    assert len(server.requests) == len(set(server.requests)) == 24
+
+
+@pytest.mark.parametrize("option", ["tokens=100", "cost=1"])
+def test_tokens_that_nobody_counts(project: Project, option: str) -> None:
+    """A limit that cannot be kept stops the run after its first reply."""
+    pytester = project()
+    add_to_model(pytester, COUNTED)
+    ended = pytester.runpytest(*ARGUMENTS, "--drift-budget", option, "--drift-prices", "1,2")
+    assert ended.ret == 6
+    assert replies_counted(pytester) == 1
+    ended.stdout.fnmatch_lines([f"*does not count its tokens*{option}*"])
 
 
 def test_a_budget_that_suffices_changes_nothing(project: Project) -> None:
@@ -58,23 +90,39 @@ def test_a_budget_in_the_ini_file(project: Project) -> None:
     assert pytester.runpytest(*ARGUMENTS).ret == 6
 
 
-@pytest.mark.parametrize(("text", "seconds"), [("20s", 20), ("55m", 3300), (" 1.5h", 5400)])
-def test_times(text: str, seconds: float) -> None:
-    """As people write them."""
-    assert Budget(text).seconds == seconds
+@pytest.mark.parametrize(
+    ("text", "limits"),
+    [
+        ("55m", Limits(seconds=3300)),
+        ("1.5h, tokens=2000", Limits(seconds=5400, tokens=2000)),
+        ("cost=2.5", Limits(cost=2.5)),
+    ],
+)
+def test_limits(text: str, limits: Limits) -> None:
+    """Times and limits as people write them."""
+    assert read_limits(text, prices=(1, 1)) == limits
 
 
-@pytest.mark.parametrize("text", ["", "55", "0m", "-5m", "5m,6m", "1e3s", "tokens=5"])
+@pytest.mark.parametrize("text", ["", "55", "0m", "-5m", "5m,6m", "tokens", "money=3", "tokens=0"])
 def test_what_is_no_budget(text: str) -> None:
     """One sentence that names the option."""
     with pytest.raises(InputError, match="--drift-budget"):
-        Budget(text)
+        read_limits(text, prices=None)
+
+
+def test_a_cost_needs_prices() -> None:
+    """Otherwise nothing could be counted."""
+    with pytest.raises(InputError, match="--drift-prices"):
+        read_limits("cost=5", prices=None)
 
 
 def test_what_is_counted() -> None:
-    """New replies: not one that was reused, not an outage."""
-    budget = Budget("1h")
-    outage = Reply("", error=failure(FailureCode.OUT_OF_MEMORY))
-    for reply in (Reply("x"), Reply("x", reused_from="before"), outage, Reply("y")):
+    """Prompt and reply of new replies: 2 × (900 × 1 + 100 × 10) / 1,000,000 = 0.0038."""
+    reply, reused = Reply("x", usage=Usage(900, 100)), Reply("x", usage=Usage(900, 100), reused_from="before")
+    tokens, cost = Budget("tokens=2000"), Budget("cost=0.0038", (1.0, 10.0))
+    for budget in (tokens, cost):
         budget.count(reply)
-    assert budget.received == 2
+        budget.count(reused)
+        assert budget.spent() is None
+        budget.count(reply)
+        assert "was used up" in str(budget.spent())

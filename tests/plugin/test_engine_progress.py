@@ -1,8 +1,11 @@
-"""What a person sees while a model answers: a line now and then, nothing with -q; times per test."""
+"""What a person sees while a model answers: a bar on a terminal, lines in a log, nothing with -q; times per test."""
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from xml.etree import ElementTree
 
 import pytest
@@ -18,19 +21,59 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytes
     return lay_out(pytester, monkeypatch)
 
 
-def test_a_line_says_how_far_the_run_is(project: pytest.Pytester) -> None:
-    """Plain text, without control characters."""
+def on_a_terminal(project: pytest.Pytester, given: list[str], **environment: str) -> str:
+    """Everything that a run writes to a terminal."""
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pytest", *given],
+        cwd=project.path,
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "120", **environment},
+    )
+    os.close(theirs)
+    pieces: list[bytes] = []
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:  # how Linux tells that the other side is closed
+            break
+        if not piece:
+            break
+        pieces.append(piece)
+    os.close(ours)
+    process.wait()
+    return b"".join(pieces).decode()
+
+
+@pytest.mark.slow
+def test_a_terminal_shows_a_bar_and_is_left_clean(project: pytest.Pytester) -> None:
+    """Redrawn in place, gone when the test has its conversation; no plain lines."""
+    with ChatServer(delay=0.6) as server:
+        written = on_a_terminal(project, arguments(server))
+    bars = re.findall(rf"\r  \[=* *\] {FIGURES}\x1b\[K", written)
+    assert len(bars) > 1
+    assert "\r\x1b[K\x1b[A" in written
+    assert "clinical-drift: 0/4" not in written
+
+
+def test_a_log_gets_plain_lines(project: pytest.Pytester) -> None:
+    """CI, or whatever else is no terminal: a line that says how far the run is, without control characters."""
     with ChatServer(delay=0.6) as server:
         result = project.runpytest(*arguments(server))
     result.stdout.re_match_lines([rf"clinical-drift: {FIGURES}$"])
     assert "\x1b" not in result.stdout.str()
 
 
+@pytest.mark.slow
 def test_quiet_runs_show_no_progress(project: pytest.Pytester) -> None:
-    """-q."""
+    """-q, on a terminal too."""
     with ChatServer(delay=0.6) as server:
-        result = project.runpytest(*arguments(server, "-q"))
-    result.stdout.no_re_match_line(".*cases, .*replies")
+        written = on_a_terminal(project, arguments(server, "-q"))
+    assert "cases, " not in written
+    assert "\x1b[A" not in written
 
 
 @pytest.mark.slow

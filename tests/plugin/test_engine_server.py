@@ -104,6 +104,25 @@ def test_a_run_killed_ten_times_asks_for_no_finished_reply_again(
     assert without_reuse(results(project)) == without_reuse(results(project, "calm"))
 
 
+@pytest.mark.slow
+def test_cases_that_begin_alike_share_their_first_replies(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reply and summary of the first turn are asked once and count as new; reused ones count once per case."""
+    first, other = make_cases(2, 2)
+    messages = (first.turns[0], *other.turns[1:])
+    twin = other.model_copy(update={"patient_summary": first.patient_summary, "turns": messages})
+    project = lay_out(pytester, monkeypatch, [first, twin])
+    with ChatServer(delay=0.05) as server:
+        for folder, asked, reused in (("new", 8 - 2, 0), ("again", 0, 8)):
+            before = len(server.requests)
+            more = ("--drift-set", "revision=r1", "--drift-results", folder)
+            project.runpytest(*arguments(server, *more))
+            assert len(server.requests) - before == asked
+            assert results(project, folder)["manifest"]["replies_reused"] == reused
+    assert transcripts(project, "again") == transcripts(project, "new")
+
+
 def test_an_outage_is_incomplete_and_not_a_failure(project: pytest.Pytester) -> None:
     """Exit code 6 where nothing failed; the cause is shown for each case."""
     with ChatServer() as server:

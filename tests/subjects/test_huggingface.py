@@ -285,6 +285,19 @@ def test_an_interrupted_run_on_a_local_model_goes_on(
     assert sum(reply.reused_from is not None for reply in replies) == len(kept)
 
 
+def test_two_cases_that_begin_alike_share_their_first_replies(folders: dict[str, Path], tmp_path: Path) -> None:
+    """Sampled, too: the seed of a reply is that of its words, so that a stored reply is the one that would come."""
+    twin = CASES[0].model_copy(update={"id": "twin", "turns": (CASES[0].turns[0], *CASES[1].turns[1:])})
+    subject = subject_of(folders["plain"], temperature=0.8)
+    stored = Store(tmp_path / "store.sqlite").begin(subject.identity())
+    together = said(talk(subject, [CASES[0], twin], store=stored))
+    stored.end(finished=True)
+    apart = said(talk(subject_of(folders["plain"], temperature=0.8), [CASES[0], twin]))
+    assert together == apart
+    assert together["twin"][0] == together[CASES[0].id][0]
+    assert together["twin"][1] != together[CASES[0].id][1]
+
+
 def test_a_near_tie_is_decided_as_it_would_be_alone(
     folders: dict[str, Path], expected: dict[str, dict[str, list[tuple[str, str]]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
