@@ -10,7 +10,7 @@ import torch
 from transformers.cache_utils import Cache, DynamicCache
 
 from pytest_clinical_drift.subjects.base import Request, RunStopped
-from pytest_clinical_drift.subjects.kv_pool import KeyValuePool, Tensor, can_pool
+from pytest_clinical_drift.subjects.kv_pool import KeyValuePool, Tensor, can_pool, use_grouped_attention
 from pytest_clinical_drift.subjects.sampling import Chooser
 
 _TIE = 1e-5
@@ -61,6 +61,8 @@ class BatchGenerator:
         self._pool = KeyValuePool(model)
         self._last_use: dict[int, str] = {}
         """What the latest reply of each row was for."""
+        if self.reuses:
+            use_grouped_attention(model)
         exact = chooser.greedy and next(model.parameters()).dtype == torch.float32
         self._tie = _TIE if exact else 0.0
         self.prefilled = self.reused = self.redone = 0

@@ -8,11 +8,16 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import torch
+from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.cache_utils import Cache, DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import sdpa_mask
 
 Tensor: TypeAlias = torch.Tensor
 _SPARE = 1.25
 """Columns that the buffers get, as a multiple of those needed now: growing copies everything."""
+_GROUPED = "clinical_drift_grouped"
+_UNUSUAL = ("position_bias", "softcap", "cache")
 
 
 class KeyValuePool:
@@ -150,3 +155,33 @@ def _windows(config: Any) -> dict[str, int | None]:
 def _shared(cached: Sequence[int], prompt: Sequence[int]) -> int:
     limit = min(len(cached), len(prompt) - 1)
     return next((position for position in range(limit) if cached[position] != prompt[position]), limit)
+
+
+def use_grouped_attention(model: Any) -> None:
+    """Where several query heads share keys and values, these are read once instead of being copied for every head.
+
+    transformers copies them whenever there is an attention mask, as there always is in a ragged batch. For the query
+    heads of a group, standing in for further positions of one head gives the same result without the copy.
+    """
+    groups = {getattr(module, "num_key_value_groups", 1) for module in model.modules()}
+    if max(groups) > 1 and getattr(model.config, "_attn_implementation", None) == "sdpa":
+        AttentionInterface.register(_GROUPED, _grouped_attention)
+        AttentionMaskInterface.register(_GROUPED, sdpa_mask)
+        model.set_attn_implementation(_GROUPED)
+
+
+def _grouped_attention(
+    module: Any, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, **kwargs: Any
+) -> tuple[Tensor, None]:
+    """As transformers' own, for the masked case with groups; everything else is left to it."""
+    rows, heads, length, width = query.shape
+    groups = heads // key.shape[1]
+    if attention_mask is None or groups == 1 or any(kwargs.get(name) is not None for name in _UNUSUAL):
+        result: tuple[Tensor, None] = sdpa_attention_forward(module, query, key, value, attention_mask, **kwargs)
+        return result
+    folded = query.reshape(rows, key.shape[1], groups * length, width)
+    mask = attention_mask if length == 1 else attention_mask.repeat(1, 1, groups, 1)
+    output = torch.nn.functional.scaled_dot_product_attention(
+        folded, key, value, attn_mask=mask, scale=kwargs.get("scaling")
+    )
+    return output.reshape(rows, heads, length, value.shape[-1]).transpose(1, 2).contiguous(), None
