@@ -44,6 +44,8 @@ _RESERVED = frozenset((*_DECODING, _OTHER_LENGTH_OPTION, "model", "messages", "s
 """Fields of a request that `body` may not set."""
 _TOO_SHORT = 0.1
 """Seconds in which no server answers: with so little left, the failure that was had is the cause to tell."""
+_SCHEMA_REFUSALS = 3
+"""Requests in a row that work only without a schema before none is sent any more."""
 _FIRST_PATIENCE = 40.0
 """Seconds for each attempt at the first answer, when the user set no timeout: a small model is loaded in that time."""
 _GREETINGS, _PAUSE = 3, 0.3
@@ -80,6 +82,8 @@ class ServerSubject:
         self._last_sign_of_life = time.monotonic()
         self._pending = 0
         """Requests under way: silence counts only while there is one."""
+        self._schema_refused = 0
+        """Requests in a row that the server took only without a schema."""
 
     # -- before the first case
 
@@ -232,13 +236,16 @@ class ServerSubject:
         schema = {"name": "answer", "schema": dict(request.schema), "strict": True}
         held = {**options, "response_format": {"type": "json_schema", "json_schema": schema}}
         try:
-            return await self._attempt(request.messages, held, patience)
+            reply = await self._attempt(request.messages, held, patience)
+            self._schema_refused = 0
+            return reply
         except ServerFault as fault:
             if fault.status not in (400, 404, 415, 422, 501):
                 raise
         # the same request without a schema: only where that works was the schema the trouble
         reply = await self._attempt(request.messages, options, patience)
-        self._structured = False
+        self._schema_refused += 1
+        self._structured = self._schema_refused < _SCHEMA_REFUSALS
         return reply
 
     async def _attempt(self, messages: Sequence[Message], options: Mapping[str, Any], patience: float) -> Reply:

@@ -190,6 +190,27 @@ def test_a_bad_request_keeps_the_schema() -> None:
     assert count.failed == 1
 
 
+def test_three_refusals_in_a_row_end_the_schema() -> None:
+    """A request taken without a schema only is a refusal; one taken with it starts the count anew."""
+    refused = [f"Summary {number}:" for number in (1, 2, 4, 5, 6)]
+    seen: list[bool] = []
+
+    def answer(body: dict[str, Any]) -> Answer:
+        seen.append("response_format" in body)
+        if seen[-1] and any(text in body["messages"][1]["content"] for text in refused):
+            return as_json({"error": {"message": "schema too complex"}}, 400)
+        return as_json(completion(told(body)))
+
+    with serve(answer) as server:
+        judge = build_judge(f"server:judge@{server.url}", {"deadline": "20", "concurrency": "1"})
+        assert judge is not None
+        judge.check()
+        asked = [question("fact", f"Summary {number}: lithium 600 mg once nightly.") for number in range(1, 9)]
+        ruled, _ = settled(judge, asked)
+    assert states(ruled) == {State.DISMISSED}
+    assert seen == [True, False] * 2 + [True] + [True, False] * 3 + [False] * 2
+
+
 def test_a_judge_that_was_idle_for_longer_than_its_deadline_answers() -> None:
     """The deadline is for a request, not for the time since the judge was made: conversations take hours."""
     with serve(lambda body: as_json(completion(told(body)))) as server:
