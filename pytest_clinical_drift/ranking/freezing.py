@@ -1,7 +1,5 @@
 """Freezing a slate, and proving later that nothing about it has changed."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import re

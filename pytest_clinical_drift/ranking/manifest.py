@@ -1,7 +1,5 @@
 """What a slate says about itself: when it was frozen, from which model, and the hash that proves it unchanged."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The page of one slate, self-contained, from its results record; the template draws the charts and escapes names."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +23,7 @@ from pytest_clinical_drift.ranking.ranker import Ranker, RankerFigures, load_ran
 from pytest_clinical_drift.ranking.report_html import render_slate
 from pytest_clinical_drift.ranking.slate import Slate, read_slates
 from pytest_clinical_drift.ranking.view import View, all_outcomes, prospective
-from pytest_clinical_drift.results.files import write_atomically
+from pytest_clinical_drift.results.files import write_atomically, write_json
 from pytest_clinical_drift.results.versions import package_versions
 from pytest_clinical_drift.verdict.slate_limits import PRIMARY, RANKER_METRICS, TIERS, SlateRules
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
@@ -67,9 +66,11 @@ class SlateRun:
 
     def write(self, slug: str, record: dict[str, Any]) -> list[Path]:
         folder = self.root / self.results / slug
-        plain = json.dumps(record, indent=1, ensure_ascii=True, allow_nan=False) + "\n"
-        texts = {"slate_results.json": plain, "slate_report.html": render_slate(record)}
-        return [write_atomically(folder / name, text) for name, text in texts.items()]
+        page = render_slate(record)
+        return [
+            write_json(record, folder / "slate_results.json"),
+            write_atomically(folder / "slate_report.html", page),
+        ]
 
 
 class GatedSlate:

@@ -48,7 +48,7 @@ def render_text(runs: Sequence[NamedRun], differences: Sequence[RunDifference], 
 def render_markdown(runs: Sequence[NamedRun], differences: Sequence[RunDifference]) -> str:
     parts = ["# Clinical drift: comparison"]
     for head, rows in _tables(runs, differences):
-        cells = [tuple(map(inert, row)) for row in ((head, *(name for name, _ in runs)), *rows)]
+        cells = [(label, *map(inert, row)) for label, *row in ((head, *(name for name, _ in runs)), *rows)]
         parts.append(tabulate(cells[1:], cells[0], "github", disable_numparse=True))
     curves = [_by_turn(result) for _, result in runs]
     turns = sorted({turn for curve in curves for turn in curve})

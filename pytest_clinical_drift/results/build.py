@@ -9,6 +9,7 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.metrics.recall import mean, mean_curve
 from pytest_clinical_drift.results.models import (
     CaseResult,
+    IntervalRecord,
     LimitRecord,
     Manifest,
     ReviewRecord,
@@ -72,7 +73,11 @@ def build_result(
         **_continuity(complete),
         **_curves(complete),
         judgements=verdict.judgements,
-        confidence_intervals={item.metric: item.interval for item in verdict.judgements if item.interval is not None},
+        confidence_intervals={
+            item.metric: IntervalRecord(low=item.interval.low, high=item.interval.high, method=item.interval.method)
+            for item in verdict.judgements
+            if item.interval is not None
+        },
         limits={name: _limits(limits) for name, limits in thresholds.metrics.items()},
         gated_by_default=tuple(thresholds.implied_metrics),
         waivers=tuple(waiver for waiver in verdict.waivers if waiver.case in {case.id for case in case_set}),

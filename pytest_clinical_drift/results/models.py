@@ -12,7 +12,6 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from pytest_clinical_drift.judging.calibration import Calibration
-from pytest_clinical_drift.metrics.stats import Interval
 from pytest_clinical_drift.scoring.assessment import AlarmKind, AlarmState, CaseAssessment, Curve
 from pytest_clinical_drift.scoring.sanity import SanityBand
 from pytest_clinical_drift.verdict.baseline import BaselineComparison
@@ -140,6 +139,12 @@ class Manifest(Record):
     """Earlier runs of these shards that a merge was given and did not use."""
 
 
+class IntervalRecord(Record):
+    low: float
+    high: float
+    method: str = ""
+
+
 class LimitRecord(Record):
     """A metric's limits in force: as comparisons to read, as numbers to draw."""
 
@@ -237,7 +242,7 @@ class RunResult(Record):
     average_worst_recall_curve_critical: Curve = ()
 
     judgements: tuple[Judgement, ...] = ()
-    confidence_intervals: Mapping[str, Interval] = Field(default_factory=dict)
+    confidence_intervals: Mapping[str, IntervalRecord] = Field(default_factory=dict)
     limits: Mapping[str, LimitRecord] = Field(default_factory=dict)
     """The gate that decided."""
     gated_by_default: tuple[str, ...] = ()
