@@ -86,5 +86,5 @@ def run_gate(
     finally:
         runner.stop()
         run.session.stop()
-    result = judge_run(run, collected, transcripts)
-    return GateResult.model_construct(**{name: getattr(result, name) for name in RunResult.model_fields})
+    record = judge_run(run, collected, transcripts)
+    return GateResult.model_construct(**{name: getattr(record, name) for name in RunResult.model_fields})
