@@ -1,8 +1,8 @@
 """A real, far too small model as judge, behind a real llama.cpp server: measured, below its floor, it decides nothing.
 
-    python -m benchmarks.judge_small_model [N: labelled questions of each kind with a fault, and as many without]
+    python -m benchmarks.judge_small_model [N: labelled texts of each kind, at most]
 
-SmolLM2 with 135 million parameters answers a part of the calibration set through `clinical-drift calibrate`; then a
+SmolLM2 with 135 million parameters reads a part of the calibration set through `clinical-drift calibrate`; then a
 small case is gated with it as judge. Exit code 0 only where every kind is below its floor, the verdict says so, and no
 alarm was confirmed or dismissed by it.
 """
@@ -19,6 +19,8 @@ from typing import Any
 
 import yaml
 from real_models import llama_server, smollm2
+
+from pytest_clinical_drift.judging.labelled import GROUPS
 
 _CLI = "import sys; from pytest_clinical_drift.cli import main; sys.exit(main())"
 CASE: dict[str, Any] = {
@@ -83,10 +85,11 @@ def main(limit: str = "2") -> int:
         results = gate(Path(name), judge)
     judged = results["manifest"]["judged"]
     settled = [a for c in results["cases"] for r in c["repeats"] for a in r["alarms"] if a["state"] != "open"]
-    silent = not judged["deciding"] and set(judged["below_floor"]) == set(found["kinds"])
+    silent = not judged["deciding"] and set(judged["below_floor"]) == set(GROUPS)
     print(f"verdict: {results['headline']}")
     print(f"below its floor: {', '.join(judged['below_floor'])}; alarms settled by it: {len(settled)}")
-    print(f"{found['questions']} labelled questions, {found['seconds_per_question']} s per answer")
+    (attempt,) = found["attempts"]
+    print(f"{attempt['texts']} labelled texts, {attempt['requests']} requests, {found['seconds_per_request']} s each")
     return 0 if silent and "decides nothing" in results["headline"] and not settled else 1
 
 

@@ -270,6 +270,8 @@ class ServerSubject:
             chosen["seed"] += repeat
         if (thinking := chosen.pop("thinking", None)) is not None:
             chosen["chat_template_kwargs"] = {"enable_thinking": thinking}
+        if self.slots is not None and "repetition_penalty" in chosen:
+            chosen["repeat_penalty"] = chosen.pop("repetition_penalty")  # llama.cpp ignores the usual name
         return merged(chosen, self._extras.fields())
 
     def _scrub(self, answer: bytes) -> bytes:

@@ -7,9 +7,12 @@ from typing import Any
 
 import httpx2
 import pytest
+from engine_runs import answers
 from engine_server import completion
 
+from pytest_clinical_drift.subjects.base import Request
 from pytest_clinical_drift.subjects.server import ServerSubject
+from pytest_clinical_drift.transcript import Message
 
 # what each family of servers tells, in the form it tells it, and what is kept of that
 VLLM_INFO = {
@@ -75,3 +78,25 @@ def test_what_the_server_tells_about_itself_is_recorded(told: dict[str, Any], ke
     subject.transport = httpx2.MockTransport(handler)
     subject.check([])
     assert (subject.identity().server or {}) == kept
+
+
+@pytest.mark.parametrize(
+    ("told", "name"), [({}, "repetition_penalty"), ({"/props": {"total_slots": 4}}, "repeat_penalty")]
+)
+def test_the_repetition_penalty_has_the_name_that_the_server_knows(told: dict[str, Any], name: str) -> None:
+    """llama.cpp ignores the usual one without a word: the record would name a setting that was not in force."""
+    bodies: list[dict[str, Any]] = []
+
+    def handler(request: httpx2.Request) -> httpx2.Response:
+        if request.url.path.endswith("/chat/completions"):
+            bodies.append(json.loads(request.content))
+            return httpx2.Response(200, json=completion("ready"))
+        found = told.get(request.url.path)
+        return httpx2.Response(404) if found is None else httpx2.Response(200, json=found)
+
+    subject = ServerSubject("m@http://host/v1", {"repetition_penalty": "1.1"})
+    subject.transport = httpx2.MockTransport(handler)
+    subject.check([])
+    answers(subject, [Request("case-001", 0, 1, "dialogue", (Message("user", "Hello"),))])
+    assert {key: value for key, value in bodies[-1].items() if "penalty" in key} == {name: 1.1}
+    assert subject.identity().settings["repetition_penalty"] == 1.1
