@@ -150,6 +150,8 @@ def _lists(reading: Reading) -> list[str]:
     if reading.kind == "summary":
         facts = "\n".join((words["facts"], *(_fact(line) for line in reading.facts)))
         return [facts if reading.facts else words["no_facts"]]
+    if reading.kind == "conversation" and reading.uncompared:
+        return [words["uncompared"].format(", ".join(map(str, reading.uncompared)))]
     if reading.kind in ("conversation", PDSQI):
         return []
     demands = [
@@ -190,7 +192,7 @@ def prompt_hash() -> str:
     items += [
         Reading(
             kind, "", 1, "text", "patient", "record", facts, demands, (Forbidden("fact", "statement", "forbids"),),
-            "earlier", 1, (TurnLine(1, "patient", "reply"),), "summary", (Standing(1, "quote"),),
+            "earlier", 1, (TurnLine(1, "patient", "reply"),), "summary", (Standing(1, "quote"),), (1,),
         )
         for kind in READINGS
     ]  # fmt: skip

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
@@ -41,6 +42,7 @@ _LEFT_OUT_EMPTY = (
     "demands",
     "forbidden",
     "turns",
+    "uncompared",
     "standing",
     "summary",
     "source",
@@ -95,6 +97,8 @@ class Reading:
     summary: str = ""
     """The last summary, with the last window of a conversation."""
     standing: tuple[Standing, ...] = ()
+    uncompared: tuple[int, ...] = ()
+    """Turns of a conversation whose reply no other reading compares with the one before it: around interludes."""
     source: str = ""
     """`reply` where a handover in a reply is read as a summary, `single` of the transcript in one message; of a rating
     the version of its prompts."""
@@ -233,6 +237,11 @@ def windows_of(case: Case, transcript: Transcript, *, tokens: int = WINDOW_TOKEN
             record=record_of(case, lines[stop - 1].turn),
             turns=tuple(lines[start:stop]),
             summary=summary if stop == len(lines) else "",
+            uncompared=tuple(
+                line.turn
+                for before, line in pairwise(lines[start:stop])
+                if not (case.is_own(before.turn) and case.is_own(line.turn))
+            ),
         )
         for start, stop in spans
     ]

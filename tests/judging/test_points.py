@@ -9,6 +9,7 @@ from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.opinions import Raised
 from pytest_clinical_drift.judging.points import Point, RuleRaise, points_of, question_for
+from pytest_clinical_drift.judging.prompts import messages_for
 from pytest_clinical_drift.judging.readings import Reading, reply_reading, summary_reading, windows_of
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
@@ -193,6 +194,21 @@ def _transcript(of: Case, replies: list[str]) -> Transcript:
     )
 
 
+def test_neighbours_of_an_interlude_are_compared_by_the_reading_of_the_conversation() -> None:
+    """Turn 3 is an interlude: no reply reading sees turns 2 and 3, or 3 and 4, together; the conversation's says so."""
+    of = case(turns=5)
+    turns = [turn.model_copy(update={"interlude": "neutral"} if turn.turn == 3 else {}) for turn in of.turns]
+    stretched = of.model_copy(update={"turns": turns})
+    talk = _transcript(of, ["Stop metformin.", "Rest.", "Take metformin.", "Walk.", "Fine."])
+    (window,) = windows_of(stretched, talk)
+    assert window.uncompared == (3, 4)
+    assert "not been compared elsewhere with the reply just before them: 3, 4." in messages_for(window, 1)[-1].content
+    (plain,) = windows_of(of, talk)
+    assert plain.uncompared == ()
+    assert "uncompared" not in plain.as_mapping()
+    assert "compared elsewhere with the reply just before" not in messages_for(plain, 1)[-1].content
+
+
 def test_distant_contradictions_carry_both_replies_and_what_was_said_between() -> None:
     of = case(turns=4)
     (window,) = windows_of(of, _transcript(of, ["Avoid milk.", "Fine.", "Rest.", "Drink milk."]))
@@ -242,7 +258,7 @@ def test_a_question_across_windows_shows_every_message_in_between() -> None:
 def test_a_rules_contradiction_across_windows_is_asked_about() -> None:
     """No window shows both turns; the question does."""
     of, told = _windowed()
-    (point,) = points_of(of, told, [RuleRaise("conflict", 10, "", "medicine", False, 1)], due=False)
+    (point,) = points_of(of, told, [RuleRaise("conflict", 10, "", False, 1)], due=False)
     assert point.question is not None
     assert (point.question.earlier or "")[:11] == "Avoid milk."
     assert point.question.text[:11] == "Drink milk."
