@@ -9,6 +9,7 @@ from itertools import takewhile
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.timeline import interfered, last_stated
+from pytest_clinical_drift.metrics.drift import token_decay_rate
 from pytest_clinical_drift.metrics.horizon import Horizon, common_probes, drift_horizon
 from pytest_clinical_drift.metrics.recall import mean, mean_curve, ratio
 from pytest_clinical_drift.metrics.stats import mean_interval, pooled_interval
@@ -102,6 +103,8 @@ class Memory:
     hard_stop_horizon: Horizon | None
     """Of hard stops alone, over the cases that have one from the start."""
     hard_stop_horizon_worst: Horizon | None
+    slope_per_1000_tokens: float | None
+    """Change of recall per 1,000 prompt tokens to the end, mean of the cases whose tokens were counted."""
     by_place: tuple[Kept, ...]
     """By where a fact was last stated: the intake, or a third of the conversation."""
     by_interference: tuple[Kept, ...]
@@ -130,6 +133,7 @@ def memory_of(cases: Sequence[Repeats], case_set: Iterable[Case], *, limit: floa
         horizon_worst=horizon(lambda turn: turn.recall_worst),
         hard_stop_horizon=horizon(lambda turn: _hard_stops(turn, worst=False), hard=True),
         hard_stop_horizon_worst=horizon(lambda turn: _hard_stops(turn, worst=True), hard=True),
+        slope_per_1000_tokens=mean(mean(map(_token_slope, repeats)) for repeats in cases),
         by_place=tuple(_shares(PLACES, [(row.place, row) for row in places], confidence)),
         by_interference=tuple(
             _shares(
@@ -148,6 +152,11 @@ def memory_of(cases: Sequence[Repeats], case_set: Iterable[Case], *, limit: floa
 def scheduled_curve(run: CaseAssessment, read: Callable[[TurnAssessment], float | None]) -> Curve:
     """A figure by turn, at scheduled probes alone: extra ones follow changes and would make the mean jump."""
     return tuple(read(turn) if turn.scheduled else None for turn in run.turns)
+
+
+def _token_slope(run: CaseAssessment) -> float | None:
+    scheduled = scheduled_curve(run, lambda turn: turn.recall)
+    return token_decay_rate(scheduled, [turn.prompt_tokens for turn in run.turns])
 
 
 def _hard_stops(turn: TurnAssessment, *, worst: bool) -> float | None:

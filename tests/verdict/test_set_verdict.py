@@ -373,7 +373,7 @@ def test_a_judge_below_its_floor_in_one_kind_leaves_its_figures_unread(group: st
 def test_a_judge_that_decides_nothing_is_no_judge() -> None:
     """Below every floor: the headline says that rules alone decided."""
     weak = Deciders("hf:tiny", below_floor=("fact",))
-    assert headline(judge(steady(), deciders=weak)).startswith("UNSETTLED (rules only; judge hf:tiny decides nothing)")
+    assert headline(judge(steady(), deciders=weak)).startswith("UNSETTLED (rules only; judge hf:tiny decides nothing;")
 
 
 def test_open_is_set_per_figure() -> None:
