@@ -10,7 +10,16 @@ import sys
 import tempfile
 from pathlib import Path
 
+# pytester's runs in this process forget what was first imported inside them; loaded twice, these break, or their errors
+# are no longer caught
+import anyio._backends._asyncio  # noqa: F401
+import httpcore2  # noqa: F401
+import httpx2  # noqa: F401
+import numpy.testing  # noqa: F401
+import polars  # noqa: F401
 import pytest
+import scipy.special
+import scipy.stats  # noqa: F401
 from hypothesis import settings
 
 import pytest_clinical_drift

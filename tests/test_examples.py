@@ -66,6 +66,7 @@ def test_committed_pages_need_nothing_from_elsewhere(name: str) -> None:
     assert not re.search(r"(?:src|href)=[\"']?(?:https?:)?//", page)
 
 
+@pytest.mark.slow
 def test_the_stateful_assistant_remembers_no_request_for_a_summary(tmp_path: Path) -> None:
     """Its memory, written down at the end of a real run: messages, its replies, and nothing of the gate."""
     folder = Path(shutil.copytree(EXAMPLES / "stateful", tmp_path / "stateful"))
@@ -90,6 +91,7 @@ def test_the_stateful_assistant_remembers_no_request_for_a_summary(tmp_path: Pat
         assert "handover summary" not in json.dumps(said)
 
 
+@pytest.mark.slow
 def test_concurrent_conversations_of_the_stateful_assistant_do_not_mix(tmp_path: Path) -> None:
     """Both sessions advance together; no word of one patient reaches the other."""
     folder = Path(shutil.copytree(EXAMPLES / "stateful", tmp_path / "stateful"))

@@ -1,6 +1,9 @@
 """`replay:PATH`: recorded replies, ours or the original system's generation files, scored without any model."""
 
+from __future__ import annotations
+
 import hashlib
+import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -92,7 +95,7 @@ class ReplaySubject:
                 continue
             if missing := [turn for turn in turns if turn < end and turn not in present]:
                 raise InputError(
-                    f"{self._path}: case {case.id} has no {purpose} for turn {missing[0]} of {len(case.turns)}; "
+                    f"{self._path}: case {case.id} has no {purpose} for turn {_ranges(missing)} of {len(case.turns)}; "
                     "the recording is not whole"
                 )
 
@@ -197,3 +200,10 @@ def _reply(where: str, row: Mapping[str, Any]) -> Reply:
 
 def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+
+
+def _ranges(turns: Sequence[int]) -> str:
+    """Turns in a row are told by the first and the last."""
+    count = itertools.count()
+    spans = [list(span) for _, span in itertools.groupby(turns, lambda turn: turn - next(count))]
+    return ", ".join(str(span[0]) if len(span) == 1 else f"{span[0]}–{span[-1]}" for span in spans)

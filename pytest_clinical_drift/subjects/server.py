@@ -103,10 +103,8 @@ class ServerSubject:
             raise InputError(await self._explain(fault)) from None
         finally:
             await self.disconnect()
-        if trouble is None:
-            return []
-        where = f"{self.address.base} is in trouble ({trouble.cause})"
-        return [f"{where}; cases that it leaves without a reply will be INCOMPLETE"]
+        where = f"{self.address.base} is in trouble ({trouble.cause})" if trouble else ""
+        return [f"{where}; cases that it leaves without a reply will be INCOMPLETE"] if trouble else []
 
     async def _first_answer(self) -> ServerFault | None:
         """Greet until there is an answer; returns the trouble of a server that is there, raises what shows none is.

@@ -39,6 +39,7 @@ def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
         run_gate("wizard:oz", root=tmp_path)
 
 
+@pytest.mark.slow
 def test_a_package_adds_a_subject(tmp_path: Path) -> None:
     """The example package, as installed: its prefix is known, its subject is asked, and it fails as a parrot should."""
     shutil.copy(EXAMPLE / "clinical_drift_parrot.py", tmp_path)

@@ -59,6 +59,7 @@ def run(folder: Path, *arguments: str) -> tuple[int, str]:
     return process.returncode, said
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_is_replaced(project: Project) -> None:
     """The merged run equals the whole one; nothing is asked again but the request that died."""
     pytester = project()

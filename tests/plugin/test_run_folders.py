@@ -114,7 +114,14 @@ def test_looking_at_the_tests_writes_nothing(project: Project, arguments: tuple[
     assert files(top(pytester)) == before
 
 
-@pytest.mark.parametrize("beside", [("-k", "anna"), ("--collect-only",), ()], ids=["subset", "collect-only", "full"])
+@pytest.mark.parametrize(
+    "beside",
+    [
+        pytest.param(("-k", "anna"), id="subset", marks=pytest.mark.slow),
+        pytest.param(("--collect-only",), id="collect-only", marks=pytest.mark.slow),
+        pytest.param((), id="full"),
+    ],
+)
 def test_runs_at_the_same_time_do_not_touch_each_other(project: Project, beside: tuple[str, ...]) -> None:
     """While one run waits for its model, another of the same model begins and ends."""
     pytester = project()

@@ -52,6 +52,7 @@ def test_each_reply_is_generated_once(project: Project) -> None:
     assert len((pytester.path / "asked.txt").read_text(encoding="utf-8")) == 24
 
 
+@pytest.mark.slow
 def test_only_the_cases_that_a_test_asks_for_are_talked_to(project: Project) -> None:
     """`severe-asthma-girl` ends in other cases' names and holds one: none of them is asked."""
     pytester = project("asthma", "girl", "severe-asthma-girl")
