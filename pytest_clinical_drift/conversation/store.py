@@ -34,6 +34,13 @@ CREATE TABLE IF NOT EXISTS runs (
 """
 
 
+def make_folder(folder: Path) -> None:
+    """The folder of a store; one that we make ourselves stays out of version control."""
+    if not folder.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+
+
 def connect(path: Path | str) -> sqlite3.Connection:
     """Without waiting for the disk: a killed process loses nothing, and a power cut at most the last replies."""
     connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
@@ -110,10 +117,7 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            if not path.parent.exists():
-                path.parent.mkdir(parents=True)
-                # a folder that we make ourselves stays out of version control
-                (path.parent / ".gitignore").write_text("*\n", encoding="utf-8")
+            make_folder(path.parent)
             with contextlib.closing(connect(path)) as connection:
                 version = connection.execute("PRAGMA user_version").fetchone()[0]
                 if version not in (0, _SCHEMA):

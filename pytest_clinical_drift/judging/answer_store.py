@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from pytest_clinical_drift.conversation.store import connect
+from pytest_clinical_drift.conversation.store import connect, make_folder
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import Answer
 from pytest_clinical_drift.judging.entries import ReadingAnswer
@@ -32,7 +32,7 @@ class AnswerStore:
         self._guard = threading.Lock()
         try:
             if path is not None:
-                path.parent.mkdir(parents=True, exist_ok=True)
+                make_folder(path.parent)
             self._rows = connect(path or ":memory:")
             self._rows.execute(_TABLE)
         except (sqlite3.Error, OSError) as error:

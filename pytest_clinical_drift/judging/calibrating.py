@@ -121,7 +121,8 @@ def make_calibration(
         agreed = measure(queue, labelled.agreed, alone, floors=rules.floors, waiting=tell)
         count = queue.count
         if count.answered and count.failed == count.answered:
-            raise InputError(f"--drift-judge {procedure.reader}: it answered nothing at all ({count.last_failure})")
+            told = f"none of its answers could be used ({count.last_failure})"
+            raise InputError(f"--drift-judge {procedure.reader}: {told}")
     finally:
         queue.stop(close=False)
     attempts = (attempt_of(agreed, _all_wrong(labelled.disputed), count, today),)

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from pytest_clinical_drift.cases.faults import first_fault
 from pytest_clinical_drift.cases.files import write_atomically as write_atomically
 from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.results.folders import RUNS
 from pytest_clinical_drift.results.models import SCHEMA_VERSION, Manifest, RunResult
 from pytest_clinical_drift.verdict.baseline import RunDifference, compare_cases
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
@@ -65,6 +66,9 @@ def read_record(file: Path, check: Callable[[Any], T], named: str, what: str, ve
             _check_version(content, named, version)
         return check(content)
     except (OSError, UnicodeDecodeError) as error:
+        if isinstance(error, FileNotFoundError) and (runs := sorted((file.parent / RUNS).glob(f"*/{file.name}"))):
+            told = f"no run over the full set is there; name a run, such as {runs[-1].parent}"
+            raise InputError(f"{named}: {told}") from None
         why = getattr(error, "strerror", None) or type(error).__name__
         raise InputError(f"{named}: cannot be read ({why})") from None
     except (ValueError, RecursionError) as error:

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_clinical_drift.conversation.store import Store
 from pytest_clinical_drift.errors import FailureCode, InputError, failure
+from pytest_clinical_drift.judging.answer_store import AnswerStore
 from pytest_clinical_drift.subjects.base import Identity, Request
 from pytest_clinical_drift.transcript import Message, Reply, Usage
 
@@ -162,3 +163,5 @@ def test_the_folder_of_the_store_stays_out_of_version_control(path: Path) -> Non
     """Only a folder that we made ourselves."""
     Store(path)
     assert (path.parent / ".gitignore").read_text() == "*\n"
+    AnswerStore(path.parent / "judge" / "store.sqlite", "reader")
+    assert (path.parent / "judge" / ".gitignore").read_text() == "*\n"

@@ -148,7 +148,7 @@ def test_a_judge_that_never_answers_is_told_and_leaves_no_file(project: Project)
     (pytester.path / "judge.py").write_text(broken, encoding="utf-8")
     run = calibrate(pytester, *CALIBRATE, "--out", "calibration/judge.json")
     assert run.ret == 4
-    run.stderr.fnmatch_lines(["*python:judge:make: it answered nothing at all*judge is down*"])
+    run.stderr.fnmatch_lines(["*python:judge:make: none of its answers could be used*judge is down*"])
     assert not (pytester.path / "calibration/judge.json").exists()
     gated = pytester.runpytest(*JUDGED)
     assert gated.ret == 4

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.results.files import read_results
 from pytest_clinical_drift.results.folders import RunFolder, check_results_place, new_run_id
 
 
@@ -64,3 +65,12 @@ def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="taken is a file, not a directory"):
         check_results_place(tmp_path / "taken" / "model")
     check_results_place(tmp_path / "new" / "model")
+
+
+def test_a_model_with_subset_runs_only_names_the_newest(tmp_path: Path) -> None:
+    """A subset never lies on top: who names the model's folder is told where the run is."""
+    for run in ("20260101T000000Z-aaaaaa", "20260102T000000Z-bbbbbb"):
+        (tmp_path / "runs" / run).mkdir(parents=True)
+        (tmp_path / "runs" / run / "study_c_results.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(InputError, match=r"no run over the full set is there; name a run, such as .*-bbbbbb$"):
+        read_results(tmp_path)
