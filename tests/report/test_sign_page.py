@@ -133,6 +133,8 @@ def test_what_a_replay_does_not_know_is_not_recorded(tmp_path: Path) -> None:
     _, text = sheet_of(folder)
     assert "System prompt not recorded Decoding not recorded" in text
     assert "Attempts 1 run of this candidate over the full set, the newest last: UNSETTLED" in text
+    assert "send back, to be settled by" in text  # nothing to accept before it is settled
+    assert "☐ accept" not in text
     assert "Instrument check not run with this version, these cases and these limits" in text
     assert "(no approved limits are named)" in text
     assert "No earlier signed release is known." in text
