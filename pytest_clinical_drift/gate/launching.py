@@ -180,7 +180,7 @@ class _Launch:
                 self._say(f"{job.shard}: finished (exit code {code})")
                 return "finished"
             why = "its worker died" if code == DIED else f"broke off (exit code {code})"
-            again = "run again" if attempt <= self._retries else f"{counted(attempt, 'time')}; see {shown(job.log)}"
+            again = "retrying" if attempt <= self._retries else f"{counted(attempt, 'time')}; see {shown(job.log)}"
             self._say(f"{job.shard}: {why}, {again}")
         return "broken off"
 
