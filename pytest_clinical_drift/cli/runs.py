@@ -89,7 +89,7 @@ def _asked(what: str, option: str, example: str) -> str:
 
 def _agreed() -> bool:
     if not sys.stdin.isatty():
-        raise InputError("start: nothing was asked; add --yes to go ahead without a prompt")
+        raise InputError("start: no terminal to confirm on; add --yes")
     return input("go ahead? [y/N] ").strip().lower() in ("y", "yes")
 
 

@@ -63,7 +63,7 @@ def launch(
         return _INTERRUPTED
     folders = [folder for job in jobs if (folder := _published(job)) is not None]
     if not folders:
-        raise InputError(f"launch: no shard came to its end; see {shown(jobs[0].log)}")
+        raise InputError(f"launch: no shard finished; see {shown(jobs[0].log)}")
     code = merge(folders, out or Path("results") / folders[-1].parent.parent.name, junit, say)
     if all(_is_whole(job) for job in jobs):
         (jobs[0].work / _DONE).touch()

@@ -125,7 +125,7 @@ def make_calibration(
         agreed = measure(queue, labelled.agreed, alone, floors=rules.floors, waiting=tell)
         count = queue.count
         if count.answered and count.failed == count.answered:
-            raise InputError(f"--drift-judge {procedure.reader}: it answered nothing at all ({count.last_failure})")
+            raise InputError(f"--drift-judge {procedure.reader}: every request failed ({count.last_failure})")
     finally:
         queue.stop(close=False)
     attempts = (attempt_of(agreed, _all_wrong(labelled.disputed), count, today),)

@@ -402,7 +402,7 @@ def test_calibrating_again_adds_an_attempt_and_asks_anew(tmp_path: Path) -> None
 
 def test_a_judge_that_answers_nothing_has_no_calibration() -> None:
     judge = ScriptedJudge(lambda item, wording: "no route")
-    with pytest.raises(InputError, match=r"answered nothing at all \(no route\)"):
+    with pytest.raises(InputError, match=r"every request failed \(no route\)"):
         make_calibration(
             [judge], Judges("scripted", "scripted"), LabelledSet(tuple(labelled_facts(3, 0))), today=TODAY,
             rules=JudgePolicy(FLOORS),

@@ -148,7 +148,7 @@ def test_a_judge_that_never_answers_is_told_and_leaves_no_file(project: Project)
     (pytester.path / "judge.py").write_text(broken, encoding="utf-8")
     run = calibrate(pytester, *CALIBRATE, "--out", "calibration/judge.json")
     assert run.ret == 4
-    run.stderr.fnmatch_lines(["*python:judge:make: it answered nothing at all*judge is down*"])
+    run.stderr.fnmatch_lines(["*python:judge:make: every request failed*judge is down*"])
     assert not (pytester.path / "calibration/judge.json").exists()
     gated = pytester.runpytest(*JUDGED)
     assert gated.ret == 4
@@ -187,7 +187,7 @@ def test_settings_of_every_judge_are_named_among_the_valid_ones(project: Project
     run = pytester.runpytest(*JUDGED, "--drift-judge-set", "colour=red")
     assert run.ret == 4
     run.stderr.fnmatch_lines(
-        ["*colour: *valid ones: revision; of every judge: allow_subject, *calibration_set, canaries, *window"]
+        ["*colour: *valid settings: revision; for any judge: allow_subject, *calibration_set, canaries, *window"]
     )
 
 

@@ -169,7 +169,7 @@ def test_retries_are_bounded(pytester: pytest.Pytester, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(launching, "local_workers", lambda workers: dies)
     said: list[str] = []
-    with pytest.raises(InputError, match="no shard came to its end"):
+    with pytest.raises(InputError, match="no shard finished"):
         launch(
             ["--model", "x"], workers=1, shards=1, on="local", retries=retries, out=None, junit=None, say=said.append
         )
