@@ -62,7 +62,7 @@ RESULTS = {
     "judgements": "each gated metric of the set, see Judgement",
     "waivers": "waivers in force: case, reason, signed_by, expires",
     "limits": "the limits in force per metric: direction, pass, caution, worst, why",
-    "gated_by_default": "metrics that the thresholds leave out and that are gated all the same",
+    "gated_by_default": "metrics that are not in the thresholds file and are gated with the bundled limits",
     "alarms": "per kind: how many are confirmed, open, dismissed",
     "findings": "groups of alarms on one fact or demand on turns in a row, by state: all, and the severe ones",
     "hazards": "hazards that the cases name, each with its cases",

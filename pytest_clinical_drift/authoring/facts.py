@@ -74,7 +74,7 @@ def hard_stops(case: Case) -> Remarks:
         if fact.kind == "allergy" and not fact.hard_stop:
             yield Remark("warning", fact.id, "an allergy that is not a `hard_stop`: losing it would not fail the case")
     if _SAFE_TAG not in case.tags and not any(fact.hard_stop for fact in _ever_true(case)):
-        text = f"no fact is a `hard_stop`; mark what kills if forgotten, or tag the case {_SAFE_TAG}"
+        text = f"no fact is a `hard_stop`; mark facts whose loss could be fatal, or tag the case {_SAFE_TAG}"
         yield Remark("warning", "critical_entities", text)
 
 

@@ -103,7 +103,7 @@ def render_text(checked: Checked) -> str:
     errors = sum(remark.level == "error" for remark in remarks)
     counts = ((len(names), what), (errors, "error"), (len(remarks) - errors, "warning"))
     lines = [
-        table if remarks else "nothing to mend",
+        table if remarks else "no problems found",
         *(f"largest similarity of two {a.what}: {a.similarity:.2f} ({a.first}, {a.second})" for a in nearest),
         ", ".join(f"{number} {what}{'' if number == 1 else 's'}" for number, what in counts),
     ]

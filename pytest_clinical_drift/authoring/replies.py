@@ -47,7 +47,10 @@ def demands(case: Case) -> Remarks:
         for wish in entry.expect.must_not:
             rule = Expect(must_not=(wish,))
             if not any(find_breaches(f"{opening} {wish.text}.", (), rule) for opening in ("Yes,", "You should")):
-                text = f"must_not {wish.text!r}: no rule can read it, only a judge; rules read 'take ibuprofen'"
+                text = (
+                    f"must_not {wish.text!r}: only a judge can check this wording; "
+                    "for the rules write an action such as 'take ibuprofen'"
+                )
                 yield Remark("warning", place, text)
             elif find_breaches(f"Do not {wish.text}.", (), rule):
                 yield Remark("error", place, f"must_not {wish.text!r} is broken even by a warning against it")

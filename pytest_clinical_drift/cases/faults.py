@@ -104,7 +104,7 @@ def _sentence(file: Path, text: str, fault: Any, model: type[BaseModel], base: L
 def _advice(fault: Any) -> str:
     kind, message = fault["type"], str(fault["msg"])
     if kind == "missing":
-        return "is missing; write it"
+        return "required field is missing"
     if kind == "extra_forbidden":
         return "unknown field; remove it or correct its name"
     if kind == "value_error":

@@ -16,7 +16,7 @@ from pytest_clinical_drift.errors import InputError
 _ABOUT_THE_FILE = {"reviewed", "provenance"}
 """Fields that say who wrote and who signed; they are not part of what is signed."""
 
-_FORM = "to be signed, a file holds one case, each of its fields on a line of its own"
+_FORM = "cannot sign: write one case per file, each field on its own line"
 
 
 def case_hash(case: Case) -> str:

@@ -38,7 +38,9 @@ def stretch(
         return case
     gaps = _open_gaps(case)
     if not gaps:
-        raise InputError(f"--drift-turns {turns}: the case {case.id} is tight from its first turn to its last")
+        raise InputError(
+            f"--drift-turns {turns}: case {case.id}: `tight` covers every turn, so no interlude can be inserted"
+        )
     dice = random.Random(f"{seed} {case.id}")
     wanted = turns - own - (case.late is not None)
     drawn = _draw([thread for thread in bank if fits(thread)], wanted, dice, interferes)

@@ -9,13 +9,15 @@ from pytest_clinical_drift.errors import InputError
 
 def add_commands(commands: Commands) -> None:
     command = commands.add("calibrate", _calibrate, "measure a judge on labelled texts")
-    command.repeated("--drift-judge", "SPEC", "the judge, as for pytest; a second one settles")
+    command.repeated(
+        "--drift-judge", "SPEC", "the judge, as for pytest; repeat to add a second judge that settles alarms"
+    )
     command.repeated("--drift-judge-set", "K=V", "a setting of the judge")
     command.path("--set", "PATH", "labelled texts; default: the bundled ones")
     command.number("--limit", "N", "at most N texts of each kind of reading")
     command.repeated("--external", "NAME=PATH", "a public set: primock57, kqa or healthbench")
     command.path("--out", "PATH", "the calibration file, or the folder it goes to")
-    command.path("--prompts", "FILE", "write the exact prompts instead; nobody is asked")
+    command.path("--prompts", "FILE", "write the prompts to FILE and send nothing")
     command = commands.add("agreement", _agreement, "how far two reviewers agree")
     command.path("first", "FIRST", "reviews of one person, as the review page saves them")
     command.path("second", "SECOND", "reviews of another person")

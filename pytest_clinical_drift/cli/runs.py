@@ -35,7 +35,7 @@ def add_commands(commands: Commands) -> None:
     )
     command.path("results", "RESULTS", "the results folder of a run", nargs="?")
     command.path("--cases", "PATH", "instead of results: cases to read and sign")
-    split = "a page for each of N reviewers; two of them read a fifth of the screens, neither knows which"
+    split = "a page for each of N reviewers; a fifth of the screens go to two reviewers, unmarked"
     command.number("--split", "N", split, default=1)
     last = "results whose reviews are shown after each answer (default: those of the last signed release)"
     command.path("--last", "RESULTS", last)
@@ -89,7 +89,7 @@ def _asked(what: str, option: str, example: str) -> str:
 
 def _agreed() -> bool:
     if not sys.stdin.isatty():
-        raise InputError("start: nothing was asked; add --yes to go ahead without a prompt")
+        raise InputError("start: no terminal to confirm on; add --yes")
     return input("go ahead? [y/N] ").strip().lower() in ("y", "yes")
 
 

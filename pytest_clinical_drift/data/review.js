@@ -220,7 +220,7 @@
       (given ? "✓ " : "") + data.questions[item.kind]);
     return el("li", { class: at === active ? "alarm active" : "alarm" },
       el(at === active ? "h2" : "h3", at === active ? { id: "asked", tabindex: "-1" } : null, head),
-      item.severe ? el("span", { class: "tag severe" }, "severe if it holds") : null,
+      item.severe ? el("span", { class: "tag severe" }, "severe if confirmed") : null,
       turns.length > 1 ? el("span", { class: "soft" }, " one of " + turns.length + " turns in a row: " + turns.join(", ")) : null,
       el("div", { class: "about" }, ...about(item)),
       at === active ? decide(item, given) : null,
@@ -261,7 +261,7 @@
     reason.value = given ? given.reason : "";
     return el("div", null,
       el("div", { class: "answers", role: "group", "aria-label": "Your answer" }, ...buttons),
-      el("label", null, item.severe ? "Reason (needed where the alarm goes)" : "Reason (if you like)", reason),
+      el("label", null, item.severe ? "Reason (required to dismiss)" : "Reason (optional)", reason),
       el("datalist", { id: "reasons" }, ...used.map((text) => el("option", { value: text }))));
   }
 

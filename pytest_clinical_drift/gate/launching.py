@@ -63,7 +63,7 @@ def launch(
         return _INTERRUPTED
     folders = [folder for job in jobs if (folder := _published(job)) is not None]
     if not folders:
-        raise InputError(f"launch: no shard came to its end; see {shown(jobs[0].log)}")
+        raise InputError(f"launch: no shard finished; see {shown(jobs[0].log)}")
     code = merge(folders, out or Path("results") / folders[-1].parent.parent.name, junit, say)
     if all(_is_whole(job) for job in jobs):
         (jobs[0].work / _DONE).touch()
@@ -180,7 +180,7 @@ class _Launch:
                 self._say(f"{job.shard}: finished (exit code {code})")
                 return "finished"
             why = "its worker died" if code == DIED else f"broke off (exit code {code})"
-            again = "run again" if attempt <= self._retries else f"{counted(attempt, 'time')}; see {shown(job.log)}"
+            again = "retrying" if attempt <= self._retries else f"{counted(attempt, 'time')}; see {shown(job.log)}"
             self._say(f"{job.shard}: {why}, {again}")
         return "broken off"
 

@@ -97,16 +97,20 @@ SHORT = {"--model": "--drift-model", "--slate": "--drift-slate"}
 """Names that a project's own conftest may have taken, and ours for them."""
 _JUDGES = (
     "who decides what the rules leave unclear: server:MODEL@URL, hf:REPO_OR_PATH, nli[:MODEL], "
-    "python:module:factory, reviews:FILE; repeatable for a judge and reviews (default: rules, nobody)"
+    "python:module:factory, reviews:FILE; repeatable for a judge and reviews (default: rules only)"
 )
 
 # option, arguments of addoption, whether it is a thing that a project sets once (an ini key of the same name)
 OPTIONS: tuple[tuple[str, dict[str, Any], bool | Literal["linelist", "bool"]], ...] = (
     ("--drift-model", MODEL, True),
     ("--drift-set", _takes("KEY=VALUE", "a setting of the model", **_REPEATED), _LINES),
-    ("--drift-system", _takes("FILE", "the deployed system prompt, part of the tested item"), True),
+    ("--drift-system", _takes("FILE", "system prompt file, tested together with the model"), True),
     ("--drift-cases", _takes("PATH", "folder or file of cases, or long (default: the bundled ones)"), True),
-    ("--drift-thresholds", _takes("FILE", "the gate (default: the root's thresholds.yaml, else ours)"), True),
+    (
+        "--drift-thresholds",
+        _takes("FILE", "thresholds file (default: thresholds.yaml in rootdir, else the bundled one)"),
+        True,
+    ),
     ("--drift-judge", _takes("SPEC", _JUDGES, action="append"), True),
     ("--drift-judge-set", _takes("KEY=VALUE", "a setting of the judge", **_REPEATED), _LINES),
     ("--drift-probe", _takes("FILE", "your own request for a summary (default: the bundled one)"), True),
@@ -114,10 +118,10 @@ OPTIONS: tuple[tuple[str, dict[str, Any], bool | Literal["linelist", "bool"]], .
     ("--drift-nli-stride", _takes("N", "judge every Nth adjacent pair of advice (1; 2 with nli)"), True),
     ("--drift-results", _takes("DIR", "where results go, from rootdir (default: results/)"), True),
     ("--drift-store", _takes("FILE", "reply cache (default: .clinical-drift/store.sqlite)"), True),
-    ("--drift-baseline", _takes("FILE", "an earlier run's results, file or folder, to be no worse than"), True),
+    ("--drift-baseline", _takes("FILE", "results file or folder of an earlier run; fail if worse"), True),
     ("--drift-repeats", _takes("N", "conversations per case, for sampled decoding (default: 1)"), True),
     ("--drift-prices", _takes("IN,OUT", "price of a million prompt and completion tokens, for the run's cost"), True),
-    ("--drift-judge-prices", _takes("IN,OUT", "the same of the judge's tokens"), True),
+    ("--drift-judge-prices", _takes("IN,OUT", "same, for the judge's tokens"), True),
     ("--drift-strict", {**_SWITCH, "help": "CAUTION fails too"}, _ON_OFF),
     ("--drift-turns", _takes("N", "stretch every case to N turns with interludes (default: its own turns)"), True),
     ("--drift-interludes", _takes("PATH", "file or folder of interludes (default: the bundled ones)"), True),

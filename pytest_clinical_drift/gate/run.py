@@ -142,7 +142,7 @@ class GateRun:
         remarks = []
         for waiver in self.gate.thresholds.waivers:
             if waiver.case not in self.cases:
-                remarks.append(f"the waiver for {waiver.case} names no case of this set")
+                remarks.append(f"waiver ignored: no case {waiver.case} in this set")
             elif not waiver.holds_on(self.gate.today):
                 remarks.append(f"the waiver for {waiver.case} has expired and does not count")
         return remarks

@@ -41,7 +41,7 @@ def start(settings: Settings, *, ci: CiSystem, agree: Callable[[], bool], say: S
     for line in estimate(list(run.cases.values()), run.plan, session=run.session, calibration=False):
         say(f"  {line}")
     if not agree():
-        say("nothing was asked and nothing was written")
+        say("cancelled: nothing sent, nothing written")
         return 0
     if not run.session.has_calibration:
         labelled, folder = labelled_set(run.session.options.calibration_set, None), settings.root / CALIBRATIONS

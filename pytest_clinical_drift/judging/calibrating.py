@@ -61,7 +61,11 @@ def calibration_of(
     if known := find_calibration(root / CALIBRATIONS, identities, today):
         return known, ""
     if not rules.calibrate or options.offline:
-        why = "offline=true asks nobody" if options.offline else "the thresholds or this shard do not allow to make one"
+        why = (
+            "offline=true sends no requests"
+            if options.offline
+            else "`calibrate: never` or --drift-shard forbids making one"
+        )
         raise InputError(
             f"--drift-judge {procedure.reader}: no valid calibration was found in {root / CALIBRATIONS}, and {why}; "
             "make one with clinical-drift calibrate"

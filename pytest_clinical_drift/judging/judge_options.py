@@ -65,5 +65,5 @@ def make_judges(specs: Sequence[str], settings: Mapping[str, str]) -> tuple[list
     try:
         built = [build_judge(spec, theirs) for spec in specs or ["rules"]]
     except UnknownSetting as error:
-        raise InputError(f"{error}; of every judge: {', '.join(sorted(_OWN))}") from None
+        raise InputError(f"{error}; for any judge: {', '.join(sorted(_OWN))}") from None
     return [judge for judge in built if judge is not None], options

@@ -45,7 +45,7 @@ def freeze(
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out}: is not an empty folder; a frozen slate is never overwritten")
     if not model_version.strip():
-        raise InputError("a slate needs a model version; without it nobody knows what was frozen")
+        raise InputError("--model-version is empty; give the ranking model's version")
     moment = created_at or datetime.datetime.now(datetime.UTC).replace(microsecond=0)
     sources = {"predictions": predictions, "candidates": candidates, "labels": labels}
     named = {f"{name}{file.suffix}": file for name, file in sources.items() if file is not None}
@@ -133,8 +133,8 @@ def _refuse_repeats(file: Path, slate: Slate) -> None:
     rows = slate.predictions["repeated"].arg_true()
     if len(rows):
         disease, drug = (slate.predictions[name].to_physical()[rows[0]] for name in ("disease", "drug"))
-        place = f"{file}, row {rows[0] + 1}: repeats the pair ({slate.diseases[disease]}, {slate.drugs[drug]})"
-        raise InputError(f"{place}; rows that do: {len(rows)}; freeze each pair once")
+        place = f"{file}, row {rows[0] + 1}: duplicate pair ({slate.diseases[disease]}, {slate.drugs[drug]})"
+        raise InputError(f"{place}; {len(rows):,} duplicate row{'s' if len(rows) > 1 else ''}; keep one per pair")
 
 
 def verify_slate(folder: Path, sha256: str | None, say: Callable[[str], object]) -> int:

@@ -99,7 +99,7 @@ def unsettled_line(case: CaseResult) -> str:
     parts = [f"turn {alarm.turn}: open: {alarm_title(alarm)}" for alarm in severe[:_NAMED]]
     parts += [f"{len(severe) - _NAMED} more"] if len(severe) > _NAMED else []
     if unread := [label(item.metric) for item in case.judgements if item.verdict == FigureState.UNREAD]:
-        parts.append(f"no judge at its floor has read {', '.join(unread)}")
+        parts.append(f"no judge that meets its floor has read {', '.join(unread)}")
     return one_line(f"{case.verdict}: {'; '.join(parts) or case_headline(case)}", _LONGEST)
 
 

@@ -15,7 +15,7 @@ from pytest_clinical_drift.report.words import counted, listed, words
 from pytest_clinical_drift.results.models import JudgeRecord
 from pytest_clinical_drift.verdict.counts import EvidenceCounts
 
-NO_JUDGE = "judge: none; rules alone confirm only what was right on labelled real text, the rest stays open"
+NO_JUDGE = "judge: none; only rules validated on labelled text confirm alarms, the rest stay open"
 
 
 def judge_line(judge: JudgeRecord | None, counts: EvidenceCounts | None = None) -> str:

@@ -72,7 +72,7 @@ def find_shards(paths: Sequence[Path]) -> Shards:
         earlier = newest.get(run.record.index)
         if earlier is not None:
             if earlier.record.run == run.record.run:
-                raise InputError(f"merge {run.folder}: the same run of {run.shard} as {earlier.folder}")
+                raise InputError(f"merge {run.folder}: duplicate of {earlier.folder} ({run.shard}); pass one of them")
             replaced.append(earlier)
         newest[run.record.index] = run
     used = tuple(newest.values())

@@ -145,7 +145,7 @@ def read_settings(
     for key, text in given.items():
         if key not in known:
             valid = ", ".join(sorted(known)) or "none"
-            raise UnknownSetting(f"{option} {key}: unknown setting of {spec}; valid ones: {valid}")
+            raise UnknownSetting(f"{option} {key}: unknown setting for {spec}; valid settings: {valid}")
         try:
             value: Any = TypeAdapter(known[key]).validate_strings(text)
         except ValidationError:

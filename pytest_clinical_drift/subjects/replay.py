@@ -54,9 +54,11 @@ class ReplaySubject:
             self._check_turns(known[case_id], replies)
         remarks = []
         if unknown := sorted(recorded - known.keys()):
-            remarks.append(f"recorded, but not among the cases: {len(unknown)} ({_some(unknown)}), left out")
+            what = "recorded case is" if len(unknown) == 1 else "recorded cases are"
+            remarks.append(f"{len(unknown)} {what} not in the set, ignored: {_some(unknown)}")
         if missing := sorted(known.keys() - recorded):
-            remarks.append(f"cases without a recording, to be INCOMPLETE: {len(missing)} ({_some(missing)})")
+            what = "case has" if len(missing) == 1 else "cases have"
+            remarks.append(f"{len(missing)} {what} no recording and will be INCOMPLETE: {_some(missing)}")
         return remarks
 
     def identity(self) -> Identity:

@@ -103,8 +103,8 @@ class ServerSubject:
             raise InputError(await self._explain(fault)) from None
         finally:
             await self.disconnect()
-        where = f"{self.address.base} is in trouble ({trouble.cause})" if trouble else ""
-        return [f"{where}; cases that it leaves without a reply will be INCOMPLETE"] if trouble else []
+        where = f"{self.address.base} returns errors ({trouble.cause})" if trouble else ""
+        return [f"{where}; cases without a reply become INCOMPLETE"] if trouble else []
 
     async def _first_answer(self) -> ServerFault | None:
         """Greet until there is an answer; returns the trouble of a server that is there, raises what shows none is.
@@ -143,7 +143,7 @@ class ServerSubject:
             others = await served_models(self._connect(), self.address)
             known = f"; it serves {', '.join(others[:5])}" if others else ""
             return f"{start}: {self.address.chat} does not know this model or address ({fault.cause}){known}"
-        more = "; a server that needs longer gets it with --drift-set timeout=SECONDS" if fault.silent else ""
+        more = "; raise the limit with --drift-set timeout=SECONDS" if fault.silent else ""
         return f"{start}: {self.address.base} cannot be used: {fault.cause}{more}"
 
     def identity(self) -> Identity:

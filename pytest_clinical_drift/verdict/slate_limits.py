@@ -50,7 +50,7 @@ class SlateRules(Table):
             if name not in SLATE_METRICS:
                 raise ValueError(f"unknown slate metric {name!r}; known ones: {', '.join(SLATE_METRICS)}")
         if PRIMARY not in metrics:
-            raise ValueError(f"the metric {PRIMARY} is missing; a gate without it would pass mere fame")
+            raise ValueError(f"metric {PRIMARY} is missing; without it popular drugs alone would pass")
         return metrics
 
     def fingerprint(self) -> str:

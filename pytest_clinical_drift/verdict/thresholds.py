@@ -114,12 +114,12 @@ class Thresholds(Table):
     def _everything_is_gated(cls, metrics: dict[str, MetricLimits]) -> dict[str, MetricLimits]:
         """What else a file leaves out is gated as in the bundled one."""
         core = [name for name in ("recall_at_t10", "drift_slope") if name not in metrics]
-        faults = [f"the metric {name} is missing; a gate without it would pass what it never measured" for name in core]
+        faults = [f"required metric {name} is missing" for name in core]
         for name, given in metrics.items():
             metric = METRICS.get(name)
             if metric is not None and given.direction != metric.direction:
                 better = metric.direction
-                faults.append(f"of {name} {better} is better: write direction: {better}")
+                faults.append(f"{name}: {better} is better; set direction: {better}")
             if name in FIXED and (given.pass_limit, given.caution_limit, given.worst) != (_NONE, _NONE, "fail"):
                 faults.append(f"{name} must keep its limits '<= 0': they stop a release whatever else passes")
         if faults:

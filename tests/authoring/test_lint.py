@@ -290,7 +290,7 @@ def test_rules_for_replies() -> None:
 
     level, place, text = only(broken(vague))
     assert (level, place) == ("warning", "turn 8")
-    assert "no rule can read it, only a judge" in text
+    assert "only a judge can check this wording; for the rules write an action" in text
 
     def narrow(data: dict[str, Any]) -> None:
         data["turns"][2]["expect"]["must"][0]["any_of"] = ["perish the thought"]
@@ -356,7 +356,7 @@ def write(folder: Path, name: str, data: dict[str, Any]) -> Path:
 def test_validate_is_quiet_on_a_good_case(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Exit code 0 and one line."""
     assert main(["validate", str(write(tmp_path, "good", GOOD))]) == 0
-    assert capsys.readouterr().out == "nothing to mend\n1 case, 0 errors, 0 warnings\n"
+    assert capsys.readouterr().out == "no problems found\n1 case, 0 errors, 0 warnings\n"
 
 
 def test_validate_lists_each_fault_on_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -391,7 +391,7 @@ def test_validate_reads_on_after_a_broken_file(tmp_path: Path, capsys: pytest.Ca
     write(tmp_path, "good", GOOD)
     assert main(["validate", str(tmp_path)]) == 4
     out = capsys.readouterr().out
-    assert "turn 1: message: is missing" in out
+    assert "turn 1: message: required field is missing" in out
     assert "turn 1: mesage: unknown field; did you mean message?" in out
     assert "colour: unknown field" in out
     assert out.splitlines()[-1] == "1 case, 3 errors, 0 warnings"

@@ -139,7 +139,7 @@ def test_fault_in_a_list_of_cases_names_the_case(tmp_path: Path) -> None:
     ("changes", "expected"),
     [
         ({"critical_entities": []}, "list of facts is empty"),
-        ({"critical_entities": None}, "critical_entities: is missing"),
+        ({"critical_entities": None}, "critical_entities: required field is missing"),
         ({"turns": [{"turn": 1, "message": "only"}]}, "at least 2 turns"),
         ({"turns": [{"turn": 1, "message": "a"}, {"turn": 3, "message": "b"}]}, "without gaps, found [1, 3]"),
         ({"id": "has blank"}, "id:"),

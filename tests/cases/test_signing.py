@@ -87,8 +87,8 @@ def test_counts_for_reports(file: Path) -> None:
     ("name", "text", "expected"),
     [
         ("two.yaml", "cases: []\n", "no case found"),
-        ("flow.yaml", None, "each of its fields on a line of its own"),
-        ("listed.yaml", "listed", "each of its fields on a line of its own"),
+        ("flow.yaml", None, "each field on its own line"),
+        ("listed.yaml", "listed", "each field on its own line"),
         ("case.json", "{}", "only YAML case files can be signed"),
     ],
 )

@@ -160,7 +160,7 @@ def test_threads_that_do_not_fit_are_left_out_and_near_ones_come_first() -> None
     [
         (11, 60, [], "--drift-turns 11: the case c has 12 turns of its own; write 12 or more"),
         (200, 9, [], "the interludes that fit the case c fill 55 turns; write fewer turns or give more"),
-        (40, 60, [(1, 12)], "the case c is tight from its first turn to its last"),
+        (40, 60, [(1, 12)], "case c: `tight` covers every turn, so no interlude can be inserted"),
     ],
 )
 def test_what_cannot_be_stretched_is_one_sentence(

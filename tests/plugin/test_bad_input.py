@@ -106,7 +106,7 @@ def test_thresholds(project: Project) -> None:
     ("arguments", "expected"),
     [
         (("--drift-set", "temperature"), "write KEY=VALUE"),
-        (("--drift-set", "colour=blue"), "valid ones: concurrency, deadline, revision, timeout"),
+        (("--drift-set", "colour=blue"), "valid settings: concurrency, deadline, revision, timeout"),
         (("--drift-repeats", "0"), "at least 1"),
         (("--drift-repeats", "two"), "whole number"),
         (("--drift-nli-stride", "-1"), "at least 1"),
@@ -156,7 +156,7 @@ def test_recorded_failure_is_incomplete(project: Project) -> None:
     result = pytester.runpytest("--model", recording(pytester, rows), "--drift-cases", "mycases")
     assert result.ret == 1  # what anna's recording says has nothing to do with her facts
     result.stdout.fnmatch_lines(
-        ["*recorded, but not among the cases: 1 (stranger), left out*", "*turn 1, summary: CUDA out of memory*"]
+        ["*1 recorded case is not in the set, ignored: stranger*", "*turn 1, summary: CUDA out of memory*"]
     )
 
 

@@ -182,7 +182,7 @@ def test_an_outage_at_the_start_is_left_to_the_cases(project: pytest.Pytester) -
         result = project.runpytest(*arguments(server, "--drift-set", "deadline=1"))
     assert result.ret == 6
     result.assert_outcomes(errors=5)
-    result.stdout.fnmatch_lines(["clinical-drift: * is in trouble (the server answered 500: broken); cases *"])
+    result.stdout.fnmatch_lines(["clinical-drift: * returns errors (the server answered 500: broken); cases *"])
 
 
 @pytest.mark.slow

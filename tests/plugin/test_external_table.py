@@ -40,4 +40,4 @@ def test_a_public_set_is_measured_and_shown_wherever_the_judge_is(
     run.stdout.fnmatch_lines(["*kqa, labelled by clinicians: all: 0 of 1*"])
     assert results(pytester)["manifest"]["judged"]["calibration"]["external"] == [table]
     (page,) = pytester.path.glob("results/*/report.html")
-    assert "the judge against labels of others" in page.read_text(encoding="utf-8")
+    assert "the judge against external labels" in page.read_text(encoding="utf-8")

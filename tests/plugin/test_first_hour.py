@@ -221,10 +221,11 @@ def test_a_hard_stop_limit_that_is_left_out_stands_and_is_told(project: Project)
     (pytester.path / "thresholds.yaml").write_text(text, encoding="utf-8")
     result = pytester.runpytest(*ARGUMENTS)
     assert result.ret == 1
-    line = "left out of the thresholds, gated all the same: strict_recall_at_t10,"
-    result.stdout.fnmatch_lines([f"clinical-drift: {line}*hard_stops, *", "FAIL: *hard stop*", f"  {line}*"])
+    line = "not in the thresholds file, gated with the bundled limits:"
+    header = f"clinical-drift: {line} strict_recall_at_t10,*hard_stops, *"
+    result.stdout.fnmatch_lines([header, "FAIL: *hard stop*", f"  {line}*"])
     page = (pytester.path / "results" / "python-model-make" / "report.html").read_text(encoding="utf-8")
-    assert re.search(r"The thresholds leave out [\w, ]*hard_stops[\w, ]*, gated all the same\.", page)
+    assert re.search(r"Not in the thresholds file, gated with the bundled limits: [\w, ]*hard_stops[\w, ]*\.", page)
     assert "No metric of the bundled gate was left out" not in page
 
 
@@ -267,7 +268,7 @@ def test_a_gate_the_wrong_way_round_is_refused(project: Project) -> None:
     wrong = {"direction": "higher", "pass": "> 0.05", "caution": "> 0.01", "why": "a slip"}
     data = {"clinical_drift": {"metrics": {**limits("recall_at_t10", "drift_slope"), "k_conflict": wrong}}}
     (pytester.path / "thresholds.yaml").write_text(yaml.safe_dump(data), encoding="utf-8")
-    assert "of k_conflict lower is better: write direction: lower" in refused(pytester.runpytest(*ARGUMENTS))
+    assert "k_conflict: lower is better; set direction: lower" in refused(pytester.runpytest(*ARGUMENTS))
 
 
 def test_each_fault_of_the_thresholds_has_a_line_of_its_own(project: Project) -> None:
@@ -280,7 +281,7 @@ def test_each_fault_of_the_thresholds_has_a_line_of_its_own(project: Project) ->
     result.stderr.fnmatch_lines(
         [
             "ERROR: *thresholds.yaml, line 2: clinical_drift.policy: expected 'each-case' or 'set', found 'strict'",
-            "line *: clinical_drift.metrics: is missing; write it",
+            "line *: clinical_drift.metrics: required field is missing",
             "line 4: clinical_drift.set.min_cases: expected a whole number, found 'many'",
         ]
     )

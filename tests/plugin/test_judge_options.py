@@ -187,7 +187,7 @@ def test_settings_of_every_judge_are_named_among_the_valid_ones(project: Project
     run = pytester.runpytest(*JUDGED, "--drift-judge-set", "colour=red")
     assert run.ret == 4
     run.stderr.fnmatch_lines(
-        ["*colour: *valid ones: revision; of every judge: allow_subject, *calibration_set, canaries, *window"]
+        ["*colour: *valid settings: revision; for any judge: allow_subject, *calibration_set, canaries, *window"]
     )
 
 

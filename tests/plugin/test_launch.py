@@ -65,7 +65,7 @@ def test_a_worker_that_dies_is_replaced(project: Project) -> None:
     pytester = project()
     add_to_model(pytester, DIES_ONCE)
     code, said = run(pytester.path, "--workers", "1", "--shards", "2", "--out", "merged", "--junitxml", "all.xml")
-    assert "its worker died, run again" in said
+    assert "its worker died, retrying" in said
     assert "3 conversations finished (3 cases); shards: 2 finished\n" in said
     assert replies_counted(pytester) == 25
     assert (pytester.path / "all.xml").exists()
@@ -169,12 +169,12 @@ def test_retries_are_bounded(pytester: pytest.Pytester, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(launching, "local_workers", lambda workers: dies)
     said: list[str] = []
-    with pytest.raises(InputError, match="no shard came to its end"):
+    with pytest.raises(InputError, match="no shard finished"):
         launch(
             ["--model", "x"], workers=1, shards=1, on="local", retries=retries, out=None, junit=None, say=said.append
         )
     assert len(runs) == retries + 1
-    assert sum(line.endswith("its worker died, run again") for line in said) == retries
+    assert sum(line.endswith("its worker died, retrying") for line in said) == retries
     assert said[-1] == "0 conversations finished; shards: 1 broken off"
 
 
@@ -253,7 +253,7 @@ def test_shards_on_ray(project: Project, monkeypatch: pytest.MonkeyPatch) -> Non
     code = launch(ARGUMENTS, on="ray:head:6379", **given)  # type: ignore[arg-type]
     assert code == 0, said
     assert fake.given["num_gpus"] == 3
-    assert sum("its worker died, run again" in line for line in said) == 1
+    assert sum("its worker died, retrying" in line for line in said) == 1
     assert record(pytester.path / "merged")["cases_complete"] == 3
 
 

@@ -51,7 +51,7 @@ def test_a_node_dies_midway(project: Project, cluster: Any) -> None:
             said, _ = launched.communicate(timeout=SECONDS)
         finally:
             launched.kill()
-        assert "its worker died, run again" in said
+        assert "its worker died, retrying" in said
         asked = Counter(server.requests)
         assert len(asked) == REPLIES
         again = {mark for mark, times in asked.items() if times > 1}

@@ -249,7 +249,7 @@ def test_the_same_run_twice_is_refused(project: Project, capsys: pytest.CaptureF
     shutil.copytree(parts(pytester)[0], pytester.path / "copy")
     code, said = merge(capsys, "parts", "copy")
     assert code == 4
-    assert "the same run of shard 1 of 2 as" in said
+    assert "(shard 1 of 2); pass one of them" in said
     assert said.count("\n") == 1
 
 

@@ -67,7 +67,7 @@ def test_files_that_exist_are_kept(
     [
         (JUDGE, "start: name the candidate with --model SPEC"),
         (MODEL, "start: name the judge with --drift-judge SPEC"),
-        ((*MODEL, *JUDGE), "start: nothing was asked; add --yes to go ahead without a prompt"),
+        ((*MODEL, *JUDGE), "start: no terminal to confirm on; add --yes"),
         ((*MODEL, "--drift-judge", "rules", "--yes"), "start: a judge reads the conversations"),
         ((*MODEL, "--drift-judge", "python:model:make", "--yes"), "the judge is the model under test"),
         (("--model", "nowhere:x", *JUDGE, "--yes"), "unknown prefix 'nowhere:'"),

@@ -307,14 +307,16 @@ def test_freezing_refuses(sources: dict[str, Path], tmp_path: Path) -> None:
     frozen(sources, tmp_path / "slate")
     with pytest.raises(InputError, match="never overwritten"):
         frozen(sources, tmp_path / "slate")
-    with pytest.raises(InputError, match="model version"):
+    with pytest.raises(InputError, match="--model-version is empty"):
         freeze(sources["predictions"], tmp_path / "new", model_version=" ")
     with pytest.raises(InputError, match=r"ends in \.parquet"):
         freeze(tmp_path / "mine.xlsx", tmp_path / "new", model_version="1")
     with pytest.raises(InputError, match="has a column slate_id"):
         freeze(write_csv(tmp_path / "a.csv", PREDICTION, ROWS), tmp_path / "new", model_version="1")
     twice = [tuple(row[2:]) for row in (*ROWS, ROWS[0])]
-    with pytest.raises(InputError, match=rf"twice\.csv, row {len(twice)}: repeats the pair"):
+    with pytest.raises(
+        InputError, match=rf"twice\.csv, row {len(twice)}: duplicate pair \(.*\); 1 duplicate row; keep"
+    ):
         freeze(write_csv(tmp_path / "twice.csv", PREDICTION[2:], twice), tmp_path / "new", model_version="1")
     with pytest.raises(InputError, match=r"b\.csv: the column repurposing_score"):
         freeze(write_csv(tmp_path / "b.csv", PREDICTION[2:4], [("X", "a")]), tmp_path / "new", model_version="1")

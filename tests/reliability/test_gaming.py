@@ -33,7 +33,7 @@ def test_a_trick_gets_no_pass(name: str, verdicts: set[str], tmp_path: Path) -> 
     found: dict[str, Any] = json.loads((results_of(tmp_path) / "study_c_results.json").read_text(encoding="utf-8"))
     assert {one["verdict"] for one in found["cases"]} <= verdicts, said[-2000:]
     if "every drug" in name:
-        assert "hardly anything in the summaries has a source" in " ".join(said.split())
+        assert "almost nothing in the summaries has a source" in " ".join(said.split())
 
 
 def test_nothing_is_held_against_the_sound_summary(tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def test_markdown_states_alarms_judge_and_gaps(judged_run: Any) -> None:
     assert "- **open** " in text
     assert text.index("- **confirmed** ") < text.index("- **open** ")
     assert "clears at least" in text
-    assert "gated all the same: k\\_conflict" in text
+    assert "gated with the bundled limits: k\\_conflict" in text
     assert "waived: bee-venom-betablocker-beekeeper until 2099-01-01" in text
 
 

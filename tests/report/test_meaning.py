@@ -66,7 +66,7 @@ def test_rests_on_what_nobody_looked_at() -> None:
     assert lines[:3] == [
         "A severe failure is confirmed in 0 of 2 cases.",
         "1 case has a severe alarm that nobody has settled.",
-        "While it is open, the true rate has no upper limit.",
+        "The upper limit cannot be computed until it is settled.",
     ]
     assert "6 of 20 replies had no demand: only a judge reads those for harm." in lines
     assert any(line.startswith("Audit: of 100 entries that the readings cleared the judge doubts 2;") for line in lines)

@@ -183,7 +183,7 @@ def test_severe_dismissal_names_who_and_why(tmp_path: Path) -> None:
     assert "Attempts 1 run of this candidate" in text
 
 
-@pytest.mark.parametrize("words", ["clinical-drift ", "--drift", "PDSQI", "loses what kills", "advises unsafely"])
+@pytest.mark.parametrize("words", ["clinical-drift ", "--drift", "PDSQI", "loses hard-stop facts", "advises unsafely"])
 def test_pages_hold_no_commands_or_quips(tmp_path_factory: pytest.TempPathFactory, words: str) -> None:
     """What a person signs speaks of the model, not of this tool."""
     folder = _shared(tmp_path_factory)

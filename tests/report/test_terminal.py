@@ -50,7 +50,7 @@ def test_every_alarm_shows_its_state_and_opinions(judged_run: Any) -> None:
     states = {state: sum(kind[state] for kind in counts) for state in ("confirmed", "open", "dismissed")}
     assert "alarms: {confirmed} confirmed, {open} open, {dismissed} dismissed".format(**states) in text
     assert "judge: python:labelled_judge:judge, decides facts in summaries" in text
-    assert "gated all the same: k_conflict" in text
+    assert "gated with the bundled limits: k_conflict" in text
 
 
 def test_worst_alarm_first() -> None:
@@ -128,7 +128,8 @@ def test_left_out_metrics_are_named() -> None:
     for name in ("k_conflict", "stale_facts"):
         del table["metrics"][name]
     found = record(flat("a"), thresholds=Thresholds.model_validate(table))
-    assert "  left out of the thresholds, gated all the same: k_conflict, stale_facts" in render_summary(found, "m")
+    said = " ".join(" ".join(render_summary(found, "m")).split())
+    assert "not in the thresholds file, gated with the bundled limits: k_conflict, stale_facts" in said
 
 
 def test_sparkline_by_hand() -> None:

@@ -435,7 +435,7 @@ def test_settings_are_checked() -> None:
     """Unknown keys and values are told with the valid ones."""
     with pytest.raises(InputError, match="dtype: expected one of auto, float32"):
         HuggingFaceSubject("x/y", {"dtype": "int3"})
-    with pytest.raises(InputError, match=r"timeout: .*valid ones: .*trust_remote_code"):
+    with pytest.raises(InputError, match=r"timeout: .*valid settings: .*trust_remote_code"):
         HuggingFaceSubject("x/y", {"timeout": "3"})
 
 

@@ -72,7 +72,7 @@ def test_a_secret_in_the_address_is_refused_without_repeating_it(url: str) -> No
 
 def test_settings_are_named_and_bounded() -> None:
     """An unknown key lists the valid ones; a value below its least is refused."""
-    with pytest.raises(InputError, match=r"max_token: .*valid ones: .*max_tokens"):
+    with pytest.raises(InputError, match=r"max_token: .*valid settings: .*max_tokens"):
         ServerSubject("m@http://h/v1", {"max_token": "5"})
     with pytest.raises(InputError, match="retries: expected at least 1, found 0"):
         ServerSubject("m@http://h/v1", {"retries": "0"})

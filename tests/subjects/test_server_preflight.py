@@ -104,8 +104,7 @@ def test_preflight_leaves_an_outage_to_the_cases(server: ChatServer) -> None:
     server.answer = always(as_json({"error": "loading"}, 503))
     (remark,) = subject_at(server).check([])
     assert remark == (
-        f"{server.url} is in trouble (the server answered 503: loading); "
-        "cases that it leaves without a reply will be INCOMPLETE"
+        f"{server.url} returns errors (the server answered 503: loading); cases without a reply become INCOMPLETE"
     )
 
 

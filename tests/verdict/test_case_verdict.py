@@ -237,7 +237,7 @@ def test_nothing_confirmed_is_called_stable(metric: str) -> None:
         (flat("a", 0.5, events=[event("hard_stops", OPEN, kind="contradicted")]), "passive forgetting"),
         (flat("a", contradictions=5), "remembers, but contradicts its own advice"),
         (flat("a", contradictions=5, events=[event("breaches")]), "remembers, but advises unsafely"),
-        (flat("a", events=[event("stale_facts"), event("hard_stops")]), "remembers, but loses what kills"),
+        (flat("a", events=[event("stale_facts"), event("hard_stops")]), "remembers, but loses hard-stop facts"),
         (conversation("a", [1.0 - 0.018 * turn for turn in range(10)]), "remembers, but forgets more with every turn"),
         (conversation("a", [1.0] * 10, strict=[0.5] * 10), "remembers, but only in part"),
         (conversation("a", [1.0] * 10, worst=[0.5] * 10), "stable but for open alarms"),

@@ -64,7 +64,7 @@ clinical_drift:
         ("extends: bundled\n  metrics:\n    recall_at_t10:", 4, "recall_at_t10"),
         ("extends: bundled\n  sett: {min_cases: 3}", 3, "did you mean set?"),
         ("extends: bundled\n  metrics: 3", 3, "metrics"),
-        ("metrics: {}", 2, "is missing; a gate without it would pass what it never measured"),
+        ("metrics: {}", 2, "required metric recall_at_t10 is missing"),
     ],
 )
 def test_faults_have_their_line(tmp_path: Path, body: str, line: int, fault: str) -> None:

@@ -924,7 +924,7 @@ def test_summaries_that_name_hardly_anything_told(rate: float, told: bool) -> No
     turns = tuple(dataclasses.replace(turn, extended=scores) for turn in case.turns)
     verdict = judge([*steady(59), [dataclasses.replace(case, turns=turns)]])
     assert verdict.verdict == ("CAUTION" if told else "PASS")
-    said = "of 1 case hardly anything in the summaries has a source"
+    said = "1 case: almost nothing in the summaries has a source"
     assert (said in reasons_of(verdict), "1 case at CAUTION" in reasons_of(verdict)) == (told, told)
 
 

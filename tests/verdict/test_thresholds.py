@@ -100,7 +100,7 @@ def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
     message = str(caught.value)
     for expected in ("did you mean breaches?", "recall_at_t10.pass: expected a comparison", "did you mean policy?"):
         assert expected in message
-    assert "waivers 1: expires: is missing" in message
+    assert "waivers 1: expires: required field is missing" in message
     assert message.count("line ") == 4
     assert message.count("limits.yaml") == 1
 
@@ -376,7 +376,7 @@ def test_limits_of_slates_that_decide_nothing_are_refused(
     ("change", "expected"),
     [
         (lambda metrics: metrics.update(fame=next(iter(metrics.values()))), "unknown slate metric 'fame'"),
-        (lambda metrics: metrics.pop(PRIMARY), f"the metric {PRIMARY} is missing"),
+        (lambda metrics: metrics.pop(PRIMARY), f"metric {PRIMARY} is missing; without it"),
     ],
 )
 def test_limits_of_slates_are_known_and_hold_the_primary_one(tmp_path: Path, change: object, expected: str) -> None:

@@ -34,7 +34,7 @@ def load_external(given: str) -> tuple[str, list[ExternalItem]]:
     if not sign or name not in SETS or not path:
         raise InputError(f"--external {given}: write NAME=PATH with one of {', '.join(SETS)}")
     if not Path(path).exists():
-        raise InputError(f"--external {given}: {path} does not exist; the data are yours to download")
+        raise InputError(f"--external {given}: {path} does not exist; download the data set first")
     module = importlib.import_module(f"pytest_clinical_drift.judging.external.{name}")
     items: list[ExternalItem] = module.load(Path(path))
     if not items:
