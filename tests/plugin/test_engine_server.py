@@ -165,13 +165,12 @@ def test_a_refusal_at_the_start_is_one_sentence(project: pytest.Pytester, status
 
 @pytest.mark.slow
 def test_a_silent_server_at_the_start_is_one_sentence(project: pytest.Pytester) -> None:
-    """Exit code 4 after bounded attempts; meanwhile the log says what is waited for."""
+    """Exit code 4 after bounded attempts."""
     with ChatServer(delay=60) as server:
         result = project.runpytest(*arguments(server, "--drift-set", "timeout=1"))
     assert result.ret == 4
     assert "no answer within 1 s" in "".join(result.errlines)
     assert "Traceback" not in "".join(result.errlines)
-    result.stdout.fnmatch_lines([f"clinical-drift: {server.url}: no answer within 1 s; asking again"])
 
 
 @pytest.mark.slow
