@@ -103,8 +103,9 @@ class ServerSubject:
             raise InputError(await self._explain(fault)) from None
         finally:
             await self.disconnect()
-        where = f"{self.address.base} returns errors ({trouble.cause})" if trouble else ""
-        return [f"{where}; cases without a reply become INCOMPLETE"] if trouble else []
+        if trouble is None:
+            return []
+        return [f"{self.address.base} returns errors ({trouble.cause}); cases without a reply become INCOMPLETE"]
 
     async def _first_answer(self) -> ServerFault | None:
         """Greet until there is an answer; returns the trouble of a server that is there, raises what shows none is.
