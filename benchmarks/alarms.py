@@ -3,12 +3,12 @@
     python -m benchmarks.alarms [--write]
 
 Right: the alarm stands on a planted fault, on a fact, reply or pair that the labels call wrong, or on what this
-script plants into a recorded text (another figure or interval for each plainly stated fact, the lines that state it
-taken out, its opposite or another owner put in their place; the neighbour's summary; two opposite orders). False: it
-stands on text that the labels call right. Facts are counted once per patient, however many turns repeat them. A rule
-may confirm with at least 30 distinct facts from 10 patients, a lower 95 % limit of 0.90 (Clopper-Pearson), and
-nothing false on the patients that were put aside. `--write` puts the list into data/confirming_rules.yaml; without it
-the script fails where the file says anything else.
+script plants into a recorded text (another figure or interval for each plainly stated fact, no interval where one
+counts as essential, the lines that state it taken out, its opposite or another owner put in their place; the
+neighbour's summary; two opposite orders). False: it stands on text that the labels call right. Facts are counted once
+per patient, however many turns repeat them. A rule may confirm with at least 30 distinct facts from 10 patients, a
+lower 95 % limit of 0.90 (Clopper-Pearson), and nothing false on the patients that were put aside. `--write` puts the
+list into data/confirming_rules.yaml; without it the script fails where the file says anything else.
 """
 
 from __future__ import annotations
@@ -121,6 +121,24 @@ def changed(talk: Talk, ledger: Ledger) -> None:
                     ledger.note(alarm.rule, talk, state.fact.id, right=True)
 
 
+def without_intervals(talk: Talk, ledger: Ledger) -> None:
+    """Alarms where the interval of a medicine counts as essential: on the text as it was recorded, and without it."""
+    pattern = "|".join((*(pattern for pattern, _ in _INTERVALS), *_OTHER_TIMES))
+    for turn, summary in talk.summaries.items():
+        bare = re.sub(pattern, "", summary, flags=re.IGNORECASE)
+        for state in talk.states(turn):
+            fact = parse_fact(state.fact.text, state.fact.kind)
+            stated = talk.label(turn, state.fact.id) == "retained" and not state.ended
+            if not stated or fact.frame != MEDICATION or not fact.rates:
+                continue
+            interval = " ".join(fact.document.words[fact.rates[0].first : fact.rates[0].last + 1])
+            marked = state.fact.model_copy(update={"hard_stop": True, "essential": (interval,)})
+            for text in (summary, bare):
+                alarm = alarms(text, [state.model_copy(update={"fact": marked})]).get(state.fact.id)
+                if alarm is not None and alarm.rule == "no-interval":
+                    ledger.note(alarm.rule, talk, state.fact.id, right=text is bare)
+
+
 def _edits(summary: str, state: FactState, finding: FactFinding) -> Iterator[str]:
     fact = parse_fact(state.fact.text, state.fact.kind)
     yield from filter(None, (_other_figure(summary, state, finding), _other_interval(summary, finding)))
@@ -227,6 +245,12 @@ _INTERVALS = (
 )
 
 
+_OTHER_TIMES = (
+    r"\b(?:in the (?:morning|evening)|(?:a|per) day)\b",
+    r"\b(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b",
+)
+
+
 def _other_interval(summary: str, finding: FactFinding) -> str:
     """The summary with another interval wherever the fact is quoted with one."""
     for quote in finding.quotes:
@@ -244,6 +268,7 @@ def main() -> int:
             labelled(talk, ledger)
             planted(talk, ledger)
             changed(talk, ledger)
+            without_intervals(talk, ledger)
             reversals(talk, ledger)
         strangers(talks, ledger)
     rows = list(ledger.rows())

@@ -15,8 +15,8 @@ from typing import Any
 from pytest_clinical_drift import cli, plugin
 from pytest_clinical_drift.cases.demands import Expect, Expectation
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, FactUpdate, Turn
-from pytest_clinical_drift.gate.collected import CollectedCases
 from pytest_clinical_drift.gate.items import DriftResult
+from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.results.models import CaseResult
 from pytest_clinical_drift.scoring.assessment import Alarm, CaseAssessment, Event, SettledFact, TurnAssessment
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
@@ -184,7 +184,7 @@ def _options() -> list[str]:
 
 def _exit_codes() -> str:
     told = {cli.BAD_INPUT: "bad input, told in one sentence"}
-    for code, meaning in re.findall(r"(\d) ([^,.]+)", inspect.getdoc(CollectedCases.exit_code) or ""):
+    for code, meaning in re.findall(r"(\d) ([^,.]+)", inspect.getdoc(SetResult.exit_code) or ""):
         told[int(code)] = meaning
     told[1] += "; also CAUTION with `--drift-strict`, or a failed test of your own"
     return _table(("code", "meaning"), [(str(code), told[code]) for code in sorted(told)])

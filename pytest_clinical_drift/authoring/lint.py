@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from tabulate import tabulate
 
-from pytest_clinical_drift.authoring import Remark, Remarks, facts, marks, replies, turns
+from pytest_clinical_drift.authoring import Remark, Remarks, facts, grades, replies, turns
 from pytest_clinical_drift.cases.files import readable_cases
 from pytest_clinical_drift.cases.model import Case, spoken
 
@@ -27,9 +27,9 @@ _CHECKS: tuple[Callable[[Case], Remarks], ...] = (
     replies.ruled_turns,
     replies.demands,
     replies.plan_and_provenance,
-    marks.grades,
-    marks.handovers,
-    marks.signature,
+    grades.grades,
+    grades.handovers,
+    grades.signature,
 )
 SCHEMA = "schema"
 """Place of remarks on files that are no case at all."""

@@ -10,7 +10,7 @@ from pydantic import Field, field_validator, model_validator
 
 from pytest_clinical_drift.cases.demands import Expect, Grade, Late, Record, Text
 from pytest_clinical_drift.cases.faults import Location, ReferenceFault, did_you_mean
-from pytest_clinical_drift.cases.marks import (
+from pytest_clinical_drift.cases.mark_checks import (
     check_demands,
     check_essential,
     check_hazards,

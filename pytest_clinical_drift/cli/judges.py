@@ -8,7 +8,7 @@ from pytest_clinical_drift.errors import InputError
 
 
 def add_commands(commands: Commands) -> None:
-    command = commands.add("calibrate", _calibrate, "measure a judge on labelled texts")
+    command = commands.add("calibrate", _calibrate, "measure a judge on labelled texts; exit 7 if it decides nothing")
     command.repeated(
         "--drift-judge", "SPEC", "the judge, as for pytest; repeat to add a second judge that settles alarms"
     )
@@ -27,7 +27,7 @@ def add_commands(commands: Commands) -> None:
 def _calibrate(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.gate.calibrate import calibrate, labelled_set
     from pytest_clinical_drift.gate.options import read_pairs
-    from pytest_clinical_drift.judging.calibrating import write_prompts
+    from pytest_clinical_drift.judging.make_calibration import write_prompts
 
     if options.prompts:
         labelled = labelled_set(options.set, options.limit)
@@ -40,8 +40,8 @@ def _calibrate(options: argparse.Namespace) -> int:
     settings = read_pairs(options.drift_judge_set, "--drift-judge-set")
     labelled = labelled_set(options.set, options.limit)
     given = {"external": options.external, "out": options.out, "root": Path.cwd()}
-    calibrate(options.drift_judge, settings, labelled=labelled, say=say, **given)
-    return 0
+    decides = calibrate(options.drift_judge, settings, labelled=labelled, say=say, **given)
+    return 0 if decides else 7  # as UNSETTLED: this judge settles nothing
 
 
 def _agreement(options: argparse.Namespace) -> int:

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.gate.collected import CollectedCases
 from pytest_clinical_drift.gate.options import Settings
 from pytest_clinical_drift.gate.publishing import judge_run
 from pytest_clinical_drift.gate.run import GateRun
+from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.report.figures import judged_text
 from pytest_clinical_drift.report.headlines import run_headline
 from pytest_clinical_drift.report.words import label
@@ -78,7 +78,7 @@ def run_gate(
     run.check()
     runner = run.begin()
     runner.cases = [run.cases[case_id] for case_id in chosen]
-    collected = CollectedCases(run.gate)
+    collected = SetResult(run.gate)
     transcripts: dict[str, tuple[Transcript, ...]] = {}
     try:
         for case_id in chosen:

@@ -7,8 +7,7 @@ from pathlib import Path
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.reporting import Say
 from pytest_clinical_drift.gate.run import judge_policy
-from pytest_clinical_drift.judging.calibrating import cost_line, make_calibration
-from pytest_clinical_drift.judging.calibration import (
+from pytest_clinical_drift.judging.calibration_file import (
     Calibration,
     ExternalTable,
     file_name,
@@ -19,6 +18,7 @@ from pytest_clinical_drift.judging.calibration import (
 from pytest_clinical_drift.judging.external.measuring import load_external, measure_external
 from pytest_clinical_drift.judging.judge_options import make_judges, procedure_of
 from pytest_clinical_drift.judging.labelled import LabelledSet, load_calibration_set
+from pytest_clinical_drift.judging.make_calibration import cost_line, make_calibration
 from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.protocol import Judge
 from pytest_clinical_drift.judging.queue import JudgeQueue
@@ -47,8 +47,8 @@ def calibrate(
     out: Path,
     root: Path,
     say: Say,
-) -> None:
-    """Measure, print and write; a file of the same judge is continued, every attempt pooled."""
+) -> bool:
+    """Measure, print and write; a file of the same judge is continued, every attempt pooled. Whether it may decide."""
     judges, options = make_judges(specs, settings)
     if not judges:
         raise InputError(f"--drift-judge {' '.join(specs)}: rules alone are not a judge to calibrate")
@@ -68,12 +68,14 @@ def calibrate(
     today = datetime.date.today()
     say(f"{name}: {cost_line(labelled)}")
     made = make_calibration(judges, procedure, labelled, today=today, rules=policy, say=say).after(earlier)
-    say(render_calibration(made, made.deciding(policy.floors), policy.floors))
+    deciding = made.deciding(policy.floors)
+    say(render_calibration(made, deciding, policy.floors))
     if sets:
         made = _with_external(made, judges, procedure, sets, today=today, say=say)
     say(f"written: {write_calibration(made, target)}")
     for judge in judges:
         judge.close()
+    return bool(deciding)
 
 
 def _with_external(

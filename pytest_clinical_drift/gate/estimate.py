@@ -6,8 +6,8 @@ from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.cases.probes import probes_of
 from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.conversation.scheduler import Plan
-from pytest_clinical_drift.judging.calibrating import cost_line
 from pytest_clinical_drift.judging.labelled import load_calibration_set
+from pytest_clinical_drift.judging.make_calibration import cost_line
 from pytest_clinical_drift.judging.pdsqi import WORDINGS, rated_turns
 from pytest_clinical_drift.judging.session import JudgeSession
 from pytest_clinical_drift.report.page import text_lines

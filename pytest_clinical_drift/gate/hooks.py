@@ -11,7 +11,6 @@ import pytest
 from pytest_clinical_drift.cases.files import LONG, bundled_cases
 from pytest_clinical_drift.conversation.progress import terminal_progress
 from pytest_clinical_drift.errors import InputError, sentence
-from pytest_clinical_drift.gate.collected import CollectedCases
 from pytest_clinical_drift.gate.estimate import estimate
 from pytest_clinical_drift.gate.handoff import CaseResults, hand_selection, wait_for
 from pytest_clinical_drift.gate.inside_pytest import name_suite, write_error_line
@@ -39,6 +38,7 @@ from pytest_clinical_drift.gate.publishing import (
 )
 from pytest_clinical_drift.gate.reporting import GroupsPlugin, report_whole, shown, status_of, write_figures
 from pytest_clinical_drift.gate.run import GateRun
+from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.scoring.lapses import cannot_happen
@@ -57,7 +57,7 @@ class ActivePlugin(GroupsPlugin):
         self.is_worker = hasattr(config, "workerinput")
         self.remarks: list[str] = []
         """What to say before the first test."""
-        self.collected = CollectedCases(run.gate)
+        self.collected = SetResult(run.gate)
         self._results = CaseResults(run)
         self._finished: FinishedRun | None = None
         self._written: list[Path] = []

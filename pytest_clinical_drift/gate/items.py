@@ -10,9 +10,9 @@ import pytest
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.gate.collected import case_properties
 from pytest_clinical_drift.gate.reporting import GateFailure
 from pytest_clinical_drift.gate.run import GateRun
+from pytest_clinical_drift.gate.set_result import case_properties
 from pytest_clinical_drift.report.case_text import case_report
 from pytest_clinical_drift.report.headlines import case_headline, unsettled_line
 from pytest_clinical_drift.results.models import CaseResult

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
-from pytest_clinical_drift.gate.collected import CollectedCases
 from pytest_clinical_drift.gate.manifest import count_tokens
 from pytest_clinical_drift.gate.publishing import enter_in_ledger, write_run_junit
 from pytest_clinical_drift.gate.reopened import read_transcripts
 from pytest_clinical_drift.gate.reporting import Say, shown
+from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.report.markdown import publish_markdown
 from pytest_clinical_drift.report.terminal import render_summary
 from pytest_clinical_drift.results.folders import TRANSCRIPTS, RunFolder, check_results_place
@@ -62,11 +62,11 @@ def merge(folders: Sequence[Path], out: Path, junit: Path | None, say: Say) -> i
     return collected.exit_code()
 
 
-def judge_shards(shards: Shards) -> tuple[CollectedCases, Manifest]:
+def judge_shards(shards: Shards) -> tuple[SetResult, Manifest]:
     """Every case judged again, then the set over all of them; cases that no shard has are INCOMPLETE."""
     known = shards.used[0].inputs
     gate = GateInputs(**{name: getattr(known, name) for name in GateInputs.model_fields if name != "shard"})
-    collected = CollectedCases(gate)
+    collected = SetResult(gate)
     deciding = known.deciders.deciding
     for run in shards.used:
         for case in run.result.cases:

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_clinical_drift.gate.collected import CollectedCases, set_properties
 from pytest_clinical_drift.gate.inside_pytest import write_junit
 from pytest_clinical_drift.gate.items import STUDY, DriftResult
 from pytest_clinical_drift.gate.ledger import attempts_of, controls_of, ledger_above, record_run
 from pytest_clinical_drift.gate.manifest import deciders_of, make_manifest
 from pytest_clinical_drift.gate.reporting import WholeResult, figure_lines, shown
 from pytest_clinical_drift.gate.run import GateRun
+from pytest_clinical_drift.gate.set_result import SetResult, set_properties
 from pytest_clinical_drift.report.case_text import fill
 from pytest_clinical_drift.report.headlines import case_headline, next_step, run_headline
 from pytest_clinical_drift.report.html import REPORT_FILE, render_case_pages, render_report
@@ -81,7 +81,7 @@ class FinishedRun:
         return folder.publish(written, on_top=self.result.verdict != Verdict.PARTIAL)
 
 
-def judge_run(run: GateRun, collected: CollectedCases, transcripts: Transcripts) -> RunResult:
+def judge_run(run: GateRun, collected: SetResult, transcripts: Transcripts) -> RunResult:
     """Judge the set, and make the record of the run."""
     collected.judge(deciders_of(run, collected.runs))
     reviews = run.session.reviews
@@ -124,7 +124,7 @@ def delayed_interrupt() -> Iterator[list[int]]:
 # -- as test results
 
 
-def whole_result(finished: FinishedRun, collected: CollectedCases, problem: str = "") -> WholeResult:
+def whole_result(finished: FinishedRun, collected: SetResult, problem: str = "") -> WholeResult:
     """Passed only where the run ends with 0; an error where nothing was found against the model, else a failure.
 
     `problem`: why the results could not be written.
@@ -151,7 +151,7 @@ def whole_result(finished: FinishedRun, collected: CollectedCases, problem: str 
     )
 
 
-def write_run_junit(file: Path, finished: FinishedRun, collected: CollectedCases, transcripts: Transcripts) -> None:
+def write_run_junit(file: Path, finished: FinishedRun, collected: SetResult, transcripts: Transcripts) -> None:
     """The junit file of a run that pytest has not made: the same tests, messages and figures."""
     gate, manifest = finished.gate, finished.result.manifest
     judge = judge_line(manifest.judged)
@@ -201,7 +201,7 @@ def write_summary(terminal: Any, finished: FinishedRun, written: Sequence[Path])
         terminal.write_line(command)
 
 
-def ending_remarks(run: GateRun, collected: CollectedCases, *, broken_off: bool) -> list[str]:
+def ending_remarks(run: GateRun, collected: SetResult, *, broken_off: bool) -> list[str]:
     """A calibration to commit; of a run that can be resumed how far it got, and where its replies are."""
     budget = run.plan.budget
     remarks = [f"clinical-drift: {run.session.kept}"] if run.session.kept else []

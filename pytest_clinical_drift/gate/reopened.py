@@ -10,7 +10,7 @@ from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
 from pytest_clinical_drift.evidence.leaks import names_of
-from pytest_clinical_drift.gate.collected import CollectedCases
+from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.judging.opinions import Ruling
 from pytest_clinical_drift.judging.people import questions_for_people, questions_of
 from pytest_clinical_drift.judging.questions import About, Question
@@ -85,10 +85,10 @@ class Reopened:
             transcripts.setdefault(talk.case.id, []).append(talk.transcript)
         return transcripts
 
-    def judge(self, reviews: Reviews) -> CollectedCases:
+    def judge(self, reviews: Reviews) -> SetResult:
         """The cases and the set, judged with what people have answered since."""
         reviewers = (*self.inputs.deciders.reviewers, *reviews.people_on(self.questions))
-        collected = CollectedCases(self.inputs)
+        collected = SetResult(self.inputs)
         repeats: dict[str, list[CaseAssessment]] = {}
         for talk in self.conversations:
             repeats.setdefault(talk.case.id, []).append(talk.assess(self.scorer, with_reviews(talk.judged, reviews)))

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.gate.collected import CollectedCases
 from pytest_clinical_drift.gate.ledger import ledger_above
 from pytest_clinical_drift.gate.publishing import FinishedRun
 from pytest_clinical_drift.gate.reopened import Reopened, reopen
 from pytest_clinical_drift.gate.reporting import Say
 from pytest_clinical_drift.gate.review_plan import decisions_in, review_items, split_items
+from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.judging.opinions import Opinion, State
 from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, read_reviews
 from pytest_clinical_drift.judging.session import with_reviews
@@ -90,7 +90,7 @@ def judge_with_reviews(results: Path, files: Sequence[Path], out: Path | None, s
     return collected.exit_code()
 
 
-def rejudge(run: Reopened, reviews: Reviews) -> tuple[CollectedCases, ReviewRecord]:
+def rejudge(run: Reopened, reviews: Reviews) -> tuple[SetResult, ReviewRecord]:
     """Check that the reviews are of this run, and judge it with them; with what changed, for the results file."""
     severe = {alarm.question for _, alarm in run.alarms if alarm.severe and alarm.state != AlarmState.DISMISSED}
     check_reviews(reviews, run.inputs.manifest, run.questions, severe)

@@ -13,7 +13,7 @@ from pytest_clinical_drift.gate.items import STUDY
 from pytest_clinical_drift.gate.options import Settings
 from pytest_clinical_drift.gate.reporting import Say
 from pytest_clinical_drift.gate.run import GateRun
-from pytest_clinical_drift.judging.calibrating import CALIBRATIONS
+from pytest_clinical_drift.judging.make_calibration import CALIBRATIONS
 from pytest_clinical_drift.report.page import text_lines
 
 CiSystem = Literal["github", "gitlab", "none"]
@@ -54,8 +54,15 @@ def start(settings: Settings, *, ci: CiSystem, agree: Callable[[], bool], say: S
     command = ["pytest", "--model", settings.model, *(f"{STUDY}/{case.id}" for case in first)]
     say(f"$ {' '.join(command)}")
     code = subprocess.run([sys.executable, "-m", *command], cwd=settings.root, check=False).returncode
-    say(f"next, the release verdict on all {len(run.cases)} cases: pytest --model {settings.model} --junitxml=gate.xml")
+    say(_next_step(run))
     return code
+
+
+def _next_step(run: GateRun) -> str:
+    if not run.session.decides:
+        return "next, another judge: this one decides nothing, so no run with it can pass (docs/judges.md)"
+    command = f"pytest --model {run.settings.model} --junitxml=gate.xml"
+    return f"next, the release verdict on all {len(run.cases)} cases: {command}"
 
 
 def _files(settings: Settings, ci: CiSystem) -> dict[str, str]:

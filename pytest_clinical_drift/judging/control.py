@@ -15,7 +15,7 @@ from pytest_clinical_drift.judging.points import words_of
 from pytest_clinical_drift.judging.protocol import EVERYTHING, Ask, Given, OneByOne
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.readings import Reading
-from pytest_clinical_drift.subjects.base import Identity, read_settings
+from pytest_clinical_drift.subjects.base import Identity, typed_settings
 
 NAME = "control"
 _STATEMENT = re.compile(r"\n+|(?<=[.;!?])\s+")
@@ -33,7 +33,7 @@ class ControlJudge(OneByOne):
     name = NAME
 
     def __init__(self, target: str, settings: Mapping[str, str]) -> None:
-        self._settings = read_settings(NAME, settings, {}, option="--drift-judge-set")
+        self._settings = typed_settings(NAME, settings, {}, option="--drift-judge-set")
 
     def check(self) -> list[str]:
         return []

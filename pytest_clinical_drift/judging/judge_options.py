@@ -10,7 +10,7 @@ from pytest_clinical_drift.judging import canaries as canary
 from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.protocol import Judge, build_judge
 from pytest_clinical_drift.judging.readings import READINGS, WINDOW_TOKENS
-from pytest_clinical_drift.subjects.base import read_settings
+from pytest_clinical_drift.subjects.base import typed_settings
 
 _OWN = {
     "offline": bool, "allow_subject": bool, "calibration": Path, "calibration_set": Path, "canaries": int,
@@ -60,7 +60,7 @@ def make_judges(specs: Sequence[str], settings: Mapping[str, str]) -> tuple[list
     """The judges, not yet loaded (none: rules), and how a run uses them."""
     own = {key: value for key, value in settings.items() if key in _OWN}
     least = {"canaries": 0, "audit": 0, "window": 2_000}
-    options = JudgeOptions(**read_settings("the judge", own, _OWN, option="--drift-judge-set", least=least))
+    options = JudgeOptions(**typed_settings("the judge", own, _OWN, option="--drift-judge-set", least=least))
     theirs = {key: value for key, value in settings.items() if key not in own}
     try:
         built = [build_judge(spec, theirs) for spec in specs or ["rules"]]

@@ -12,7 +12,7 @@ from pytest_clinical_drift.judging.answers import UNSURE, Answer
 from pytest_clinical_drift.judging.protocol import Ask, Given, OneByOne
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.readings import Reading
-from pytest_clinical_drift.subjects.base import read_settings
+from pytest_clinical_drift.subjects.base import typed_settings
 
 DEFAULT_MODEL = "cross-encoder/nli-deberta-v3-base"
 CONTRADICTION, ENTAILMENT = "contradiction", "entailment"
@@ -30,7 +30,10 @@ class NliJudge(OneByOne):
     def __init__(self, target: str, settings: Mapping[str, str]) -> None:
         model = target or DEFAULT_MODEL
         self.name = f"nli:{model}"
-        self._settings = {"threshold": 0.9, **read_settings(self.name, settings, _SETTINGS, option="--drift-judge-set")}
+        self._settings = {
+            "threshold": 0.9,
+            **typed_settings(self.name, settings, _SETTINGS, option="--drift-judge-set"),
+        }
         if not 0 < self._settings["threshold"] <= 1:
             raise InputError(
                 f"--drift-judge-set threshold: expected a probability, found {self._settings['threshold']}"

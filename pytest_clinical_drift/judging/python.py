@@ -14,7 +14,7 @@ from pytest_clinical_drift.judging.entries import ReadingAnswer
 from pytest_clinical_drift.judging.protocol import EVERYTHING, Ask, Feed, Given, OneByOne
 from pytest_clinical_drift.judging.quotes import check_answer
 from pytest_clinical_drift.judging.readings import Reading
-from pytest_clinical_drift.subjects.base import Identity, read_settings
+from pytest_clinical_drift.subjects.base import Identity, typed_settings
 from pytest_clinical_drift.subjects.python import awaited, is_foreign, make
 
 JudgeFunction = Callable[[dict[str, Any]], Mapping[str, Any] | Awaitable[Mapping[str, Any]]]
@@ -28,7 +28,7 @@ class PythonJudge(OneByOne):
     def __init__(self, target: str, settings: Mapping[str, str]) -> None:
         self.name = f"python:{target}"
         self._target = target
-        self._settings = read_settings(self.name, settings, {"revision": str}, option="--drift-judge-set")
+        self._settings = typed_settings(self.name, settings, {"revision": str}, option="--drift-judge-set")
         self._function: JudgeFunction | None = None
         self._code = ""
         self._loop: asyncio.Runner | None = None

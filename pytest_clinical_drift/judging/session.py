@@ -13,12 +13,12 @@ from pytest_clinical_drift.evidence.finding_types import Findings
 from pytest_clinical_drift.evidence.leaks import names_of
 from pytest_clinical_drift.judging import audit as auditing
 from pytest_clinical_drift.judging import canaries as canary
-from pytest_clinical_drift.judging.calibrating import CALIBRATIONS, calibration_of
-from pytest_clinical_drift.judging.calibration import Calibration, find_calibration
+from pytest_clinical_drift.judging.calibration_file import Calibration, find_calibration, read_calibration
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.control import NAME as CONTROL
 from pytest_clinical_drift.judging.judge_options import JudgePolicy, make_judges, procedure_of
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS
+from pytest_clinical_drift.judging.make_calibration import CALIBRATIONS, calibration_of
 from pytest_clinical_drift.judging.pdsqi import Rating, rate
 from pytest_clinical_drift.judging.people import JudgedConversation as JudgedConversation
 from pytest_clinical_drift.judging.people import questions_for_people, unanswered
@@ -131,9 +131,20 @@ class JudgeSession:
     @property
     def has_calibration(self) -> bool:
         """Whether the project has a valid calibration of these judges; nothing is measured."""
-        if self.options.calibration is not None or self.is_control:
+        return self.is_control or self._found_calibration() is not None
+
+    @property
+    def decides(self) -> bool:
+        """Whether the judges may decide anything by the project's calibration; nothing is measured."""
+        if self.is_control:
             return True
-        return find_calibration(self._root / CALIBRATIONS, self.identities(), self._today) is not None
+        known = self._found_calibration()
+        return known is not None and bool(known.deciding(self._rules.floors))
+
+    def _found_calibration(self) -> Calibration | None:
+        if self.options.calibration is not None:
+            return read_calibration(self.options.calibration)
+        return find_calibration(self._root / CALIBRATIONS, self.identities(), self._today)
 
     @property
     def count(self) -> Count:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_clinical_drift.judging.opinions import Opinion
 from pytest_clinical_drift.report.headlines import case_headline
-from pytest_clinical_drift.report.marks import Mark, marked, quote_marks
+from pytest_clinical_drift.report.highlights import Mark, marked, quote_marks
 from pytest_clinical_drift.report.reasons import reason_text
 from pytest_clinical_drift.report.sentences import alarm_title, grade_rank
 from pytest_clinical_drift.results.models import CaseResult

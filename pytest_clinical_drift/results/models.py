@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pytest_clinical_drift.judging.calibration import Calibration
+from pytest_clinical_drift.judging.calibration_file import Calibration
 from pytest_clinical_drift.scoring.assessment import AlarmKind, AlarmState, CaseAssessment, Curve
 from pytest_clinical_drift.scoring.sanity import SanityBand
 from pytest_clinical_drift.verdict.baseline import BaselineComparison

@@ -132,7 +132,7 @@ def remembers(subject: Subject) -> bool:
 _EXPECTED = {int: "a whole number", float: "a number", bool: "true or false"}
 
 
-def read_settings(
+def typed_settings(
     spec: str,
     given: Mapping[str, str],
     known: Mapping[str, type],

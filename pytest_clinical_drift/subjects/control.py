@@ -14,7 +14,7 @@ from importlib import metadata
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
 from pytest_clinical_drift.cases.timeline import demands_at, last_stated
 from pytest_clinical_drift.errors import FailureCode, InputError, failure
-from pytest_clinical_drift.subjects.base import Identity, Request, read_settings
+from pytest_clinical_drift.subjects.base import Identity, Request, typed_settings
 from pytest_clinical_drift.transcript import Reply
 
 _FORGOTTEN_BY = 8
@@ -131,7 +131,7 @@ class ControlSubject:
             raise InputError(f"--model {self.spec}: no such control; valid ones: {', '.join(CONTROLS)}")
         self._reply, self._summary = CONTROLS[target]
         known, defaults = ({"half_life": float}, {"half_life": _HALF_LIFE}) if target == "fading" else ({}, {})
-        given = read_settings(self.spec, settings, known, least={"half_life": 0.01})
+        given = typed_settings(self.spec, settings, known, least={"half_life": 0.01})
         self._settings: dict[str, float] = {**defaults, **given}
         self._cases: dict[str, Case] = {}
         self._neighbours: dict[str, Case] = {}

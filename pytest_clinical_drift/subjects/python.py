@@ -17,7 +17,7 @@ from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import Failure, FailureCode, InputError, failure
-from pytest_clinical_drift.subjects.base import Identity, Request, Subject, read_settings
+from pytest_clinical_drift.subjects.base import Identity, Request, Subject, typed_settings
 from pytest_clinical_drift.subjects.pacing import CaseClock
 from pytest_clinical_drift.transcript import Reply
 
@@ -35,7 +35,7 @@ class PythonSubject:
     def __init__(self, target: str, settings: Mapping[str, str]) -> None:
         self.spec = f"python:{target}"
         self._target = target
-        self._settings = read_settings(self.spec, settings, _KNOWN, least=_LEAST)
+        self._settings = typed_settings(self.spec, settings, _KNOWN, least=_LEAST)
         self._chat: ChatCallable | None = None
         self._code = ""
         self._records: dict[str, str] = {}

@@ -13,7 +13,7 @@ from typing import Any
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.probes import probes_of
 from pytest_clinical_drift.errors import Failure, FailureCode, InputError, failure
-from pytest_clinical_drift.subjects.base import Identity, Request, read_settings
+from pytest_clinical_drift.subjects.base import Identity, Request, typed_settings
 from pytest_clinical_drift.transcript import Reply, read_usage
 
 _OK = frozenset({"ok", "success", "complete", "completed", "done", ""})
@@ -34,7 +34,7 @@ class ReplaySubject:
     def __init__(self, target: str, settings: Mapping[str, str]) -> None:
         self.spec = f"replay:{target}"
         self._path = Path(target)
-        self._settings = read_settings(self.spec, settings, {})
+        self._settings = typed_settings(self.spec, settings, {})
         self._replies: dict[_Key, Reply] | None = None
         self._messages: dict[_Key, str] = {}
         """What the patient had said, where the recording tells."""

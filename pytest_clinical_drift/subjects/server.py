@@ -12,7 +12,7 @@ import httpx2
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import FailureCode, InputError, failure
-from pytest_clinical_drift.subjects.base import Identity, Request, read_settings
+from pytest_clinical_drift.subjects.base import Identity, Request, typed_settings
 from pytest_clinical_drift.subjects.pacing import AdaptiveLimiter, CaseClock, pause_before_next
 from pytest_clinical_drift.subjects.server_extras import RequestExtras, merged
 from pytest_clinical_drift.subjects.server_http import (
@@ -67,7 +67,7 @@ class ServerSubject:
             raise InputError(f"{option} server:{self.address.model}: the URL cannot be read ({error})") from None
         self.spec = f"server:{target}"
         named = "--drift-set" if option == "--model" else f"{option}-set"
-        given = read_settings(self.spec, settings, _KNOWN, option=named, least=_LEAST)
+        given = typed_settings(self.spec, settings, _KNOWN, option=named, least=_LEAST)
         self._settings = {**_DEFAULTS, **given}
         self._extras = RequestExtras(named, given.get("header"), given.get("body"), _RESERVED)
         self._first_patience = min(given.get("timeout", _FIRST_PATIENCE), self._settings["deadline"])

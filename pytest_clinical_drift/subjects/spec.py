@@ -46,6 +46,8 @@ def parse_spec(text: str) -> Spec:
         if not rest:
             raise InputError(f"--model {text}: missing value after {prefix}:")
         return Spec(prefix, rest)
+    if "@http" in text:
+        raise InputError(f"--model {text}: did you mean server:{text}?")
     if colon and not _is_path(text):
         kinds = ", ".join(f"{kind}:" for kind in (*_SUBJECTS, *sorted(others)))
         raise InputError(f"--model {text}: unknown prefix {prefix + ':'!r}; known ones: {kinds}")

@@ -14,8 +14,7 @@ import pytest
 from asked import SUMMARY, Script, ScriptedJudge, clear, question, reply, summary
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.judging.calibrating import calibration_of, cost_line, make_calibration
-from pytest_clinical_drift.judging.calibration import (
+from pytest_clinical_drift.judging.calibration_file import (
     Attempt,
     Calibration,
     attempt_of,
@@ -29,6 +28,7 @@ from pytest_clinical_drift.judging.calibration import (
 )
 from pytest_clinical_drift.judging.judge_options import JudgeOptions, JudgePolicy
 from pytest_clinical_drift.judging.labelled import Labelled, LabelledSet, load_calibration_set
+from pytest_clinical_drift.judging.make_calibration import calibration_of, cost_line, make_calibration
 from pytest_clinical_drift.judging.measuring import Measurement, Tally, measure
 from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.prompts import prompt_hash

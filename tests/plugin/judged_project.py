@@ -17,7 +17,7 @@ from unittest import mock
 import pytest
 from engine_runs import results
 
-from pytest_clinical_drift.judging.calibration import Attempt, Calibration, fingerprint, pooled, write_calibration
+from pytest_clinical_drift.judging.calibration_file import Attempt, Calibration, fingerprint, pooled, write_calibration
 from pytest_clinical_drift.judging.material import FactLine, Forbidden
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.python import imported_code

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from pytest_clinical_drift.cli import main
-from pytest_clinical_drift.judging.calibration import (
+from pytest_clinical_drift.judging.calibration_file import (
     Attempt,
     Calibration,
     KindLimits,

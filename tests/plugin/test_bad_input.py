@@ -12,6 +12,7 @@ from small_project import Project, refused
     ("spec", "expected"),
     [
         ("gpt:large", "unknown prefix 'gpt:'"),
+        ("qwen@http://127.0.0.1:1/v1", "did you mean server:qwen@http://127.0.0.1:1/v1?"),
         ("control:", "missing value after control:"),
         ("control:nobody", "steady"),
         ("replay:nowhere.jsonl", "no such file"),

@@ -65,9 +65,17 @@ def test_with_its_essential_part_nothing_is_lost(pytester: pytest.Pytester) -> N
     assert alarms(pytester) == []
 
 
-def test_rules_never_clear_it(pytester: pytest.Pytester) -> None:
-    """Without a judge it is an open severe alarm, with the missing part as its reason: no release verdict."""
+def test_a_weekly_dose_without_weekly_fails_by_rules(pytester: pytest.Pytester) -> None:
+    """No line about the medicine says when it is taken: the rules are sure, with the missing part as their reason."""
     lay_out(pytester, "Ned takes methotrexate 15 mg.")
+    assert pytester.runpytest(*RUN).ret == 1
+    found = {(alarm["state"], alarm["severe"], alarm["reason"]) for alarm in alarms(pytester)}
+    assert found == {("confirmed", True, "without its essential part: weekly")}
+
+
+def test_rules_leave_it_open_where_a_line_says_when(pytester: pytest.Pytester) -> None:
+    """The words may mean the same: no release verdict without a judge, and nothing cleared."""
+    lay_out(pytester, "Ned takes methotrexate 15 mg on his usual Monday.")
     assert pytester.runpytest(*RUN).ret == 7
     found = {(alarm["state"], alarm["severe"], alarm["reason"]) for alarm in alarms(pytester)}
     assert found == {("open", True, "without its essential part: weekly")}

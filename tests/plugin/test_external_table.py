@@ -26,7 +26,7 @@ def test_a_public_set_is_measured_and_shown_wherever_the_judge_is(
     write_set(pytester.path / "labelled.jsonl", faults=2, clean=4)
     with (pytester.path / "annotations.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("Question", "answer", "claim", "label_0", "label_1", "label_2"), *ROWS])
-    assert main(["calibrate", *JUDGE, "--external", "kqa=annotations.csv", "--out", "calibration"]) == 0
+    assert main(["calibrate", *JUDGE, "--external", "kqa=annotations.csv", "--out", "calibration"]) == 7
     assert "one annotator against the others" in capsys.readouterr().out
     (file,) = (pytester.path / "calibration").glob("*.json")
     (table,) = json.loads(file.read_text(encoding="utf-8"))["external"]

@@ -121,7 +121,7 @@ def test_a_failed_attempt_of_a_run_stays_pooled(project: Project) -> None:
     again = pytester.runpytest(*JUDGED)
     again.stdout.fnmatch_lines(["*is below its floor and decides nothing for*"])
     assert times_asked(pytester) == before
-    assert calibrate(pytester, *CALIBRATE, "--out", "calibration").ret == 0
+    assert calibrate(pytester, *CALIBRATE, "--out", "calibration").ret == 7
     assert [attempt["counts"]["fact"]["faults"] != {} for attempt in kept(pytester)["attempts"]] == [True, True]
     pytester.runpytest(*JUDGED)
     assert results(pytester)["manifest"]["judged"]["deciding"] == []

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from judged_project import lay_out, write_set
+from judged_project import lay_out, write_measured, write_set
 
 from pytest_clinical_drift.cli import main
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
@@ -47,7 +47,7 @@ def test_one_command_calibrates_writes_the_project_and_runs_three_cases(
     runs = [step["run"] for step in workflow["jobs"]["gate"]["steps"] if "run" in step]
     assert runs[-1] == "pytest --model 'python:model:make' --junitxml=gate.xml"
     price, verdict = text.index("the first 3 cases"), text.index("PARTIAL (3 of 60)")
-    assert price < text.index("prompts version") < verdict < text.index("next, the release verdict on all 60 cases")
+    assert price < text.index("prompts version") < verdict < text.index("next, another judge: this one decides nothing")
 
 
 def test_files_that_exist_are_kept(
@@ -60,6 +60,17 @@ def test_files_that_exist_are_kept(
     assert (home / "pytest.ini").read_text(encoding="utf-8") == "[pytest]\n"
     assert "pytest.ini already exists; not overwritten" in capsys.readouterr().out
     assert yaml.safe_load((home / ".gitlab-ci.yml").read_text(encoding="utf-8"))["clinical-drift"]["script"]
+
+
+def test_the_release_run_comes_next_with_a_judge_that_decides(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_measured(home)
+    finished = subprocess.CompletedProcess((), 0)
+    monkeypatch.setattr("pytest_clinical_drift.gate.starting.subprocess.run", lambda *_, **__: finished)
+    assert main(["start", *MODEL, *JUDGE, "--yes"]) == 0
+    command = "next, the release verdict on all 60 cases: pytest --model python:model:make --junitxml=gate.xml"
+    assert command in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -331,7 +331,7 @@ def feed_labelled(content: bytes) -> Outcome:
 
 
 def feed_calibration(content: bytes) -> Outcome:
-    from pytest_clinical_drift.judging.calibration import read_calibration
+    from pytest_clinical_drift.judging.calibration_file import read_calibration
 
     with folder() as place:
         return told(lambda: read_calibration(named(place / "c.json", content)))

@@ -17,7 +17,13 @@ import pytest
 import yaml
 from results_check import check_results_below
 
-from pytest_clinical_drift.judging.calibration import Calibration, attempt_of, fingerprint, pooled, write_calibration
+from pytest_clinical_drift.judging.calibration_file import (
+    Calibration,
+    attempt_of,
+    fingerprint,
+    pooled,
+    write_calibration,
+)
 from pytest_clinical_drift.judging.labelled import GROUPS
 from pytest_clinical_drift.judging.measuring import Measurement
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version

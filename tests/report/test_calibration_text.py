@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 
-from pytest_clinical_drift.judging.calibration import Attempt, Calibration, pooled
+from pytest_clinical_drift.judging.calibration_file import Attempt, Calibration, pooled
 from pytest_clinical_drift.report.judge_text import confusion_rows, render_calibration
 from pytest_clinical_drift.results.models import JudgeRecord
 

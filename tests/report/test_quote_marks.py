@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_clinical_drift.report.clean import printable
-from pytest_clinical_drift.report.marks import Mark, find_quote, marked
+from pytest_clinical_drift.report.highlights import Mark, find_quote, marked
 
 _TAG = re.compile(r"</?mark(?: [^<>]*)?>")
 

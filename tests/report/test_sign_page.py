@@ -19,7 +19,7 @@ from scipy.stats import beta
 
 from pytest_clinical_drift import cli
 from pytest_clinical_drift.gate.ledger import FILE_NAME
-from pytest_clinical_drift.judging.calibration import ExternalTable
+from pytest_clinical_drift.judging.calibration_file import ExternalTable
 from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.results.releases import Release, made_of, standing_of, write_release
 from pytest_clinical_drift.results.sheet import Sheet

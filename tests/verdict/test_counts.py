@@ -8,7 +8,7 @@ import pytest
 from made import alarm, event, flat
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.judging.calibration import KindLimits, Share
+from pytest_clinical_drift.judging.calibration_file import KindLimits, Share
 from pytest_clinical_drift.scoring.assessment import OPEN, AuditCount, CaseAssessment
 from pytest_clinical_drift.verdict.counts import (
     CareCount,

@@ -11,31 +11,63 @@ from pytest_clinical_drift.evidence.quantities.frequencies import frequencies_be
 from pytest_clinical_drift.evidence.reading.text import Document, read
 from pytest_clinical_drift.evidence.terms.index import ids_above, term_index
 from pytest_clinical_drift.evidence.terms.lexicon import find_terms
+from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG, word_set
 from pytest_clinical_drift.evidence.terms.words import loose_stem, loose_stems
 
 _Range = tuple[int, int]
 """First token, and the one after the last."""
+_TIMES = word_set("facts", "times")
 _REFUSING = DENYING | {"avoid", "cannot", "dont", "don't"}
 
 
 def hold_to_essential(fact: str, parts: Sequence[str], document: Document, outcome: Outcome) -> Outcome:
-    """A statement without an essential part counts as absent, though never for certain: it may use other words."""
+    """A statement without an essential part counts as absent.
+
+    Other words may say most parts, so that is seldom certain. It is where the part is an interval that stands nowhere
+    in the text, and no line about the medicine says when or how often it is taken.
+    """
     if outcome.status not in (RETAINED, PARTIAL):
         return outcome
-    sentences = sorted({document.sentence_span(first) for first, _ in outcome.spans})
+    sentences = _sentences_about(fact, document, outcome)
     missing = [part for part in parts if not any(_states(part, fact, document, sentence) for sentence in sentences)]
     if not missing:
         return outcome
+    untimed = not any(_timed(document, sentence) for sentence in sentences) and all(
+        _rates(part) and not _states(part, fact, document, (0, len(document.words))) for part in missing
+    )
+    rule = "no-interval" if untimed else "essential"
     reason = f"without its essential part: {', '.join(missing)}"
-    return replace(outcome, status=ABSENT, reason=reason, rule="essential", certain=False, rival=())
+    return replace(outcome, status=ABSENT, reason=reason, rule=rule, certain=untimed, rival=())
+
+
+def _sentences_about(fact: str, document: Document, outcome: Outcome) -> list[_Range]:
+    """Sentences that state the fact, and others that name the same thing; a row of a table is one place."""
+    concepts = {term.concept.id for term in find_terms(fact)}
+    named = (term for kind in (DRUG, CONDITION) for term in term_index(document).by_kind.get(kind, ()))
+    places = [*outcome.spans, *((term.first, term.last) for term in named if term.concept.id in concepts)]
+    return sorted({(document.sentence_span(first)[0], document.sentence_span(last)[1]) for first, last in places})
+
+
+def _timed(document: Document, within: _Range) -> bool:
+    """Whether the lines of a place say when or how often: "weekly", "on Mondays", "see chart"."""
+    first, stop = within
+    while first and "\n" not in document.raw[document.ends[first - 1] : document.starts[first]]:
+        first -= 1
+    while stop < len(document.words) and "\n" not in document.raw[document.ends[stop - 1] : document.starts[stop]]:
+        stop += 1
+    return bool(frequencies_between(document, first, stop)) or not _TIMES.isdisjoint(document.words[first:stop])
+
+
+def _rates(part: str) -> set[float]:
+    wanted = read(part)
+    return {rate.per_day for rate in frequencies_between(wanted, 0, len(wanted.words))}
 
 
 def _states(part: str, fact: str, document: Document, within: _Range) -> bool:
     """Whether the interval, the figure, the named thing or the words of a part stand in a range of a text."""
     wanted = read(part)
     first, stop = within
-    rates = {rate.per_day for rate in frequencies_between(wanted, 0, len(wanted.words))}
-    if rates:
+    if rates := _rates(part):
         per_day = [rate.per_day for rate in frequencies_between(document, first, stop)]
         return all(any(same(rate, other, 0.01) for other in per_day) for rate in rates)
     figures = {(amount.value, amount.dimension) for amount in amounts(wanted)}

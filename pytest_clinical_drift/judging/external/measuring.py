@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.judging.calibration import ExternalTable
+from pytest_clinical_drift.judging.calibration_file import ExternalTable
 from pytest_clinical_drift.judging.external.items import ExternalItem, agreement_of_annotators
 from pytest_clinical_drift.judging.opinions import Raised, State
 from pytest_clinical_drift.judging.points import Point, raised_points

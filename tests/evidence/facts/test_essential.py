@@ -11,6 +11,7 @@ from pytest_clinical_drift.cases.files import bundled_cases, load_cases
 from pytest_clinical_drift.cases.model import CriticalEntity, facts_of
 from pytest_clinical_drift.evidence.facts.retention import Retention, assess_retention
 
+UNSTATED = ("essential", "no-interval")
 METHOTREXATE = "methotrexate 15 mg once weekly on Mondays"
 
 
@@ -23,7 +24,7 @@ def test_a_weekly_dose_without_weekly_is_lost() -> None:
     """Without the mark it is partly there; with it the fact counts as absent, and the reason says what is missing."""
     assert assessed("He takes methotrexate 15 mg.", METHOTREXATE).status == "partial"
     found = assessed("He takes methotrexate 15 mg.", METHOTREXATE, "weekly")
-    assert (found.status, found.certain, found.rule) == ("absent", False, "essential")
+    assert (found.status, found.certain, found.rule) == ("absent", True, "no-interval")
     assert found.reason == "without its essential part: weekly"
     assert [span.quote for span in found.evidence] == ["methotrexate 15 mg"]
 
@@ -69,12 +70,21 @@ def test_unclear_where_the_text_may_say_it_otherwise() -> None:
     text = "bruising and strangulation by her partner in August"
     assert not assessed("Strangled and bruised by her partner in August.", text, "strangulation").certain
     assert not assessed("He takes methotrexate 15 mg. It is a weekly medicine.", METHOTREXATE, "weekly").certain
+    assert not assessed("Weekly medicines\n- methotrexate 15 mg", METHOTREXATE, "weekly").certain
+    assert not assessed("Methotrexate 15 mg, Mondays.", METHOTREXATE, "weekly").certain
+
+
+def test_the_part_may_stand_beside_a_later_mention() -> None:
+    """The first mention is only in passing; a row of a table is one place."""
+    passing = "A man on methotrexate 15 mg has a sore throat.\nMedicines: methotrexate 15 mg once weekly."
+    assert assessed(passing, METHOTREXATE, "weekly").status in ("retained", "partial")
+    assert assessed("| Methotrexate | 15 mg weekly |", METHOTREXATE, "weekly").status in ("retained", "partial")
 
 
 def test_what_is_contradicted_or_absent_stays_so() -> None:
     """The mark only lowers what would count as stated."""
     assert assessed("Methotrexate 15 mg once daily.", METHOTREXATE, "weekly").status == "contradicted"
-    assert assessed("She gardens.", METHOTREXATE, "weekly").rule != "essential"
+    assert assessed("She gardens.", METHOTREXATE, "weekly").rule not in UNSTATED
 
 
 def bundled_parts() -> Iterator[tuple[str, CriticalEntity, str]]:
@@ -90,7 +100,7 @@ def test_every_bundled_hard_stop_without_its_essential_part_is_caught(
     summary: str, fact: CriticalEntity, part: str
 ) -> None:
     """The whole fact is stated; without the part it is absent or another one."""
-    assert assess_retention(f"The patient: {fact.text}.", [fact])[0].rule != "essential"
-    assert assess_retention(summary, [fact])[0].rule != "essential"
+    assert assess_retention(f"The patient: {fact.text}.", [fact])[0].rule not in UNSTATED
+    assert assess_retention(summary, [fact])[0].rule not in UNSTATED
     rest = re.sub(re.escape(part), "", fact.text, flags=re.IGNORECASE).replace("on Mondays", "")
     assert assess_retention(f"The patient: {' '.join(rest.split())}.", [fact])[0].status in ("absent", "contradicted")

@@ -16,7 +16,7 @@ from pytest_clinical_drift.verdict.values import Deciders, SetVerdict
 from pytest_clinical_drift.verdict.whole_set import judge_set
 
 
-class CollectedCases:
+class SetResult:
     """Gathers the judged cases of one run, or of one that is judged again."""
 
     def __init__(self, gate: GateInputs) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.judging.calibration import (
+from pytest_clinical_drift.judging.calibration_file import (
     Calibration,
     attempt_of,
     file_name,
