@@ -23,7 +23,7 @@ from pytest_clinical_drift.cases.files import load_cases
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.cases.timeline import demands_at
 from pytest_clinical_drift.judging.labelled import load_calibration_set
-from pytest_clinical_drift.judging.points import same_words
+from pytest_clinical_drift.judging.raised_points import same_words
 from pytest_clinical_drift.judging.readings import (
     Reading,
     Standing,

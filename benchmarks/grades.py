@@ -18,9 +18,9 @@ from pytest_clinical_drift.cases.demands import GRADES, SEVERE_GRADES
 from pytest_clinical_drift.cases.mark_checks import words_in
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_of
 from pytest_clinical_drift.cases.timeline import Demand, demands_at
-from pytest_clinical_drift.judging.points import words_of
 from pytest_clinical_drift.judging.protocol import Ask
 from pytest_clinical_drift.judging.questions import About
+from pytest_clinical_drift.judging.raised_points import words_of
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.metrics.stats import pooled_interval
 from pytest_clinical_drift.verdict.states import Verdict

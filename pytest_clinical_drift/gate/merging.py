@@ -15,11 +15,11 @@ from pytest_clinical_drift.gate.reporting import Say, shown
 from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.report.markdown import publish_markdown
 from pytest_clinical_drift.report.terminal import render_summary
+from pytest_clinical_drift.results.dossier_file import read_sheet
 from pytest_clinical_drift.results.folders import TRANSCRIPTS, RunFolder, check_results_place
 from pytest_clinical_drift.results.inputs import GateInputs
 from pytest_clinical_drift.results.models import JudgeRecord, Manifest, TokenCounts
 from pytest_clinical_drift.results.shards import ShardRun, Shards, find_shards
-from pytest_clinical_drift.results.sheet import read_sheet
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.transcript import Transcript

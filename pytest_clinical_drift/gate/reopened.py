@@ -11,8 +11,8 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
 from pytest_clinical_drift.evidence.leaks import names_of
 from pytest_clinical_drift.gate.set_result import SetResult
+from pytest_clinical_drift.judging.for_reviewers import questions_for_people, questions_of
 from pytest_clinical_drift.judging.opinions import Ruling
-from pytest_clinical_drift.judging.people import questions_for_people, questions_of
 from pytest_clinical_drift.judging.questions import About, Question
 from pytest_clinical_drift.judging.reviews import Reviews
 from pytest_clinical_drift.judging.session import JudgedConversation, with_reviews

@@ -8,6 +8,7 @@ from pathlib import Path
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.reporting import Say
 from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.results.dossier_file import read_sheet
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
 from pytest_clinical_drift.results.folders import RUNS
 from pytest_clinical_drift.results.models import RunResult
@@ -21,7 +22,6 @@ from pytest_clinical_drift.results.releases import (
     rereads_in,
     write_release,
 )
-from pytest_clinical_drift.results.sheet import read_sheet
 from pytest_clinical_drift.results.signatures import developers_in, is_signed_by, names_of_key, sign_file, signature_of
 from pytest_clinical_drift.verdict.states import Verdict
 

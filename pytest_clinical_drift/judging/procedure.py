@@ -20,9 +20,17 @@ from pytest_clinical_drift.judging.opinions import (
     state_of,
     telling,
 )
-from pytest_clinical_drift.judging.points import Point, Read, RuleRaise, counted_entries, key_of, points_of, words_of
 from pytest_clinical_drift.judging.protocol import Ask, Given
 from pytest_clinical_drift.judging.questions import About
+from pytest_clinical_drift.judging.raised_points import (
+    Point,
+    Read,
+    RuleRaise,
+    counted_entries,
+    key_of,
+    points_of,
+    words_of,
+)
 from pytest_clinical_drift.judging.readings import Reading, Standing, with_standing
 
 T = TypeVar("T")

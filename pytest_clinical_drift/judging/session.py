@@ -16,14 +16,13 @@ from pytest_clinical_drift.judging import canaries as canary
 from pytest_clinical_drift.judging.calibration_file import Calibration, find_calibration, read_calibration
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.control import NAME as CONTROL
+from pytest_clinical_drift.judging.for_reviewers import JudgedConversation as JudgedConversation
+from pytest_clinical_drift.judging.for_reviewers import questions_for_people, unanswered
+from pytest_clinical_drift.judging.for_reviewers import with_reviews as with_reviews
 from pytest_clinical_drift.judging.judge_options import JudgePolicy, make_judges, procedure_of
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS
 from pytest_clinical_drift.judging.make_calibration import CALIBRATIONS, calibration_of
 from pytest_clinical_drift.judging.pdsqi import Rating, rate
-from pytest_clinical_drift.judging.people import JudgedConversation as JudgedConversation
-from pytest_clinical_drift.judging.people import questions_for_people, unanswered
-from pytest_clinical_drift.judging.people import with_reviews as with_reviews
-from pytest_clinical_drift.judging.points import points_of
 from pytest_clinical_drift.judging.procedure import (
     ConversationJudgement,
     Judges,
@@ -37,6 +36,7 @@ from pytest_clinical_drift.judging.procedure import (
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.protocol import Judge
 from pytest_clinical_drift.judging.queue import Count, JudgeQueue
+from pytest_clinical_drift.judging.raised_points import points_of
 from pytest_clinical_drift.judging.readings import READINGS, readings_of, single_reading, windows_of
 from pytest_clinical_drift.judging.reviews import Reviews, read_reviews
 from pytest_clinical_drift.judging.rule_raises import quote_check, raises_of

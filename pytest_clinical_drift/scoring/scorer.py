@@ -51,7 +51,7 @@ from pytest_clinical_drift.scoring.ruled_alarms import (
     people_alarms,
     reply_alarms,
 )
-from pytest_clinical_drift.scoring.single import score_single
+from pytest_clinical_drift.scoring.single_message import score_single
 from pytest_clinical_drift.transcript import Exchange, Transcript
 
 _ENDS = ("recall", "recall_worst")

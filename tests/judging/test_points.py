@@ -8,8 +8,8 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.opinions import Raised
-from pytest_clinical_drift.judging.points import Point, RuleRaise, points_of, question_for
 from pytest_clinical_drift.judging.prompts import messages_for
+from pytest_clinical_drift.judging.raised_points import Point, RuleRaise, points_of, question_for
 from pytest_clinical_drift.judging.readings import Reading, reply_reading, summary_reading, windows_of
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 

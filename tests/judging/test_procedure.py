@@ -14,11 +14,11 @@ from test_points import case
 
 from pytest_clinical_drift.judging.audit import audit, audit_count, audit_rates
 from pytest_clinical_drift.judging.opinions import Raised, State
-from pytest_clinical_drift.judging.points import RuleRaise
 from pytest_clinical_drift.judging.procedure import ConversationJudgement, Judges, judge_conversation
 from pytest_clinical_drift.judging.protocol import Ask
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import OFFLINE, JudgeQueue
+from pytest_clinical_drift.judging.raised_points import RuleRaise
 from pytest_clinical_drift.judging.readings import Reading, readings_of, windows_of
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 

@@ -11,8 +11,8 @@ from reviewing import chained
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging import opinions
+from pytest_clinical_drift.judging.for_reviewers import unanswered
 from pytest_clinical_drift.judging.opinions import Opinion, Raised, Ruling, State
-from pytest_clinical_drift.judging.people import unanswered
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, content_hash, read_reviews
 

@@ -19,11 +19,11 @@ from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.chat import ATTEMPTS, Interview
 from pytest_clinical_drift.judging.entries import ReadingAnswer, entries_of
 from pytest_clinical_drift.judging.opinions import Raised, Ruling, State
-from pytest_clinical_drift.judging.points import Point
 from pytest_clinical_drift.judging.procedure import Judges, read_all, settle
 from pytest_clinical_drift.judging.protocol import Ask, build_judge
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import Count, JudgeQueue
+from pytest_clinical_drift.judging.raised_points import Point
 from pytest_clinical_drift.transcript import Reply
 
 
