@@ -49,16 +49,16 @@ PACKAGES = ("reading", "terms", "quantities", "mentions", "facts", "advice")
 
 def switches() -> list[str]:
     """Every rule ("rule facts.medications.ended"), list ("list orders.news") and vocabulary ("vocabulary life")."""
-    from pytest_clinical_drift.evidence.terms.vocabulary import load_data
+    from pytest_clinical_drift.evidence.terms.vocabulary import load_vocabulary
 
     found = [f"vocabulary {name}" for name in VOCABULARIES]
     for name in LISTS:
-        found += [f"list {name}.{'.'.join(path)}" for path in _lists(load_data(name), ())]
-    found += [f"cues {number}" for number in range(len(load_data("cues")["cues"]))]
+        found += [f"list {name}.{'.'.join(path)}" for path in _lists(load_vocabulary(name), ())]
+    found += [f"cues {number}" for number in range(len(load_vocabulary("cues")["cues"]))]
     found += [
         f"list cues.{'.'.join(p)}"
         for key in ("labels", "answers", "people")
-        for p in _lists(load_data("cues")[key], (key,))
+        for p in _lists(load_vocabulary("cues")[key], (key,))
     ]
     return found + [f"rule {name}" for name in _rules()]
 
@@ -109,7 +109,7 @@ def switch_off(name: str) -> None:
         _forget()
         return
     vocabulary = importlib.import_module("pytest_clinical_drift.evidence.terms.vocabulary")
-    loaded = vocabulary.load_data
+    loaded = vocabulary.load_vocabulary
 
     def without(file: str) -> Any:
         data = loaded(file)
@@ -144,7 +144,7 @@ def _forget() -> None:
                 value.cache_clear()
 
 
-_KEPT = ("lexicon", "load_data")
+_KEPT = ("lexicon", "load_vocabulary")
 """Caches that outlast a switch: the index of names, which only a vocabulary changes, and the files as read."""
 
 

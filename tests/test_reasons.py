@@ -121,14 +121,14 @@ def test_every_failure_and_slate_reason_has_its_sentence() -> None:
 
 def test_every_code_has_its_sentence() -> None:
     """A macro per code, and none for a code that is gone; a figure is told by its judgement."""
-    source = (PACKAGE / "data" / TEMPLATE).read_text(encoding="utf-8")
+    source = (PACKAGE / "data" / "templates" / TEMPLATE).read_text(encoding="utf-8")
     macros = {macro.name for macro in environment().parse(source).find_all(nodes.Macro)}
     assert macros - {"named", "wrong"} == {code.value for code in ReasonCode} - {ReasonCode.FIGURE.value}
 
 
 def test_every_code_says_which_values_come_with_it() -> None:
     """The names in its docstring are those that its macro takes."""
-    source = (PACKAGE / "data" / TEMPLATE).read_text(encoding="utf-8")
+    source = (PACKAGE / "data" / "templates" / TEMPLATE).read_text(encoding="utf-8")
     wanted = {m.name: [arg.name for arg in m.args] for m in environment().parse(source).find_all(nodes.Macro)}
     tree = ast.parse(inspect.getsource(ReasonCode)).body[0]
     assert isinstance(tree, ast.ClassDef)

@@ -24,7 +24,7 @@ from pytest_clinical_drift.evidence.terms.vocabulary import (
     DRUG_CLASS,
     MEASURE,
     Concept,
-    load_data,
+    load_vocabulary,
 )
 from pytest_clinical_drift.metrics import SEED
 
@@ -148,7 +148,7 @@ def _of_thread(thread: Thread) -> Remarks:
 
 def _same_entry(named: Named, own: Named) -> bool:
     """Whether an entry is shared that says something by itself: a measure does so only with its value."""
-    generic = load_data("word_sets")["interludes"]["generic"]
+    generic = load_vocabulary("word_sets")["interludes"]["generic"]
     return any(concept.kind != MEASURE and concept.id not in generic for concept in named.concepts & own.concepts)
 
 
@@ -198,7 +198,7 @@ def _stems(thread: Thread) -> tuple[frozenset[str], ...]:
 
 def _people(thread: Thread) -> frozenset[str]:
     """Names of the person that a thread is about."""
-    titles = load_data("word_sets")["interludes"]["titles"]
+    titles = load_vocabulary("word_sets")["interludes"]["titles"]
     return frozenset(name for name in _capitalised(thread.person or "") if name.lower() not in titles)
 
 

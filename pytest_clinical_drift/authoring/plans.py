@@ -22,7 +22,7 @@ from pytest_clinical_drift.cases.files import parse_data, read_text
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.facts.slots import parse_fact
-from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, load_data
+from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, load_vocabulary
 
 Verifier = Callable[[Sequence[tuple[str, str]]], list[float]]
 """For each pair of a sentence and a hypothesis the probability that the sentence entails it."""
@@ -57,7 +57,7 @@ class Plan:
 
 
 class _Word(BaseModel):
-    """An entry of data/plan_components.yaml; which fields it has depends on its list."""
+    """An entry of data/vocabulary/plan_components.yaml; which fields it has depends on its list."""
 
     id: str = ""
     sentence: str
@@ -69,7 +69,7 @@ class _Word(BaseModel):
 @lru_cache(maxsize=1)
 def plan_words() -> dict[str, tuple[_Word, ...]]:
     """The components that a plan may have, by list: rules, closing, linked."""
-    lists = load_data("plan_components").items()
+    lists = load_vocabulary("plan_components").items()
     return {name: tuple(_Word.model_validate(entry) for entry in entries) for name, entries in lists}
 
 

@@ -25,7 +25,7 @@ from pytest_clinical_drift.evidence.finding_types import (
 )
 from pytest_clinical_drift.evidence.reading.text import Document, read
 from pytest_clinical_drift.evidence.terms.language import ENGLISH_ONLY, NOT_ENGLISH, rules_read
-from pytest_clinical_drift.evidence.terms.vocabulary import load_data, word_set
+from pytest_clinical_drift.evidence.terms.vocabulary import load_vocabulary, word_set
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
 
@@ -171,7 +171,7 @@ def _of_pairs(case: Case, exchanges: Sequence[Exchange], pairs: Sequence[tuple[i
 
 UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
 """Characters that nobody sees: words that hold them stand there all the same."""
-_SPEAKING = load_data("to_a_grader")
+_SPEAKING = load_vocabulary("to_a_grader")
 TO_A_GRADER = re.compile("|".join((rf"\b(?:{'|'.join(_SPEAKING['words'])})", *_SPEAKING["marks"])), re.IGNORECASE)
 
 

@@ -101,7 +101,7 @@ def pdsqi_scores(ratings: Sequence[Rating]) -> tuple[tuple[str, float | None], .
 
 def version() -> str:
     """Version and fingerprint of the prompts."""
-    texts = load_data("pdsqi_prompts")
+    texts = load_data("prompts/pdsqi_prompts")
     digest = hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()[:8]
     return f"{texts['version']}-{digest}"
 

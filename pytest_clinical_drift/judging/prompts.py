@@ -17,8 +17,8 @@ from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.readings import PDSQI, READINGS, DemandLine, Reading, Standing, TurnLine
 from pytest_clinical_drift.transcript import Message
 
-_texts = partial(load_data, "judge_prompts")
-_reading_texts = partial(load_data, "reading_prompts")
+_texts = partial(load_data, "prompts/judge_prompts")
+_reading_texts = partial(load_data, "prompts/reading_prompts")
 _GIVEN = ("RECORD", "PATIENT")
 """Texts that the model under test did not write."""
 
@@ -50,7 +50,7 @@ def instructions(kind: str, wording: int) -> str:
 def reading_instructions(kind: str, wording: int) -> str:
     """The same for every reading of a kind."""
     if kind == PDSQI:
-        texts = load_data("pdsqi_prompts")
+        texts = load_data("prompts/pdsqi_prompts")
         return f"{_texts()['frame'][wording]}\n\n{texts['wordings'][wording]}\n\n{texts['form']}"
     texts = _reading_texts()
     return f"{_texts()['frame'][wording]}\n\n{texts['readings'][kind][wording]}\n\n{texts['quotes']}"

@@ -43,7 +43,7 @@ class _Compiled(BytecodeCache):
 def environment() -> Environment:
     """Templates; pages escape everything, plain text and markdown take care of it themselves. No unknown names."""
     made = Environment(
-        loader=PackageLoader("pytest_clinical_drift", "data"),
+        loader=PackageLoader("pytest_clinical_drift", "data/templates"),
         autoescape=select_autoescape(disabled_extensions=("txt.j2", "md.j2"), default=True),
         undefined=StrictUndefined,
         bytecode_cache=_Compiled(),
@@ -74,7 +74,7 @@ def page_source(template: str, *, styles: Sequence[str], scripts: Sequence[str] 
 
 
 def _source(names: Sequence[str]) -> str:
-    folder = resources.files("pytest_clinical_drift") / "data"
+    folder = resources.files("pytest_clinical_drift") / "data" / "templates"
     return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
 
 

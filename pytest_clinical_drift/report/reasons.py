@@ -1,4 +1,4 @@
-"""Reasons as sentences: a macro of `data/reasons.txt.j2` for each code."""
+"""Reasons as sentences: a macro of `data/templates/reasons.txt.j2` for each code."""
 
 from collections.abc import Sequence
 

@@ -30,7 +30,9 @@ GERMAN = {
 
 @cache
 def _drugs() -> list[str]:
-    data = yaml.load((ROOT / "pytest_clinical_drift" / "data" / "drugs.yaml").read_bytes(), Loader=yaml.CSafeLoader)
+    data = yaml.load(
+        (ROOT / "pytest_clinical_drift" / "data" / "vocabulary" / "drugs.yaml").read_bytes(), Loader=yaml.CSafeLoader
+    )
     entries = data if isinstance(data, list) else next(value for value in data.values() if isinstance(value, list))
     return [str(entry["name"]) for entry in entries]
 

@@ -13,7 +13,7 @@ from pytest_clinical_drift.evidence.reading.text import tokenise
 from pytest_clinical_drift.evidence.terms.index import ids_above, term_index
 from pytest_clinical_drift.evidence.terms.language import ENGLISH_ONLY, rules_read
 from pytest_clinical_drift.evidence.terms.lexicon import Term
-from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, load_data, word_set
+from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, load_vocabulary, word_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def _explains(order: Advice) -> bool:
     """Whether the sentence of a later order says what has changed."""
     first, stop = order.document.sentence_span(order.first)
     sentence = f" {' '.join(order.document.words[first:stop])} "
-    return any(f" {phrase} " in sentence for phrase in load_data("orders")["news"])
+    return any(f" {phrase} " in sentence for phrase in load_vocabulary("orders")["news"])
 
 
 def _is_news_of(medicine: str, message: str) -> bool:

@@ -18,7 +18,7 @@ from pytest_clinical_drift.evidence.facts.medications import is_modifier
 from pytest_clinical_drift.evidence.reading.text import HEADING, LABEL, Document, read
 from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term
-from pytest_clinical_drift.evidence.terms.vocabulary import load_data, word_set
+from pytest_clinical_drift.evidence.terms.vocabulary import load_vocabulary, word_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class _Clause:
 
     def _particle(self, verb: str, begin: int) -> int | None:
         """The particle of "leave the film off", "put that pad away", "throw it out"; None for another verb."""
-        particles = load_data("orders")["parted"].get(verb, ())
+        particles = load_vocabulary("orders")["parted"].get(verb, ())
         for place in range(begin + 1, min(self._stop, begin + 7)):
             if "," in self._document.gaps[place]:
                 return None

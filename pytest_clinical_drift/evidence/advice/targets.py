@@ -13,7 +13,7 @@ from pytest_clinical_drift.evidence.mentions.regimen import Regimen, read_regime
 from pytest_clinical_drift.evidence.reading.text import Document, read, tokenise
 from pytest_clinical_drift.evidence.terms.index import ids_above, term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term, lexicon
-from pytest_clinical_drift.evidence.terms.vocabulary import load_data
+from pytest_clinical_drift.evidence.terms.vocabulary import load_vocabulary
 from pytest_clinical_drift.evidence.terms.words import loose_stem
 
 
@@ -99,7 +99,7 @@ def agreement(document: Document) -> Span | None:
 
 @lru_cache(maxsize=1)
 def _agreements() -> tuple[tuple[str, ...], ...]:
-    return tuple(tokenise(str(phrase)) for phrase in load_data("orders")["agreement"])
+    return tuple(tokenise(str(phrase)) for phrase in load_vocabulary("orders")["agreement"])
 
 
 def _agrees(document: Document, span: Span) -> bool:

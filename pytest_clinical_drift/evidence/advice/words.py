@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 from pytest_clinical_drift.evidence.reading.text import tokenise
-from pytest_clinical_drift.evidence.terms.vocabulary import load_data
+from pytest_clinical_drift.evidence.terms.vocabulary import load_vocabulary
 
 TOWARD, AWAY, CARE, WAIT, OTHER = "toward", "away", "care", "wait", "other"
 Phrase = tuple[str, ...]
@@ -30,7 +30,7 @@ class Words:
 
 @lru_cache(maxsize=1)
 def words() -> Words:
-    data: dict[str, Any] = load_data("orders")
+    data: dict[str, Any] = load_vocabulary("orders")
     phrases = {name: [tokenise(str(text)) for text in data[name]] for name in data if isinstance(data[name], list)}
     judged = {TOWARD: phrases["praise"], AWAY: phrases["blame"]}
     return Words(

@@ -16,7 +16,7 @@ from pytest_clinical_drift.evidence.facts.slots import parse_fact
 from pytest_clinical_drift.evidence.reading.text import Document, blank_hidden, read, tokenise
 from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.terms.lexicon import CLINICAL_KINDS, Term
-from pytest_clinical_drift.evidence.terms.vocabulary import MEASURE, load_data
+from pytest_clinical_drift.evidence.terms.vocabulary import MEASURE, load_vocabulary
 from pytest_clinical_drift.evidence.terms.words import stem, stems_of
 
 _DEFAULT_MODEL = "en_core_sci_sm"
@@ -146,7 +146,7 @@ def _concept_of(text: str) -> str:
     return ""
 
 
-_GENERIC = frozenset(map(str, load_data("generic_spans")["words"]))
+_GENERIC = frozenset(map(str, load_vocabulary("generic_spans")["words"]))
 
 
 @lru_cache(maxsize=8192)

@@ -10,7 +10,7 @@ from pytest_clinical_drift.evidence.quantities.amounts import Amount
 from pytest_clinical_drift.evidence.quantities.dates import Date
 from pytest_clinical_drift.evidence.quantities.frequencies import Frequency
 from pytest_clinical_drift.evidence.reading.text import Document
-from pytest_clinical_drift.evidence.terms.vocabulary import Concept, load_data, word_set
+from pytest_clinical_drift.evidence.terms.vocabulary import Concept, load_vocabulary, word_set
 
 MEDICATION, MEASURED, ALLERGY, STATED = "medication", "measured", "allergy", "stated"
 
@@ -65,7 +65,7 @@ class Fact:
 
 @lru_cache(maxsize=8)
 def words_of(name: str) -> frozenset[str]:
-    return frozenset(str(word) for word in load_data("fact_words")[name])
+    return frozenset(str(word) for word in load_vocabulary("fact_words")[name])
 
 
 FUNCTION = word_set("facts", "function")

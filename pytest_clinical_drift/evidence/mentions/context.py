@@ -1,7 +1,7 @@
 """Context of a mention: denied, uncertain or only asked about, past, or about another person.
 
-In the line of NegEx and ConText: cues (data/cues.yaml) act on the words after or before them until something ends
-their reach. Here the reach is worked out from the sentence itself (lists, verbs, new subjects, brackets, labels and
+In the line of NegEx and ConText: cues (data/vocabulary/cues.yaml) act on the words after or before them until something
+ends their reach. Here the reach is worked out from the sentence itself (lists, verbs, new subjects, brackets, labels and
 table cells) instead of a fixed window, and a cue inside the mention itself never counts.
 """
 
@@ -15,7 +15,7 @@ from pytest_clinical_drift.evidence.mentions.cues import HISTORICAL, HYPOTHETICA
 from pytest_clinical_drift.evidence.mentions.scopes import LIMIT, Scope
 from pytest_clinical_drift.evidence.reading.text import Document, once, read
 from pytest_clinical_drift.evidence.terms.index import cues_between
-from pytest_clinical_drift.evidence.terms.vocabulary import load_data, word_set
+from pytest_clinical_drift.evidence.terms.vocabulary import load_vocabulary, word_set
 
 _BEFORE_AN_ITEM = ("\n", ":", ",", ";")
 
@@ -114,7 +114,7 @@ class _ContextIndex:
 
 
 _OPEN_REACH = 8
-_LIGHT = frozenset(map(str, load_data("fact_words")["light"]))
+_LIGHT = frozenset(map(str, load_vocabulary("fact_words")["light"]))
 
 
 @dataclass(frozen=True, slots=True)

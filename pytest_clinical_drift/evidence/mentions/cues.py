@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_clinical_drift.evidence.reading.text import DEID, Document, tokenise
 from pytest_clinical_drift.evidence.reading.tokens import Memory
-from pytest_clinical_drift.evidence.terms.vocabulary import load_data
+from pytest_clinical_drift.evidence.terms.vocabulary import load_vocabulary
 
 NEGATED, HYPOTHETICAL, HISTORICAL, OTHER_PERSON = "negated", "hypothetical", "historical", "other_person"
 PSEUDO = "pseudo"
@@ -104,4 +104,4 @@ class CueTable:
 
 @lru_cache(maxsize=1)
 def cue_table() -> CueTable:
-    return CueTable(load_data("cues"))
+    return CueTable(load_vocabulary("cues"))

@@ -10,10 +10,10 @@ from operator import or_
 from pytest_clinical_drift.evidence.reading.text import NUMBER, RATIO, Document, once
 from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term, lexicon
-from pytest_clinical_drift.evidence.terms.vocabulary import Concept, load_data, word_set
+from pytest_clinical_drift.evidence.terms.vocabulary import Concept, load_vocabulary, word_set
 
-_SMALL = {word: float(value) for value, word in enumerate(load_data("word_sets")["quantities"]["to_nineteen"])}
-_TENS = {word: 10.0 * value for value, word in enumerate(load_data("word_sets")["quantities"]["tens"], start=2)}
+_SMALL = {word: float(value) for value, word in enumerate(load_vocabulary("word_sets")["quantities"]["to_nineteen"])}
+_TENS = {word: 10.0 * value for value, word in enumerate(load_vocabulary("word_sets")["quantities"]["tens"], start=2)}
 _NUMBER_WORDS = {**_SMALL, **_TENS, "half": 0.5, "once": 1.0, "twice": 2.0, "thrice": 3.0, "nil": 0.0}
 _SCALES = {"hundred": 100.0, "thousand": 1000.0}
 SPOKEN = frozenset((*_NUMBER_WORDS, *_SCALES))

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from pytest_clinical_drift.evidence.reading.text import Document, once, tokenise
 from pytest_clinical_drift.evidence.terms.lexicon import Term, lexicon
-from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, UNIT, Concept, load_data
+from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, UNIT, Concept, load_vocabulary
 
 _FIRST, _PLACE = attrgetter("first"), attrgetter("first", "last")
 _T = TypeVar("_T")
@@ -122,7 +122,9 @@ def _phrases() -> dict[str, list[tuple[str, list[str]]]]:
     """First word -> phrases with their labels, longest first."""
     phrases: dict[str, list[tuple[str, list[str]]]] = {}
     listed = [
-        (label, list(tokenise(str(text)))) for label, texts in load_data("medication_status").items() for text in texts
+        (label, list(tokenise(str(text))))
+        for label, texts in load_vocabulary("medication_status").items()
+        for text in texts
     ]
     for label, words in sorted(listed, key=lambda one: -len(one[1])):
         phrases.setdefault(words[0], []).append((label, words))

@@ -4,7 +4,7 @@ import re
 from functools import cache
 
 from pytest_clinical_drift.conversation.hygiene import strip_reasoning
-from pytest_clinical_drift.evidence.terms.vocabulary import load_data
+from pytest_clinical_drift.evidence.terms.vocabulary import load_vocabulary
 
 NOT_ENGLISH = "not-english"
 """Rule of findings in a text that rules cannot read: every fact is unclear."""
@@ -42,6 +42,6 @@ def is_english(text: str) -> bool:
 
 @cache
 def _function_words() -> tuple[frozenset[str], frozenset[str]]:
-    data = load_data("languages")
+    data = load_vocabulary("languages")
     english = frozenset(data["english"].split())
     return english, frozenset(data["others"].split()) - english

@@ -23,7 +23,7 @@ from pytest_clinical_drift.evidence.terms.vocabulary import (
     Concept,
     Form,
     all_forms,
-    load_data,
+    load_vocabulary,
     word_set,
 )
 from pytest_clinical_drift.evidence.terms.words import TypoIndex, fold
@@ -94,7 +94,9 @@ class Lexicon:
             if key not in seen:
                 seen.add(key)
                 self._add(form, correctable)
-        self._typos = TypoIndex(correctable, never=frozenset(map(fold, load_data("spelling").get("never_typos", ()))))
+        self._typos = TypoIndex(
+            correctable, never=frozenset(map(fold, load_vocabulary("spelling").get("never_typos", ())))
+        )
         self._keys = Memory(self._key)
 
     def _add(self, form: Form, correctable: set[str]) -> None:

@@ -55,12 +55,17 @@ class Form:
 
 @lru_cache(maxsize=32)
 def load_data(name: str) -> Any:
+    """A file of `data/`, by its path without the ending."""
     return parse(_FOLDER / f"{name}.yaml")
+
+
+def load_vocabulary(name: str) -> Any:
+    return load_data(f"vocabulary/{name}")
 
 
 def word_set(module: str, name: str) -> frozenset[str]:
     """A closed set of words that a rule asks for, from `word_sets.yaml`."""
-    return frozenset(str(word) for word in load_data("word_sets")[module][name])
+    return frozenset(str(word) for word in load_vocabulary("word_sets")[module][name])
 
 
 def _closure(start: Iterable[str], edges: dict[str, tuple[str, ...]]) -> frozenset[str]:
@@ -120,8 +125,8 @@ def _forms(concept: Concept) -> Iterator[Form]:
 
 
 def _drugs() -> Iterator[Form]:
-    entries: list[dict[str, Any]] = load_data("drugs")
-    parents = {entry["name"]: tuple(entry.get("parents", ())) for entry in load_data("drug_classes")}
+    entries: list[dict[str, Any]] = load_vocabulary("drugs")
+    parents = {entry["name"]: tuple(entry.get("parents", ())) for entry in load_vocabulary("drug_classes")}
     classes = {entry["name"]: tuple(entry.get("classes", ())) for entry in entries}
     for entry in entries:
         name, parts = entry["name"], [str(part) for part in entry.get("contains", ())]
@@ -134,7 +139,7 @@ def _joined(files: Iterable[str]) -> list[dict[str, Any]]:
     """The entries of several files; one that bears the name of an earlier one adds its words to it."""
     known: dict[str, dict[str, Any]] = {}
     for file in files:
-        for entry in load_data(file):
+        for entry in load_vocabulary(file):
             earlier = known.get(str(entry["name"]))
             if earlier is None:
                 known[str(entry["name"])] = dict(entry)
@@ -171,7 +176,7 @@ def _entries(kind: str, *files: str, broader: str = "broader", group: str = "gro
 
 
 def _qualifiers() -> Iterator[Form]:
-    for entry in load_data("qualifiers"):
+    for entry in load_vocabulary("qualifiers"):
         dimension = str(entry["dimension"])
         values = {**entry["values"], **entry.get("words_of_spans", {})}
         weak = entry.get("weak", {})

@@ -5,7 +5,7 @@ from functools import cached_property, lru_cache
 
 from pytest_clinical_drift.evidence.reading.document import Document, once
 from pytest_clinical_drift.evidence.reading.tokens import Memory
-from pytest_clinical_drift.evidence.terms.vocabulary import load_data, word_set
+from pytest_clinical_drift.evidence.terms.vocabulary import load_vocabulary, word_set
 
 # "tumour", "behavioural", "favourite"; not "mourning".
 _OUR = tuple((f"our{tail}", f"or{tail}") for tail in ("", "al", "ally", "ed", "ing", "ite", "able", "er"))
@@ -40,7 +40,7 @@ fold = Memory(_fold).__getitem__
 """A key under which singular and plural, British and American spelling of a word meet."""
 
 
-_REGULAR = {str(form): str(words[0]) for words in load_data("irregular") for form in words[1:]}
+_REGULAR = {str(form): str(words[0]) for words in load_vocabulary("irregular") for form in words[1:]}
 """Irregular forms and the word they belong to."""
 _WHOLE = word_set("stems", "whole")
 """Words that end like a form of a verb and are none."""
@@ -81,7 +81,7 @@ def _without_ending(word: str) -> str | None:
     return root + "e" if short or root.endswith("s") else root
 
 
-_ALIKE = {stem(str(word)): f"~{n}" for n, words in enumerate(load_data("spelling")["alike"]) for word in words}
+_ALIKE = {stem(str(word)): f"~{n}" for n, words in enumerate(load_vocabulary("spelling")["alike"]) for word in words}
 
 
 @lru_cache(maxsize=65536)

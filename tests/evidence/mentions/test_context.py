@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pytest_clinical_drift import mention_context
 from pytest_clinical_drift.evidence.mentions.context import MentionContext, context_at
 from pytest_clinical_drift.evidence.reading.text import read, tokenise
-from pytest_clinical_drift.evidence.terms.vocabulary import load_data
+from pytest_clinical_drift.evidence.terms.vocabulary import load_vocabulary
 
 # Roles: n negated, h hypothetical, p past (historical), o other person, "." stated of the patient now.
 DENIED = """
@@ -223,7 +223,7 @@ def _leaves(value: object) -> list[object]:
 
 def test_cue_table_holds_words_only() -> None:
     """An unquoted "no" or "on" in the table would be read as a truth value; every phrase has at least one word."""
-    data = dict(load_data("cues"))
+    data = dict(load_vocabulary("cues"))
     groups = data.pop("cues")
     assert all(isinstance(leaf, str) for leaf in _leaves(data))
     assert all(isinstance(phrase, str) and tokenise(phrase) for group in groups for phrase in group["phrases"])

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
 from pytest_clinical_drift.evidence.terms.lexicon import find_terms
-from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, all_forms, load_data
+from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, all_forms, load_vocabulary
 from pytest_clinical_drift.evidence.terms.words import TypoIndex, fold
 
 
 @lru_cache(maxsize=1)
 def single_names() -> tuple[str, ...]:
-    return tuple(e["name"] for e in load_data("drugs") if e["name"].isalpha() and len(e["name"]) >= 8)
+    return tuple(e["name"] for e in load_vocabulary("drugs") if e["name"].isalpha() and len(e["name"]) >= 8)
 
 
 @lru_cache(maxsize=1)

@@ -11,7 +11,15 @@ import pytest
 from pytest_clinical_drift.evidence.reading.text import read, tokenise
 from pytest_clinical_drift.evidence.terms.index import ids_above
 from pytest_clinical_drift.evidence.terms.lexicon import lexicon
-from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, UNIT, WORD, Form, all_forms, load_data
+from pytest_clinical_drift.evidence.terms.vocabulary import (
+    DRUG,
+    DRUG_CLASS,
+    UNIT,
+    WORD,
+    Form,
+    all_forms,
+    load_vocabulary,
+)
 from pytest_clinical_drift.evidence.terms.words import fold
 
 CLINICAL = ("drugs", "drug_classes", "conditions", "findings", "units", "frequencies", "measurements")
@@ -34,7 +42,7 @@ def test_entries_are_distinct_lower_case_names_with_lists_of_text(file: str) -> 
 
     def wrong() -> Iterator[str]:
         seen: set[str] = set()
-        for entry in load_data(file):
+        for entry in load_vocabulary(file):
             name = entry["name"]
             if not isinstance(name, str) or name != name.strip() or (name in seen and file in CLINICAL):
                 yield f"{name}: not a name, or there twice"
@@ -104,15 +112,17 @@ def test_everyday_words_and_first_names_are_no_certain_names() -> None:
 
 def test_abbreviations_carry_capitals() -> None:
     """Capitals are what keeps an abbreviation apart from a word."""
-    short = [text for file in CLINICAL[:4] for entry in load_data(file) for text in entry.get("abbreviations", ())]
+    short = [
+        text for file in CLINICAL[:4] for entry in load_vocabulary(file) for text in entry.get("abbreviations", ())
+    ]
     assert len(short) > 400
     assert [text for text in short if text == text.lower()] == []
 
 
 def test_dose_ranges_are_in_order() -> None:
     """Least, most and daily ceiling, in a known unit."""
-    units = {entry["name"] for entry in load_data("units")}
-    for entry in load_data("drugs"):
+    units = {entry["name"] for entry in load_vocabulary("units")}
+    for entry in load_vocabulary("drugs"):
         for dose in [d for d in (entry.get("dose"), *entry.get("other_doses", ())) if d]:
             assert 0 < dose["min"] <= dose["max"] <= dose["max_daily"], entry["name"]
             assert dose["unit"] in units, entry["name"]
