@@ -1,4 +1,4 @@
-"""Reasons as codes with their values. `report/` makes the sentences: one macro of `data/templates/reasons.txt.j2` per code."""
+"""Reasons as codes with their values. `report/` makes the sentences: one macro of `reasons.txt.j2` per code."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,7 @@
 """Context of a mention: denied, uncertain or only asked about, past, or about another person.
 
 In the line of NegEx and ConText: cues (data/vocabulary/cues.yaml) act on the words after or before them until something
-ends their reach. Here the reach is worked out from the sentence itself (lists, verbs, new subjects, brackets, labels and
+ends their reach. Here the reach is worked out from the sentence itself (lists, verbs, new subjects, brackets, labels,
 table cells) instead of a fixed window, and a cue inside the mention itself never counts.
 """
 
