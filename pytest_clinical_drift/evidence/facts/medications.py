@@ -9,7 +9,7 @@ from pytest_clinical_drift.evidence.mentions.regimen import Regimen, compare, re
 from pytest_clinical_drift.evidence.reading.text import HEADING, LABEL, Document
 from pytest_clinical_drift.evidence.terms.index import cues_between, term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term
-from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, Concept, word_set
+from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG, MEASURE, Concept, word_set
 
 NOW, STOPPED, PAST, DENIED_NOW = "now", "stopped", "past", "not taken"
 ASKED, ANOTHER, ALLERGEN = "asked", "other", "allergen"
@@ -93,6 +93,16 @@ def ended(document: Document, span: Span) -> bool:
     return False
 
 
+def _parted_from_ending(document: Document, span: Span) -> bool:
+    """Whether a list goes on to other things before anything ends: "metformin, HbA1c 58, no asthma, spleen removed"."""
+    after = span[1] + 1
+    stop = document.clause_span(span[0])[1]
+    cue = next(iter(cues_between(document, "stopped", after, min(stop, after + 16))), None)
+    if cue is None or not any("," in gap for gap in document.gaps[after : cue.first]):
+        return False
+    return any(term_index(document).between(kind, after, cue.first) for kind in (CONDITION, MEASURE))
+
+
 def _is_light(document: Document, last: int, begin: int) -> bool:
     """Whether nothing but light words and figures stands between two tokens."""
     between = document.words[last + 1 : begin]
@@ -158,7 +168,7 @@ def _of_mention(fact: Fact, document: Document, mention: Term) -> Statement | No
         return Statement(Said.DOUBT, evidence, "only as taken in the past", "not-asserted") if dosed else None
     if state == STOPPED:
         dosed = fact.regimen is not None and bool(fact.regimen.strengths)  # without a dose the fact may be the pause
-        sure = dosed and (bool(conflict) or not regimen.strengths)
+        sure = dosed and (bool(conflict) or not regimen.strengths) and not _parted_from_ending(document, span)
         return Statement(Said.DENIED, evidence, "stated as stopped or replaced", "stopped", sure=sure)
     if state == DENIED_NOW:
         advised = not _ADVICE.isdisjoint(document.words[scope.first : scope.stop])

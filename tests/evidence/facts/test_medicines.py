@@ -152,3 +152,12 @@ def test_taking_none_of_a_class() -> None:
     assert found("Takes no psychotropic medication.", fact) == ("retained", True)
     assert found("Takes sertraline 50 mg.", fact) == ("contradicted", True)
     assert found("Takes paracetamol.", fact)[0] == "absent"
+
+
+def test_what_ended_further_down_a_list_is_not_the_medicine() -> None:
+    """ "removed" belongs to the spleen; only a judge can be sure of such a sentence."""
+    text = "Diabetes treated with metformin twice daily, HbA1c 58 mmol/mol, no asthma, spleen removed after a crash."
+    (found,) = assess_retention(text, ["metformin 1 g twice daily"])
+    assert not found.certain
+    (found,) = assess_retention("Metformin was stopped in May.", ["metformin 1 g twice daily"])
+    assert (found.status, found.certain) == ("contradicted", True)
