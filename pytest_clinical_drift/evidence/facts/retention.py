@@ -26,6 +26,7 @@ from pytest_clinical_drift.evidence.facts.fact import (
     decide,
     words_of,
 )
+from pytest_clinical_drift.evidence.facts.other_people import unsure_of_person
 from pytest_clinical_drift.evidence.facts.slots import parse_fact
 from pytest_clinical_drift.evidence.quantities.amounts import amounts
 from pytest_clinical_drift.evidence.quantities.dates import dates
@@ -156,6 +157,7 @@ def assess_document(document: Document, entities: Sequence[str | CriticalEntity]
             outcome = Outcome(RETAINED, outcome.spans, "", "plain")
         if not isinstance(entity, str) and entity.essential:
             outcome = hold_to_essential(entity.text, entity.essential, document, outcome)
+        outcome = unsure_of_person(document, outcome)
         text = entity if isinstance(entity, str) else entity.text
         places = [(document.starts[first], document.ends[last]) for first, last in sorted(set(outcome.spans))]
         evidence = tuple(Span(document.raw[start:end], start, end) for start, end in places)
