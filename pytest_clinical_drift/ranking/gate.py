@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from pytest_clinical_drift.ranking.figures import Figure, SlateCode, SlateReason
 from pytest_clinical_drift.ranking.prospective import ALL, ViewFigures
+from pytest_clinical_drift.report.words import rounded
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.slate_limits import PRIMARY, TIERS
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
@@ -32,9 +33,10 @@ class SlateJudgement:
         if self.figure.value is None:
             return f"{self.metric} {FigureState.NOT_EVALUATED}: {self.detail}"
         interval = self.figure.interval
-        shown = f" [{interval.low:.3f}, {interval.high:.3f}]" if interval else ""
+        shown = f" [{rounded(interval.low, '.3f')}, {rounded(interval.high, '.3f')}]" if interval else ""
         limit = f" against {self.limit}" if self.limit else ""
-        return f"{self.metric} {self.figure.value:.3f}{shown}{limit}" + (f": {self.detail}" if self.detail else "")
+        detail = f": {self.detail}" if self.detail else ""
+        return f"{self.metric} {rounded(self.figure.value, '.3f')}{shown}{limit}{detail}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from typing import Any
 from tabulate import tabulate
 
 from pytest_clinical_drift.report.clean import one_line
+from pytest_clinical_drift.report.words import rounded
 
 _PUBLISHED = {
     "hit_rate": "hit rate",
@@ -23,7 +24,7 @@ def summary_lines(record: Mapping[str, Any]) -> list[str]:
         (
             item["metric"],
             _shown(item, "not evaluated"),
-            "[{:.3f}, {:.3f}]".format(*item["interval"]) if "interval" in item else "",
+            f"[{', '.join(rounded(end, '.3f') for end in item['interval'])}]" if "interval" in item else "",
             item["limit"],
             item["verdict"],
             one_line(item["detail"], 90),
@@ -48,7 +49,7 @@ def summary_lines(record: Mapping[str, Any]) -> list[str]:
 
 
 def _shown(figure: Mapping[str, Any] | None, missing: str) -> str:
-    return missing if figure is None or figure["value"] is None else f"{figure['value']:.3f}"
+    return missing if figure is None or figure["value"] is None else rounded(figure["value"], ".3f")
 
 
 def _table(rows: Sequence[Sequence[object]], headers: Sequence[str]) -> list[str]:

@@ -6,6 +6,7 @@ from tabulate import tabulate
 
 from pytest_clinical_drift.judging.agreement import Agreement, Difference
 from pytest_clinical_drift.report.clean import one_line
+from pytest_clinical_drift.report.words import rounded, span
 
 
 def render_agreement(table: Sequence[Agreement], differ: Sequence[Difference]) -> str:
@@ -13,7 +14,7 @@ def render_agreement(table: Sequence[Agreement], differ: Sequence[Difference]) -
         (
             row.kind,
             row.questions,
-            f"{row.percent:.0%} ({row.percent_limits[0]:.0%} to {row.percent_limits[1]:.0%})",
+            f"{rounded(row.percent, '.0%')} ({span(*row.percent_limits, '.0%')})",
             _figure(row.kappa, row.kappa_limits),
             _figure(row.alpha, row.alpha_limits),
         )
@@ -36,4 +37,4 @@ def render_agreement(table: Sequence[Agreement], differ: Sequence[Difference]) -
 def _figure(value: float | None, limits: tuple[float, float] | None) -> str:
     if value is None:
         return "undefined: one answer throughout"
-    return f"{value:.2f}" + (f" ({limits[0]:.2f} to {limits[1]:.2f})" if limits else "")
+    return rounded(value) + (f" ({span(*limits)})" if limits else "")

@@ -14,7 +14,7 @@ from pytest_clinical_drift.report.page import page_source
 from pytest_clinical_drift.report.reasons import reason_text
 from pytest_clinical_drift.report.svg import Line, curve_chart, limit_levels
 from pytest_clinical_drift.report.terminal import sparkline
-from pytest_clinical_drift.report.words import number, optional, words
+from pytest_clinical_drift.report.words import number, optional, rounded, span, words
 from pytest_clinical_drift.results.files import NamedRun
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import AlarmState
@@ -117,10 +117,10 @@ def _figures(result: RunResult) -> tuple[str, ...]:
         f"{result.cases_complete} of {result.cases_total}",
         _turns(memory),
         optional(result.entity_recall_at_t10),
-        f"{interval.low:.2f} to {interval.high:.2f}" if interval else "–",
+        span(interval.low, interval.high) if interval else "–",
         optional(result.strict_recall_at_t10),
         optional(at_end.value if at_end else None),
-        f"{at_end.interval.low:.2f} to {at_end.interval.high:.2f}" if at_end and at_end.interval else "–",
+        span(at_end.interval.low, at_end.interval.high) if at_end and at_end.interval else "–",
         horizons["facts"],
         horizons["hard_stops"],
         "–" if slope is None else number("drift_slope", slope),
@@ -153,7 +153,7 @@ def _difference(item: RunDifference | None) -> tuple[str, ...]:
     groups = f" in {item.groups} groups" if item.groups and item.groups != item.cases else ""
     shown = interval = verdict = "–"
     if result := item.recall:
-        shown = "–" if result.difference is None else f"{result.difference:+.3f}"
-        interval = f"{result.interval.low:+.3f} to {result.interval.high:+.3f}" if result.interval else "–"
+        shown = "–" if result.difference is None else rounded(result.difference, "+.3f")
+        interval = span(result.interval.low, result.interval.high, "+.3f") if result.interval else "–"
         verdict = f"{result.verdict} (margin {result.margin:g})"
     return f"{item.cases}{groups}", shown, interval, verdict, reason_text(item.remark) if item.remark else ""

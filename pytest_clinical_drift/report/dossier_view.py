@@ -53,6 +53,11 @@ class AlarmGroup:
         return self.first.severe
 
     @property
+    def read(self) -> bool:
+        """Whether a person has read it, on every turn."""
+        return all(any(opinion.by_person for opinion in alarm.answers) for alarm in self.alarms)
+
+    @property
     def title(self) -> str:
         return alarm_title(self.first)
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from pytest_clinical_drift.report.words import counted, number, words
+from pytest_clinical_drift.report.words import counted, number, span, words
 from pytest_clinical_drift.verdict.metric_table import metric_named
 from pytest_clinical_drift.verdict.reasons import Reason
 from pytest_clinical_drift.verdict.values import Judgement
@@ -40,4 +40,4 @@ def shared_reasons(judgements: Sequence[Judgement]) -> list[Reason]:
 
 def interval_text(item: Judgement) -> str:
     """A judgement's interval; empty where it has none."""
-    return f"{item.interval.low:.3f} to {item.interval.high:.3f}" if item.interval else ""
+    return span(item.interval.low, item.interval.high, ".3f") if item.interval else ""

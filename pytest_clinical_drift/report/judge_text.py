@@ -11,7 +11,7 @@ from pytest_clinical_drift.judging.calibration_file import Calibration, External
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS
 from pytest_clinical_drift.report.clean import one_line
 from pytest_clinical_drift.report.page import text_lines
-from pytest_clinical_drift.report.words import counted, listed, words
+from pytest_clinical_drift.report.words import counted, listed, rounded, span, words
 from pytest_clinical_drift.results.models import JudgeRecord
 from pytest_clinical_drift.verdict.counts import EvidenceCounts
 
@@ -32,12 +32,12 @@ def judge_line(judge: JudgeRecord | None, counts: EvidenceCounts | None = None) 
         opens = [_name(kind) for kind in deciding if kind in CONFIRMED_BY_PEOPLE]
         line += f", decides {listed(decides)}" if decides else ""
         line += f", opens {listed(opens)} for a person to confirm" if opens else ""
-        line += f"; finds at least {sensitivity:.0%} of faults"
-        line += f", clears at least {specificity:.1%} of clean text"
+        line += f"; finds at least {rounded(sensitivity, '.0%')} of faults"
+        line += f", clears at least {rounded(specificity, '.1%')} of clean text"
     if below := [_name(kind) for kind in judge.below_floor]:
         line += f"; below its floor, decides nothing on {listed(below)}"
     if counts is not None and counts.false_breaches is not None:
-        line += f"; up to {counts.false_breaches:.1f} false breaches to expect in a run of this size"
+        line += f"; up to {rounded(counts.false_breaches, '.1f')} false breaches to expect in a run of this size"
     unanswered = counts.unanswered if counts is not None else 0
     return line + (f"; {counted(unanswered, 'question')} not answered" if unanswered else "")
 
@@ -59,7 +59,7 @@ def limit_rows(judge: JudgeRecord | None) -> list[dict[str, object]]:
             "group": kind in GROUPS,
             "shares": [share_text(getattr(limits, name)) for name in words("shares")],
             "at_least": [
-                f"{share.low:.1%}" if share.of else "unknown"
+                rounded(share.low, ".1%") if share.of else "unknown"
                 for share in (limits.sensitivity, limits.subtle, limits.specificity)
             ],
             "decides": _role(kind, judge.deciding if judge else ()),
@@ -77,9 +77,7 @@ def _role(kind: str, deciding: Collection[str]) -> str:
 
 def share_text(share: Share, digits: int = 2) -> str:
     """ "58 of 60 (0.89 to 0.99)"."""
-    return (
-        f"{share.hits} of {share.of} ({share.low:.{digits}f} to {share.high:.{digits}f})" if share.of else "none asked"
-    )
+    return f"{share.hits} of {share.of} ({span(share.low, share.high, f'.{digits}f')})" if share.of else "none asked"
 
 
 def confusion_rows(judge: JudgeRecord | None, most: int = 8) -> list[tuple[str, int]]:
@@ -136,7 +134,7 @@ def external_rows(table: ExternalTable) -> list[tuple[str, ...]]:
         (
             row["items"],
             *(_share_of(row, name) for name in ("sensitivity", "specificity")),
-            *("" if row.get(name) is None else f"{row[name]:.3f}" for name in ("balanced_f1", "kappa")),
+            *("" if row.get(name) is None else rounded(row[name], ".3f") for name in ("balanced_f1", "kappa")),
         )
         for row in table.rows
     ]
@@ -168,4 +166,4 @@ def against_answers(counts: EvidenceCounts | None) -> list[str]:
 
 def _share_of(row: Mapping[str, Any], name: str) -> str:
     (hits, of), limits = row[name], row.get(f"{name}_limits")
-    return f"{hits} of {of}" + (f" ({limits[0]:.3f} to {limits[1]:.3f})" if limits else "")
+    return f"{hits} of {of}" + (f" ({span(limits[0], limits[1], '.3f')})" if limits else "")

@@ -1,5 +1,6 @@
 """How long a model remembers, in words and in a chart: horizon, what is lost by the end, the one-message control."""
 
+import math
 from typing import Any
 
 from markupsafe import Markup
@@ -7,9 +8,11 @@ from markupsafe import Markup
 from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS, Horizon
 from pytest_clinical_drift.report.case_text import table_lines
 from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.report.sentences import alarm_title
 from pytest_clinical_drift.report.svg import Line, curve_chart, limit_levels
-from pytest_clinical_drift.report.words import optional, words
+from pytest_clinical_drift.report.words import counted, optional, rounded, span, words
 from pytest_clinical_drift.results.models import RunResult
+from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.verdict.memory import Memory, ProbedTurn
 
 _TEMPLATE = "memory.txt.j2"
@@ -22,9 +25,8 @@ def memory_lines(result: RunResult) -> list[str]:
     memory = result.trend.memory if result.trend else None
     if memory is None:
         return []
-    return text_lines(
-        _TEMPLATE, "lines", result=result, memory=memory, long=memory.turns > SLOPE_TURNS, horizon=horizon_texts(memory)
-    )
+    values = {"result": result, "memory": memory, "horizon": horizon_texts(memory), "lost": first_lost(result)}
+    return text_lines(_TEMPLATE, "lines", long=memory.turns > SLOPE_TURNS, **values)
 
 
 def horizon_texts(memory: Memory) -> dict[str, str]:
@@ -43,13 +45,87 @@ def horizon_text(horizon: Horizon | None) -> str:
     """ "turn 71 (60 to 100)", "at least 160", or the point alone where there are too few cases for an interval."""
     if horizon is None:
         return "not evaluated"
-    point = f"at least {horizon.probed_to}" if horizon.point is None else f"turn {horizon.point:.0f}"
+    last = last_above(horizon)
+    point = f"at least {last}" if horizon.point is None else f"turn {last}" if last else "before turn 1"
+    interval = _interval(horizon)
+    return f"{point} ({interval})" if interval else point
+
+
+def _interval(horizon: Horizon) -> str:
+    """Its interval, or why it has none; empty where the whole of it lies beyond the last probe."""
     if horizon.low is None:
-        return f"{point} (no interval below 17 cases)"
+        return "no interval below 17 cases"
     if horizon.point is None and horizon.low == horizon.probed_to:
-        return point
+        return ""
     low = str(horizon.low) if horizon.low else "before 1"
-    return f"{point} ({low} to {horizon.high or f'beyond {horizon.probed_to}'})"
+    return f"{low} to {horizon.high or f'beyond {horizon.probed_to}'}"
+
+
+def last_above(horizon: Horizon) -> int:
+    """The last turn at which the mean is above the limit, on the line between its probes; 0 where it never is."""
+    return horizon.probed_to if horizon.point is None else math.ceil(horizon.point - 1e-9) - 1
+
+
+def first_lost(result: RunResult) -> list[str]:
+    """Hard stops lost while their mean is still above the limit, which a mean does not show: the earliest confirmed
+    one, and an open one where that is earlier."""
+    memory = result.trend.memory if result.trend else None
+    if memory is None or memory.hard_stop_horizon is None:
+        return []
+    held = max(1, last_above(memory.hard_stop_horizon))
+    lost = [
+        (alarm, run.case_id)
+        for run in result.runs
+        for alarm in run.alarms
+        if alarm.severe and alarm.fact and not alarm.source and alarm.turn <= held
+    ]
+    sure, maybe = (
+        min((pair for pair in lost if pair[0].state == state), key=lambda pair: pair[0].turn, default=None)
+        for state in (AlarmState.CONFIRMED, AlarmState.OPEN)
+    )
+    earlier = maybe if maybe and (sure is None or maybe[0].turn < sure[0].turn) else None
+    return [
+        f"case {case}, turn {alarm.turn}: {'open: ' if alarm.state == AlarmState.OPEN else ''}{alarm_title(alarm)}"
+        for alarm, case in filter(None, (earlier, sure))
+    ]
+
+
+def horizon_sentences(result: RunResult) -> list[str]:
+    """What the horizons are: means over which cases, to which turn; and the hard stop that was lost first."""
+    memory = result.trend.memory if result.trend else None
+    if memory is None:
+        return []
+    both = (
+        ("Mean recall of all facts", "", memory.horizon, memory.horizon_worst),
+        (
+            "Mean share of hard stops kept",
+            " that have one from the start",
+            memory.hard_stop_horizon,
+            memory.hard_stop_horizon_worst,
+        ),
+    )
+    lines = []
+    for what, which, best, worst in both:
+        over = f" over {counted(best.cases, 'independent case')}{which}" if best else ""
+        doubt = f"; with open findings it {_held(memory, worst, alone=False)}" if worst != best else ""
+        lines.append(f"{what}{over}: {_held(memory, best)}{doubt}.")
+    lost = first_lost(result)
+    return lines + ([f"A mean does not show single cases; the earliest: {'; '.join(lost)}."] if lost else [])
+
+
+def _held(memory: Memory, horizon: Horizon | None, *, alone: bool = True) -> str:
+    """To which turn a mean stays above the limit; that there is no interval is told of the one that stands alone."""
+    if horizon is None:
+        return "not evaluated"
+    last, limit = last_above(horizon), rounded(memory.limit)
+    if horizon.point is None:
+        shared = ", the last that all cases have" if memory.shortest != memory.turns else ""
+        held = f"stays above {limit} at every summary to turn {last}{shared}"
+    else:
+        held = f"stays above {limit} to turn {last}" if last else f"is not above {limit} even at turn 1"
+    interval = _interval(horizon) if alone or horizon.has_interval else ""
+    named = "95 % interval: turn " if horizon.has_interval else ""
+    return held + (f" ({named}{interval})" if interval else "")
 
 
 def single_line(memory: Memory) -> str:
@@ -80,8 +156,8 @@ def probe_table(result: RunResult, width: int) -> list[str]:
 def _probe_row(probe: ProbedTurn) -> tuple[str, ...]:
     return (
         str(probe.turn),
-        f"{probe.recall:.2f}",
-        "" if probe.low is None or probe.high is None else f"{probe.low:.2f} to {probe.high:.2f}",
+        rounded(probe.recall),
+        "" if probe.low is None or probe.high is None else span(probe.low, probe.high),
         optional(probe.recall_worst) if probe.recall_worst != probe.recall else "",
         optional(probe.hard_stops),
         "not counted" if probe.prompt_tokens is None else f"{probe.prompt_tokens:,.0f}",

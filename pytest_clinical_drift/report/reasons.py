@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pytest_clinical_drift.report.figures import judged_text, worse_text
 from pytest_clinical_drift.report.page import environment
-from pytest_clinical_drift.report.words import counted, label
+from pytest_clinical_drift.report.words import counted, label, rounded
 from pytest_clinical_drift.verdict.metric_table import metric_named
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
 from pytest_clinical_drift.verdict.values import Judgement
@@ -37,7 +37,8 @@ def figure_sentence(item: Judgement) -> str:
     if metric_named(item.metric).counts_events:
         open_alarms = f", {item.worst:g} with open alarms" if both else ""
         return f"{label(item.metric)} in {counted(item.value, 'case')}{open_alarms}"
-    interval = f" [{item.interval.low:.3f}, {item.interval.high:.3f}]" if item.interval else ""
+    ends = (rounded(end, ".3f") for end in (item.interval.low, item.interval.high)) if item.interval else ()
+    interval = f" [{', '.join(ends)}]" if item.interval else ""
     worse = f", {worse_text(item)} with open alarms" if both else ""
     shown = f"{judged_text(item)}{worse}{interval}"
     return f"{label(item.metric)} {shown} against {item.limit} ({rests_on(item)})"

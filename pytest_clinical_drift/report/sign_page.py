@@ -1,6 +1,7 @@
 """The two pages to sign: what a person who accepts or rejects a release has to know, and nothing else."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
@@ -8,42 +9,95 @@ from markupsafe import Markup
 from pytest_clinical_drift.report.dossier_view import AlarmGroup, run_name
 from pytest_clinical_drift.report.headlines import headline_rest
 from pytest_clinical_drift.report.judge_text import external_rows, external_tables
-from pytest_clinical_drift.report.memory import horizon_texts, memory_chart, scheduled_turns
+from pytest_clinical_drift.report.memory import horizon_sentences, memory_chart, scheduled_turns
 from pytest_clinical_drift.report.reasons import reason_texts
 from pytest_clinical_drift.report.svg import Line, curve_chart, limit_levels
 from pytest_clinical_drift.results.models import RunResult
-from pytest_clinical_drift.results.releases import Standing, made_of
+from pytest_clinical_drift.results.releases import HazardRow, Standing, made_of
 from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.verdict.metric_table import SEVERE
+from pytest_clinical_drift.verdict.states import Verdict
 
-_MOST = {"findings": 6, "hazards": 12, "dismissals": 5, "reasons": 4}
-"""Lines of each list that fit on the two pages; all of them are in the annex."""
+_MOST = {"findings": 6, "hazards": 12, "charged": 2, "named": 3, "dismissals": 5, "reasons": 4}
+"""Entries of each list that fit on the two pages; all of them are in the annex."""
+_CROWDED = {**_MOST, "findings": 4, "hazards": 8, "charged": 1, "dismissals": 2}
+"""The same where hazards and long lists of findings come together."""
+_LINES = {"findings": 4, "hazards": 3, "dismissals": 3}
+"""Printed lines of an entry, at most."""
+_ROOM, _JUDGE = 62, 12
+"""Printed lines that these lists share, and those that the judge's figures take of them."""
+_ORDER = (Verdict.INCOMPLETE, Verdict.UNSETTLED, Verdict.PARTIAL, Verdict.CAUTION, Verdict.PASS)
 
 
 def sign_values(result: RunResult, standing: Standing, groups: Sequence[AlarmGroup]) -> dict[str, Any]:
     """The values of the page's template."""
-    memory = result.trend.memory if result.trend else None
+    severe = [group for group in groups if group.severe]
+    stops = {(run_name(run), event.fact) for run in result.runs for event in run.events_of("hard_stops")}
     hazards_of: dict[str, list[str]] = {case.case_id: [] for case in result.cases}
     for hazard, cases in result.hazards.items():
         for case in cases:
             hazards_of.setdefault(case, []).append(hazard)
+    states = {state: [group for group in severe if group.state == state] for state in AlarmState}
+    fits = _fits(states, len(standing.hazards), judged=result.manifest.judged is not None)
     return {
         "standing": standing,
-        "fits": _MOST,
+        "fits": fits,
         "headline_rest": headline_rest(result),
         "reasons": reason_texts(result.reasons, result.judgements),
-        "severe_groups": {
-            state: [group for group in groups if group.severe and group.state == state] for state in AlarmState
-        },
+        "severe_groups": states,
+        "slips": {group.id for group in severe if _is_slip(group, stops)},
+        "severe_read": sum(group.read for group in severe),
+        "severe_found": len(severe),
         "hazards_of": hazards_of,
+        "hazard_rows": [_hazard(row, severe, fits["charged"]) for row in sorted(standing.hazards, key=_urgency)],
         "shown_words": _words(result),
         "severe_figures": [item for item in result.judgements if item.metric in SEVERE],
         "tested": made_of(result.manifest),
         "external": [(table, external_rows(table)) for table in external_tables(result.manifest.judged)],
         "recall_chart": recall_chart(result),
         "memory_chart": memory_chart(result),
-        "horizons": horizon_texts(memory) if memory else {},
+        "horizons": horizon_sentences(result),
     }
+
+
+def _fits(states: Mapping[AlarmState, Sequence[AlarmGroup]], hazards: int, *, judged: bool) -> Mapping[str, int]:
+    """How many entries of each list the two pages hold."""
+    lists = [("findings", len(states[state])) for state in (AlarmState.CONFIRMED, AlarmState.OPEN)]
+    lists += [("hazards", hazards), ("dismissals", len(states[AlarmState.DISMISSED]))]
+    lines = sum(_LINES[name] * min(_MOST[name], count) for name, count in lists)
+    return _CROWDED if hazards and lines > _ROOM - _JUDGE * judged else _MOST
+
+
+def _is_slip(group: AlarmGroup, stops: Collection[tuple[str, str | None]]) -> bool:
+    """Whether a confirmed loss does not fail its case by itself: only with what is open on the same fact."""
+    fact = group.first.fact
+    return fact is not None and group.state == AlarmState.CONFIRMED and (group.place, fact) not in stops
+
+
+@dataclass(frozen=True, slots=True)
+class Hazard:
+    """A row of the hazards. Cases name hazards, findings do not: it has every severe finding in its cases."""
+
+    row: HazardRow
+    findings: Sequence[AlarmGroup]
+    """Of each thing in a case and state the first, the worst before others."""
+    more: int
+    """Findings beyond those that fit."""
+
+
+def _hazard(row: HazardRow, severe: Sequence[AlarmGroup], most: int) -> Hazard:
+    found = [group for group in severe if group.case in row.cases and group.state != AlarmState.DISMISSED]
+    things: dict[tuple[str, str, str], list[AlarmGroup]] = {}
+    for group in found:
+        things.setdefault((group.case, group.state, group.title), []).append(group)
+    shown = list(things.values())[:most]
+    first = [min(groups, key=lambda group: group.turns[0]) for groups in shown]
+    return Hazard(row, first, len(found) - sum(map(len, shown)))
+
+
+def _urgency(row: HazardRow) -> int:
+    """Failed first, then what no case covers or was not run, then the other verdicts."""
+    return 0 if row.verdict == Verdict.FAIL else 1 if row.verdict is None else 2 + _ORDER.index(row.verdict)
 
 
 def _words(result: RunResult) -> dict[tuple[str, str | None, int], str]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from pytest_clinical_drift.report.page import environment
+from pytest_clinical_drift.report.words import rounded
 from pytest_clinical_drift.results.models import LimitRecord
 
 WIDTH, HEIGHT = 720, 280
@@ -126,4 +127,4 @@ def _stretches(values: Sequence[float | None], shown: Sequence[int]) -> list[lis
 
 def spoken(values: Sequence[float | None]) -> str:
     """A curve as a screen reader says it."""
-    return ", ".join("not evaluated" if value is None else f"{value:.2f}" for value in values)
+    return ", ".join("not evaluated" if value is None else rounded(value) for value in values)

@@ -14,6 +14,9 @@ from pytest_clinical_drift.scoring.assessment import CONFIRMED, DISMISSED, OPEN,
 
 _ALARMS = {"absent": "lost", "contradicted": "contradicted", "both": "contradicted", "stale": "stale"}
 """Kind of the alarm that a status or an answer raises."""
+_NO_WORDS = "no-words"
+"""The rule that finds no word of a fact, and leaves it open whether others state it."""
+_NOTHING_FOUND = (_NO_WORDS, "unnamed", "emptied")
 
 
 def settled_fact(
@@ -23,6 +26,7 @@ def settled_fact(
     ruling: Ruling | None,
     *,
     deciding: bool,
+    essential: Sequence[str] = (),
     cut: bool = False,
     text: str = "",
     source: str = "",
@@ -30,14 +34,15 @@ def settled_fact(
     """A fact's finding after all opinions, and its alarm.
 
     With a judge that decides facts the reading counts, and rules are one more reason to ask; without one, or with one
-    below its floor, rules decide. What a summary that was cut off does not state stays open.
+    below its floor, rules decide. What a summary that was cut off does not state stays open. `essential` are the parts
+    without which the fact counts as lost.
     """
     if ruling is not None and not deciding and not ruling.by_person:
         ruling = replace(ruling, state=State.SILENT, opinions=ruling.opinions)
     if (deciding and entry is not None) or (ruling is not None and ruling.by_person):
-        status, alarm = _by_judge(finding, turn, entry, ruling)
+        status, alarm = _by_judge(finding, turn, entry, ruling, essential)
     else:
-        status, alarm = _by_rules(finding, turn, ruling)
+        status, alarm = _by_rules(finding, turn, ruling, essential)
     if alarm is not None:
         alarm = replace(alarm, source=source)
     if cut and alarm is not None and alarm.kind == "lost" and alarm.state == CONFIRMED and alarm.settled_by != "person":
@@ -47,20 +52,27 @@ def settled_fact(
 
 
 def _by_judge(
-    finding: finding_types.FactFinding, turn: int, entry: Entry | None, ruling: Ruling | None
+    finding: finding_types.FactFinding,
+    turn: int,
+    entry: Entry | None,
+    ruling: Ruling | None,
+    essential: Sequence[str],
 ) -> tuple[str, Alarm | None]:
     said = entry.answer if entry is not None else UNSURE
     if ruling is None or ruling.state is State.CLEARED:
         return said if said in ("retained", "partial") else "retained", None
     answer = ruling.answer if ruling.answer in _ALARMS else said
     kind = _ALARMS.get(answer) or ("stale" if finding.stale else _ALARMS.get(finding.status, "lost"))
+    reason = finding.reason if finding.status in _ALARMS else ""
+    if kind == "lost" and essential and (not reason or finding.rule in _NOTHING_FOUND):
+        reason = _missing(essential)
     alarm = Alarm(
         kind=AlarmKind(kind),
         turn=turn,
         severe=finding.hard_stop,
         state=_STATES[ruling.state],
         quote=ruling.quote or " … ".join(q.text for q in finding.quotes),
-        reason=ruling.reason or (finding.reason if finding.status in _ALARMS else ""),
+        reason=ruling.reason or reason,
         fact=finding.fact_id,
         finder=finding.rule if not finding.plain else "",
         what=finding.text,
@@ -82,7 +94,14 @@ _STATES = {
 }  # fmt: skip
 
 
-def _by_rules(finding: finding_types.FactFinding, turn: int, ruling: Ruling | None) -> tuple[str, Alarm | None]:
+def _missing(essential: Sequence[str]) -> str:
+    """Of a lost fact that may be there without an essential part; where rules saw that it is, their reason says so."""
+    return f"not stated with its essential part{'s' if len(essential) > 1 else ''} ({', '.join(essential)})"
+
+
+def _by_rules(
+    finding: finding_types.FactFinding, turn: int, ruling: Ruling | None, essential: Sequence[str]
+) -> tuple[str, Alarm | None]:
     raised = "stale" if finding.stale else _ALARMS.get(finding.status)
     kind = raised or (None if finding.certain else "contradicted" if finding.rule == "rival" else "lost")
     if kind is None:
@@ -94,7 +113,7 @@ def _by_rules(finding: finding_types.FactFinding, turn: int, ruling: Ruling | No
         severe=finding.hard_stop,
         state=CONFIRMED if sure else OPEN,
         quote=" … ".join(q.text for q in finding.quotes),
-        reason=finding.reason or "unclear",
+        reason=_missing(essential) if essential and finding.rule == _NO_WORDS else finding.reason or "unclear",
         fact=finding.fact_id,
         finder=finding.rule,
         what=finding.text,
@@ -135,6 +154,11 @@ def entries_by_fact(
     return {
         (turn, e.key): e for kind, turn, of, e in entries if kind == "summary" and e.kind == "fact" and of == source
     }
+
+
+def essential_at(case: Case, turn: int) -> dict[str, tuple[str, ...]]:
+    """The essential parts of the facts that have some, as they hold at a turn."""
+    return {state.fact.id: state.fact.essential for state in facts_at(case, turn) if state.fact.essential}
 
 
 def every_fact(case: Case, turn: int, known: Sequence[finding_types.FactFinding]) -> list[finding_types.FactFinding]:

@@ -72,7 +72,8 @@ def _events(
         yield event("stale_facts", "stale" if behind[0] in stale else "contradicted", behind[0])
     if next(iter(history.values())).hard_stop:
         if wrong or stale:
-            yield event("hard_stops", "contradicted" if wrong else "stale", (wrong or stale)[0])
+            first = min([*wrong, *stale])
+            yield event("hard_stops", "contradicted" if first in wrong else "stale", first)
         elif lasting := _lasting(lost, decisive, before):
             first = earlier if (earlier := before.get(lasting[0])) in lost and earlier else lasting[0]
             yield event("hard_stops", "lost", first)

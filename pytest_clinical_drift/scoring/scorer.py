@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from pytest_clinical_drift.cases.model import Case, facts_at, facts_of
+from pytest_clinical_drift.cases.model import Case, facts_of
 from pytest_clinical_drift.cases.probes import probes_of
 from pytest_clinical_drift.errors import Failure, FailureCode
 from pytest_clinical_drift.evidence.entities.extractors import Extractor
@@ -38,6 +38,7 @@ from pytest_clinical_drift.scoring.fact_alarms import (
     counted_status,
     counts_at_turn,
     entries_by_fact,
+    essential_at,
     every_fact,
     settled_fact,
 )
@@ -200,13 +201,11 @@ def handover_alarms(case: Case, judgement: ConversationJudgement, deciding: froz
     for about, ruling in judgement.rulings.items():
         if ruling.kind == "fact" and len(about) > 3 and is_alarm(ruling, deciding):
             turn, fact = int(about[1]), str(about[2])
-            state = next(state for state in facts_at(case, turn) if state.fact.id == fact)
-            quiet = FactFinding(
-                fact, state.fact.text, "retained", "", (), state.fact.hard_stop, replaced=state.superseded
-            )
+            quiet = next(finding for finding in every_fact(case, turn, ()) if finding.fact_id == fact)
             entry = next(p.entry for p in judgement.asked if p.about == about)
-            _, alarm = settled_fact(quiet, turn, entry, ruling, deciding=True, source="reply")
-            if alarm is not None and (state.fact.hard_stop or (alarm.kind, alarm.state) != ("lost", CONFIRMED)):
+            parts = essential_at(case, turn).get(fact, ())
+            _, alarm = settled_fact(quiet, turn, entry, ruling, deciding=True, essential=parts, source="reply")
+            if alarm is not None and (quiet.hard_stop or (alarm.kind, alarm.state) != ("lost", CONFIRMED)):
                 yield alarm
 
 
@@ -220,10 +219,10 @@ def _turns(
     turns, alarms = [], []
     entries, scheduled = entries_by_fact(judgement.entries), set(probes_of(case).scheduled)
     for read, exchange in zip(findings.turns, transcript.exchanges, strict=True):
-        cut = bool(exchange.summary.truncated)
         facts: Sequence[FactFinding] = read.facts
         if "fact" in deciding and exchange.has_summary:
             facts = every_fact(case, read.turn, read.facts)
+        essential = essential_at(case, read.turn)
         settled = [
             settled_fact(
                 fact,
@@ -231,7 +230,8 @@ def _turns(
                 entries.get((read.turn, fact.fact_id)),
                 judgement.rulings.get(("fact", read.turn, fact.fact_id)),
                 deciding="fact" in deciding,
-                cut=cut,
+                essential=essential.get(fact.fact_id, ()),
+                cut=bool(exchange.summary.truncated),
                 text=exchange.summary.text,
             )
             for fact in facts

@@ -72,8 +72,9 @@ def test_everything_but_hard_stops_lost_late_fails(
         "point": None, "low": None, "high": None, "probed_to": last, "cases": 3,
     }  # fmt: skip
     out = result.stdout.str()
+    told = " ".join(out.split())
+    assert f"hard stops (mean of 3 independent cases): at least {last} (no interval below 17 cases)" in told
     assert f"memory to turn {last}" in out
-    assert f"at least {last} (no interval below 17 cases)" in out
     assert "diagnosis             passive forgetting" in out or "forgetting (advice not evaluated)" in out
 
 

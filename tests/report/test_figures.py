@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
+import pytest
 from made import READ, conversation, flat
 from records import judged, limits, record
 
+import pytest_clinical_drift
 from pytest_clinical_drift.gate.api import GateResult
 from pytest_clinical_drift.report.case_text import case_report
 from pytest_clinical_drift.report.clean import one_line, printable
-from pytest_clinical_drift.report.compare import render_html
+from pytest_clinical_drift.report.compare import render_html, render_text
+from pytest_clinical_drift.report.compare import render_markdown as compare_markdown
 from pytest_clinical_drift.report.figures import judged_text, worse_text
 from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.report.judge_text import judge_line, limit_rows
@@ -19,7 +23,7 @@ from pytest_clinical_drift.report.markdown import render_markdown
 from pytest_clinical_drift.report.meaning import ungated_lines
 from pytest_clinical_drift.report.svg import Level, Line, curve_chart, limit_levels
 from pytest_clinical_drift.report.terminal import render_summary, sparkline
-from pytest_clinical_drift.report.words import counted, listed
+from pytest_clinical_drift.report.words import counted, listed, rounded
 from pytest_clinical_drift.results.dossier_file import Sheet
 from pytest_clinical_drift.results.files import NamedRun
 from pytest_clinical_drift.results.releases import standing_of
@@ -34,6 +38,78 @@ def test_counts_have_their_noun() -> None:
     assert counted(1200, "reply") == "1,200 replies"
     assert listed(["a"]) == "a"
     assert listed(["a", "b", "c"]) == "a, b and c"
+
+
+@pytest.mark.parametrize(
+    ("value", "spec", "shown"),
+    [
+        (1.0, ".2f", "1.00"),
+        (0.0, ".2f", "0.00"),
+        (0.914, ".2f", "0.91"),
+        (0.995, ".1f", "0.99"),
+        (0.0004, ".2f", "0.0004"),
+        (1 / 3000, ".3f", "0.0003"),
+        (-0.0004, "+.3f", "-0.0004"),
+        (0.0004, "+.3f", "+0.0004"),
+        (-1e-17, "+.3f", "+0.000"),
+        (1 - 1e-16, ".2f", "1.00"),
+        (0.9996, ".1%", "99.96%"),
+        (0.996, ".0%", "99.6%"),
+        (0.004, ".0%", "0.4%"),
+        (1.0, ".0%", "100%"),
+        (1.004, ".2f", "1.004"),
+        (2.996, ".2f", "3.00"),
+        (3, "g", "3"),
+    ],
+)
+def test_nothing_is_rounded_to_look_perfect(value: float, spec: str, shown: str) -> None:
+    """0 and 1 are exact, however a share is written; what is almost either has as many digits as it takes."""
+    assert rounded(value, spec) == shown
+
+
+@pytest.mark.parametrize("lost", [1, 2, 5])
+def test_a_share_that_is_not_whole_is_nowhere_shown_as_whole(lost: int) -> None:
+    """Of 261 facts a few are lost: recall 0.996, 0.992 or 0.98 on the terminal, in markdown, dossier and comparison."""
+    share = (261 - lost) / 261
+    expected = {1: "0.996", 2: "0.99", 5: "0.98"}[lost]
+    found = record(*(flat(f"c{number}", share) for number in range(20)))
+    page = render_report(found, {}, thresholds=load_thresholds(), standing=standing_of(found, "f" * 64, Sheet()))
+    texts = {
+        "terminal": "\n".join(render_summary(found, "m", width=160, verbosity=1)),
+        "markdown": render_markdown(found, "m"),
+        "dossier": re.sub(r"(<style>.*?</style>|<script>.*?</script>)", "", page, flags=re.DOTALL),
+        "case": case_report(found.cases[0], width=160),
+        "comparison": render_html([NamedRun("m", found)], []),
+        "comparison, text": render_text([NamedRun("m", found)], [], 120),
+        "comparison, markdown": compare_markdown([NamedRun("m", found)], []),
+        "notebook": GateResult.model_validate(found.model_dump())._repr_html_(),
+    }
+    for name, text in texts.items():
+        assert re.search(rf"(?<![\d.]){expected}(?!\d)", text), name
+        shown = re.sub(r"sanity band.*", "", text)  # of the cases, not of the model
+        assert not re.search(r"recall[^.;|<]{0,40}1\.00(?!\d)", shown, re.IGNORECASE), name
+
+
+_RAW = re.compile(r"[:%][+,]*\.\d[f%]")
+_NOT_SHARES = {
+    "gate.txt.j2": 5,  # tokens
+    "terminal.txt.j2": 1,  # a price
+    "memory.py": 1,  # tokens
+    "svg.py": 4,  # coordinates, tokens
+    "slate_charts.html.j2": 5,  # coordinates
+    "report_html.py": 1,  # a radius
+}
+
+
+def test_reports_write_shares_with_one_formatter() -> None:
+    """A share formatted by hand could be rounded to 1.00: only prices, tokens and coordinates are."""
+    package = Path(pytest_clinical_drift.__file__).parent
+    files = [f for folder in ("report", "ranking", "gate") for f in (package / folder).glob("*.py")]
+    raw = {
+        file.name: len(_RAW.findall(file.read_text(encoding="utf-8")))
+        for file in (*files, *(package / "data" / "templates").glob("*.j2"))
+    }
+    assert {name: count for name, count in raw.items() if count} == _NOT_SHARES
 
 
 def test_values_say_what_they_count() -> None:

@@ -25,14 +25,15 @@ from pytest_clinical_drift.scoring.assessment import CaseAssessment, EntityScore
         (Horizon(None, 160, None, 160, 60), "at least 160"),
         (Horizon(None, 80, None, 160, 60), "at least 160 (80 to beyond 160)"),
         (Horizon(71.4, 60, 100, 160, 60), "turn 71 (60 to 100)"),
-        (Horizon(1.0, 0, 2, 160, 60), "turn 1 (before 1 to 2)"),
+        (Horizon(1.0, 0, 2, 160, 60), "before turn 1 (before 1 to 2)"),
         (Horizon(150.2, 120, None, 160, 60), "turn 150 (120 to beyond 160)"),
-        (Horizon(33.0, None, None, 40, 6), "turn 33 (no interval below 17 cases)"),
+        (Horizon(70.8, 60, 100, 160, 60), "turn 70 (60 to 100)"),
+        (Horizon(33.0, None, None, 40, 6), "turn 32 (no interval below 17 cases)"),
         (Horizon(None, None, None, 40, 6), "at least 40 (no interval below 17 cases)"),
     ],
 )
 def test_a_horizon_in_words(horizon: Horizon | None, text: str) -> None:
-    """An interval with its point; the point alone where there are too few cases."""
+    """An interval with its point, the last turn above the limit (on it is not above); too few cases: the point."""
     assert horizon_text(horizon) == text
 
 

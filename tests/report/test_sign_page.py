@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from made import flat
 from records import judged, limits, record
-from reviewing import KEPT, UNCLEAR, case, chained, lay_out, manifest_of, results_of, run
+from reviewing import KEPT, UNCLEAR, chained, lay_out, manifest_of, run
 from scipy.stats import beta
+from sheets import TOLD, made_run, record_of, sheet_of
 
 from pytest_clinical_drift import cli
 from pytest_clinical_drift.gate.ledger import FILE_NAME
@@ -26,32 +26,6 @@ from pytest_clinical_drift.results.releases import Release, made_of, standing_of
 from pytest_clinical_drift.subjects.control import CONTROLS
 from pytest_clinical_drift.verdict.limits import Limit
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
-
-ABSENT = "Takes metformin 500 mg twice daily."
-DENIED = "No penicillin allergy. Takes metformin 500 mg twice daily."
-
-
-def sheet_of(folder: Path) -> tuple[str, str]:
-    """The two pages as markup and as a reader sees them."""
-    page = (folder / "report.html").read_text(encoding="utf-8")
-    markup = page.partition('<section class="sheet"')[2].partition("</section>")[0]
-    return markup, " ".join(html.unescape(re.sub(r"<[^>]+>", " ", markup)).split())
-
-
-def record_of(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "study_c_results.json").read_text(encoding="utf-8"))
-    return found
-
-
-def made_run(folder: Path, told: dict[str, tuple[str, ...]], sheet: str = "", **hazards: str) -> Path:
-    """A recorded run by rules alone; `hazards` are what cases name."""
-    lay_out(folder, told)
-    for name, hazard in hazards.items():
-        text = yaml.safe_dump({**case(name), "hazards": [hazard]})
-        (folder / "cases" / f"{name}.yaml").write_text(text, encoding="utf-8")
-    (folder / "dossier.yaml").write_text(sheet, encoding="utf-8")
-    run(folder)
-    return results_of(folder)
 
 
 def counted_by_hand(record: dict[str, Any]) -> dict[str, int]:
@@ -71,14 +45,6 @@ def counted_by_hand(record: dict[str, Any]) -> dict[str, int]:
     verdicts = [tested["verdict"] for tested in record["cases"]]
     cases = {"total": record["cases_total"], "selected": len(verdicts), "failing": verdicts.count("FAIL")}
     return {**found, **cases, "complete": len(verdicts) - verdicts.count("INCOMPLETE")}
-
-
-TOLD = {
-    "anna": (KEPT, DENIED, DENIED),
-    "bela": (KEPT, KEPT, UNCLEAR),
-    "cleo": (KEPT, ABSENT, KEPT),
-    "dora": (KEPT, KEPT, KEPT),
-}
 
 
 def test_numbers_on_the_page_are_those_of_the_record(tmp_path: Path) -> None:
@@ -120,9 +86,8 @@ def test_failure_stands_first_with_hazard_fact_and_words(tmp_path: Path) -> None
     assert record["hazards"] == {"HAZ-1": ["anna"], "HAZ-2": ["dora"]}
     _, text = sheet_of(folder)
     first = text.partition("Confirmed severe failures")[2].partition("Hazards")[0]
-    assert 'contradicted "penicillin allergy with anaphylaxis" Case anna, turns 2 to 3; hazard HAZ-1.' in first
+    assert 'contradicted "penicillin allergy with anaphylaxis" Case anna, turns 2 to 3; its case covers HAZ-1.' in first
     assert "No penicillin allergy" in first
-    assert re.search(r"HAZ-1 allergen given 1 FAIL in anna HAZ-2 wrong dose 1 \w+ HAZ-9 wrong patient 0 no case", text)
     assert text.index("The gate stops this release.") < text.index("Confirmed severe") < text.index("Checks")
     assert "reject the residual risk of hazards HAZ-1, HAZ-2, HAZ-9." in text
 

@@ -45,6 +45,8 @@ def found(letters: str, *, hard_stop: bool = True, case: Case = CASE) -> list[tu
         ("rrrrrrrrrrra", "lost", 12),  # at the end
         ("rrsrrrrrrrrr", "stale", 3),  # its old value is a wrong value
         ("arrrrrrrrrcr", "contradicted", 11),
+        ("rrrsrcrrrrrr", "stale", 4),  # wrong in two ways: since the first
+        ("rrrcrsrrrrrr", "contradicted", 4),
     ],
 )
 def test_hard_stop(letters: str, kind: str, turn: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -101,6 +102,47 @@ def test_what_is_plainly_stated_raises_nothing() -> None:
     for status in ("retained", "partial"):
         fact, alarm = settled_fact(finding(status), 3, None, None, deciding=False)
         assert (alarm, fact.counts(worst=True)) == (None, None)
+
+
+# -- facts: why one is lost
+
+
+def _reason(found: FactFinding, given: Ruling | None, *parts: str) -> str:
+    heard = entry("absent") if given is not None else None
+    _, alarm = settled_fact(found, 3, heard, given, deciding=given is not None, essential=parts)
+    assert alarm is not None
+    return alarm.reason
+
+
+def test_a_lost_fact_names_the_essential_part_that_may_be_all_that_is_missing() -> None:
+    """Neither a silent judge nor a rule that found no word of it knows whether the rest of the fact is there."""
+    silent = Ruling("id", "fact", State.CONFIRMED, "absent", Raised.READING, (Opinion("who", 1, "absent", "", ""),))
+    nothing = replace(finding("absent", certain=False, rule="no-words"), reason="not stated")
+    unnamed = replace(finding("absent", rule="unnamed"), reason="not stated")
+    without = replace(finding("absent", rule="essential"), reason="without its essential part: two")
+    stated = replace(finding("retained"), reason="")
+    missing = "not stated with its essential part (two)"
+    assert [_reason(found, silent, "two") for found in (nothing, unnamed, stated)] == [missing] * 3
+    assert _reason(nothing, silent, "two", "daily") == "not stated with its essential parts (two, daily)"
+    assert _reason(nothing, None, "two") == missing
+    assert _reason(unnamed, None, "two") == "not stated"  # the rule is certain: no word can be the fact
+    assert _reason(without, silent, "two") == _reason(without, None, "two") == "without its essential part: two"
+    assert _reason(nothing, silent) == _reason(nothing, None) == "not stated"  # a fact without such a part
+    assert _reason(nothing, ruling("confirmed"), "two") == "r1"  # the judge says why
+    assert "essential" not in _reason(finding("contradicted"), ruling("confirmed", "contradicted"), "two")
+
+
+def test_the_essential_parts_are_those_of_the_turn() -> None:
+    """After the dose has changed, the part of the old value is no longer asked for."""
+    fact = {"id": "mtx", "text": "methotrexate 15 mg weekly", "hard_stop": True, "essential": ["15 mg", "weekly"]}
+    turns = [{"turn": number, "message": "?"} for number in (1, 2, 3)]
+    turns[1]["updates"] = [{"fact": "mtx", "becomes": "methotrexate 20 mg weekly", "policy": "supersede"}]
+    given = {**case("anna"), "critical_entities": [fact, "asthma"], "turns": turns}
+    made = Case.model_validate(given)
+    assert [fact_alarms.essential_at(made, turn) for turn in (1, 2)] == [
+        {"mtx": ("15 mg", "weekly")},
+        {"mtx": ("weekly",)},
+    ]
 
 
 # -- facts: a judge that decides

@@ -1,0 +1,107 @@
+"""The page to sign in a browser, at its fullest: long lists, long words, and still two sheets of paper."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made import READ, alarm, event, flat
+from records import judged, limits, record
+
+from pytest_clinical_drift.judging.calibration_file import ExternalTable
+from pytest_clinical_drift.judging.labelled import GROUPS
+from pytest_clinical_drift.judging.opinions import Opinion
+from pytest_clinical_drift.report.html import render_report
+from pytest_clinical_drift.results.dossier_file import Sheet
+from pytest_clinical_drift.results.models import JudgeRecord
+from pytest_clinical_drift.results.releases import (
+    Attempts,
+    Change,
+    InstrumentCheck,
+    LastRelease,
+    Release,
+    Rereads,
+    made_of,
+    standing_of,
+)
+from pytest_clinical_drift.scoring.assessment import CaseAssessment
+from pytest_clinical_drift.verdict.thresholds import load_thresholds
+from pytest_clinical_drift.verdict.values import Deciders
+
+FACT = "prescribed two adrenaline auto-injectors of 300 micrograms, to be carried at all times by the patient"
+QUOTE = "these are quoted words " * 9
+PERSON = (Opinion("Dr Ada Lovelace", 0, "retained", "", "stated in other words", role="doctor"),)
+
+
+def _run(number: int) -> CaseAssessment:
+    """A confirmed, an open and a dismissed severe finding."""
+    lost = alarm(turn=3, fact="pens", what=FACT)
+    alarms = (
+        replace(lost, quote=QUOTE, reason="not stated with its essential part (two)"),
+        replace(alarm("omits", "open", turn=7, rule=FACT, grade="catastrophic"), quote=QUOTE),
+        alarm("lost", "dismissed", turn=8, fact="other", what=FACT, settled_by="person", answers=PERSON),
+    )
+    events = (replace(event(), fact="pens"), event("breaches", "open", turn=7, kind="omits"))
+    return flat(f"peanut-autoinjector-skater-{number}", 0.9, alarms=alarms, events=events)
+
+
+def _judge() -> JudgeRecord:
+    judge = judged(**{group: limits() for group in GROUPS})
+    assert judge.calibration is not None
+    row = {"items": "statements", "sensitivity": (76, 84), "specificity": (312, 334)}
+    table = ExternalTable.model_validate({"name": "PriMock57", "made": "2026-11-01", "rows": [row, row]})
+    return judge.model_copy(update={"calibration": judge.calibration.model_copy(update={"external": (table, table)})})
+
+
+def fullest(hazards: int) -> str:
+    """A run with more of everything than the page can list, after a signed release in which all was different."""
+    runs = [*map(_run, range(12)), *(flat(f"c{number}") for number in range(48))]
+    result = record(*runs, judge=_judge(), deciders=Deciders("server:big", deciding=READ))
+    named = {f"hazard-of-kind-{n}": tuple(runs[m].case_id for m in range(n % 3, 12, 6)) for n in range(hazards)}
+    result = result.model_copy(update={"hazards": named})
+    titles = dict.fromkeys(named, "Adrenaline does not reach a patient with anaphylaxis in time")
+    signed = {"record": "a", "decision": "accept-until", "expires": "2027-01-01", "signer": "ada", "verdict": "PASS"}
+    release = Release.model_validate({**signed, "signed_at": "2026-10-01T00:00:00Z"})
+    changes = tuple(Change(what, "e" * 64, now) for what, now in made_of(result.manifest).items())
+    standing = replace(
+        standing_of(result, "f" * 64, Sheet(hazards=titles, intended_use="to answer patients between visits " * 8)),
+        last=LastRelease(release, "valid", changes),
+        attempts=Attempts((("2026-11-18", "UNSETTLED"),) * 9, 3, 4, altered=True),
+        controls=InstrumentCheck(8, ("cliff",), 10),
+        rereads=Rereads(40, 1, 4, 0.1),
+    )
+    return render_report(result, {}, load_thresholds(), standing)
+
+
+@pytest.mark.parametrize("hazards", [0, 2, 8, 12, 40])
+def test_fullest_page_prints_on_two_sheets(hazards: int, browser: Any, tmp_path: Path) -> None:
+    """Whatever is listed: the lists end where the paper does, and say what else the annex has."""
+    file = tmp_path / "report.html"
+    file.write_text(fullest(hazards), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(file.as_uri())
+    assert page.locator(".sheet ol.severe > li").count() == (12 if not hazards else 8)
+    assert page.locator(".hazards tbody tr").count() == min(8, hazards)
+    assert page.get_by_text("all in the annex").count() == 2
+    page.evaluate("document.querySelectorAll('main > section:not(.sheet)').forEach(part => part.remove())")
+    assert page.pdf(prefer_css_page_size=True).count(b"/Type /Page\n") == 2
+    page.close()
+
+
+def test_words_lead_to_their_sentences(browser: Any, tmp_path: Path) -> None:
+    """Following a link brings the sentence into view."""
+    file = tmp_path / "report.html"
+    file.write_text(fullest(2), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(file.as_uri())
+    links = page.locator("a.term")
+    assert links.count() >= 8
+    for link in links.all():
+        target = page.locator(link.get_attribute("href") or "")
+        link.click()
+        box = target.bounding_box()
+        assert box is not None
+        assert 0 <= box["y"] < page.viewport_size["height"]
+    page.close()
