@@ -56,8 +56,8 @@ def judge_case(
 
 def severe_open(judgements: Iterable[Judgement], thresholds: Thresholds) -> bool:
     """Whether something is open that would fail the case by itself."""
-    fatal = [i for i in judgements if i.metric in SEVERE and thresholds.metrics[i.metric].worst == "fail"]
-    return any(e.state == AlarmState.OPEN for i in fatal if thresholds.unsettles(i.metric) for e in i.events)
+    fatal = [i for i in judgements if i.metric in SEVERE and thresholds.unsettles(i.metric)]
+    return any(e.state == AlarmState.OPEN for i in fatal for e in i.events)
 
 
 def with_reader(item: Judgement, deciding: Collection[str]) -> Judgement:

@@ -13,13 +13,11 @@ from pytest_clinical_drift.cases.files import parse_data, read_text
 from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.verdict.limits import Limit, MetricLimits, Table, idle_limits
-from pytest_clinical_drift.verdict.metric_table import METRICS, OWN_METRIC
+from pytest_clinical_drift.verdict.metric_table import METRICS, OWN_METRIC, SEVERE
 from pytest_clinical_drift.verdict.slate_limits import SlateRules, slate_range
 
 TOP_KEY = "clinical_drift"
 EXTENDS, BUNDLED = "extends", "bundled"
-FIXED = ("hard_stops", "breaches")
-"""A file may not change their limits; those of others it may cap at caution, in its own words."""
 _NONE = Limit("<=", 0.0)
 _LIMIT_KEYS = frozenset({"pass", "caution", "worst"})
 _PROJECTS_OWN = "Set by this project."
@@ -120,8 +118,8 @@ class Thresholds(Table):
             if metric is not None and given.direction != metric.direction:
                 better = metric.direction
                 faults.append(f"{name}: {better} is better; set direction: {better}")
-            if name in FIXED and (given.pass_limit, given.caution_limit, given.worst) != (_NONE, _NONE, "fail"):
-                faults.append(f"{name} must keep its limits '<= 0': they stop a release whatever else passes")
+            if name in SEVERE and (given.pass_limit, given.caution_limit, given.worst) != (_NONE, _NONE, "fail"):
+                faults.append(f"{name} must keep its limits '<= 0': one such event stops a release")
         if faults:
             raise ValueError("; ".join(faults))
         if missing := [name for name in METRICS if name not in metrics]:

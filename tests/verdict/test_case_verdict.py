@@ -542,12 +542,10 @@ def test_an_outage_in_one_repeat_is_an_outage() -> None:
         assert judge_case(repeats, GATE, TODAY).verdict == "INCOMPLETE"
 
 
-def test_an_open_event_of_a_capped_metric_is_caution() -> None:
-    """Where a project says that inventions never fail a case, an open one does not leave it unsettled either."""
-    case = flat("a", events=[event("inventions", "open")])
-    assert verdict(case) == "UNSETTLED"
-    limits = GATE.metrics["inventions"].model_copy(update={"worst": "caution"})
-    assert verdict(case, gate(metrics=GATE.metrics | {"inventions": limits})) == "CAUTION"
+def test_an_open_event_of_a_metric_that_is_not_severe_is_caution() -> None:
+    """An invention that would change treatment leaves the case unsettled, a minor one does not."""
+    assert verdict(flat("a", events=[event("inventions", "open")])) == "UNSETTLED"
+    assert verdict(flat("a", events=[event("minor_inventions", "open")])) == "CAUTION"
 
 
 def test_a_waiver_of_another_case_or_of_a_pass_is_not_used() -> None:
