@@ -56,9 +56,10 @@ def _alarm(kind: str, turn: int, ruling: Ruling, **more: Any) -> Alarm:
 
 
 def _reason(ruling: Ruling) -> str:
-    if not ruling.question_id:
-        return UNREAD
-    return ruling.reason or next((o.reason for o in ruling.opinions if o.reason), "")
+    if said := ruling.reason or next((o.reason for o in ruling.opinions if o.reason), ""):
+        return said
+    unread = ruling.raised is Raised.UNSURE and all(o.reading for o in ruling.opinions)
+    return UNREAD if unread else ""
 
 
 def _by_rule(kind: str, turn: int, ruling: Ruling, finder: str, **more: Any) -> Alarm:
@@ -171,7 +172,7 @@ def _conflict_alarms(findings: Findings, rulings: Rulings, deciding: frozenset[s
         if ruling.kind == "conflict" and is_alarm(ruling, deciding):
             spoken = [o for o in ruling.opinions if o.earlier_quote] or list(ruling.opinions)
             telling = next((o for o in spoken if o.answer == ruling.answer), spoken[0] if spoken else None)
-            severe = ruling.answer == "severe" or (ruling.state is State.OPEN and not ruling.question_id)
+            severe = ruling.answer == "severe" or (ruling.state is State.OPEN and ruling.answer == UNSURE)
             yield _alarm(
                 "conflict", int(about[2]), ruling, severe=severe, earlier_turn=int(about[1]),
                 quote=telling.quote if telling else "", earlier_quote=telling.earlier_quote if telling else "",

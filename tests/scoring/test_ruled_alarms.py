@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -361,6 +362,28 @@ def test_what_only_readings_see(about: Any, answer: str, metric: str, state: str
     assert list(other_alarms(rulings, NOBODY)) == []
     (gone,) = other_alarms({about: ruling("dismissed", "none", about[0])}, ALL)
     assert events_of_alarms([gone]) == []
+
+
+def test_a_pair_of_replies_that_nobody_could_decide_is_severe() -> None:
+    """How grave it is nobody knows: like an invention without an answer it leaves the case unsettled."""
+    about: Any = ("conflict", 1, 2)
+    for answer, severe in (("unsure", True), ("contradiction", False), ("severe", True)):
+        judgement = ConversationJudgement(rulings={about: ruling("open", answer, "conflict", Raised.UNSURE)})
+        findings = Findings((), (), ((1, 2),), (), ())
+        _, (alarm,) = judged_pairs(Case.model_validate(case("ann")), findings, judgement, ALL, ())
+        assert (alarm.state, alarm.severe) == ("open", severe)
+
+
+def test_a_list_that_was_not_read_says_so() -> None:
+    """The alarm has a question for people, and tells why it is there until one of them has answered."""
+    about: Any = ("invented", 2, "")
+    unread = Opinion("who", 1, "unsure", "", "", reading=True, doubt="missing")
+    given = Ruling("id", "invented", State.OPEN, "unsure", Raised.UNSURE, (unread,))
+    (alarm,) = other_alarms({about: given}, ALL)
+    assert (alarm.severe, alarm.question, alarm.reason) == (True, "id", "the judge returned no usable reading")
+    asked = Opinion("who", 1, "unsure", "", "")
+    (alarm,) = other_alarms({about: replace(given, opinions=(unread, asked))}, ALL)
+    assert alarm.reason == ""
 
 
 @pytest.mark.parametrize(("kind", "metric", "bad", "good"), [
