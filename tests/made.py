@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -114,6 +115,12 @@ def event(metric: str = "hard_stops", state: str = CONFIRMED, *, turn: int = 3, 
 def alarm(kind: str = "lost", state: str = CONFIRMED, *, turn: int = 3, severe: bool = True, **others: Any) -> Alarm:
     """A finding that would count against the model."""
     return Alarm(kind, turn, severe, state, "", "", **others)
+
+
+def silenced(case: CaseAssessment, replies: int = 10) -> CaseAssessment:
+    """The first replies say nothing; the summaries stay as they are."""
+    turns = [dataclasses.replace(turn, silent=turn.turn <= replies) for turn in case.turns]
+    return dataclasses.replace(case, turns=tuple(turns))
 
 
 def flat(case_id: str, level: float = 1.0, **others: Any) -> CaseAssessment:

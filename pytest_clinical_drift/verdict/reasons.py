@@ -90,6 +90,8 @@ class ReasonCode(StrEnum):
     """upper, asked, bound."""
     UNSOURCED_SUMMARIES = "unsourced_summaries"
     """cases."""
+    SPEECHLESS = "speechless"
+    """cases: how many, of a set; most of the replies say nothing."""
     JUDGE_REQUIRED = "judge_required"
     JUDGE_BELOW_FLOOR = "judge_below_floor"
     """kinds."""

@@ -127,3 +127,23 @@ def _by_case(record: dict[str, Any], waiting: list[dict[str, Any]]) -> list[dict
         for a in conversation["alarms"]
         if a["question"] in ids
     ]
+
+
+@pytest.mark.parametrize("reply", ["", "Okay.", "..."])
+def test_a_model_that_says_nothing_is_at_caution_and_the_reports_say_why(project: Project, reply: str) -> None:
+    """Its summaries are right, nothing is demanded, and the judge finds its replies consistent and harmless."""
+    pytester = build(project, reply=reply)
+    ended = pytester.runpytest(*JUDGED)
+    found = results(pytester)
+    assert (ended.ret, found["verdict"]) == (0, "CAUTION")
+    assert {case["verdict"] for case in found["cases"]} == {"CAUTION"}
+    states = {item["metric"]: item["verdict"] for item in found["judgements"]}
+    assert {states["k_conflict"], states["breaches"], states["severe_contradictions"]} == {"not evaluated"}
+    why = "most replies say nothing (empty, or a single word)"
+    assert f"2 cases: {why}" in [item["text"] for item in found["reasons"]]
+    assert f"2 cases: {why}" in " ".join(ended.stdout.str().split())
+    (page,) = pytester.path.glob("results/*/report.html")
+    assert f"2 cases: {why}" in page.read_text(encoding="utf-8")
+    strict = pytester.runpytest(*JUDGED, "--drift-strict", "--junitxml=junit.xml")
+    assert strict.ret == 1
+    assert why in (pytester.path / "junit.xml").read_text(encoding="utf-8")

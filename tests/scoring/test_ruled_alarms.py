@@ -314,6 +314,18 @@ def test_pairs_as_a_judge_reads_them(about: tuple[int, int], given: Ruling, expe
     assert figures(findings(), judgement, ALL) == expected
 
 
+def test_a_pair_with_a_reply_that_says_nothing_is_no_pair() -> None:
+    """Whatever a judge calls it: where nothing is said nothing agrees. What is held against it counts all the same."""
+    replies = ("Rest at home.", "Okay.", "Rest at home.", "Walk a mile.")
+    exchanges = [Exchange(n, "m", Reply(text), Reply("x")) for n, text in enumerate(replies, start=1)]
+    read = ((1, 2, "consistent"), (2, 3, "consistent"), (3, 4, "consistent"))
+    conflict, _ = judged_pairs(PATIENT, findings(), judged({}, *read), ALL, exchanges)
+    assert (conflict.pairs, conflict.rate) == (1, 0.0)
+    severe: Any = {("conflict", 1, 2): ruling("confirmed", "severe", "conflict")}
+    conflict, _ = judged_pairs(PATIENT, findings(), judged(severe, *read), ALL, exchanges)
+    assert (conflict.pairs, conflict.contradictions) == (2, 1)
+
+
 def test_the_words_of_a_contradiction_are_those_of_the_opinion_that_quotes_both() -> None:
     """The first one quotes nothing of the earlier reply."""
     opinions = (Opinion("j", 1, "severe", "a", "ra"), Opinion("j", 2, "severe", "b", "rb", "earlier words"))
