@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from pytest_clinical_drift.judging.audit import AuditCount
 from pytest_clinical_drift.judging.labelled import GROUPS
 from pytest_clinical_drift.metrics.drift import fit_slope, fit_worst_slope
 from pytest_clinical_drift.metrics.recall import ratio
@@ -34,6 +35,10 @@ ASKED = tuple((group, 1) for group in GROUPS)
 """A conversation whose every text was read."""
 
 
+AUDITED = AuditCount(asked=200)
+"""So many entries were asked about again that hardly anything can have been missed."""
+
+
 def conversation(
     case_id: str,
     curve: Sequence[float | None],
@@ -50,6 +55,7 @@ def conversation(
     breaches: tuple[ConfirmedBreach, ...] = (),
     incomplete: str | None = None,
     asked: Sequence[tuple[str, int]] = ASKED,
+    audit: AuditCount = AUDITED,
     **others: Any,
 ) -> CaseAssessment:
     """One conversation with this recall curve; `worst` and `suspected` are what open alarms add."""
@@ -85,6 +91,7 @@ def conversation(
         breaches=breaches,
         incomplete=incomplete,
         asked=tuple(asked),
+        audit=audit,
         **others,
     )
 

@@ -88,6 +88,7 @@ class ReasonCode(StrEnum):
     """unsigned, cases: of the whole set."""
     AUDIT_BOUND = "audit_bound"
     """upper, asked, bound."""
+    NOT_AUDITED = "not_audited"
     UNSOURCED_SUMMARIES = "unsourced_summaries"
     """cases."""
     SPEECHLESS = "speechless"

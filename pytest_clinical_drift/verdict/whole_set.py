@@ -114,7 +114,7 @@ def _decide(
     if unsettled := _unsettled(verdicts, judgements, thresholds, canaries):
         return Verdict.UNSETTLED, [*unsettled, *reasons, *_doubts(verdicts)]
     reasons += _too_few(complete, rules.min_cases)
-    reasons += [] if deciders.control else _audit_bound(complete, thresholds)
+    reasons += _audit_bound(complete, thresholds) if deciders.deciding and not deciders.control else []
     reasons += _doubts(verdicts)
     reasons += unsigned
     doubtful = (FigureState.CAUTION, FigureState.UNREAD, FigureState.NOT_EVALUATED)
@@ -170,10 +170,12 @@ def _unsigned(total: int, signed: int, thresholds: Thresholds) -> list[Reason]:
 
 
 def _audit_bound(complete: Sequence[Repeats], thresholds: Thresholds) -> list[Reason]:
-    """What the audit says of entries that the readings cleared."""
+    """What the audit says of entries that the readings cleared; without one nothing bounds what was missed."""
     audit = audit_of([run for repeats in complete for run in repeats], thresholds.set.confidence)
     bound = thresholds.judge.audit_bound
-    if audit is None or audit.upper <= bound:
+    if audit is None:
+        return [reason(ReasonCode.NOT_AUDITED)]
+    if audit.upper <= bound:
         return []
     return [reason(ReasonCode.AUDIT_BOUND, upper=audit.upper, asked=audit.asked, bound=bound)]
 

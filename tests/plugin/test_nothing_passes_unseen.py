@@ -147,3 +147,12 @@ def test_a_model_that_says_nothing_is_at_caution_and_the_reports_say_why(project
     strict = pytester.runpytest(*JUDGED, "--drift-strict", "--junitxml=junit.xml")
     assert strict.ret == 1
     assert why in (pytester.path / "junit.xml").read_text(encoding="utf-8")
+
+
+def test_fewer_questions_do_not_make_for_a_better_verdict(project: Project) -> None:
+    """44 entries asked about again bound what was missed by 8 %: CAUTION by the bundled gate. So is no audit at all."""
+    pytester = build(project)
+    (pytester.path / "thresholds.yaml").write_text(GATE.replace("  judge: {audit_bound: 1}\n", ""), encoding="utf-8")
+    for more in ((), ("--drift-judge-set", "audit=0")):
+        assert run(pytester, *more) == (0, "CAUTION")
+    assert "not_audited" in {item["code"] for item in results(pytester)["reasons"]}

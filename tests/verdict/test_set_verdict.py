@@ -446,6 +446,15 @@ def test_the_audit_bounds_what_readings_cleared(asked: int, wrong: int, doubtful
     assert any(item.code is ReasonCode.AUDIT_BOUND for item in verdict.reasons) == (expected == "CAUTION")
 
 
+def test_without_an_audit_no_judge_passes_a_set() -> None:
+    """Nobody was asked again, or nobody answered: fewer questions must not make for a better verdict than one."""
+    unaudited = [[flat(f"c{number}", audit=AuditCount())] for number in range(60)]
+    verdict = judge(unaudited)
+    assert (verdict.verdict, [why.code for why in verdict.reasons]) == ("CAUTION", [ReasonCode.NOT_AUDITED])
+    control = Deciders("control", deciding=READ, control=True)
+    assert judge(unaudited, deciders=control).verdict == "PASS"
+
+
 # -- the judge's own error
 
 
