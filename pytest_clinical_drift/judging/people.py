@@ -29,6 +29,8 @@ class JudgedConversation:
     """Without a judge: what the rules raised, with nobody's answer."""
     canaries: tuple[CanaryResult, ...] = ()
     ratings: tuple[Rating, ...] = ()
+    others_named: bool = False
+    """The full name of another patient of the set is known, and was looked for."""
 
 
 def with_reviews(judged: JudgedConversation, reviews: Reviews) -> JudgedConversation:

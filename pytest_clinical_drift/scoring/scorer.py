@@ -156,7 +156,7 @@ class Scorer:
             truncated=sum(bool(reply.truncated) for reply in texts),
             refused=sum(said is not None and not said.strip() for said in map(visible, texts)),
             demands=sum(bool(turn.expect.must or turn.expect.must_not) for turn in case.turns),
-            cannot=cannot_happen(case),
+            cannot=cannot_happen(case, others_named=judged.others_named),
             questions=len(asked),
             asked=tuple(sorted(_read_counts(judgement, ruled, deciding).items())),
             unanswered=sum(r.state is State.OPEN and all(o.answer == UNSURE for o in r.opinions) for r in asked),

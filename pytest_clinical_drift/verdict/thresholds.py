@@ -210,9 +210,13 @@ def _idle(thresholds: Thresholds) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def project_thresholds(root: Path) -> Path | None:
-    """The root folder's thresholds.yaml, if it is one of ours."""
+    """The root folder's thresholds.yaml, if it is one of ours; InputError where ours has another ending."""
+    if _is_ours(file := root / "thresholds.yml"):
+        raise InputError(f"{file}: not read; rename it to thresholds.yaml, or give it with --drift-thresholds")
     file = root / "thresholds.yaml"
-    if not file.is_file():
-        return None
-    data = parse_data(file, read_text(file)) if TOP_KEY in read_text(file) else None
-    return file if isinstance(data, dict) and TOP_KEY in data else None
+    return file if _is_ours(file) else None
+
+
+def _is_ours(file: Path) -> bool:
+    data = parse_data(file, text) if file.is_file() and TOP_KEY in (text := read_text(file)) else None
+    return isinstance(data, dict) and TOP_KEY in data

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from judged_project import JUDGE, alarms, lay_out, results, spoil_judge, write_measured
 from reviewing import chained, manifest_of
-from small_project import Project
+from small_project import Project, refused
 
 from pytest_clinical_drift import cli
 
@@ -156,3 +156,52 @@ def test_fewer_questions_do_not_make_for_a_better_verdict(project: Project) -> N
     for more in ((), ("--drift-judge-set", "audit=0")):
         assert run(pytester, *more) == (0, "CAUTION")
     assert "not_audited" in {item["code"] for item in results(pytester)["reasons"]}
+
+
+def test_other_patients_that_nobody_could_recognise_are_no_green_figure(project: Project) -> None:
+    """The cases' personas are no names of the intakes: that none was found says nothing."""
+    pytester = build(project)
+    ended = pytester.runpytest(*JUDGED)
+    ended.stdout.fnmatch_lines(["*not applicable, cannot happen in these cases: *other patients named*"])
+    (leaks,) = [item for item in results(pytester)["judgements"] if item["metric"] == "leaks"]
+    assert (leaks["value"], leaks["verdict"]) == (None, "not applicable")
+
+
+def test_one_judge_given_twice_is_no_second_opinion(project: Project) -> None:
+    """The headline of a failure would no longer say that one judge decided."""
+    said = refused(build(project), *JUDGED, "--drift-judge", "python:judge:make")
+    assert said == "--drift-judge python:judge:make: given twice; a second opinion needs another judge"
+
+
+def test_copies_of_a_case_are_one_patient(project: Project) -> None:
+    """The same intake under three names: three cases of one independent group, however the personas are called."""
+    pytester = build(project)
+    for name in ("bela", "copy"):
+        text = (pytester.path / "mycases" / "anna.yaml").read_text(encoding="utf-8").replace("id: anna", f"id: {name}")
+        text = text.replace("persona-anna", f"persona-{name}").replace("alone.", "  alone.")
+        (pytester.path / "mycases" / f"{name}.yaml").write_text(text, encoding="utf-8")
+    gate = GATE.replace("min_cases: 1", "min_cases: 2")
+    (pytester.path / "thresholds.yaml").write_text(gate, encoding="utf-8")
+    ended = pytester.runpytest(*JUDGED)
+    ended.stdout.fnmatch_lines(["*2 of 3 cases have the intake of another one: they count as one"])
+    assert "3 cases of 1 independent group: fewer than the 2" in " ".join(ended.stdout.str().split())
+    assert results(pytester)["verdict"] == "CAUTION"
+
+
+def test_a_gate_in_a_file_of_another_ending_is_not_left_aside(project: Project) -> None:
+    """Its limits would silently be the bundled ones."""
+    pytester = build(project)
+    (pytester.path / "thresholds.yaml").rename(pytester.path / "thresholds.yml")
+    assert "thresholds.yml: not read; rename it to thresholds.yaml" in refused(pytester, *JUDGED)
+    (pytester.path / "thresholds.yml").write_text("coverage: 80\n", encoding="utf-8")
+    assert pytester.runpytest(*JUDGED).ret == 0
+
+
+@pytest.mark.parametrize("place", ["file", "option"])
+def test_a_misspelt_ini_key_is_not_a_warning(project: Project, place: str) -> None:
+    """`drift_stict = true` would let a CAUTION through."""
+    pytester = build(project)
+    if place == "file":
+        pytester.makeini("[pytest]\ndrift_stict = true\n")
+    said = refused(pytester, *JUDGED, *(("-o", "drift_stict=true") if place == "option" else ()))
+    assert said.endswith("unknown key 'drift_stict'; did you mean drift_strict?")
