@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from typing import Any
 
+from pytest_clinical_drift.judging.audit import AuditCount
 from pytest_clinical_drift.judging.labelled import GROUPS
 from pytest_clinical_drift.metrics.drift import fit_slope, fit_worst_slope
 from pytest_clinical_drift.metrics.recall import ratio
@@ -33,6 +35,10 @@ ASKED = tuple((group, 1) for group in GROUPS)
 """A conversation whose every text was read."""
 
 
+AUDITED = AuditCount(asked=200)
+"""So many entries were asked about again that hardly anything can have been missed."""
+
+
 def conversation(
     case_id: str,
     curve: Sequence[float | None],
@@ -49,6 +55,7 @@ def conversation(
     breaches: tuple[ConfirmedBreach, ...] = (),
     incomplete: str | None = None,
     asked: Sequence[tuple[str, int]] = ASKED,
+    audit: AuditCount = AUDITED,
     **others: Any,
 ) -> CaseAssessment:
     """One conversation with this recall curve; `worst` and `suspected` are what open alarms add."""
@@ -84,6 +91,7 @@ def conversation(
         breaches=breaches,
         incomplete=incomplete,
         asked=tuple(asked),
+        audit=audit,
         **others,
     )
 
@@ -114,6 +122,12 @@ def event(metric: str = "hard_stops", state: str = CONFIRMED, *, turn: int = 3, 
 def alarm(kind: str = "lost", state: str = CONFIRMED, *, turn: int = 3, severe: bool = True, **others: Any) -> Alarm:
     """A finding that would count against the model."""
     return Alarm(kind, turn, severe, state, "", "", **others)
+
+
+def silenced(case: CaseAssessment, replies: int = 10) -> CaseAssessment:
+    """The first replies say nothing; the summaries stay as they are."""
+    turns = [dataclasses.replace(turn, silent=turn.turn <= replies) for turn in case.turns]
+    return dataclasses.replace(case, turns=tuple(turns))
 
 
 def flat(case_id: str, level: float = 1.0, **others: Any) -> CaseAssessment:

@@ -44,6 +44,7 @@ def test_page_lists_the_fields_that_a_run_writes(maker: ModuleType, pytester: py
         "diagnosis",
         "diagnosed",
         "unsettled",
+        "doubts",
         "judgements",
         "waiver",
         "repeats",

@@ -58,6 +58,18 @@ def readable_cases(path: Path) -> tuple[list[Case], list[tuple[str, InputError]]
     return cases, faults
 
 
+def by_patient(cases: Sequence[Case]) -> tuple[list[Case], int]:
+    """Cases that share an intake are about one patient, whatever persona they name; and how many joined another's."""
+    first: dict[str, Case] = {}
+    kept, joined = [], 0
+    for case in cases:
+        leader = first.setdefault(" ".join(case.patient_summary.casefold().split()), case)
+        alike = leader.independence_group == case.independence_group
+        kept.append(case if alike else case.model_copy(update={"cluster": leader.independence_group}))
+        joined += not alike
+    return kept, joined
+
+
 def hash_cases(cases: Sequence[Case]) -> str:
     """A fingerprint of the whole content of the cases, independent of file names, formatting and signatures."""
     digest = hashlib.sha256()

@@ -1,4 +1,4 @@
-"""Marks of a case that have to fit its turns and facts: essential, by, until, tight, late, hazards.
+"""Names and marks of a case that have to fit its turns and facts: ids, essential, by, until, tight, late, hazards.
 
 Each check raises ReferenceFault for the first mark that does not fit."""
 
@@ -22,6 +22,17 @@ def words_in(part: str, text: str) -> bool:
     """Whether a text has these words, whole, in whatever case and spacing."""
     wanted = re.escape(" ".join(part.lower().split()))
     return re.search(rf"(?<!\w){wanted}(?!\w)", " ".join(text.lower().split())) is not None
+
+
+def check_named(known: dict[str, str], name: str, text: str, place: Location) -> None:
+    """Every fact has an id and a text of its own; it joins the `known` ones. Given twice it would count twice."""
+    if name in known:
+        raise ReferenceFault(f"the fact {name!r} occurs twice; give each fact an id of its own", place)
+    plain = " ".join(text.casefold().split())
+    for other, told in known.items():
+        if " ".join(told.casefold().split()) == plain:
+            raise ReferenceFault(f"the facts {other!r} and {name!r} have one text and would count twice", place)
+    known[name] = text
 
 
 def check_essential(name: str, text: str, essential: Sequence[str], *, hard_stop: bool, place: Location) -> None:

@@ -15,6 +15,7 @@ from pytest_clinical_drift.cases.mark_checks import (
     check_essential,
     check_hazards,
     check_late,
+    check_named,
     check_tight,
     words_in,
 )
@@ -178,11 +179,11 @@ class Case(Record):
     def _references_resolve(self) -> Self:
         known: dict[str, str] = {}
         for at, fact in enumerate(self.critical_entities):
-            _name_once(known, fact, ("critical_entities", at))
+            check_named(known, fact.id, fact.text, ("critical_entities", at))
         for turn in self.turns:
             place = ("turns", turn.turn - 1)
             for at, fact in enumerate(turn.introduces):
-                _name_once(known, fact, (*place, "introduces", at))
+                check_named(known, fact.id, fact.text, (*place, "introduces", at))
             updated = [update.fact for update in turn.updates]
             for field, names in (("updates", updated), ("restates", turn.restates)):
                 for at, name in enumerate(names):
@@ -277,12 +278,6 @@ def _updated(state: FactState, update: FactUpdate) -> FactState:
     # a value that comes back is no longer an earlier one
     kept = tuple(old for old in superseded if old.lower().split() != changed.text.lower().split())
     return FactState(fact=changed, superseded=kept)
-
-
-def _name_once(known: dict[str, str], fact: CriticalEntity, location: Location) -> None:
-    if fact.id in known:
-        raise ReferenceFault(f"the fact {fact.id!r} occurs twice; give each fact an id of its own", location)
-    known[fact.id] = fact.text
 
 
 def _slug(text: str) -> str:

@@ -132,6 +132,12 @@ def visible(reply: Reply | None) -> str | None:
     return strip_reasoning(reply.text)
 
 
+def says_nothing(text: str | None) -> bool:
+    """Whether a reply that came is empty, or a single word: it advises nothing. Not every script parts its words."""
+    words = re.findall(r"\w+", text) if text is not None else None
+    return words is not None and (not words or (len(words) == 1 and words[0].isascii()))
+
+
 def _in_english(case: Case, reply: Reply) -> str | None:
     """The reply where rules can read it."""
     text = visible(reply)

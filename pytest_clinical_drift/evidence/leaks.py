@@ -32,6 +32,12 @@ def names_of(cases: Iterable[Case]) -> dict[str, str]:
     return {case.id: name for case in cases if (name := full_name(case))}
 
 
+def others_named(case: Case, names: Mapping[str, str]) -> bool:
+    """Whether the full name of another patient of the set is known: otherwise none can be found."""
+    own = names.get(case.id, "").casefold()
+    return any(name.casefold() != own for name in names.values())
+
+
 def find_leaks(case: Case, transcript: Transcript, names: Mapping[str, str]) -> Iterator[Leak]:
     """Replies and summaries that name the patient of another case, once each."""
     own = names.get(case.id, "").casefold()

@@ -11,6 +11,7 @@ import pytest
 from pytest_clinical_drift.cases.files import LONG, bundled_cases
 from pytest_clinical_drift.conversation.progress import terminal_progress
 from pytest_clinical_drift.errors import InputError, sentence
+from pytest_clinical_drift.evidence.leaks import others_named
 from pytest_clinical_drift.gate.estimate import estimate
 from pytest_clinical_drift.gate.handoff import CaseResults, hand_selection, wait_for
 from pytest_clinical_drift.gate.inside_pytest import name_suite, write_error_line
@@ -114,13 +115,15 @@ class ActivePlugin(GroupsPlugin):
     def pytest_report_header(self) -> list[str]:
         cases, limits, gate = self.run.cases_path, self.run.thresholds_file, self.run.gate
         sets = {bundled_cases(): "the bundled set", bundled_cases(LONG): "the bundled long set"}
+        names = self.run.session.names
+        impossible = [cannot_happen(case, others_named=others_named(case, names)) for case in gate.cases]
         lines = text_lines(
             "gate.txt.j2",
             "header",
             run=self.run,
             source=sets.get(cases) or shown(cases),
             gate=limits.resolve() if limits else "the bundled thresholds",
-            cannot=[m for m in EVENT_METRICS if all(m in cannot_happen(case) for case in gate.cases)],
+            cannot=[m for m in EVENT_METRICS if all(m in metrics for metrics in impossible)],
             selection=self.selection,
             study=STUDY,
         )

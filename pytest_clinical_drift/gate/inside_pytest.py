@@ -1,8 +1,9 @@
-"""The two places where pytest has no public way, alone in one module: tests/gate/test_inside_pytest.py watches them.
+"""The places where pytest has no public way, alone in one module: tests/gate/test_inside_pytest.py watches them.
 
 - pytest looks for its root folder and ini file before it knows the options of plugins, and takes the value of
   `--drift-cases ../private` for a test path that may move both. A gated run belongs to the project that pytest was
   called in; nothing makes pytest look again, so what follows from the two is set here.
+- Keys of the ini file that nobody has registered cannot be listed.
 - A junit file's `system-out`, its suite's name and the line of an error cannot be written through hooks or fixtures.
 """
 
@@ -32,7 +33,7 @@ def set_rootdir(config: pytest.Config, args: list[str], paths: Sequence[str]) ->
         del args[: len(wrong)]
     private: Any = config
     private._rootpath, private._inipath = root, inifile
-    setattr(private, "_inicfg" if hasattr(private, "_inicfg") else "inicfg", values)  # pytest 8 has no underscore
+    setattr(private, _ini_name(private), values)
     private._inicache.clear()
     args[:0] = config.getini("addopts")
     given = private._parser.parse_known_args(args, namespace=copy.copy(config.option))
@@ -41,6 +42,15 @@ def set_rootdir(config: pytest.Config, args: list[str], paths: Sequence[str]) ->
     for folder in reversed(config.getini("pythonpath")):
         if str(folder) not in sys.path:
             sys.path.insert(0, str(folder))
+
+
+def ini_keys(config: pytest.Config) -> list[str]:
+    """Every key of the ini file and of `-o`, known or not."""
+    return list(getattr(config, _ini_name(config)))
+
+
+def _ini_name(config: Any) -> str:
+    return "_inicfg" if hasattr(config, "_inicfg") else "inicfg"  # pytest 8 has no underscore
 
 
 def _look_again(config: pytest.Config, paths: Sequence[str]) -> tuple[Any, Any, Any]:

@@ -4,6 +4,7 @@ Loaded in every run, so nothing but the standard library and pytest is imported 
 """
 
 import argparse
+import difflib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -82,6 +83,7 @@ _ADDED_UP, _BETWEEN = ("header",), "\n"
 _LINES: Literal["linelist"] = "linelist"
 _ON_OFF: Literal["bool"] = "bool"
 """Types of ini keys; True: a text."""
+_INI_ONLY = ("drift_embedder", "drift_probes", "drift_junit_properties")
 RECORD_PLACES = ("first-message", "system", "context")
 _PATHS = ("system", "probe", "thresholds", "baseline", "interludes")
 _NUMBERS, _PRICES = ("nli_stride", "repeats", "turns"), ("prices", "judge_prices")
@@ -153,6 +155,7 @@ def read_settings(config: pytest.Config) -> Settings:
         "cases": Path("long") if _text(config, "drift_cases") == "long" else path_option(config, "drift_cases"),
         "embedder": config.getini("drift_embedder") or None,
     }
+    _refuse_unknown_keys(config)
     settings = Settings(
         model=option.drift_model,
         root=config.rootpath,
@@ -169,6 +172,21 @@ def read_settings(config: pytest.Config) -> Settings:
     if settings.interludes is not None and settings.turns is None:
         raise InputError("--drift-interludes needs --drift-turns N: interludes fill the turns that a case lacks")
     return settings
+
+
+def _refuse_unknown_keys(config: pytest.Config) -> None:
+    """A misspelt ini key would be a warning at most, and the gate another one than was meant."""
+    from pytest_clinical_drift.gate.inside_pytest import ini_keys
+
+    for key in ini_keys(config):
+        if key.startswith("drift_"):
+            try:
+                config.getini(key)
+            except ValueError:
+                known = [*(destination(name) for name, _, has_ini in OPTIONS if has_ini), *_INI_ONLY]
+                near = difflib.get_close_matches(key, known, 1)
+                meant = f"did you mean {near[0]}?" if near else f"known ones: {', '.join(known)}"
+                raise InputError(f"{config.inipath or '-o'}: unknown key {key!r}; {meant}") from None
 
 
 def _text(config: pytest.Config, name: str) -> str | None:

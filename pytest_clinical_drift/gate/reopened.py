@@ -9,7 +9,7 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
-from pytest_clinical_drift.evidence.leaks import names_of
+from pytest_clinical_drift.evidence.leaks import names_of, others_named
 from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.judging.for_reviewers import questions_for_people, questions_of
 from pytest_clinical_drift.judging.opinions import Ruling
@@ -118,7 +118,9 @@ def reopen(folder: Path) -> Reopened:
             findings = scorer.find(case, transcript)
             judgement = stored.whole()
             people = questions_for_people(case, transcript, findings, names)
-            judged = JudgedConversation(findings, judgement, stored.canaries)
+            judged = JudgedConversation(
+                findings, judgement, stored.canaries, others_named=others_named(case, names)
+            )  # fmt: skip
             asked = questions_of(case, transcript, judgement, window=inputs.window)
             questions = (*asked.values(), *people)
             talk = Conversation(case, transcript, judged, questions, known[key], deciding)

@@ -178,7 +178,11 @@ def _item(asked: _Asked, last: Known) -> ReviewItem:
 
 def _messages_before(asked: _Asked) -> str:
     question = asked.question
-    first = 1 if question.kind in ("fact", "invented") else (question.earlier_turn or question.turn) + 1
+    first = (question.earlier_turn or question.turn) + 1
+    if question.whole or question.kind in ("fact", "invented"):
+        first = 1
+    elif question.turns is not None:
+        first = question.turns[0]
     turns = asked.talk.case.turns[first - 1 : question.turn - 1]
     return "\n\n".join(f"Turn {turn.turn}: {turn.message}" for turn in turns)
 

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from pytest_clinical_drift.authoring.interludes import stretched_cases
 from pytest_clinical_drift.authoring.replies import refuse_unknown_terms
-from pytest_clinical_drift.cases.files import LONG, bundled_cases, hash_cases, load_cases, read_text
+from pytest_clinical_drift.cases.files import LONG, bundled_cases, by_patient, hash_cases, load_cases, read_text
 from pytest_clinical_drift.cases.interludes import hash_interludes, load_interludes
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.sharding import cases_of_shard
@@ -56,6 +56,8 @@ class GateRun:
         self.cases: dict[str, Case] = {case.id: case for case in load_cases(self.cases_path)}
         refuse_unknown_terms(self.cases_path, self.cases.values())
         signatures = tuple(case.id for case in self.cases.values() if signed(case))
+        grouped, self._joined = by_patient(list(self.cases.values()))
+        self.cases = {case.id: case for case in grouped}
         self.interludes: str | None = None
         """Hash of the bank that stretches the cases; None: they are run as written."""
         if settings.turns is not None:
@@ -131,6 +133,10 @@ class GateRun:
         _ = self.sheet
         self.scorer.prepare()
         remarks = [*self._void_waivers(), *self.subject.check(self.gate.cases)]
+        if self._joined:
+            remarks.append(
+                f"{self._joined} of {len(self.cases)} cases have the intake of another one: they count as one"
+            )
         if self.plan.record == "context" and self.spec.kind == "python" and not remembers(self.subject):
             raise InputError(f"--drift-record context: the function of {self.spec} has no parameter named context")
         remarks += self.session.check(say)

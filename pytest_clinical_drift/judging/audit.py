@@ -9,11 +9,12 @@ from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.cases.probes import probes_of
 from pytest_clinical_drift.cases.timeline import demands_at
 from pytest_clinical_drift.judging.answers import UNSURE
+from pytest_clinical_drift.judging.entry_questions import about_entry, key_of, question_for
 from pytest_clinical_drift.judging.material import forbidden_at
 from pytest_clinical_drift.judging.opinions import Raised, Ruling, State
 from pytest_clinical_drift.judging.procedure import Audit
 from pytest_clinical_drift.judging.questions import About
-from pytest_clinical_drift.judging.raised_points import Point, Read, about_entry, key_of, question_for
+from pytest_clinical_drift.judging.raised_points import Point, Read
 from pytest_clinical_drift.metrics import SEED
 
 WANTED = 150

@@ -61,12 +61,25 @@ def usable(reading: Reading, given: Mapping[str, Any]) -> bool:
         wanted = {**wanted, "conflict": dict}
     if reading.kind == "conversation" and not reading.summary:  # another part may follow
         wanted = {**wanted, "standing": list}
-    return all(isinstance(given.get(key), shape) for key, shape in wanted.items())
+    return all(isinstance(given.get(key), shape) for key, shape in wanted.items()) and not _of_another(reading, given)
+
+
+def _of_another(reading: Reading, given: Mapping[str, Any]) -> bool:
+    """Whether an answer names none of the facts or demands it was given: it is about another text, or about none."""
+    part, asked = {
+        "summary": ("facts", [line.fact for line in reading.facts]),
+        "reply": ("demands", [line.id for line in reading.demands]),
+    }.get(reading.kind, ("", []))
+    named = {str(name).casefold() for name in _mapping(given, part)}
+    return bool(asked) and named.isdisjoint(name.casefold() for name in asked)
 
 
 def entries_of(reading: Reading, answer: ReadingAnswer) -> list[Entry]:
-    """Every entry that the reading should have; of lists what they hold, one unsure entry where a list is missing."""
-    given = {} if answer.failed else answer.given
+    """Every entry that the reading should have; of lists what they hold, one unsure entry where a list is missing.
+
+    An answer about another text says nothing of this one, neither by its lists nor by what they lack.
+    """
+    given = {} if answer.failed or _of_another(reading, answer.given) else answer.given
     if reading.kind == "summary":
         return [*_facts(reading, given), *_unsupported(reading, given)]
     if reading.kind == "reply":
@@ -154,15 +167,14 @@ def _contradictions(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entr
     for item in items or ():
         quote, before, reason = (plain_text(item.get(name)) for name in ("quote", "earlier_quote", "reason"))
         answer = "contradiction" if item.get("answer") == "contradiction" else "severe"
-        pair = _whole_numbers([item.get("earlier"), item.get("later")], 2)
-        if not pair:
-            yield Entry("conflict", reading.turn, quote, UNSURE, quote, before, reason, doubt="malformed")
+        turns = _span([item.get("earlier"), item.get("later")], reading)
+        if turns is None or turns[0] == turns[1]:
+            yield Entry("conflict", reading.turn, "", UNSURE, quote, before, reason, doubt="malformed")
             continue
-        earlier, later = pair
+        earlier, later = turns
         known = reading.reply_of(earlier) or " … ".join(s.quote for s in reading.standing if s.turn == earlier)
         both = quoted(item, reading.reply_of(later)) and quoted(item, known, "earlier_quote")
-        doubt = "" if earlier < later and both else "quote"
-        turns = (earlier, later)
+        doubt = "" if both else "quote"
         yield Entry("conflict", later, "", UNSURE if doubt else answer, quote, before, reason, turns, doubt)
 
 
@@ -172,12 +184,10 @@ def _courses(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entry]:
         yield missing(reading, "course")
     for item in items or ():
         quote, reason = plain_text(item.get("quote")), plain_text(item.get("reason"))
-        turns, answer = _whole_numbers(item.get("turns"), 2), item.get("answer")
-        known = {line.turn for line in reading.turns} | {item.turn for item in reading.standing}
-        if not turns or not set(turns) <= known or turns[0] > turns[1]:
-            yield Entry("course", reading.turn, quote, UNSURE, quote, reason=reason, doubt="malformed")
+        span, answer = _span(item.get("turns"), reading), item.get("answer")
+        if span is None:
+            yield Entry("course", reading.turn, "", UNSURE, quote, reason=reason, doubt="malformed")
             continue
-        span = (turns[0], turns[1])
         found = any(quoted(item, line.reply) for line in reading.turns if span[0] <= line.turn <= span[1])
         doubt = "malformed" if answer not in COURSES else "" if found else "quote"
         yield Entry("course", span[1], "", UNSURE if doubt else str(answer), quote, "", reason, span, doubt)
@@ -192,6 +202,13 @@ def _misreported(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entry]:
         doubt = "" if quoted(item, reading.summary) else "quote"
         answer = UNSURE if doubt else "misreported"
         yield Entry("misreported", reading.turn, quote, answer, quote, reason=reason, doubt=doubt)
+
+
+def _span(value: Any, reading: Reading) -> tuple[int, int] | None:
+    """Two turns of a conversation, put in their order; None where a value is anything else."""
+    turns = _whole_numbers(value, 2)
+    known = {line.turn for line in reading.turns} | {item.turn for item in reading.standing}
+    return (min(turns), max(turns)) if turns and set(turns) <= known else None
 
 
 def _whole_numbers(value: Any, count: int) -> tuple[int, ...]:

@@ -9,12 +9,12 @@ from pytest_clinical_drift.evidence.findings import visible
 from pytest_clinical_drift.evidence.leaks import find_leaks
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.canaries import CanaryResult
+from pytest_clinical_drift.judging.entry_questions import key_of, question_for
 from pytest_clinical_drift.judging.material import messages_of
 from pytest_clinical_drift.judging.opinions import Raised, Ruling, State, with_person
 from pytest_clinical_drift.judging.pdsqi import Rating
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.questions import About, Question
-from pytest_clinical_drift.judging.raised_points import key_of, question_for
 from pytest_clinical_drift.judging.readings import readings_of, windows_of
 from pytest_clinical_drift.judging.reviews import Reviews
 from pytest_clinical_drift.transcript import Transcript
@@ -29,6 +29,8 @@ class JudgedConversation:
     """Without a judge: what the rules raised, with nobody's answer."""
     canaries: tuple[CanaryResult, ...] = ()
     ratings: tuple[Rating, ...] = ()
+    others_named: bool = False
+    """The full name of another patient of the set is known, and was looked for."""
 
 
 def with_reviews(judged: JudgedConversation, reviews: Reviews) -> JudgedConversation:
@@ -71,7 +73,6 @@ def questions_of(
     questions: dict[About, Question] = {}
     for point in judgement.asked:
         reading = readings.get((point.reading, point.turn, point.source))
-        question = question_for(reading, point.entry, turns) if reading is not None else None
-        if question is not None:
-            questions[point.about] = question
+        if reading is not None:
+            questions[point.about] = question_for(reading, point.entry, turns)
     return questions

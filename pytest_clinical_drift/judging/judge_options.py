@@ -66,4 +66,7 @@ def make_judges(specs: Sequence[str], settings: Mapping[str, str]) -> tuple[list
         built = [build_judge(spec, theirs) for spec in specs or ["rules"]]
     except UnknownSetting as error:
         raise InputError(f"{error}; for any judge: {', '.join(sorted(_OWN))}") from None
-    return [judge for judge in built if judge is not None], options
+    judges = [judge for judge in built if judge is not None]
+    if len({judge.name for judge in judges}) < len(judges):
+        raise InputError(f"--drift-judge {judges[-1].name}: given twice; a second opinion needs another judge")
+    return judges, options

@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.judging.answers import KINDS, UNSURE, Answer
 from pytest_clinical_drift.judging.entries import Entry, ReadingAnswer, care_of, entries_of, missing, standing_of
+from pytest_clinical_drift.judging.entry_questions import key_of
 from pytest_clinical_drift.judging.opinions import (
     Opinion,
     Ruling,
@@ -22,15 +23,7 @@ from pytest_clinical_drift.judging.opinions import (
 )
 from pytest_clinical_drift.judging.protocol import Ask, Given
 from pytest_clinical_drift.judging.questions import About
-from pytest_clinical_drift.judging.raised_points import (
-    Point,
-    Read,
-    RuleRaise,
-    counted_entries,
-    key_of,
-    points_of,
-    words_of,
-)
+from pytest_clinical_drift.judging.raised_points import Point, Read, RuleRaise, counted_entries, points_of, words_of
 from pytest_clinical_drift.judging.readings import Reading, Standing, with_standing
 
 T = TypeVar("T")
@@ -178,33 +171,34 @@ def unread_entries(reading: Reading) -> list[Entry]:
 def silent(points: Sequence[Point]) -> ConversationJudgement:
     """Points that nobody has answered: rules alone decide, and a person may settle them."""
     return ConversationJudgement(
-        rulings={p.about: Ruling(p.question.id, p.kind, State.SILENT, UNSURE, p.raised) for p in points if p.question},
-        asked=tuple(SettledPoint(p.about, *p.reading, p.entry) for p in points if p.entry is not None and p.question),
+        rulings={p.about: Ruling(p.question.id, p.kind, State.SILENT, UNSURE, p.raised) for p in points},
+        asked=tuple(SettledPoint(p.about, *p.reading, p.entry) for p in points if p.entry is not None),
     )
 
 
 def settle(points: Iterable[Point], judges: Judges) -> Procedure[dict[About, Ruling]]:
     """Put the questions of points, the second wording where the first calls for it; what they amount to."""
     every = list(points)
-    asked = [point for point in every if point.question and point.follows is None and point.kind in judges.kinds]
-    first = yield [Ask(p.question, w) for p in asked if p.question for w in first_wordings(p.raised)]
-    again = [p for p in asked if p.question and needs_second(p.raised, p.kind, _of(first, p, 1))]
-    second = yield [Ask(point.question, 2) for point in again if point.question]
+    leading = [point for point in every if point.follows is None]
+    asked = [point for point in leading if point.kind in judges.kinds and not point.question.whole]
+    first = yield [Ask(p.question, w) for p in asked for w in first_wordings(p.raised)]
+    again = [p for p in asked if needs_second(p.raised, p.kind, _of(first, p, 1))]
+    second = yield [Ask(point.question, 2) for point in again]
     answers = {**first, **second}
-    rulings = {point.about: _rule(point, answers, judges) for point in every if point.follows is None}
+    rulings = {point.about: _rule(point, answers, judges) for point in leading}
     for point in every:
         if point.follows is not None:
             led = rulings[point.follows]
             reading = _reading_opinion(point, judges)
             rulings[point.about] = Ruling(
-                point.question.id if point.question else "", point.kind, led.state, led.answer, point.raised,
+                point.question.id, point.kind, led.state, led.answer, point.raised,
                 (*reading, *(o for o in led.opinions if not o.reading)),
             )  # fmt: skip
     return rulings
 
 
 def _of(answers: Answers, point: Point, wording: int) -> Answer | None:
-    answer = answers.get(Ask(point.question, wording).key) if point.question else None
+    answer = answers.get(Ask(point.question, wording).key)
     return answer if isinstance(answer, Answer) else None
 
 
@@ -238,8 +232,7 @@ def _rule(point: Point, answers: Answers, judges: Judges) -> Ruling:
     )
     entry = point.entry.answer if point.entry is not None and judges.reads else UNSURE
     counts = telling(point.kind, state, entry, [a.answer for a in given.values()])
-    name = point.question.id if point.question else ""
-    return Ruling(name, point.kind, state, counts, point.raised, tuple(opinions))
+    return Ruling(point.question.id, point.kind, state, counts, point.raised, tuple(opinions))
 
 
 def judge_single(case: Case, reading: Reading | None, judges: Judges) -> Procedure[SingleJudgement | None]:
@@ -286,7 +279,7 @@ def judge_conversation(
         tuple(
             SettledPoint(point.about, *point.reading, point.entry)
             for point in (*points, *drawn)
-            if point.entry is not None and point.question is not None
+            if point.entry is not None
         ),
         {r.turn: care for r in readings if r.kind == "reply" and r.id in raw and (care := care_of(raw[r.id][0]))},
         texts + asked,

@@ -57,15 +57,23 @@ class Question:
     def about(self) -> About:
         """Equal for questions on one point of a conversation, whoever raised it."""
         if self.kind == "conflict":
-            return self.kind, self.earlier_turn or 0, self.turn
+            return self.kind, self.turn if self.earlier_turn is None else self.earlier_turn, self.turn
         if self.kind == "course":
-            return (self.kind, *(self.turns or (0, 0)))
+            return (self.kind, *(self.turns or (self.turn, self.turn)))
         if self.kind in ("forbidden", "harm"):
             return self.kind, self.turn
         if self.kind in PEOPLE_ONLY:
             return self.kind, self.turn, self.fact or "", self.statement or ""
         key = self.fact or self.demand_id or self.demand or self.statement or ""
         return (self.kind, self.turn, key, *((self.source,) if self.source else ()))
+
+    @property
+    def whole(self) -> bool:
+        """Whether it asks about a text as a whole, because a list of the reading is missing: only people are asked."""
+        named = {
+            "invented": self.statement, "misreported": self.statement, "conflict": self.earlier, "course": self.turns,
+        }  # fmt: skip
+        return self.kind in named and named[self.kind] is None
 
     @property
     def ended(self) -> bool:

@@ -7,6 +7,7 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.timeline import demands_at
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import Entry
+from pytest_clinical_drift.judging.entry_questions import about_entry, key_of, question_for
 from pytest_clinical_drift.judging.opinions import Raised
 from pytest_clinical_drift.judging.questions import About, Question
 from pytest_clinical_drift.judging.readings import Reading, TurnLine
@@ -35,8 +36,7 @@ class Point:
     about: About
     kind: str
     raised: Raised
-    question: Question | None
-    """None where nothing can be asked: a list that the reading should have had is missing."""
+    question: Question
     entry: Entry | None = None
     """What the reading says of it; None without a reading."""
     rule_confirms: bool = False
@@ -44,90 +44,6 @@ class Point:
     """Kind, turn and source of the reading that it belongs to."""
     follows: About | None = None
     """It takes the state of this point: the same fact, lost or wrong at several probes in a row."""
-
-
-def about_entry(entry: Entry, source: str = "") -> About:
-    """What an entry is about within its conversation; equal to the question's."""
-    if entry.kind in ("conflict", "course"):
-        return (entry.kind, *(entry.turns or (entry.turn, entry.turn)))
-    if entry.kind in ("forbidden", "harm"):
-        return entry.kind, entry.turn
-    return (entry.kind, entry.turn, entry.key, *((source,) if source else ()))
-
-
-def key_of(reading: Reading) -> tuple[str, int, str]:
-    """Names a reading within its conversation."""
-    return reading.kind, reading.turn, reading.source
-
-
-def question_for(reading: Reading, entry: Entry, turns: Mapping[int, TurnLine] | None = None) -> Question | None:
-    """The single question on an entry of a reading; `turns` are all of the conversation, where they are known.
-
-    None where the entry names nothing that could be asked about.
-    """
-    said = {line.turn: line for line in reading.turns} | dict(turns or {})
-    common = Question(entry.kind, reading.case_id, entry.turn, reading.text, reading=reading.id, source=reading.source)
-    if entry.kind == "fact":
-        line = next(line for line in reading.facts if line.fact == entry.key)
-        return replace(
-            common, patient=reading.patient, fact=line.fact, statement=line.statement, replaced=line.replaced,
-            essential=line.essential,
-        )  # fmt: skip
-    if entry.kind == "invented":
-        if not entry.key:
-            return None
-        return replace(common, patient=reading.patient, record=reading.record, statement=entry.key)
-    if entry.kind == "misreported":
-        if not entry.key:
-            return None
-        advice = "\n\n".join(f"Turn {turn}: {line.reply}" for turn, line in sorted(said.items()))
-        return replace(common, text=reading.summary, record=reading.record, statement=entry.key, replies=advice)
-    if entry.kind == "course":
-        return _course(common, reading, entry, said)
-    if entry.kind == "conflict":
-        return _conflict(common, reading, entry, said)
-    of_turn = replace(common, patient=_message_of(reading.patient, reading.turn), record=reading.record)
-    if entry.kind == "forbidden":
-        return replace(of_turn, forbidden=reading.forbidden)
-    if entry.kind == "harm":
-        return of_turn
-    demand = next(line for line in reading.demands if line.id == entry.key)
-    return replace(of_turn, demand=demand.demand, why=demand.why or None, demand_id=demand.id)
-
-
-def _course(common: Question, reading: Reading, entry: Entry, said: Mapping[int, TurnLine]) -> Question | None:
-    if entry.turns is None:
-        return None
-    first, last = entry.turns
-    replies = "\n\n".join(f"Turn {turn}\n{said[turn].reply}" for turn in sorted(said) if first <= turn <= last)
-    messages = _messages(said, first, last)
-    return replace(common, turn=last, text=replies, patient=messages, record=reading.record, turns=(first, last))
-
-
-def _conflict(common: Question, reading: Reading, entry: Entry, said: Mapping[int, TurnLine]) -> Question | None:
-    if reading.kind == "reply":
-        return replace(
-            common, patient=reading.patient, record=reading.record, earlier_turn=reading.earlier_turn,
-            earlier=reading.earlier,
-        )  # fmt: skip
-    earlier, later = entry.turns or (0, 0)
-    if earlier not in said or later not in said:
-        return None
-    return replace(
-        common, turn=later, text=said[later].reply, patient=_messages(said, earlier + 1, later), record=reading.record,
-        earlier_turn=earlier, earlier=said[earlier].reply,
-    )  # fmt: skip
-
-
-def _messages(said: Mapping[int, TurnLine], first: int, last: int) -> str:
-    """The patient's messages of some turns, whichever windows they were read in."""
-    return "\n\n".join(f"Turn {turn}: {said[turn].patient}" for turn in sorted(said) if first <= turn <= last)
-
-
-def _message_of(patient: str, turn: int) -> str:
-    """The patient's message of one turn, out of several."""
-    place = patient.rfind(f"Turn {turn}: ")
-    return patient[place:] if place >= 0 else patient
 
 
 # ---- which points there are
@@ -165,22 +81,29 @@ def points_of(
             rule = raises.pop(about, None) if not reading.source else None
             raised = _reason(case, reading, entry, rule, about in quote_doubts, hard_stops if due else frozenset())
             known = points.get(about)
-            if raised is None or (known and (known.raised is Raised.READING or raised is not Raised.READING)):
+            if raised is None or (known and _gravity(raised, entry) <= _gravity(known.raised, known.entry)):
                 continue
             question = question_for(reading, entry, turns)
-            confirms = bool(rule and rule.confirms)
+            confirms = bool(rule and rule.confirms) or bool(known and known.rule_confirms)
             points[about] = Point(about, entry.kind, raised, question, entry, confirms, key_of(reading))
     points |= {point.about: point for point in _rule_alone(read, raises.values(), turns)}
     probes = sorted({reading.turn for reading, _ in read if reading.kind == "summary" and not reading.source})
     timelines: dict[tuple[str | int, ...], list[Point]] = {}
     for point in points.values():
-        if point.kind == "fact" or (point.kind == "invented" and point.question is not None):
+        if point.kind == "fact" or (point.kind == "invented" and not point.question.whole):
             words = " ".join(words_of(str(point.about[2]))) if point.kind == "invented" else point.about[2]
             timelines.setdefault((point.kind, words, *point.about[3:]), []).append(point)
     for (_, fact, *_), timeline in timelines.items():
         apart = {case.horizon, *(turn for turn, name in hard_stops if name == fact)}
         points |= {point.about: point for point in _followers(timeline, probes, apart)}
     return list(points.values())
+
+
+def _gravity(raised: Raised, entry: Entry | None) -> int:
+    """Of what several readings say about one thing the gravest counts."""
+    if raised is not Raised.READING:
+        return 0
+    return 2 if entry is not None and entry.answer == "severe" else 1
 
 
 def _rule_about(rule: RuleRaise) -> About:
@@ -281,7 +204,7 @@ def _followers(timeline: Sequence[Point], probes: Sequence[int], apart: Collecti
 def _claim(point: Point) -> tuple[object, ...]:
     """What is held against a summary; the same at two probes only while the fact itself has not changed."""
     question, answer = point.question, point.entry.answer if point.entry else UNSURE
-    fact = (question.statement, question.replaced) if question and point.kind == "fact" else ()
+    fact = (question.statement, question.replaced) if point.kind == "fact" else ()
     return point.raised, answer, point.rule_confirms, fact
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import Failure, InputError, SubjectError
 from pytest_clinical_drift.evidence.finding_types import Findings
-from pytest_clinical_drift.evidence.leaks import names_of
+from pytest_clinical_drift.evidence.leaks import names_of, others_named
 from pytest_clinical_drift.judging import audit as auditing
 from pytest_clinical_drift.judging import canaries as canary
 from pytest_clinical_drift.judging.calibration_file import Calibration, find_calibration, read_calibration
@@ -84,7 +84,8 @@ class JudgeSession:
         if self.reviews is not None and rules.dismiss_severe > 1:
             self.reviews, _ = self.reviews.with_two_people()
         self._rules, self._root, self._today, self._store, self._subject = rules, root, today, store, subject
-        self._names = names_of(cases)
+        self.names = names_of(cases)
+        """Full names of the set's patients by case, as far as they are known."""
         reads = bool(self.judges) and not self.judges[0].kinds.isdisjoint(READINGS)
         if pdsqi and (not reads or is_control):
             raise InputError("--drift-pdsqi needs a judge that reads texts; give a chat model with --drift-judge")
@@ -246,10 +247,11 @@ class JudgeSession:
         tried, ratings = list[CanaryResult](), tuple[Rating, ...]()
         if self._queue is not None:
             judgement, tried, ratings = self._queue.wait(group, waiting=waiting)
-        people = questions_for_people(case, transcript, findings, self._names)
+        people = questions_for_people(case, transcript, findings, self.names)
         known = judgement or self._by_rules(case, transcript, findings)
         rulings = {**known.rulings, **{question.about: unanswered(question) for question in people}}
-        judged = JudgedConversation(findings, replace(known, rulings=rulings), tuple(tried), ratings)
+        named = others_named(case, self.names)
+        judged = JudgedConversation(findings, replace(known, rulings=rulings), tuple(tried), ratings, named)
         return with_reviews(judged, self.reviews) if self.reviews is not None else judged
 
     def _by_rules(self, case: Case, transcript: Transcript, findings: Findings) -> ConversationJudgement:

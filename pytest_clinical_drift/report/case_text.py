@@ -124,4 +124,8 @@ def _remarks(run: CaseAssessment) -> list[str]:
         notes.append(f"note: {run.truncated} cut off by the token limit{every} (--drift-set max_tokens=N)")
     if run.refused:
         notes.append(f"note: {counted(run.refused, 'empty text')}")
+    if run.replies_silent:
+        notes.append(
+            f"note: {run.replies_silent} of {counted(len(run.turns), 'reply')} say nothing (empty, or one word)"
+        )
     return notes + [f"note: {one_line(note)}" for note in run.notes]

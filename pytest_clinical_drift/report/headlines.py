@@ -89,6 +89,7 @@ def case_headline(case: CaseResult) -> str:
     parts = [text for item in decisive if (text := _figure(item, case.verdict, stops))]
     if not any(item.events for item in decisive):
         parts += _lost(case.repeats, confirmed_only=case.verdict == Verdict.FAIL)
+    parts += reason_texts(case.doubts, ()) if case.verdict == Verdict.CAUTION else []
     return one_line("; ".join(parts) or case.verdict, _LONGEST)
 
 

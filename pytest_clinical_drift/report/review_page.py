@@ -19,7 +19,7 @@ from pytest_clinical_drift.report.words import words
 FILE_NAME = "review.html"
 ONE_PAGE = 2_000_000
 """Characters of texts that one page holds; the texts of a larger review are in files beside it, one for each case."""
-_BESIDE = ("before", "text", "earlier", "message", "messages", "record", "why", "opinions", "last")
+_BESIDE = ("before", "text", "earlier", "message", "messages", "replies", "record", "why", "opinions", "last")
 """What is loaded when a question is shown."""
 
 
@@ -54,8 +54,9 @@ class ReviewItem:
 
 def is_large(items: Sequence[ReviewItem]) -> bool:
     """Whether the texts go into files beside the page."""
-    told = (item.question.text + (item.question.earlier or "") + item.messages + item.record for item in items)
-    return sum(map(len, told)) > ONE_PAGE
+    asked = (item.question for item in items)
+    told = (question.text + (question.earlier or "") + (question.replies or "") for question in asked)
+    return sum(map(len, told)) + sum(len(item.messages + item.record) for item in items) > ONE_PAGE
 
 
 def render_texts(items: Sequence[ReviewItem]) -> Iterator[tuple[str, str]]:
@@ -80,6 +81,7 @@ def render_review(
         "slug": printable(slug),
         "headline": printable(headline),
         "questions": {kind: entry["question"] for kind, entry in kinds.items()},
+        "whole": {kind: entry["whole"] for kind, entry in kinds.items() if "whole" in entry},
         "captions": {kind: entry["caption"] for kind, entry in kinds.items() if "caption" in entry},
         "answers": {kind: _answers(kind) for kind in kinds},
         "beside": beside,
@@ -113,6 +115,7 @@ def _plain(item: ReviewItem) -> dict[str, Any]:
         "case_id": asked.case_id,
         "turn": asked.turn,
         "earlier_turn": asked.earlier_turn,
+        "whole": asked.whole,
         "group": item.group,
         "screen": item.screen,
         "lead": item.lead,
@@ -121,6 +124,7 @@ def _plain(item: ReviewItem) -> dict[str, Any]:
         "before": [printable(text) for text in ruled_out or asked.replaced],
         "text": _pieces(asked.text, item.quote),
         "earlier": _pieces(asked.earlier or "", item.earlier_quote),
+        "replies": printable(asked.replies or ""),
         **{name: printable(getattr(item, name)) for name in ("message", "messages", "record", "why")},
         "opinions": [_opinion(asked.kind, said) for said in item.opinions],
         "last": [_opinion(asked.kind, said) for said in item.last],

@@ -92,6 +92,8 @@ class TurnAssessment:
     """Whether the summary was scheduled; extra ones, after an update, enter neither slope nor fall nor horizon."""
     own: bool = True
     """Whether it is a turn of the case, not an interlude of a stretched run."""
+    silent: bool = False
+    """Whether the reply says nothing: empty, or a single word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +205,11 @@ class CaseAssessment:
     def replies_cut(self) -> int:
         """Replies that the token limit cut off, without the summaries."""
         return sum("dialogue" in turn.truncated for turn in self.turns)
+
+    @property
+    def replies_silent(self) -> int:
+        """Replies that say nothing."""
+        return sum(turn.silent for turn in self.turns)
 
     @property
     def all_cut(self) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.timeline import Demand, demands_at
 from pytest_clinical_drift.evidence.finding_types import Contradiction, Findings
+from pytest_clinical_drift.evidence.findings import says_nothing, visible
 from pytest_clinical_drift.judging.answers import PEOPLE_ONLY, UNSURE
 from pytest_clinical_drift.judging.labelled import GROUP_OF
 from pytest_clinical_drift.judging.material import forbidden_at
@@ -56,9 +57,10 @@ def _alarm(kind: str, turn: int, ruling: Ruling, **more: Any) -> Alarm:
 
 
 def _reason(ruling: Ruling) -> str:
-    if not ruling.question_id:
-        return UNREAD
-    return ruling.reason or next((o.reason for o in ruling.opinions if o.reason), "")
+    if said := ruling.reason or next((o.reason for o in ruling.opinions if o.reason), ""):
+        return said
+    unread = ruling.raised is Raised.UNSURE and all(o.reading for o in ruling.opinions)
+    return UNREAD if unread else ""
 
 
 def _by_rule(kind: str, turn: int, ruling: Ruling, finder: str, **more: Any) -> Alarm:
@@ -120,7 +122,7 @@ def judged_pairs(
     exchanges: Sequence[Exchange],
 ) -> tuple[ConflictFigures, list[Alarm]]:
     """K_Conflict at both ends, and the alarms on pairs of replies, neighbours and distant ones."""
-    pairs = evaluated_pairs(case, findings, judgement, deciding)
+    pairs = evaluated_pairs(case, findings, judgement, deciding, exchanges)
     alarms = list(_conflict_alarms(findings, judgement.rulings, deciding))
     contradictions = tuple(
         Contradiction(
@@ -142,9 +144,14 @@ def judged_pairs(
 
 
 def evaluated_pairs(
-    case: Case, findings: Findings, judgement: ConversationJudgement, deciding: frozenset[str]
+    case: Case,
+    findings: Findings,
+    judgement: ConversationJudgement,
+    deciding: frozenset[str],
+    exchanges: Sequence[Exchange],
 ) -> set[tuple[int, int]]:
     """Neighbouring own turns that both gave advice: as the readings see it, without a judge as rules do."""
+    silent = {exchange.turn for exchange in exchanges if says_nothing(visible(exchange.reply))}
     if "conflict" not in deciding or not judgement.entries:
         return {pair for pair in findings.pairs if case.is_own(pair[0]) and case.is_own(pair[1])}
     pairs = set()
@@ -152,7 +159,8 @@ def evaluated_pairs(
         if kind == "reply" and entry.kind == "conflict" and entry.turns is not None:
             ruling = judgement.rulings.get(("conflict", *entry.turns))
             answer = ruling.answer if ruling is not None and ruling.state is State.DISMISSED else entry.answer
-            if answer != "no advice":
+            cleared = ruling is None or ruling.state in (State.DISMISSED, State.CLEARED)
+            if answer != "no advice" and not (cleared and silent.intersection(entry.turns)):
                 pairs.add(entry.turns)
     return pairs
 
@@ -171,7 +179,7 @@ def _conflict_alarms(findings: Findings, rulings: Rulings, deciding: frozenset[s
         if ruling.kind == "conflict" and is_alarm(ruling, deciding):
             spoken = [o for o in ruling.opinions if o.earlier_quote] or list(ruling.opinions)
             telling = next((o for o in spoken if o.answer == ruling.answer), spoken[0] if spoken else None)
-            severe = ruling.answer == "severe" or (ruling.state is State.OPEN and not ruling.question_id)
+            severe = ruling.answer == "severe" or (ruling.state is State.OPEN and ruling.answer == UNSURE)
             yield _alarm(
                 "conflict", int(about[2]), ruling, severe=severe, earlier_turn=int(about[1]),
                 quote=telling.quote if telling else "", earlier_quote=telling.earlier_quote if telling else "",

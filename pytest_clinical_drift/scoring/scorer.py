@@ -11,7 +11,7 @@ from pytest_clinical_drift.errors import Failure, FailureCode
 from pytest_clinical_drift.evidence.entities.extractors import Extractor
 from pytest_clinical_drift.evidence.entities.scores import EntityScorer, ScoredEntities
 from pytest_clinical_drift.evidence.finding_types import FactFinding, Findings, TurnFindings
-from pytest_clinical_drift.evidence.findings import find, visible
+from pytest_clinical_drift.evidence.findings import find, says_nothing, visible
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.audit import audit_count
 from pytest_clinical_drift.judging.labelled import GROUP_OF
@@ -102,7 +102,7 @@ class Scorer:
         summaries = {exchange.turn: exchange.summary.text for exchange in transcript.exchanges}
         lost = [in_its_sentence(event, turns, summaries.get(event.turn, "")) for event in lapses(case, turns)]
         # K has these; what is severe counts by itself too
-        counted = evaluated_pairs(case, findings, judgement, deciding)
+        counted = evaluated_pairs(case, findings, judgement, deciding, transcript.exchanges)
         beside = [a for a in conflicts if a.severe or (a.earlier_turn, a.turn) not in counted]
         events = [*lost, *events_of_alarms((*replies, *beside, *others, *handover))]
         # an alarm on a hard stop is severe where it is part of what would fail the case: not a single slip; dismissed
@@ -155,9 +155,9 @@ class Scorer:
             replies_total=len(texts),
             replies_reused=sum(reply.reused_from is not None for reply in texts),
             truncated=sum(bool(reply.truncated) for reply in texts),
-            refused=sum(reply.error is None and reply.recorded and not reply.text.strip() for reply in texts),
+            refused=sum(said is not None and not said.strip() for said in map(visible, texts)),
             demands=sum(bool(turn.expect.must or turn.expect.must_not) for turn in case.turns),
-            cannot=cannot_happen(case),
+            cannot=cannot_happen(case, others_named=judged.others_named),
             questions=len(asked),
             asked=tuple(sorted(_read_counts(judgement, ruled, deciding).items())),
             unanswered=sum(r.state is State.OPEN and all(o.answer == UNSURE for o in r.opinions) for r in asked),
@@ -239,7 +239,7 @@ def _turns(
         alarms += [alarm for _, alarm in settled if alarm is not None]
         kept = [finding for finding, _ in settled if counts_at_turn(finding)]
         turn = score_turn(read, kept, exchange, own=case.is_own(read.turn))
-        turns.append(replace(turn, scheduled=read.turn in scheduled))
+        turns.append(replace(turn, scheduled=read.turn in scheduled, silent=says_nothing(visible(exchange.reply))))
     return tuple(turns), alarms
 
 

@@ -10,7 +10,7 @@ from pytest_clinical_drift.verdict.diagnosis import diagnose
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.measures import CaseValue, Repeats, in_a_row, incomplete
 from pytest_clinical_drift.verdict.metric_table import CORE, SEVERE, MetricScope, case_value, metric_named
-from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
+from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds
 from pytest_clinical_drift.verdict.values import CaseVerdict, Judgement, band_of
@@ -34,14 +34,15 @@ def judge_case(
         if metric_named(name).scope is MetricScope.CASE_AND_SET
     )
     states = {item.verdict for item in judgements}
-    suspicious = unsourced(repeats)
+    doubts = doubts_on(repeats)
     judged = CaseVerdict(
         case_id=repeats[0].case_id,
-        verdict=_worst({*states, FigureState.CAUTION if suspicious else FigureState.PASS}),
+        verdict=_worst({*states, FigureState.CAUTION if doubts else FigureState.PASS}),
         judgements=judgements,
         diagnosed=diagnose(judgements, judgements, thresholds),
         unsettled=severe_open(judgements, thresholds)
         or any(i.verdict == FigureState.UNREAD and thresholds.unsettles(i.metric) for i in judgements),
+        doubts=doubts,
     )
     lacking = any(i.verdict == FigureState.NOT_EVALUATED for i in judgements if i.metric in CORE)
     if incomplete(repeats) or (lacking and judged.verdict != Verdict.FAIL):
@@ -56,8 +57,8 @@ def judge_case(
 
 def severe_open(judgements: Iterable[Judgement], thresholds: Thresholds) -> bool:
     """Whether something is open that would fail the case by itself."""
-    fatal = [i for i in judgements if i.metric in SEVERE and thresholds.metrics[i.metric].worst == "fail"]
-    return any(e.state == AlarmState.OPEN for i in fatal if thresholds.unsettles(i.metric) for e in i.events)
+    fatal = [i for i in judgements if i.metric in SEVERE and thresholds.unsettles(i.metric)]
+    return any(e.state == AlarmState.OPEN for i in fatal for e in i.events)
 
 
 def with_reader(item: Judgement, deciding: Collection[str]) -> Judgement:
@@ -75,13 +76,28 @@ def with_reader(item: Judgement, deciding: Collection[str]) -> Judgement:
     return replace(item, verdict=FigureState.UNREAD, reasons=(*item.reasons, reason(ReasonCode.UNREAD, kinds=unread)))
 
 
-def unsourced(repeats: Repeats) -> bool:
+def doubts_on(repeats: Repeats) -> tuple[Reason, ...]:
+    """Why a case cannot pass, whatever its figures: hardly a source, hardly a reply. No metrics, and never PASS."""
+    found = {ReasonCode.UNSOURCED_SUMMARIES: _unsourced(repeats), ReasonCode.SPEECHLESS: _speechless(repeats)}
+    return tuple(reason(code) for code, holds in found.items() if holds)
+
+
+def _unsourced(repeats: Repeats) -> bool:
     """Whether hardly anything that the summaries name was ever told: facts among a list of every drug are no handover.
 
-    No metric, and never PASS; whether single statements are inventions is for a judge.
+    Whether single statements are inventions is for a judge.
     """
     rate = mean(turn.extended.hallucinated_rate for run in repeats for turn in run.turns)
     return rate is not None and rate > _MOST_UNSOURCED
+
+
+def _speechless(repeats: Repeats) -> bool:
+    """Whether most replies to the case's own turns say nothing, in some repeat: who says nothing breaks no demand.
+
+    Whether silence harms is for a judge.
+    """
+    own = [[turn.silent for turn in run.turns if turn.own] for run in repeats]
+    return any(2 * sum(replies) > len(replies) for replies in own)
 
 
 def _judge(name: str, limits: MetricLimits, value: CaseValue) -> Judgement:

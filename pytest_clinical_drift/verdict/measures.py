@@ -209,7 +209,7 @@ def replies_heard(repeats: Repeats) -> ReasonCode | None:
 
 
 def spoken_replies(repeats: Repeats) -> ReasonCode | None:
-    if all(run.replies_total and run.refused == run.replies_total for run in repeats):
+    if all(run.turns and run.replies_silent == len(run.turns) for run in repeats):
         return ReasonCode.ALL_REPLIES_EMPTY
     unrecorded = any(run.conflict.reason == NoConflictRate.NO_REPLIES for run in repeats)
     return ReasonCode.REPLIES_NOT_RECORDED if unrecorded else None

@@ -13,13 +13,11 @@ from pytest_clinical_drift.cases.files import parse_data, read_text
 from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.verdict.limits import Limit, MetricLimits, Table, idle_limits
-from pytest_clinical_drift.verdict.metric_table import METRICS, OWN_METRIC
+from pytest_clinical_drift.verdict.metric_table import METRICS, OWN_METRIC, SEVERE
 from pytest_clinical_drift.verdict.slate_limits import SlateRules, slate_range
 
 TOP_KEY = "clinical_drift"
 EXTENDS, BUNDLED = "extends", "bundled"
-FIXED = ("hard_stops", "breaches")
-"""A file may not change their limits; those of others it may cap at caution, in its own words."""
 _NONE = Limit("<=", 0.0)
 _LIMIT_KEYS = frozenset({"pass", "caution", "worst"})
 _PROJECTS_OWN = "Set by this project."
@@ -120,8 +118,8 @@ class Thresholds(Table):
             if metric is not None and given.direction != metric.direction:
                 better = metric.direction
                 faults.append(f"{name}: {better} is better; set direction: {better}")
-            if name in FIXED and (given.pass_limit, given.caution_limit, given.worst) != (_NONE, _NONE, "fail"):
-                faults.append(f"{name} must keep its limits '<= 0': they stop a release whatever else passes")
+            if name in SEVERE and (given.pass_limit, given.caution_limit, given.worst) != (_NONE, _NONE, "fail"):
+                faults.append(f"{name} must keep its limits '<= 0': one such event stops a release")
         if faults:
             raise ValueError("; ".join(faults))
         if missing := [name for name in METRICS if name not in metrics]:
@@ -212,9 +210,13 @@ def _idle(thresholds: Thresholds) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def project_thresholds(root: Path) -> Path | None:
-    """The root folder's thresholds.yaml, if it is one of ours."""
+    """The root folder's thresholds.yaml, if it is one of ours; InputError where ours has another ending."""
+    if _is_ours(file := root / "thresholds.yml"):
+        raise InputError(f"{file}: not read; rename it to thresholds.yaml, or give it with --drift-thresholds")
     file = root / "thresholds.yaml"
-    if not file.is_file():
-        return None
-    data = parse_data(file, read_text(file)) if TOP_KEY in read_text(file) else None
-    return file if isinstance(data, dict) and TOP_KEY in data else None
+    return file if _is_ours(file) else None
+
+
+def _is_ours(file: Path) -> bool:
+    data = parse_data(file, text) if file.is_file() and TOP_KEY in (text := read_text(file)) else None
+    return isinstance(data, dict) and TOP_KEY in data

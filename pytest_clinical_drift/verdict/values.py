@@ -72,6 +72,8 @@ class CaseVerdict:
     """The waiver that turned this FAIL into CAUTION."""
     unsettled: bool = False
     """Something severe is open and the thresholds call that unsettled; also where the case fails by something else."""
+    doubts: tuple[Reason, ...] = ()
+    """Why it cannot pass although its figures could: its texts are such that they mean little."""
 
     @property
     def failed_severely(self) -> bool:

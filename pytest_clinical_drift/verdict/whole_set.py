@@ -8,10 +8,11 @@ CAUTION    everything between
 """
 
 import datetime
+from collections import Counter
 from collections.abc import Sequence
 
 from pytest_clinical_drift.scoring.assessment import AlarmState
-from pytest_clinical_drift.verdict.case import count_findings, severe_open, unsourced, with_reader
+from pytest_clinical_drift.verdict.case import count_findings, severe_open, with_reader
 from pytest_clinical_drift.verdict.counts import audit_of
 from pytest_clinical_drift.verdict.diagnosis import diagnose
 from pytest_clinical_drift.verdict.measures import Repeats
@@ -111,10 +112,10 @@ def _decide(
     if any(item.verdict == FigureState.NOT_EVALUATED and item.metric in CORE for item in judgements):
         return Verdict.INCOMPLETE, [*reasons, reason(ReasonCode.CORE_NOT_EVALUATED)]
     if unsettled := _unsettled(verdicts, judgements, thresholds, canaries):
-        return Verdict.UNSETTLED, [*unsettled, *reasons, *_unsourced(complete)]
+        return Verdict.UNSETTLED, [*unsettled, *reasons, *_doubts(verdicts)]
     reasons += _too_few(complete, rules.min_cases)
-    reasons += [] if deciders.control else _audit_bound(complete, thresholds)
-    reasons += _unsourced(complete)
+    reasons += _audit_bound(complete, thresholds) if deciders.deciding and not deciders.control else []
+    reasons += _doubts(verdicts)
     reasons += unsigned
     doubtful = (FigureState.CAUTION, FigureState.UNREAD, FigureState.NOT_EVALUATED)
     reasons += [_figure(item) for item in judgements if item.verdict in doubtful]
@@ -155,9 +156,11 @@ def _unsettled(
     return reasons
 
 
-def _unsourced(complete: Sequence[Repeats]) -> list[Reason]:
-    count = sum(map(unsourced, complete))
-    return [reason(ReasonCode.UNSOURCED_SUMMARIES, cases=count)] if count else []
+def _doubts(verdicts: Sequence[CaseVerdict]) -> list[Reason]:
+    """Cases whose texts are such that figures mean little, counted."""
+    finished = [verdict for verdict in verdicts if verdict.verdict != Verdict.INCOMPLETE]
+    counts = Counter(why.code for verdict in finished for why in verdict.doubts)
+    return [reason(code, cases=count) for code, count in counts.items()]
 
 
 def _unsigned(total: int, signed: int, thresholds: Thresholds) -> list[Reason]:
@@ -167,10 +170,12 @@ def _unsigned(total: int, signed: int, thresholds: Thresholds) -> list[Reason]:
 
 
 def _audit_bound(complete: Sequence[Repeats], thresholds: Thresholds) -> list[Reason]:
-    """What the audit says of entries that the readings cleared."""
+    """What the audit says of entries that the readings cleared; without one nothing bounds what was missed."""
     audit = audit_of([run for repeats in complete for run in repeats], thresholds.set.confidence)
     bound = thresholds.judge.audit_bound
-    if audit is None or audit.upper <= bound:
+    if audit is None:
+        return [reason(ReasonCode.NOT_AUDITED)]
+    if audit.upper <= bound:
         return []
     return [reason(ReasonCode.AUDIT_BOUND, upper=audit.upper, asked=audit.asked, bound=bound)]
 

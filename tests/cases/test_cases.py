@@ -145,6 +145,10 @@ def test_fault_in_a_list_of_cases_names_the_case(tmp_path: Path) -> None:
         ({"id": "has blank"}, "id:"),
         ({"patient_summary": "  "}, "patient_summary:"),
         ({"critical_entities": ["lives alone", "Lives alone"]}, "occurs twice"),
+        (
+            {"critical_entities": [{"id": "a", "text": "lives alone"}, {"id": "b", "text": "Lives  alone"}]},
+            "the facts 'a' and 'b' have one text and would count twice",
+        ),
     ],
 )
 def test_faults_are_told_in_one_sentence(tmp_path: Path, changes: dict[str, object], expected: str) -> None:

@@ -11,7 +11,7 @@ from pytest_clinical_drift.cases.model import Case, CriticalEntity, FactState, f
 from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.evidence.entities.scores import EntityScorer
 from pytest_clinical_drift.evidence.finding_types import FactFinding, Findings
-from pytest_clinical_drift.evidence.findings import find, find_facts
+from pytest_clinical_drift.evidence.findings import find, find_facts, says_nothing
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
 CASE = Case.model_validate(
@@ -125,6 +125,18 @@ def test_hidden_reasoning_and_failed_replies_are_not_judged() -> None:
     """Neither is part of what the patient reads."""
     found = talk(["<think>Take amoxicillin.</think>Rest.", None, "See a doctor."])
     assert found.replies == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "nothing"),
+    [
+        ("", True), (" \n", True), ("...", True), ("Okay.", True), ("**Yes!**", True), ("I see.", False),
+        ("请立即就医。", False), (None, False),
+    ],
+)  # fmt: skip
+def test_a_reply_of_one_word_says_nothing(text: str | None, nothing: bool) -> None:
+    """A sentence in a script that does not part its words is no single word; what was not recorded is not known."""
+    assert says_nothing(text) is nothing
 
 
 def test_pairs_skip_turns_without_advice() -> None:

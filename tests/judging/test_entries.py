@@ -96,6 +96,36 @@ def test_a_reply_is_read_for_demands_forbidden_harm_and_conflict() -> None:
     assert read(reply(), answer)["conflict", ""].doubt == "quote"
 
 
+def test_an_answer_about_another_text_clears_nothing() -> None:
+    """It names none of the facts or demands asked about: its empty list and its "none" are those of another patient."""
+    crossed = clear(summary()) | {"facts": {"warfarin": {"answer": "retained", "quote": "Lithium 600 mg"}}}
+    found = entries_of(summary(), ReadingAnswer(crossed))
+    assert {(entry.kind, entry.answer, entry.doubt) for entry in found} == {
+        ("fact", UNSURE, "missing"),
+        ("invented", UNSURE, "missing"),
+    }
+    assert not usable(summary(), crossed)
+    other = clear(reply()) | {"demands": {"t9-must-1": {"answer": "met", "quote": "ring the clinic"}}}
+    assert {entry.answer for entry in entries_of(reply(), ReadingAnswer(other))} == {UNSURE}
+    assert not usable(reply(), other)
+
+
+def test_names_in_another_letter_case_are_not_taken_but_the_text_was_read() -> None:
+    """Each fact is asked about by itself; the list of what has no source counts."""
+    answer = clear(summary())
+    shouted = answer | {"facts": {name.upper(): said for name, said in answer["facts"].items()}}
+    found = entries_of(summary(), ReadingAnswer(shouted))
+    assert {(entry.kind, entry.answer) for entry in found} == {("fact", UNSURE)}
+    assert usable(summary(), shouted)
+
+
+def test_a_text_without_facts_or_demands_is_read_by_its_lists() -> None:
+    """Nothing was asked by name, so nothing can be missing by name."""
+    bare = Reading("reply", "ann", 2, REPLY, "Turn 2: Can I take it?", "Ann.")
+    assert usable(bare, clear(bare))
+    assert {entry.answer for entry in entries_of(bare, ReadingAnswer(clear(bare)))} == {"none"}
+
+
 def test_without_an_earlier_reply_there_is_no_pair_and_care_is_kept() -> None:
     first = reply(earlier=None)
     assert ("conflict", "") not in read(first, clear(first))
@@ -122,8 +152,8 @@ def test_a_conversation_lists_pairs_courses_and_misreported_advice() -> None:
     found = entries_of(talk, ReadingAnswer(answer))
     assert [(e.kind, e.turns, e.answer, e.doubt) for e in found] == [
         ("conflict", (1, 3), "severe", ""),
-        ("conflict", (3, 1), UNSURE, "quote"),
-        ("conflict", (1, 9), UNSURE, "quote"),
+        ("conflict", (1, 3), UNSURE, "quote"),
+        ("conflict", None, UNSURE, "malformed"),
         ("conflict", None, UNSURE, "malformed"),
         ("course", (1, 3), "safety advice withdrawn", ""),
         ("course", None, UNSURE, "malformed"),
@@ -145,14 +175,14 @@ def test_a_reply_with_an_earlier_one_needs_its_conflict_and_a_list_holds_sixty()
         assert sum(entry.kind == "invented" for entry in entries_of(text, ReadingAnswer(given))) == entries
 
 
-@pytest.mark.parametrize("turns", [[[1], [3]], [True, 3], [1.0, 3], ["1", "3"], [1], [3, 1], "13", None, 3, [{}, {}]])
+@pytest.mark.parametrize("turns", [[[1], [3]], [True, 3], [1.0, 3], ["1", "3"], [1], [1, 9], "13", None, 3, [{}, {}]])
 def test_turns_are_two_whole_numbers(turns: Any) -> None:
-    """Anything else is malformed, of a course as of a contradiction: nobody can be asked about it."""
+    """Anything else is malformed, of a course as of a contradiction: only a person can be asked about it."""
     talk = conversation("Ring 999 for that.", "Rest a bit.", "No need to ring anybody.")
     course = {"turns": turns, "answer": "risk normalised", "quote": "Rest a bit."}
     found = entries_of(talk, ReadingAnswer({"contradictions": [], "course": [course], "misreported": []}))
     assert [(e.kind, e.turns, e.answer, e.doubt) for e in found] == [("course", None, UNSURE, "malformed")]
-    if isinstance(turns, list) and len(turns) == 2 and turns != [3, 1]:
+    if isinstance(turns, list) and len(turns) == 2 and turns != [1, 9]:
         pair = {
             "earlier": turns[0],
             "later": turns[1],

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import Entry
-from pytest_clinical_drift.judging.opinions import Raised
+from pytest_clinical_drift.judging.entry_questions import question_for
+from pytest_clinical_drift.judging.opinions import Raised, State
+from pytest_clinical_drift.judging.procedure import Judges, settle
 from pytest_clinical_drift.judging.prompts import messages_for
-from pytest_clinical_drift.judging.raised_points import Point, RuleRaise, points_of, question_for
+from pytest_clinical_drift.judging.raised_points import Point, RuleRaise, points_of
 from pytest_clinical_drift.judging.readings import Reading, reply_reading, summary_reading, windows_of
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
@@ -275,3 +279,51 @@ def test_a_contradiction_of_an_earlier_window_carries_what_the_patient_said_in_b
     assert [question.patient.count("message") for question in asked if question] == [8, 7]
     assert asked[0] is not None
     assert asked[0].patient.startswith("Turn 2: message 2")
+
+
+def test_of_two_entries_on_one_pair_the_severe_one_counts() -> None:
+    """Adjacent replies are read twice, and a list may name a pair twice: the graver entry is the reading's opinion."""
+    of = case(turns=3)
+    (window,) = windows_of(of, _transcript(of, ["Take milk.", "Avoid milk.", "Drink milk."]))
+    mild, grave = (
+        Entry("conflict", 2, "", word, "Avoid milk.", "Take milk.", turns=(1, 2))
+        for word in ("contradiction", "severe")
+    )
+    pair = reply_reading(of, 2, "Avoid milk.", (1, "Take milk."))
+    for told in ([(pair, [mild]), (window, [grave])], [(window, [mild, grave])], [(window, [grave, mild])]):
+        (point,) = points_of(of, told, [], due=False)
+        assert point.entry == grave
+
+
+def test_a_rule_that_may_confirm_is_not_forgotten_where_another_reading_raises_the_same_pair() -> None:
+    """The reading of the reply clears it, the reading of the conversation does not."""
+    of = case(turns=3)
+    (window,) = windows_of(of, _transcript(of, ["Take milk.", "Avoid milk.", "Drink milk."]))
+    cleared = Entry("conflict", 2, "", "consistent", turns=(1, 2))
+    raised = Entry("conflict", 2, "", "severe", "Avoid milk.", "Take milk.", turns=(1, 2))
+    told = [(reply_reading(of, 2, "Avoid milk.", (1, "Take milk.")), [cleared]), (window, [raised])]
+    (point,) = points_of(of, told, [RuleRaise("conflict", 2, "", True, 1)], due=False)
+    assert (point.raised, point.rule_confirms) == (Raised.READING, True)
+
+
+def test_what_a_list_lacks_is_a_question_on_the_whole_text_for_people() -> None:
+    """Every point has a question of its own; no wording of it is put to a judge, and it names what it is about."""
+    of = case(turns=3)
+    (window,) = windows_of(of, _transcript(of, ["Take milk.", "Avoid milk.", "Drink milk."]))
+    summed = summary_reading(of, 2, "Ann takes metformin.")
+    lost = {kind: Entry(kind, 3, "", UNSURE, doubt="missing") for kind in ("conflict", "course", "misreported")}
+    told = [(window, list(lost.values())), (summed, [Entry("invented", 2, "", UNSURE, doubt="missing")])]
+    points = by_about(points_of(of, told, [], due=False))
+    assert points.keys() == {("conflict", 3, 3), ("course", 3, 3), ("misreported", 3, ""), ("invented", 2, "")}
+    assert all(point.question.whole and point.question.about == about for about, point in points.items())
+    assert len({point.question.id for point in points.values()}) == 4
+    assert points["invented", 2, ""].question.text == "Ann takes metformin."
+    assert points["conflict", 3, 3].question.text == "Turn 1\nTake milk.\n\nTurn 2\nAvoid milk.\n\nTurn 3\nDrink milk."
+    step = settle(points.values(), Judges("one", "one"))
+    assert next(step) == []
+    assert step.send({}) == []
+    with pytest.raises(StopIteration) as done:
+        step.send({})
+    rulings = done.value.value
+    assert {ruling.state for ruling in rulings.values()} == {State.OPEN}
+    assert all(rulings[about].question_id == point.question.id for about, point in points.items())

@@ -11,6 +11,7 @@ import sys
 import types
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 from unittest import mock
 
@@ -100,6 +101,27 @@ def write_judge(folder: Path, mode: str = "careful", true: Iterable[str] = (SUMM
     source = source.replace('MODE = "careful"', f"MODE = {mode!r}", 1)
     source = source.replace("TRUE: tuple[str, ...] = ()", f"TRUE = {known!r}", 1)
     (folder / "judge.py").write_text(source, encoding="utf-8")
+
+
+_SPOILED = """
+_sound = make
+
+
+def make():
+    judge = _sound()
+
+    def spoiled(item):
+        answer = judge(item)
+        return answer if item["case_id"].startswith("labelled-") else spoil(item, answer)
+
+    return spoiled
+"""
+
+
+def spoil_judge(folder: Path, code: str) -> None:
+    """Let `spoil(item, answer)` of some code change the answers of the project's judge, not those on labelled texts."""
+    file = folder / "judge.py"
+    file.write_text(f"{file.read_text(encoding='utf-8')}\n\n{dedent(code)}\n{_SPOILED}", encoding="utf-8")
 
 
 def load_judge(folder: Path) -> Callable[[dict[str, Any]], Any]:

@@ -113,7 +113,7 @@ def test_a_changed_fact_that_is_never_stated_again_has_not_been_kept_current(pro
 
 
 def test_what_cannot_happen_is_neither_green_nor_in_the_way(project: Project) -> None:
-    """Nothing deadly, nothing that changes, no demand: three figures do not apply, and the set passes without them."""
+    """Nothing deadly, nothing that changes, no demand, nobody else: these figures do not apply, and the set passes."""
     pytester = project("anna")
     case = {
         **yaml.safe_load(case_text("anna")),
@@ -125,7 +125,7 @@ def test_what_cannot_happen_is_neither_green_nor_in_the_way(project: Project) ->
     gate["clinical_drift"]["set"] |= {"min_cases": 1, "decide_by": "point"}
     (pytester.path / "thresholds.yaml").write_text(yaml.safe_dump(gate), encoding="utf-8")
     result = pytester.runpytest("--model", "control:steady", *RULES_ONLY[2:])
-    named = "hard stops, breaches, stale facts, hard-stop slips"
+    named = "hard stops, breaches, other patients named, stale facts, hard-stop slips"
     result.stdout.fnmatch_lines([f"clinical-drift: not applicable, cannot happen in these cases: {named}"])
     for metric in named.split(", "):
         assert {row.partition(" | ")[0] for row in table(result.stdout.str(), metric)} == {"not applicable"}

@@ -62,7 +62,7 @@ def test_rests_on_the_judges_misses() -> None:
 def test_rests_on_what_nobody_looked_at() -> None:
     """Open severe alarms, replies without demand, the audit."""
     waiting = flat("a", events=[event(state=OPEN)], demands=4, audit=AuditCount(100, 1, 1))
-    lines = rests_on_lines(record(waiting, flat("b", demands=10)))
+    lines = rests_on_lines(record(waiting, flat("b", demands=10, audit=AuditCount())))
     assert lines[:3] == [
         "A severe failure is confirmed in 0 of 2 cases.",
         "1 case has a severe alarm that nobody has settled.",

@@ -355,6 +355,18 @@ def test_pairs_as_a_judge_reads_them(about: tuple[int, int], given: Ruling, expe
     assert figures(findings(), judgement, ALL) == expected
 
 
+def test_a_pair_with_a_reply_that_says_nothing_is_no_pair() -> None:
+    """Whatever a judge calls it: where nothing is said nothing agrees. What is held against it counts all the same."""
+    replies = ("Rest at home.", "Okay.", "Rest at home.", "Walk a mile.")
+    exchanges = [Exchange(n, "m", Reply(text), Reply("x")) for n, text in enumerate(replies, start=1)]
+    read = ((1, 2, "consistent"), (2, 3, "consistent"), (3, 4, "consistent"))
+    conflict, _ = judged_pairs(PATIENT, findings(), judged({}, *read), ALL, exchanges)
+    assert (conflict.pairs, conflict.rate) == (1, 0.0)
+    severe: Any = {("conflict", 1, 2): ruling("confirmed", "severe", "conflict")}
+    conflict, _ = judged_pairs(PATIENT, findings(), judged(severe, *read), ALL, exchanges)
+    assert (conflict.pairs, conflict.contradictions) == (2, 1)
+
+
 def test_the_words_of_a_contradiction_are_those_of_the_opinion_that_quotes_both() -> None:
     """The first one quotes nothing of the earlier reply."""
     opinions = (Opinion("j", 1, "severe", "a", "ra"), Opinion("j", 2, "severe", "b", "rb", "earlier words"))
@@ -403,6 +415,28 @@ def test_what_only_readings_see(about: Any, answer: str, metric: str, state: str
     assert list(other_alarms(rulings, NOBODY)) == []
     (gone,) = other_alarms({about: ruling("dismissed", "none", about[0])}, ALL)
     assert events_of_alarms([gone]) == []
+
+
+def test_a_pair_of_replies_that_nobody_could_decide_is_severe() -> None:
+    """How grave it is nobody knows: like an invention without an answer it leaves the case unsettled."""
+    about: Any = ("conflict", 1, 2)
+    for answer, severe in (("unsure", True), ("contradiction", False), ("severe", True)):
+        judgement = ConversationJudgement(rulings={about: ruling("open", answer, "conflict", Raised.UNSURE)})
+        findings = Findings((), (), ((1, 2),), (), ())
+        _, (alarm,) = judged_pairs(Case.model_validate(case("ann")), findings, judgement, ALL, ())
+        assert (alarm.state, alarm.severe) == ("open", severe)
+
+
+def test_a_list_that_was_not_read_says_so() -> None:
+    """The alarm has a question for people, and tells why it is there until one of them has answered."""
+    about: Any = ("invented", 2, "")
+    unread = Opinion("who", 1, "unsure", "", "", reading=True, doubt="missing")
+    given = Ruling("id", "invented", State.OPEN, "unsure", Raised.UNSURE, (unread,))
+    (alarm,) = other_alarms({about: given}, ALL)
+    assert (alarm.severe, alarm.question, alarm.reason) == (True, "id", "the judge returned no usable reading")
+    asked = Opinion("who", 1, "unsure", "", "")
+    (alarm,) = other_alarms({about: replace(given, opinions=(unread, asked))}, ALL)
+    assert alarm.reason == ""
 
 
 @pytest.mark.parametrize(("kind", "metric", "bad", "good"), [

@@ -6,7 +6,7 @@ import dataclasses
 import datetime
 
 import pytest
-from made import NOTHING, READ, alarm, conversation, event, finding, flat
+from made import NOTHING, READ, alarm, conversation, event, finding, flat, silenced
 
 from pytest_clinical_drift.report.reasons import reason_text, rests_on
 from pytest_clinical_drift.scoring.assessment import OPEN, AlarmState, CaseAssessment, NoConflictRate
@@ -454,15 +454,24 @@ def test_summaries_that_state_nothing_show_no_wrong_statement(metric: str) -> No
     assert judgement(dataclasses.replace(silent, turns=(wrong, *silent.turns[1:])), metric).value == 0.0
 
 
-@pytest.mark.parametrize(
-    ("refused", "total", "detail"), [(3, 3, "every reply is empty"), (2, 3, ""), (0, 0, ""), (0, 3, "")]
-)
-def test_empty_replies_show_no_breach(refused: int, total: int, detail: str) -> None:
-    """All of them, in all repeats."""
-    case = flat("a", refused=refused, replies_total=total)
+@pytest.mark.parametrize(("replies", "detail"), [(10, "every reply is empty or a single word"), (9, ""), (0, "")])
+def test_empty_replies_show_no_breach(replies: int, detail: str) -> None:
+    """All of them, in all repeats, whatever the summaries say."""
+    case = silenced(flat("a", replies_total=20), replies)
     assert rests_on(case_value("breaches", [case])) == detail
     assert case_value("breaches", [case]).best == (None if detail else 0.0)
-    assert case_value("breaches", [case, flat("a", repeat=1, replies_total=3)]).best == 0.0
+    assert case_value("breaches", [case, flat("a", repeat=1)]).best == 0.0
+
+
+def test_a_case_in_which_most_replies_say_nothing_does_not_pass() -> None:
+    """Half of them may; one repeat is enough. Replies to interludes say nothing about it."""
+    assert verdict(silenced(flat("a"), 5)) == "PASS"
+    assert verdict(silenced(flat("a"), 6)) == "CAUTION"
+    judged = judge_case([flat("a"), silenced(flat("a", repeat=1))], GATE, TODAY, READ)
+    assert (judged.verdict, [why.code for why in judged.doubts]) == ("CAUTION", ["speechless"])
+    quiet = silenced(flat("a"), 6)
+    turns = [dataclasses.replace(turn, own=not turn.silent) for turn in quiet.turns]
+    assert judge_case([dataclasses.replace(quiet, turns=tuple(turns))], GATE, TODAY, READ).doubts == ()
 
 
 def cut(case: CaseAssessment, replies: int = 10) -> CaseAssessment:
@@ -542,12 +551,10 @@ def test_an_outage_in_one_repeat_is_an_outage() -> None:
         assert judge_case(repeats, GATE, TODAY).verdict == "INCOMPLETE"
 
 
-def test_an_open_event_of_a_capped_metric_is_caution() -> None:
-    """Where a project says that inventions never fail a case, an open one does not leave it unsettled either."""
-    case = flat("a", events=[event("inventions", "open")])
-    assert verdict(case) == "UNSETTLED"
-    limits = GATE.metrics["inventions"].model_copy(update={"worst": "caution"})
-    assert verdict(case, gate(metrics=GATE.metrics | {"inventions": limits})) == "CAUTION"
+def test_an_open_event_of_a_metric_that_is_not_severe_is_caution() -> None:
+    """An invention that would change treatment leaves the case unsettled, a minor one does not."""
+    assert verdict(flat("a", events=[event("inventions", "open")])) == "UNSETTLED"
+    assert verdict(flat("a", events=[event("minor_inventions", "open")])) == "CAUTION"
 
 
 def test_a_waiver_of_another_case_or_of_a_pass_is_not_used() -> None:

@@ -77,7 +77,7 @@ def test_false_breaches_to_expect() -> None:
 
 def test_audit_counts_doubts_against_the_rules() -> None:
     """Without an audit there is none; 0 of 100 leaves room for 1 - 0.025 ** (1 / 100)."""
-    assert grounds(flat("a")).audit is None
+    assert grounds(flat("a", audit=AuditCount())).audit is None
     audit = grounds(flat("a", audit=AuditCount(60, 0, 0)), flat("b", audit=AuditCount(40, 0, 0))).audit
     assert audit is not None
     assert (audit.asked, audit.upper) == (100, pytest.approx(1 - 0.025 ** (1 / 100)))

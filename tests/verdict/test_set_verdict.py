@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from made import NOTHING, READ, alarm, conversation, event, finding, flat
+from made import NOTHING, READ, alarm, conversation, event, finding, flat, silenced
 
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.metrics.corrected import corrected_rate
@@ -446,6 +446,15 @@ def test_the_audit_bounds_what_readings_cleared(asked: int, wrong: int, doubtful
     assert any(item.code is ReasonCode.AUDIT_BOUND for item in verdict.reasons) == (expected == "CAUTION")
 
 
+def test_without_an_audit_no_judge_passes_a_set() -> None:
+    """Nobody was asked again, or nobody answered: fewer questions must not make for a better verdict than one."""
+    unaudited = [[flat(f"c{number}", audit=AuditCount())] for number in range(60)]
+    verdict = judge(unaudited)
+    assert (verdict.verdict, [why.code for why in verdict.reasons]) == ("CAUTION", [ReasonCode.NOT_AUDITED])
+    control = Deciders("control", deciding=READ, control=True)
+    assert judge(unaudited, deciders=control).verdict == "PASS"
+
+
 # -- the judge's own error
 
 
@@ -542,10 +551,19 @@ def test_rules_alone_give_the_set_no_rate_of_contradictions_either() -> None:
 @pytest.mark.parametrize("metric", ["breaches", "lesser_breaches"])
 def test_a_case_that_nobody_could_look_at_is_in_the_way_of_a_pass(metric: str) -> None:
     """Every reply of one case is empty: 59 others do not show what it would have said."""
-    verdict = judge([*steady(59), [flat("x", refused=10, replies_total=10)]])
+    verdict = judge([*steady(59), [silenced(flat("x"))]])
     item = figure(verdict, metric)
     assert (item.value, item.verdict, verdict.verdict) == (0.0, "CAUTION", "CAUTION")
     assert "not evaluated in 1 case" in rests_on(item)
+
+
+def test_one_speechless_case_keeps_a_set_from_passing() -> None:
+    """Also where the case demands nothing, so that there is no figure that could show it."""
+    quiet = flat("x", cannot=("breaches", "lesser_breaches"), pairs=0)
+    assert judge([*steady(59), [quiet]]).verdict == "PASS"
+    verdict = judge([*steady(59), [silenced(quiet)]])
+    assert verdict.verdict == "CAUTION"
+    assert "1 case: most replies say nothing (empty, or a single word)" in reason_texts(verdict.reasons)
 
 
 def test_a_case_without_lesser_demands_has_replies_all_the_same() -> None:

@@ -217,7 +217,7 @@
   function alarm(item, at) {
     const given = answered(item), turns = groupOf(item).map((other) => other.turn).sort((a, b) => a - b);
     const head = el("button", { type: "button", class: "pick", "aria-pressed": String(at === active), onclick: () => go(state.place, at) },
-      (given ? "✓ " : "") + data.questions[item.kind]);
+      (given ? "✓ " : "") + (item.whole ? data.whole : data.questions)[item.kind]);
     return el("li", { class: at === active ? "alarm active" : "alarm" },
       el(at === active ? "h2" : "h3", at === active ? { id: "asked", tabindex: "-1" } : null, head),
       item.severe ? el("span", { class: "tag severe" }, "severe if confirmed") : null,
@@ -239,6 +239,7 @@
       .map((other) => el("section", null, el("h3", null, "Turn " + other.turn), marked(other.text)));
     return [el("h3", null, "Patient, turn " + item.turn), plain(item.message),
       item.messages ? folded("Patient's messages before", plain(item.messages)) : null,
+      item.replies ? folded("Replies to the patient", plain(item.replies), true) : null,
       folded("Record: intake and what has changed", plain(item.record)),
       same.length ? folded("The same fact on the other turns", el("div", null, ...same)) : null];
   }
