@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from pytest_clinical_drift.judging.labelled import GROUPS
@@ -88,6 +89,7 @@ def conversation(
     )
 
 
+@cache
 def facts(level: float | None, worst: float | None) -> tuple[SettledFact, ...]:
     """The facts behind a recall and its worse end: lost ones, lost ones that are open, retained ones."""
     if level is None:

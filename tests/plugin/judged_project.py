@@ -10,6 +10,7 @@ import shutil
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -17,7 +18,14 @@ from unittest import mock
 import pytest
 from engine_runs import results
 
-from pytest_clinical_drift.judging.calibration_file import Attempt, Calibration, fingerprint, pooled, write_calibration
+from pytest_clinical_drift.judging.calibration_file import (
+    Attempt,
+    Calibration,
+    KindLimits,
+    fingerprint,
+    pooled,
+    write_calibration,
+)
 from pytest_clinical_drift.judging.material import FactLine, Forbidden
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.python import imported_code
@@ -126,21 +134,30 @@ JUDGED = ("--model", "python:model:make", "--drift-cases", "mycases", *JUDGE)
 
 
 def write_measured(folder: Path) -> None:
-    """A calibration of the project's judge in which it was flawless, as a project commits it: runs measure nothing."""
+    """A calibration of the project's judge in which it was flawless, as a project commits it: runs measure nothing.
+
+    Without the counts of every patient, which each of these runs would read and write again.
+    """
     module = types.ModuleType("judge")
     module.__spec__ = importlib.util.spec_from_file_location("judge", folder / "judge.py")
     with mock.patch.dict(sys.modules, {"judge": module}):
         judges = [Identity("python:judge:make", None, False, {"code": imported_code("judge")})]
+    attempt = Attempt(made=datetime.date.today(), texts=TEXTS, requests=TEXTS, counts={})
+    measured = Calibration(
+        judge="python:judge:make", identity=fingerprint(judges), proven=False, prompt_version=prompt_version(),
+        prompts=prompt_hash(), labelled="made", patients=FAULTS + CLEAN, attempts=(attempt,), kinds=_flawless(),
+    )  # fmt: skip
+    write_calibration(measured, folder / "calibration" / "judge.json")
+
+
+@cache
+def _flawless() -> dict[str, KindLimits]:
+    """What a flawless judge reaches on the labelled texts."""
     faults = {f"labelled-fault-{number}": (1, 1) for number in range(FAULTS)}
     clean = {f"labelled-clean-{number}": (1, 1) for number in range(CLEAN)}
     none = dict.fromkeys(clean, (0, 1))
     counts = {group: {"faults": faults, "subtle": faults, "clean": clean, "false": none} for group in GROUPS}
-    attempts = (Attempt(made=datetime.date.today(), texts=TEXTS, requests=TEXTS, counts=counts),)
-    measured = Calibration(
-        judge="python:judge:make", identity=fingerprint(judges), proven=False, prompt_version=prompt_version(),
-        prompts=prompt_hash(), labelled="made", patients=FAULTS + CLEAN, attempts=attempts, kinds=pooled(attempts),
-    )  # fmt: skip
-    write_calibration(measured, folder / "calibration" / "judge.json")
+    return pooled([Attempt(made=datetime.date.today(), texts=TEXTS, requests=TEXTS, counts=counts)])
 
 
 def alarms(pytester: pytest.Pytester) -> list[dict[str, Any]]:

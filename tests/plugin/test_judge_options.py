@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import re
 import shutil
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +17,7 @@ from engine_server import ChatServer, as_json, completion
 from judged_project import FAULTS, GROUPS, JUDGED, TEXTS, alarms, lay_out, results, times_asked, write_set
 from small_project import Project
 
+from pytest_clinical_drift.cli import main
 from pytest_clinical_drift.judging.readings import READINGS
 
 CALIBRATE = ("calibrate", "--drift-judge", "python:judge:make", "--set", "labelled.jsonl")
@@ -20,8 +25,13 @@ CALIBRATE = ("calibrate", "--drift-judge", "python:judge:make", "--set", "labell
 
 def calibrate(pytester: pytest.Pytester, *more: str) -> pytest.RunResult:
     """Run the command where its judge can be imported."""
-    code = "import sys; sys.path.insert(0, '.'); from pytest_clinical_drift.cli import main"
-    return pytester.runpython_c(f"{code}; sys.exit(main({list(more)!r}))")
+    out, err, started = io.StringIO(), io.StringIO(), time.perf_counter()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        patch.syspath_prepend(pytester.path)
+        code = main(list(more))
+    sys.modules.pop("judge", None)  # the next run imports it anew
+    lines = [said.getvalue().splitlines() for said in (out, err)]
+    return pytest.RunResult(code, *lines, time.perf_counter() - started)
 
 
 def test_the_header_names_judge_and_host(project: Project) -> None:
@@ -240,8 +250,6 @@ def test_bad_input_is_one_sentence(project: Project, arguments: tuple[str, ...],
 @pytest.mark.torch
 def test_the_studys_own_judge_takes_every_second_pair(project: Project, tmp_path: Path) -> None:
     """`nli` with a small local DeBERTa: stride 2 unless told, facts and conflicts only, and it runs to the end."""
-    import sys
-
     sys.path.insert(0, str(Path(__file__).parents[1] / "judging"))
     from test_nli import build
 
