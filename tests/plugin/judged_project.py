@@ -54,12 +54,18 @@ GROUPS = ("fact", "invented", "breach", "conflict", "harm", "course", "misreport
 
 def write_set(path: Path, faults: int = FAULTS, clean: int = CLEAN) -> Path:
     """Labelled texts of each kind, enough for a flawless judge to decide; the case's name tells what it is."""
-    with path.open("w", encoding="utf-8") as file:
-        for number in range(faults + clean):
-            for reading, label in _labelled(number, faulty=number < faults):
-                row = {"question": reading.as_mapping(), "label": label, "origin": "made", "subtle": number < faults}
-                file.write(json.dumps(row) + "\n")
+    path.write_text(_labelled_texts(faults, clean), encoding="utf-8")
     return path
+
+
+@cache
+def _labelled_texts(faults: int, clean: int) -> str:
+    rows = (
+        {"question": reading.as_mapping(), "label": label, "origin": "made", "subtle": number < faults}
+        for number in range(faults + clean)
+        for reading, label in _labelled(number, faulty=number < faults)
+    )
+    return "".join(json.dumps(row) + "\n" for row in rows)
 
 
 def _labelled(number: int, *, faulty: bool) -> Iterator[tuple[Reading, dict[str, Any]]]:
@@ -121,12 +127,24 @@ def load_judge(folder: Path) -> Callable[[dict[str, Any]], Any]:
     return judge
 
 
-def lay_out(pytester: pytest.Pytester, mode: str = "careful", summary: str = SUMMARY, reply: str = REPLY) -> None:
-    """Write `model.py`, `judge.py` and `labelled.jsonl` into the project; no calibration holds any more."""
+def lay_out(
+    pytester: pytest.Pytester,
+    mode: str = "careful",
+    summary: str = SUMMARY,
+    reply: str = REPLY,
+    *,
+    measured: bool = False,
+) -> None:
+    """Write `model.py`, `judge.py` and `labelled.jsonl` into the project.
+
+    No calibration holds any more, or that which a run would make: on labelled texts the judge is right in any mode.
+    """
     pytester.makepyfile(model=MODEL.format(summary=summary, reply=reply))
     write_judge(pytester.path, mode, (summary, reply))
     write_set(pytester.path / "labelled.jsonl")
     shutil.rmtree(pytester.path / "calibration", ignore_errors=True)
+    if measured:
+        write_measured(pytester.path)
 
 
 JUDGE = ("--drift-judge", "python:judge:make", "--drift-judge-set", "calibration_set=labelled.jsonl")
