@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from pytest_clinical_drift.judging.audit import AuditCount
@@ -96,6 +97,7 @@ def conversation(
     )
 
 
+@cache
 def facts(level: float | None, worst: float | None) -> tuple[SettledFact, ...]:
     """The facts behind a recall and its worse end: lost ones, lost ones that are open, retained ones."""
     if level is None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
+from inner_runs import run_here
 
 from pytest_clinical_drift.judging.reviews import content_hash
 
@@ -62,11 +60,7 @@ def lay_out(folder: Path, summaries: Mapping[str, Sequence[str]]) -> None:
 
 def run(folder: Path, *options: str) -> tuple[int, str]:
     """Gate the recording, within this process; exit code and output."""
-    command = ["--rootdir=.", "-s", "-p", "no:cacheprovider", "-p", "no:faulthandler", "--model", "replay:recorded"]
-    said = io.StringIO()
-    with contextlib.chdir(folder), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        code = pytest.main([*command, "--drift-cases", "cases", *options])
-    return int(code), said.getvalue()
+    return run_here(folder, "--model", "replay:recorded", "--drift-cases", "cases", *options)
 
 
 def results_of(folder: Path) -> Path:

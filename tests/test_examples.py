@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from inner_runs import run_here
 
 from pytest_clinical_drift import load_cases
 
@@ -23,15 +24,16 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
-def test_small_project_passes_its_own_gate(tmp_path: Path) -> None:
+def test_small_project_passes_its_own_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Own cases and thresholds are picked up from the project; the control passes them."""
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
     folder = Path(shutil.copytree(EXAMPLES / "my_clinic", tmp_path / "clinic"))
-    done = run(folder, "--model", "control:steady")
-    assert done.returncode == 0, done.stdout
-    assert f"gate: {folder / 'thresholds.yaml'}" in done.stdout
+    code, output = run_here(folder, "--model", "control:steady")
+    assert code == 0, output
+    assert f"gate: {folder / 'thresholds.yaml'}" in output
     record = json.loads((folder / "results/control-steady/study_c_results.json").read_text(encoding="utf-8"))
     assert record["headline"] == "PASS (instrument check; by point estimate, not interval)"
-    assert record["headline"] in done.stdout
+    assert record["headline"] in output
 
 
 @pytest.mark.slow

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
-from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
 import pytest
+from inner_runs import run_here
 from jsonschema.validators import validator_for
 from recipes import CI, RECIPES, commands, jobs, recipe, run_job, write_stand_ins
 
@@ -43,21 +41,21 @@ def test_the_yaml_keeps_to_the_published_schema(name: str, schema: str) -> None:
     assert list(validator.iter_errors(misspelt))
 
 
-@cache
-def known_options() -> str:
-    done = subprocess.run([sys.executable, "-m", "pytest", "--help"], capture_output=True, text=True, check=True)
-    return done.stdout.replace("--junit-xml", "--junitxml")
+@pytest.fixture(scope="module")
+def known_options(tmp_path_factory: pytest.TempPathFactory) -> str:
+    code, text = run_here(tmp_path_factory.mktemp("help"), "--help")
+    assert code == 0
+    return text.replace("--junit-xml", "--junitxml")
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_pytest_gets_options_that_exist(name: str) -> None:
+def test_pytest_gets_options_that_exist(name: str, known_options: str) -> None:
     """And those without which a real model cannot pass: a judge, its calibration, the thresholds."""
     (arguments,) = commands(name, "pytest")
     options = {word.partition("=")[0] for word in arguments if word.startswith("--")}
     assert {"--model", "--drift-judge", "--drift-thresholds", "--drift-shard"} <= options
     assert "calibration=calibration/reader.json" in arguments
-    known = known_options()
-    assert not [option for option in options if not re.search(rf"{option}\b", known)]
+    assert not [option for option in options if not re.search(rf"{option}\b", known_options)]
 
 
 @pytest.mark.parametrize("name", RECIPES)

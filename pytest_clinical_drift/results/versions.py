@@ -1,16 +1,21 @@
 """The versions that figures depend on."""
 
 import platform
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 _PACKAGES = ("pytest-clinical-drift", "pytest", "numpy", "scipy", "pydantic", "torch", "transformers", "spacy")
 
 
 def package_versions() -> dict[str, str]:
-    versions = {"python": platform.python_version()}
-    for name in _PACKAGES:
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return versions
+    found = {"python": platform.python_version()} | {name: _installed(name) for name in _PACKAGES}
+    return {name: number for name, number in found.items() if number}
+
+
+@cache
+def _installed(name: str) -> str:
+    """Empty where it is not installed."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""

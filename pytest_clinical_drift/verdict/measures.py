@@ -94,12 +94,9 @@ def at_end(repeats: Repeats) -> CaseValue:
 
 def kept_at_end(run: CaseAssessment, *, worst: bool) -> dict[str, bool]:
     """Facts of the last probe: lost are those that the probe before lacks too, or could not have because it is new."""
-    probed = [
-        {fact.fact_id: fact.counts(worst=worst) is None for fact in turn.findings}
-        for turn in run.turns
-        if turn.findings
-    ]
-    before, last = ({}, {}, *probed)[-2:]
+    probes = [turn.findings for turn in run.turns if turn.findings][-2:]
+    kept_at = [{fact.fact_id: fact.counts(worst=worst) is None for fact in findings} for findings in probes]
+    before, last = ({}, {}, *kept_at)[-2:]
     return {fact: kept or before.get(fact, False) for fact, kept in last.items()}
 
 

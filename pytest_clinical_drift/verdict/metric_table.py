@@ -144,8 +144,9 @@ CORE = tuple(name for name, metric in METRICS.items() if metric.core)
 
 def metric_named(name: str) -> Metric:
     """The entry of a metric; a figure of the project's own is a mean of unknown range."""
-    own = Metric(name, measures.own_figure(name), possible=None, aggregation=Aggregation.MEAN)
-    return METRICS.get(name, own)
+    if name in METRICS:
+        return METRICS[name]
+    return Metric(name, measures.own_figure(name), possible=None, aggregation=Aggregation.MEAN)
 
 
 def case_value(name: str, repeats: Repeats) -> CaseValue:

@@ -7,7 +7,7 @@ in test_properties.py, on text made up for it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import cycle
 from math import isclose
@@ -36,14 +36,20 @@ def talks() -> tuple[Talk, ...]:
     return tuple(recorded("strong", "mixed"))
 
 
-def found(summary: str, states: list[FactState]) -> Found:
-    return {f.fact_id: (f.status, f.certain, f.stale) for f in find_facts(summary, states)}
+def found(findings: Iterable[FactFinding]) -> Found:
+    return {f.fact_id: (f.status, f.certain, f.stale) for f in findings}
+
+
+@lru_cache(maxsize=1)
+def findings_as_recorded() -> dict[tuple[int, int], tuple[FactFinding, ...]]:
+    """By conversation and turn."""
+    texts = ((n, turn, text) for n, talk in enumerate(talks()) for turn, text in talk.summaries.items())
+    return {(n, turn): tuple(find_facts(text, talks()[n].states(turn))) for n, turn, text in texts}
 
 
 @lru_cache(maxsize=1)
 def as_recorded() -> dict[tuple[int, int], Found]:
-    texts = ((n, turn, text) for n, talk in enumerate(talks()) for turn, text in talk.summaries.items())
-    return {(n, turn): found(text, talks()[n].states(turn)) for n, turn, text in texts}
+    return {place: found(findings) for place, findings in findings_as_recorded().items()}
 
 
 Pair = tuple[object, object]
@@ -59,7 +65,7 @@ def changes(change: Callable[[str], str]) -> tuple[list[Pair], int, int]:
         total += len(before)
         if other != text:
             changed += 1
-            after = found(other, talks()[number].states(turn))
+            after = found(find_facts(other, talks()[number].states(turn)))
             ids = {*before, *after}
             differing += [(before.get(i), after.get(i)) for i in sorted(ids) if before.get(i) != after.get(i)]
     return differing, total, changed
@@ -235,11 +241,11 @@ def test_another_dose_contradicts() -> None:
 
 
 def test_quotations_index_the_raw_text() -> None:
-    """Every quotation of every finding, on every second turn."""
-    for talk in talks():
-        for turn, summary in list(talk.summaries.items())[::2]:
-            for finding in find_facts(summary, talk.states(turn)):
-                assert all(summary[quote.start : quote.end] == quote.text for quote in finding.quotes)
+    """Every quotation of every finding, on every turn."""
+    for (number, turn), findings in findings_as_recorded().items():
+        summary = talks()[number].summaries[turn]
+        quotes = [quote for finding in findings for quote in finding.quotes]
+        assert all(summary[quote.start : quote.end] == quote.text for quote in quotes)
 
 
 # ---- replies

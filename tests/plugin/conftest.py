@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 from collections.abc import Callable, Iterator
 
 # runs inside this process drop what they have imported: numpy cannot be loaded twice, and our vocabularies take seconds
 import numpy.random  # noqa: F401
 import pytest
 import scipy.stats  # noqa: F401
+from inner_runs import vocabularies_are_no_garbage
 from judged_project import write_judge, write_measured
 from results_check import check_results_below
 from small_project import ARGUMENTS, MODEL, SAID, SUMMARY, Project, case_text
 
 import pytest_clinical_drift.gate.hooks
 import pytest_clinical_drift.ranking.items  # noqa: F401
-from pytest_clinical_drift.evidence.terms.lexicon import lexicon
 
 with contextlib.suppress(ImportError):
     import polars  # noqa: F401
 
 
 @pytest.fixture(scope="session", autouse=True)
-def vocabularies_are_no_garbage() -> Iterator[None]:
-    """Every run inside this process ends with a search for garbage: through a million objects of ours, unless told."""
-    lexicon()
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
+def _no_garbage() -> None:
+    vocabularies_are_no_garbage()
 
 
 @pytest.fixture(autouse=True)

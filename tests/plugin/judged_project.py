@@ -10,6 +10,7 @@ import shutil
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -18,7 +19,14 @@ from unittest import mock
 import pytest
 from engine_runs import results
 
-from pytest_clinical_drift.judging.calibration_file import Attempt, Calibration, fingerprint, pooled, write_calibration
+from pytest_clinical_drift.judging.calibration_file import (
+    Attempt,
+    Calibration,
+    KindLimits,
+    fingerprint,
+    pooled,
+    write_calibration,
+)
 from pytest_clinical_drift.judging.material import FactLine, Forbidden
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.python import imported_code
@@ -47,12 +55,18 @@ GROUPS = ("fact", "invented", "breach", "conflict", "harm", "course", "misreport
 
 def write_set(path: Path, faults: int = FAULTS, clean: int = CLEAN) -> Path:
     """Labelled texts of each kind, enough for a flawless judge to decide; the case's name tells what it is."""
-    with path.open("w", encoding="utf-8") as file:
-        for number in range(faults + clean):
-            for reading, label in _labelled(number, faulty=number < faults):
-                row = {"question": reading.as_mapping(), "label": label, "origin": "made", "subtle": number < faults}
-                file.write(json.dumps(row) + "\n")
+    path.write_text(_labelled_texts(faults, clean), encoding="utf-8")
     return path
+
+
+@cache
+def _labelled_texts(faults: int, clean: int) -> str:
+    rows = (
+        {"question": reading.as_mapping(), "label": label, "origin": "made", "subtle": number < faults}
+        for number in range(faults + clean)
+        for reading, label in _labelled(number, faulty=number < faults)
+    )
+    return "".join(json.dumps(row) + "\n" for row in rows)
 
 
 def _labelled(number: int, *, faulty: bool) -> Iterator[tuple[Reading, dict[str, Any]]]:
@@ -135,12 +149,24 @@ def load_judge(folder: Path) -> Callable[[dict[str, Any]], Any]:
     return judge
 
 
-def lay_out(pytester: pytest.Pytester, mode: str = "careful", summary: str = SUMMARY, reply: str = REPLY) -> None:
-    """Write `model.py`, `judge.py` and `labelled.jsonl` into the project; no calibration holds any more."""
+def lay_out(
+    pytester: pytest.Pytester,
+    mode: str = "careful",
+    summary: str = SUMMARY,
+    reply: str = REPLY,
+    *,
+    measured: bool = False,
+) -> None:
+    """Write `model.py`, `judge.py` and `labelled.jsonl` into the project.
+
+    No calibration holds any more, or that which a run would make: on labelled texts the judge is right in any mode.
+    """
     pytester.makepyfile(model=MODEL.format(summary=summary, reply=reply))
     write_judge(pytester.path, mode, (summary, reply))
     write_set(pytester.path / "labelled.jsonl")
     shutil.rmtree(pytester.path / "calibration", ignore_errors=True)
+    if measured:
+        write_measured(pytester.path)
 
 
 JUDGE = ("--drift-judge", "python:judge:make", "--drift-judge-set", "calibration_set=labelled.jsonl")
@@ -148,21 +174,30 @@ JUDGED = ("--model", "python:model:make", "--drift-cases", "mycases", *JUDGE)
 
 
 def write_measured(folder: Path) -> None:
-    """A calibration of the project's judge in which it was flawless, as a project commits it: runs measure nothing."""
+    """A calibration of the project's judge in which it was flawless, as a project commits it: runs measure nothing.
+
+    Without the counts of every patient, which each of these runs would read and write again.
+    """
     module = types.ModuleType("judge")
     module.__spec__ = importlib.util.spec_from_file_location("judge", folder / "judge.py")
     with mock.patch.dict(sys.modules, {"judge": module}):
         judges = [Identity("python:judge:make", None, False, {"code": imported_code("judge")})]
+    attempt = Attempt(made=datetime.date.today(), texts=TEXTS, requests=TEXTS, counts={})
+    measured = Calibration(
+        judge="python:judge:make", identity=fingerprint(judges), proven=False, prompt_version=prompt_version(),
+        prompts=prompt_hash(), labelled="made", patients=FAULTS + CLEAN, attempts=(attempt,), kinds=_flawless(),
+    )  # fmt: skip
+    write_calibration(measured, folder / "calibration" / "judge.json")
+
+
+@cache
+def _flawless() -> dict[str, KindLimits]:
+    """What a flawless judge reaches on the labelled texts."""
     faults = {f"labelled-fault-{number}": (1, 1) for number in range(FAULTS)}
     clean = {f"labelled-clean-{number}": (1, 1) for number in range(CLEAN)}
     none = dict.fromkeys(clean, (0, 1))
     counts = {group: {"faults": faults, "subtle": faults, "clean": clean, "false": none} for group in GROUPS}
-    attempts = (Attempt(made=datetime.date.today(), texts=TEXTS, requests=TEXTS, counts=counts),)
-    measured = Calibration(
-        judge="python:judge:make", identity=fingerprint(judges), proven=False, prompt_version=prompt_version(),
-        prompts=prompt_hash(), labelled="made", patients=FAULTS + CLEAN, attempts=attempts, kinds=pooled(attempts),
-    )  # fmt: skip
-    write_calibration(measured, folder / "calibration" / "judge.json")
+    return pooled([Attempt(made=datetime.date.today(), texts=TEXTS, requests=TEXTS, counts=counts)])
 
 
 def alarms(pytester: pytest.Pytester) -> list[dict[str, Any]]:

@@ -7,6 +7,8 @@ import json
 import pytest
 from small_project import ARGUMENTS, Project, results_file
 
+from pytest_clinical_drift.errors import InputError
+
 TWICE = """
 import pytest
 
@@ -38,21 +40,15 @@ def test_a_bad_sign_off_sheet_is_reported_before_the_run(project: Project, sheet
     assert not (pytester.path / "results").exists()
 
 
-def test_results_are_written_before_the_dossier(project: Project) -> None:
+def test_results_are_written_before_the_dossier(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page that cannot be made costs no results."""
+
+    def broken(*_: object) -> str:
+        raise InputError("the page cannot be made")
+
     pytester = project()
-    pytester.makeconftest(
-        """
-        import pytest_clinical_drift.gate.publishing as publishing
-        from pytest_clinical_drift.errors import InputError
-
-        def broken(*_, **__):
-            raise InputError("the page cannot be made")
-
-        publishing.render_report = broken
-        """
-    )
-    result = pytester.runpytest_subprocess(*ARGUMENTS)
+    monkeypatch.setattr("pytest_clinical_drift.gate.publishing.render_report", broken)
+    result = pytester.runpytest(*ARGUMENTS)
     assert result.ret == 4
     result.stdout.fnmatch_lines(["ERROR: the results could not be written: the page cannot be made"])
     (kept,) = (pytester.path / "results").rglob("study_c_results.json")
@@ -63,7 +59,8 @@ def test_a_second_ctrl_c_does_not_end_the_run_for_good(project: Project) -> None
     """The next run goes on with the replies of the one that was broken off."""
     pytester = project()
     conftest = pytester.makeconftest(TWICE)
-    assert pytester.runpytest_subprocess(*ARGUMENTS).ret != 0
+    with pytest.raises(KeyboardInterrupt):
+        pytester.runpytest(*ARGUMENTS)
     conftest.unlink()
     pytester.runpytest(*ARGUMENTS)
     record = json.loads(results_file(pytester.path).read_text(encoding="utf-8"))

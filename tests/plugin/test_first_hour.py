@@ -6,9 +6,11 @@ import http.server
 import json
 import re
 import shutil
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -379,11 +381,18 @@ def test_results_cannot_go_into_a_file(project: Project) -> None:
     assert "taken is a file, not a directory" in refused(pytester.runpytest(*ARGUMENTS, "--drift-results", "taken"))
 
 
-def test_missing_recogniser_is_told_before_the_first_case(project: Project) -> None:
-    """An entity recogniser that is not installed ends the run at once, with what to install."""
-    result = project().runpytest(*ARGUMENTS, "--drift-ner", "scispacy:en_core_sci_nowhere")
-    told = refused(result)
-    assert "en_core_sci_nowhere" in told or "pytest-clinical-drift[scispacy]" in told
+@pytest.mark.parametrize("installed", [True, False])
+def test_missing_recogniser_is_told_before_the_first_case(
+    project: Project, monkeypatch: pytest.MonkeyPatch, installed: bool
+) -> None:
+    """An entity recogniser, or spaCy itself, that is not installed ends the run at once, with what to install."""
+
+    def load(name: str) -> None:
+        raise OSError(f"[E050] Can't find model '{name}'.")  # as spaCy does
+
+    monkeypatch.setitem(sys.modules, "spacy", SimpleNamespace(load=load) if installed else None)  # type: ignore[arg-type]
+    told = refused(project().runpytest(*ARGUMENTS, "--drift-ner", "scispacy:en_core_sci_nowhere"))
+    assert ("en_core_sci_nowhere" if installed else "pytest-clinical-drift[scispacy]") in told
 
 
 def test_baseline_may_be_a_folder(project: Project) -> None:

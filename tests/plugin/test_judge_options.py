@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import re
 import shutil
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from engine_server import ChatServer, as_json, completion
-from judged_project import FAULTS, GROUPS, JUDGED, TEXTS, alarms, lay_out, results, times_asked, write_set
+from judged_project import GROUPS, JUDGED, TEXTS, alarms, lay_out, results, times_asked, write_set
 from small_project import Project
 
+from pytest_clinical_drift.cli import main
 from pytest_clinical_drift.judging.readings import READINGS
 
 CALIBRATE = ("calibrate", "--drift-judge", "python:judge:make", "--set", "labelled.jsonl")
@@ -20,8 +25,13 @@ CALIBRATE = ("calibrate", "--drift-judge", "python:judge:make", "--set", "labell
 
 def calibrate(pytester: pytest.Pytester, *more: str) -> pytest.RunResult:
     """Run the command where its judge can be imported."""
-    code = "import sys; sys.path.insert(0, '.'); from pytest_clinical_drift.cli import main"
-    return pytester.runpython_c(f"{code}; sys.exit(main({list(more)!r}))")
+    out, err, started = io.StringIO(), io.StringIO(), time.perf_counter()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        patch.syspath_prepend(pytester.path)
+        code = main(list(more))
+    sys.modules.pop("judge", None)  # the next run imports it anew
+    lines = [said.getvalue().splitlines() for said in (out, err)]
+    return pytest.RunResult(code, *lines, time.perf_counter() - started)
 
 
 def test_the_header_names_judge_and_host(project: Project) -> None:
@@ -50,15 +60,16 @@ def test_collecting_estimates_the_questions_and_asks_nobody(project: Project) ->
 def test_the_estimate_is_of_the_right_size(project: Project) -> None:
     """Readings are foretold exactly; a run of clear conversations asks about its hard stops and not much else."""
     pytester = project("anna", "bela", "cleo", "dora", turns=8)
-    lay_out(pytester, summary="Penicillin allergy with anaphylaxis. Takes metformin 500 mg twice daily. Lives alone.")
+    summary = "Penicillin allergy with anaphylaxis. Takes metformin 500 mg twice daily. Lives alone."
+    lay_out(pytester, summary=summary, measured=True)
     told = pytester.runpytest(*JUDGED, "--collect-only").stdout.str()
     found = re.search(r"judge: (\d+) readings; (\d+) to (\d+) single questions", told)
     assert found is not None
     readings, few = int(found[1]), int(found[2])
     pytester.runpytest(*JUDGED, "--drift-judge-set", "canaries=0", "--drift-judge-set", "audit=0")
     asked = (pytester.path / "asked.txt").read_text(encoding="utf-8").split()
-    assert sum(kind in READINGS for kind in asked) - TEXTS == readings
-    assert 4 <= len(asked) - TEXTS - 9 * FAULTS - readings <= few
+    assert sum(kind in READINGS for kind in asked) == readings
+    assert 4 <= len(asked) - readings <= few
 
 
 def test_calibrate_prints_and_writes_and_the_run_uses_it(project: Project) -> None:
@@ -240,8 +251,6 @@ def test_bad_input_is_one_sentence(project: Project, arguments: tuple[str, ...],
 @pytest.mark.torch
 def test_the_studys_own_judge_takes_every_second_pair(project: Project, tmp_path: Path) -> None:
     """`nli` with a small local DeBERTa: stride 2 unless told, facts and conflicts only, and it runs to the end."""
-    import sys
-
     sys.path.insert(0, str(Path(__file__).parents[1] / "judging"))
     from test_nli import build
 
@@ -262,7 +271,7 @@ def test_the_studys_own_judge_takes_every_second_pair(project: Project, tmp_path
 def test_a_baseline_of_another_judge_is_refused(project: Project) -> None:
     """Runs judged by somebody else, or not at all, are not compared: exit code 4, with what differs."""
     pytester = project("anna")
-    lay_out(pytester)
+    lay_out(pytester, measured=True)
     pytester.runpytest(*JUDGED[:4], "--drift-results", "old")
     (old,) = pytester.path.glob("old/*/study_c_results.json")
     run = pytester.runpytest(*JUDGED, "--drift-baseline", str(old))

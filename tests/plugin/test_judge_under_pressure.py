@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -13,11 +13,13 @@ from sharded import calibrate, merge, record, run_shards
 from small_project import RULES_ONLY, Project
 
 SETTINGS = {"deadline": "3", "timeout": "2"}
+IMPATIENT = {"deadline": "1", "timeout": "2"}
+"""For a server that will not come back."""
 
 
-def judged_by(server: ChatServer) -> list[str]:
-    settings = [part for key, value in SETTINGS.items() for part in ("--drift-judge-set", f"{key}={value}")]
-    return [*RULES_ONLY, "--drift-judge", f"server:reader@{server.url}", *settings]
+def judged_by(server: ChatServer, settings: Mapping[str, str] = SETTINGS) -> list[str]:
+    given = [part for key, value in settings.items() for part in ("--drift-judge-set", f"{key}={value}")]
+    return [*RULES_ONLY, "--drift-judge", f"server:reader@{server.url}", *given]
 
 
 def disturbed(server: ChatServer, disturb: Callable[[int], Answer | None]) -> None:
@@ -56,8 +58,8 @@ def test_a_judge_that_goes_down_in_a_shard(
         text = "clinical_drift:\n  extends: bundled\n  judge: {required: true}\n"
         (pytester.path / "thresholds.yaml").write_text(text, encoding="utf-8")
     with judge_server(load_judge(pytester.path)) as server:
-        calibrate(pytester.path, f"server:reader@{server.url}", **SETTINGS)
-        arguments = judged_by(server)
+        calibrate(pytester.path, f"server:reader@{server.url}", **IMPATIENT)
+        arguments = judged_by(server, IMPATIENT)
         run_shards(pytester, 2, arguments, [1])
         disturbed(server, lambda number: as_json({"error": "down"}, 503) if number > 5 else None)
         ended = pytester.runpytest(*arguments, "--drift-results", "parts", "--drift-shard", "2/2")

@@ -14,6 +14,7 @@ import pytest
 from sharded import record, without_origin
 from small_project import ARGUMENTS, Project, add_to_model, replies_counted
 
+from pytest_clinical_drift.cli import main
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate import launching
 from pytest_clinical_drift.gate.launching import launch
@@ -106,10 +107,11 @@ def test_interrupted_and_resumed(project: Project) -> None:
     assert replies_counted(pytester) >= 48
 
 
-def test_bad_input_ends_the_launch(project: Project) -> None:
+def test_bad_input_ends_the_launch(project: Project, capfd: pytest.CaptureFixture[str]) -> None:
     """In the words of the shard."""
-    pytester = project()
-    code, said = run(pytester.path, "--workers", "2", "--shards", "9")
+    project()
+    code = main(["launch", "--workers", "1", "--shards", "9", "--", *ARGUMENTS])
+    said = "".join(capfd.readouterr())
     assert code == 4
     assert "--drift-shard" in said
     assert "the set has 3 cases; use fewer shards" in said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,7 @@ def test_runs_at_the_same_time_do_not_touch_each_other(project: Project, beside:
         drafts = top(pytester) / ".drafts"
         while not (drafts.is_dir() and any(drafts.iterdir())):
             assert first.poll() is None
+            time.sleep(0.05)
         model.write_text(model.read_text(encoding="utf-8").replace("while not", "while False and not"), "utf-8")
         pytester.runpytest(*ARGUMENTS, *beside)
         (pytester.path / "go").touch()

@@ -6,6 +6,8 @@ import json
 import re
 import shutil
 from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -17,6 +19,25 @@ from pytest_clinical_drift.cases.model import bundled as bundled_file
 from pytest_clinical_drift.cli import main
 from pytest_clinical_drift.results.files import read_results
 from pytest_clinical_drift.results.inputs import manifest_hash
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where shards of the small project lie that several tests begin with."""
+    return tmp_path_factory.mktemp("kept")
+
+
+def take_shards(
+    pytester: pytest.Pytester, kept: Path, count: int, arguments: Sequence[str] = ARGUMENTS, wanted: Sequence[int] = ()
+) -> None:
+    """`run_shards` on the small project as it is laid out: run by the first test that asks, copied for the others."""
+    names = ["of", str(count), *map(str, wanted), *arguments]
+    folder = kept / re.sub(r"\W+", "-", " ".join(names))
+    if folder.exists():
+        shutil.copytree(folder, pytester.path / "parts")
+        return
+    run_shards(pytester, count, arguments, wanted)
+    shutil.copytree(pytester.path / "parts", folder)
 
 
 def use_bundled(pytester: pytest.Pytester, count: int) -> None:
@@ -31,7 +52,7 @@ def test_merged_controls_equal_the_whole_run(
     pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str], control: str
 ) -> None:
     """Figure by figure, alarm by alarm and test by test; canaries and audit are drawn as for the whole."""
-    use_bundled(pytester, 6)
+    use_bundled(pytester, 4)
     arguments = ("--model", f"control:{control}", "--drift-cases", "mycases", "-p", "no:cacheprovider")
     whole = pytester.runpytest(*arguments, "--junitxml", "whole.xml")
     run_shards(pytester, 3, arguments)
@@ -44,9 +65,9 @@ def test_merged_controls_equal_the_whole_run(
     assert [(shard["index"], shard["count"]) for shard in origin] == [(1, 3), (2, 3), (3, 3)]
 
 
-def lay_out_recording(pytester: pytest.Pytester, count: int = 4) -> list[str]:
+def lay_out_recording(pytester: pytest.Pytester) -> list[str]:
     """A recording of a model that forgets, a judge and its calibration."""
-    use_bundled(pytester, count)
+    use_bundled(pytester, 3)
     pytester.runpytest("--model", "control:cliff", "--drift-cases", "mycases", "--drift-results", "made")
     shutil.copytree(pytester.path / "made/control-cliff/transcripts", pytester.path / "recording")
     pytester.makepyfile(judge=JUDGE)
@@ -81,11 +102,11 @@ def test_merged_recording_with_a_judge_equals_the_whole_run(
     assert main(["review", "merged"]) == 0
 
 
-def test_a_shard_without_calibration_does_not_run(pytester: pytest.Pytester) -> None:
+def test_a_shard_without_calibration_does_not_run(project: Project) -> None:
     """Shards that calibrate would each have another judge."""
-    arguments = lay_out_recording(pytester, 2)
+    pytester = project()
     shutil.rmtree(pytester.path / "calibration")
-    ended = pytester.runpytest(*arguments, "--drift-shard", "1/2")
+    ended = pytester.runpytest(*ARGUMENTS, "--drift-shard", "1/2")
     assert ended.ret == 4
     ended.stderr.fnmatch_lines(["*no valid calibration was found*shard*clinical-drift calibrate*"])
 
@@ -139,10 +160,10 @@ def test_a_missing_shard_is_incomplete(project: Project, capsys: pytest.CaptureF
     ],
     ids=["cut off", "older", "no results", "no transcripts"],
 )
-def test_a_broken_shard_is_incomplete(project: Project, capsys: pytest.CaptureFixture[str], harm, sentence) -> None:  # type: ignore[no-untyped-def]
+def test_a_broken_shard_is_incomplete(project: Project, kept: Path, capsys: pytest.CaptureFixture[str], harm, sentence) -> None:  # type: ignore[no-untyped-def]
     """Exit code 6, with what is wrong and the shard that is missing now."""
     pytester = project()
-    run_shards(pytester, 2, ARGUMENTS)
+    take_shards(pytester, kept, 2)
     harm(parts(pytester)[1])
     code, said = merge(capsys, "parts")
     assert code == 6
@@ -199,7 +220,7 @@ def other_case(pytester: pytest.Pytester) -> None:
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_shards_of_different_runs_are_refused(  # type: ignore[no-untyped-def]
-    project: Project, capsys: pytest.CaptureFixture[str], change, options: tuple[str, ...], what: str
+    project: Project, kept: Path, capsys: pytest.CaptureFixture[str], change, options: tuple[str, ...], what: str
 ) -> None:
     """Exit code 4 and one sentence that says in what they differ."""
     pytester = project()
@@ -210,7 +231,7 @@ def test_shards_of_different_runs_are_refused(  # type: ignore[no-untyped-def]
     (pytester.path / "system.txt").write_text("Be kind.")
     (pytester.path / "probe.txt").write_text("Write a handover summary, please.")
     arguments = (*ARGUMENTS, "--drift-set", "revision=a")
-    run_shards(pytester, 2, arguments, [1])
+    take_shards(pytester, kept, 2, arguments, [1])
     if change is not None:
         change(pytester)
     shard = () if "--drift-shard" in options else ("--drift-shard", "2/2")
@@ -224,10 +245,11 @@ def test_shards_of_different_runs_are_refused(  # type: ignore[no-untyped-def]
 
 
 def test_shards_whose_judge_has_no_calibration_are_refused(
-    pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+    project: Project, kept: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Exit code 4: nothing says how far such a judge may decide. Records and inputs are changed alike."""
-    run_shards(pytester, 2, lay_out_recording(pytester, 2))
+    pytester = project()
+    take_shards(pytester, kept, 2)
     for folder in parts(pytester):
         found = record(folder)
         found["manifest"]["judged"]["calibration"] = None
@@ -242,10 +264,10 @@ def test_shards_whose_judge_has_no_calibration_are_refused(
     assert said.count("\n") == 1
 
 
-def test_the_same_run_twice_is_refused(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_same_run_twice_is_refused(project: Project, kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A copied folder is no second opinion."""
     pytester = project()
-    run_shards(pytester, 2, ARGUMENTS)
+    take_shards(pytester, kept, 2)
     shutil.copytree(parts(pytester)[0], pytester.path / "copy")
     code, said = merge(capsys, "parts", "copy")
     assert code == 4

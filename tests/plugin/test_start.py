@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import configparser
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
+from inner_runs import run_here
 from judged_project import lay_out, write_measured, write_set
 
 from pytest_clinical_drift.cli import main
@@ -26,9 +28,19 @@ def home(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
     return pytester.path
 
 
+def run_in_this_process(command: list[str], *, cwd: Path, check: bool) -> subprocess.CompletedProcess[str]:
+    assert command[:3] == [sys.executable, "-m", "pytest"]
+    code, text = run_here(cwd, *command[3:])
+    print(text)
+    return subprocess.CompletedProcess(command, code)
+
+
+@pytest.mark.parametrize("here", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["here", "own process"])
 def test_one_command_calibrates_writes_the_project_and_runs_three_cases(
-    home: Path, capfd: pytest.CaptureFixture[str]
+    home: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, here: bool
 ) -> None:
+    if here:
+        monkeypatch.setattr("pytest_clinical_drift.gate.starting.subprocess.run", run_in_this_process)
     code = main(["start", *MODEL, *JUDGE, "--yes"])
     text = capfd.readouterr().out
     # the model forgets nearly everything, which rules confirm even where no judge is at its floor

@@ -6,7 +6,6 @@ import datetime
 import json
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
+from inner_runs import run_here
 from results_check import check_results_below
 
 from pytest_clinical_drift.judging.calibration_file import (
@@ -102,13 +102,17 @@ class Run:
 
 def gate(folder: Path, *options: str, **environment: str) -> Run:
     """Run the gate in a folder, in a window of 80 columns."""
-    command = [sys.executable, "-m", "pytest", "--junitxml=j.xml", *options]
-    # on a CI server pytest does not shorten its own summary lines to the window
-    known = {key: value for key, value in os.environ.items() if key not in ("CI", "BUILD_NUMBER")}
-    around = {**known, "GITHUB_STEP_SUMMARY": str(folder / "step.md"), "COLUMNS": "80", **environment}
-    done = subprocess.run(command, cwd=folder, env=around, capture_output=True, text=True, check=False)
-    assert check_results_below(folder) > 0, done.stdout + done.stderr
-    return Run(folder, done.returncode, done.stdout + done.stderr)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("CI", "BUILD_NUMBER"):  # on a CI server pytest does not shorten its own summary lines to the window
+            patch.delenv(name, raising=False)
+        around = {"GITHUB_STEP_SUMMARY": str(folder / "step.md"), "COLUMNS": "80", **environment}
+        for name, value in around.items():
+            patch.setenv(name, value)
+        patch.syspath_prepend(str(HERE))
+        code, output = run_here(folder, "--junitxml=j.xml", *options)
+    sys.modules.pop("model", None)  # that of this folder
+    assert check_results_below(folder) > 0, output
+    return Run(folder, code, output)
 
 
 def recorded(folder: Path) -> tuple[str, ...]:
@@ -160,8 +164,7 @@ def judged_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     (folder / "thresholds.yaml").write_text(yaml.safe_dump(bundled), encoding="utf-8")
     judge = ("--drift-judge", "python:labelled_judge:judge")
     calibrate(folder / "calibration" / "labelled.json")
-    path = os.pathsep.join(filter(None, (str(HERE), os.environ.get("PYTHONPATH"))))
-    return gate(folder, *recorded(folder), *judge, LABELLED=str(REAL / "mixed"), PYTHONPATH=path)
+    return gate(folder, *recorded(folder), *judge, LABELLED=str(REAL / "mixed"))
 
 
 def calibrate(file: Path) -> None:

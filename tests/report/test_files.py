@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ import pytest
 from made import flat
 from records import record
 
+from pytest_clinical_drift.cli import main
 from pytest_clinical_drift.report.clean import inert
 from pytest_clinical_drift.report.compare import render_html, render_markdown
 from pytest_clinical_drift.report.json_file import write_results
@@ -141,13 +140,12 @@ def test_comparison_shows_states_judges_and_own_limits(rules_run: Any, judged_ru
     assert "<script" not in page
 
 
-def test_comparison_from_the_command_line(rules_run: Any, tmp_path: Path) -> None:
+def test_comparison_from_the_command_line(
+    rules_run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """`clinical-drift compare` writes the page beside the table."""
     target = tmp_path / "c.html"
     run = str(rules_run.results)
-    code = "import sys; from pytest_clinical_drift.cli import main; sys.exit(main(sys.argv[1:]))"
-    command = [sys.executable, "-c", code, "compare", run, run, "--html", str(target)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "\nΔRecall@T10 " in done.stdout
+    assert main(["compare", run, run, "--html", str(target)]) == 0
+    assert "\nΔRecall@T10 " in capsys.readouterr().out
     assert target.read_text(encoding="utf-8").startswith("<!doctype html>")

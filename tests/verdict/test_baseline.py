@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.report.json_file import write_results
 from pytest_clinical_drift.report.reasons import reason_texts
 from pytest_clinical_drift.results.build import build_result, case_result
-from pytest_clinical_drift.results.files import check_comparable, load_baseline
+from pytest_clinical_drift.results.files import check_comparable, load_baseline, to_plain
 from pytest_clinical_drift.results.models import Manifest, RunResult
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.verdict.baseline import (
@@ -56,12 +57,20 @@ def judged(cases: Cases) -> SetVerdict:
     return judge_set(cases, verdicts, GATE, total=len(cases), today=TODAY, deciders=Deciders("judge", READ))
 
 
-def write(tmp_path: Path, cases: Cases) -> RunResult:
-    """Run the earlier model through the real results file."""
+def record_of(cases: Cases) -> RunResult:
     known = [case_result(judge_case(repeats, GATE, TODAY, READ), repeats) for repeats in cases]
     manifest = Manifest.model_validate(MANIFEST)
-    result = build_result(known, judged(cases), manifest, thresholds=GATE, case_set=(), today=TODAY)
-    return load_baseline(write_results(result, tmp_path))
+    return build_result(known, judged(cases), manifest, thresholds=GATE, case_set=(), today=TODAY)
+
+
+def write(tmp_path: Path, cases: Cases) -> RunResult:
+    """Run the earlier model through the real results file."""
+    return load_baseline(write_results(record_of(cases), tmp_path))
+
+
+def earlier(cases: Cases) -> RunResult:
+    """The earlier model as its results file holds it, without the time that a file for people takes."""
+    return RunResult.model_validate(json.loads(json.dumps(to_plain(record_of(cases)))))
 
 
 def compare(baseline: RunResult, cases: Cases) -> tuple[BaselineComparison, SetVerdict]:
@@ -80,86 +89,86 @@ def test_same_results_are_not_worse(tmp_path: Path) -> None:
     assert verdict == judged(cases)
 
 
-def test_clear_loss_is_worse_and_fails(tmp_path: Path) -> None:
+def test_clear_loss_is_worse_and_fails() -> None:
     """From 0.98 to 0.85 on average: still inside the absolute limits, and FAIL against the baseline."""
     old, new = levels(1.0, 0.95, 1.0), levels(0.9, 0.85, 0.82)
     assert judged(new).verdict != "FAIL"
-    comparison, verdict = compare(write(tmp_path, old), new)
+    comparison, verdict = compare(earlier(old), new)
     assert comparison.verdict == "worse"
     assert verdict.verdict == "FAIL"
     assert reason_texts(verdict.reasons[:1])[0].startswith("baseline: worse in Recall@T10")
 
 
-def test_scatter_is_undecided_and_caution(tmp_path: Path) -> None:
+def test_scatter_is_undecided_and_caution() -> None:
     """Cases that go up and down leave it open: CAUTION at best."""
-    comparison, verdict = compare(write(tmp_path, levels(1.0, 0.72)), levels(0.72, 1.0))
+    comparison, verdict = compare(earlier(levels(1.0, 0.72)), levels(0.72, 1.0))
     assert judged(levels(0.72, 1.0)).verdict == "PASS"
     assert comparison.metrics["recall_at_t10"].verdict == "undecided"
     assert comparison.verdict == "undecided"
     assert verdict.verdict == "CAUTION"
 
 
-def test_new_hard_stop_is_worse_whatever_the_means_say(tmp_path: Path) -> None:
+def test_new_hard_stop_is_worse_whatever_the_means_say() -> None:
     """One case without a hard stop before and with one now."""
     old, new = levels(1.0), levels(1.0)
     new[7] = [flat("c07", events=[event()])]
-    comparison, verdict = compare(write(tmp_path, old), new)
+    comparison, verdict = compare(earlier(old), new)
     assert comparison.new_hard_stops == ("c07",)
     assert comparison.verdict == "worse"
     assert verdict.verdict == "FAIL"
-    again, _ = compare(write(tmp_path, new), new)
+    again, _ = compare(earlier(new), new)
     assert again.new_hard_stops == ()
 
 
-def test_open_alarms_leave_the_comparison_open(tmp_path: Path) -> None:
+def test_open_alarms_leave_the_comparison_open() -> None:
     """Nothing confirmed was lost: not worse. With open alarms down to 0.8 a loss of 0.2 is not ruled out, nor shown."""
     old = levels(1.0)
     doubtful = [[conversation(f"c{number:02}", [1.0] * 10, worst=[0.8] * 10)] for number in range(60)]
-    assert compare(write(tmp_path, old), old)[0].verdict == "not worse"
-    comparison, verdict = compare(write(tmp_path, old), doubtful)
+    assert compare(earlier(old), old)[0].verdict == "not worse"
+    comparison, verdict = compare(earlier(old), doubtful)
     assert comparison.metrics["recall_at_t10"].difference == 0
     assert comparison.metrics["recall_at_t10"].verdict == "undecided"
     assert verdict.verdict == "CAUTION"
 
 
-def test_a_loss_that_the_earlier_runs_open_alarms_explain_is_not_worse_for_sure(tmp_path: Path) -> None:
+def test_a_loss_that_the_earlier_runs_open_alarms_explain_is_not_worse_for_sure() -> None:
     """From 1.0 to 0.9 is a loss, unless the open alarms of the earlier run stand: then it was 0.85 before."""
     old = [[conversation(f"c{number:02}", [1.0] * 10, worst=[0.85] * 10)] for number in range(60)]
     new = levels(0.9, 0.92, 0.88)
-    assert compare(write(tmp_path, levels(1.0)), new)[0].metrics["recall_at_t10"].verdict == "worse"
-    assert compare(write(tmp_path, old), new)[0].metrics["recall_at_t10"].verdict == "undecided"
+    assert compare(earlier(levels(1.0)), new)[0].metrics["recall_at_t10"].verdict == "worse"
+    assert compare(earlier(old), new)[0].metrics["recall_at_t10"].verdict == "undecided"
 
 
-def test_cases_that_moved_most_come_first(tmp_path: Path) -> None:
+def test_cases_that_moved_most_come_first() -> None:
     """Largest change first, up or down, at most five."""
     old, new = levels(0.9), levels(0.9)
     new[3], new[5] = [flat("c03", 0.2)], [flat("c05", 1.0)]
-    comparison, _ = compare(write(tmp_path, old), new)
+    comparison, _ = compare(earlier(old), new)
     assert [(move.case_id, move.before, move.after) for move in comparison.moved] == [
         ("c03", 0.9, 0.2),
         ("c05", 0.9, 1.0),
     ]
 
 
-def test_pairs_by_case_and_tells_the_unpaired(tmp_path: Path) -> None:
+def test_pairs_by_case_and_tells_the_unpaired() -> None:
     """Cases that the baseline did not finish are left out and counted; too few pairs decide nothing."""
     old = levels(1.0)
     old[0] = [flat("c00", incomplete="timeout")]
-    comparison, _ = compare(write(tmp_path, old), levels(1.0))
+    comparison, _ = compare(earlier(old), levels(1.0))
     assert comparison.unpaired == ("c00",)
     assert comparison.pairs == 59
-    few, verdict = compare(write(tmp_path, levels(1.0, count=10)), levels(1.0))
+    few, verdict = compare(earlier(levels(1.0, count=10)), levels(1.0))
     assert few.verdict == "undecided"
     assert verdict.verdict == "CAUTION"
     assert "10 independent pairs, fewer than the 40 needed" in reason_texts(few.notes)
 
 
-def test_subset_stays_partial(tmp_path: Path) -> None:
+def test_subset_stays_partial() -> None:
     """A run of some cases gets no release verdict from a baseline either."""
     new = levels(0.5, count=5)
     verdicts = [judge_case(repeats, GATE, TODAY, READ) for repeats in new]
     partial = judge_set(new, verdicts, GATE, total=60, today=TODAY)
-    comparison = compare_with_baseline(by_id(write(tmp_path, levels(1.0)).cases), new, verdicts, GATE)
+    comparison = compare_with_baseline(by_id(earlier(levels(1.0)).cases), new, verdicts, GATE)
     assert apply_baseline(partial, comparison).verdict == "PARTIAL"
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.cases.probes import probes_of
 from pytest_clinical_drift.cases.timeline import demands_at
+from pytest_clinical_drift.evidence.finding_types import Findings
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.labelled import GROUPS
 from pytest_clinical_drift.judging.opinions import Opinion, Raised, Ruling, State
@@ -28,6 +29,7 @@ from pytest_clinical_drift.verdict.values import Deciders
 from pytest_clinical_drift.verdict.whole_set import judge_set
 
 TODAY = datetime.date(2026, 5, 1)
+GATE = load_thresholds()
 TURNS = 46
 HANDOVER = 14
 READ = frozenset(GROUPS)
@@ -80,6 +82,11 @@ def transcript() -> Transcript:
     return Transcript(case.id, tuple(exchanges))
 
 
+@cache
+def found_by_rules() -> Findings:
+    return Scorer().find(long_case(), transcript())
+
+
 Fault = tuple[str, tuple[int | str, ...], str]
 """Kind of question, what it is about, and the answer that upholds it."""
 
@@ -120,7 +127,7 @@ def faults(draw: st.DrawFn) -> Fault:
 
 def assessed(found: Sequence[Fault]) -> CaseAssessment:
     """The conversation with these faults confirmed, and everything else read and cleared."""
-    case, scorer = long_case(), Scorer()
+    case = long_case()
     upheld = {about: (kind, answer) for kind, about, answer in found}
     entries: list[tuple[str, int, str, Entry]] = []
     for turn in probes_of(case).turns:
@@ -142,16 +149,15 @@ def assessed(found: Sequence[Fault]) -> CaseAssessment:
     )
     read = tuple((kind, turn, "") for kind in ("summary", "conversation") for turn in probes_of(case).turns)
     judgement = ConversationJudgement(tuple(entries), rulings, asked, read=read)
-    judged = JudgedConversation(scorer.find(case, transcript()), judgement)
-    return scorer.score(case, transcript(), judged, READ)
+    judged = JudgedConversation(found_by_rules(), judgement)
+    return Scorer().score(case, transcript(), judged, READ)
 
 
 def gated(run: CaseAssessment) -> dict[str, float | None]:
     """The set's figures, each at the better end, so that larger is worse."""
-    thresholds = load_thresholds()
-    verdict = judge_case([run], thresholds, TODAY, READ)
-    whole = judge_set([[run]], [verdict], thresholds, total=1, today=TODAY, deciders=Deciders("judge", tuple(READ)))
-    sign = {name: -1 if limits.direction == "higher" else 1 for name, limits in thresholds.metrics.items()}
+    verdict = judge_case([run], GATE, TODAY, READ)
+    whole = judge_set([[run]], [verdict], GATE, total=1, today=TODAY, deciders=Deciders("judge", tuple(READ)))
+    sign = {name: -1 if limits.direction == "higher" else 1 for name, limits in GATE.metrics.items()}
     return {item.metric: None if item.value is None else sign[item.metric] * item.value for item in whole.judgements}
 
 
