@@ -205,3 +205,16 @@ def test_a_misspelt_ini_key_is_not_a_warning(project: Project, place: str) -> No
         pytester.makeini("[pytest]\ndrift_stict = true\n")
     said = refused(pytester, *JUDGED, *(("-o", "drift_stict=true") if place == "option" else ()))
     assert said.endswith("unknown key 'drift_stict'; did you mean drift_strict?")
+
+
+def test_a_recording_is_not_replayed_in_part(project: Project) -> None:
+    """The second conversation of one case loses everything: replaying the first alone would pass."""
+    pytester = build(project)
+    assert run(pytester, "--drift-repeats", "2") == (0, "PASS")
+    (recorded,) = pytester.path.glob("results/*/transcripts")
+    second = recorded / "anna.1.jsonl"
+    second.write_text(second.read_text(encoding="utf-8").replace(SUMMARY, "Nothing to add."), encoding="utf-8")
+    replayed = ("--model", f"replay:{recorded}", *JUDGED[2:], "--drift-results", "again")
+    said = refused(pytester, *replayed)
+    assert said.endswith("holds 2 conversations of a case; replay all of them with --drift-repeats 2")
+    assert pytester.runpytest(*replayed, "--drift-repeats", "2").ret == 1
