@@ -13,6 +13,10 @@ Purpose = Literal["dialogue", "summary", "single"]
 """A reply, the summary after a turn, or the summary of the whole transcript given in one message."""
 
 
+CUT_OFF = ("length", "max_tokens", "model_length")
+"""Finish reasons by which servers tell that the token limit cut a reply off."""
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """One message as the model sees it."""

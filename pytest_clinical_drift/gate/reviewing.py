@@ -92,7 +92,7 @@ def judge_with_reviews(results: Path, files: Sequence[Path], out: Path | None, s
 
 def rejudge(run: Reopened, reviews: Reviews) -> tuple[SetResult, ReviewRecord]:
     """Check that the reviews are of this run, and judge it with them; with what changed, for the results file."""
-    severe = {alarm.question for _, alarm in run.alarms if alarm.severe and alarm.state != AlarmState.DISMISSED}
+    severe = {question for talk in run.conversations for question in talk.assessment.severe_questions}
     check_reviews(reviews, run.inputs.manifest, run.questions, severe)
     alone = 0
     if run.inputs.thresholds.judge.dismiss_severe > 1:

@@ -36,6 +36,7 @@ from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.subjects.base import RunStopped, Subject, remembers
 from pytest_clinical_drift.subjects.budget import Budget
+from pytest_clinical_drift.subjects.replay import ReplaySubject
 from pytest_clinical_drift.subjects.spec import Spec, build_subject, model_slug, parse_spec
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.thresholds import JudgeRules, load_thresholds, project_thresholds
@@ -133,6 +134,9 @@ class GateRun:
         _ = self.sheet
         self.scorer.prepare()
         remarks = [*self._void_waivers(), *self.subject.check(self.gate.cases)]
+        if isinstance(self.subject, ReplaySubject) and (held := self.subject.repeats(self.cases)) > self.plan.repeats:
+            advice = f"replay all of them with --drift-repeats {held}"
+            raise InputError(f"{self.spec}: the recording holds {held} conversations of a case; {advice}")
         if self._joined:
             remarks.append(
                 f"{self._joined} of {len(self.cases)} cases have the intake of another one: they count as one"
@@ -185,6 +189,9 @@ class GateRun:
 
     def _assess(self, case: Case, transcript: Transcript) -> CaseAssessment:
         judged = self.session.judged(case, transcript, self.scorer.find, waiting=self._waiting)
+        if self.session.reviews is not None:
+            unheard = self.scorer.score(case, transcript, judged, self.session.deciding)
+            judged = self.session.heard(judged, unheard.severe_questions)
         self.judged[case.id, transcript.repeat] = judged
         own = self._own_scores(case, transcript) if self._own_scores else ()
         return self.scorer.score(case, transcript, judged, self.session.deciding, own=own)

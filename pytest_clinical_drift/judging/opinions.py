@@ -160,13 +160,18 @@ def telling(kind: str, state: State, reading: str, answers: Sequence[str]) -> st
     return heard[0] if heard else reading
 
 
+def person(name: str) -> str:
+    """A reviewer's name, however it is spaced and capitalised: the same person is not two."""
+    return " ".join(name.casefold().split())
+
+
 def with_person(ruling: Ruling, opinions: Sequence[Opinion]) -> Ruling:
     """A review overrides a judge; where people differ the majority decides, and two against each other leave it open.
 
     Of one reviewer the last answer counts.
     """
     by_judge = tuple(o for o in ruling.opinions if not o.by_person)
-    people = {o.judge: o for o in (*ruling.opinions, *opinions) if o.by_person}
+    people = {person(o.judge): o for o in (*ruling.opinions, *opinions) if o.by_person}
     everybody = (*by_judge, *people.values())
     heard = [o.answer for o in people.values() if o.answer != UNSURE]
     if not heard:

@@ -16,11 +16,12 @@ from pytest_clinical_drift.cases.faults import first_fault
 from pytest_clinical_drift.cases.files import read_text
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import UNSURE, against, answers_of
-from pytest_clinical_drift.judging.opinions import Opinion
+from pytest_clinical_drift.judging.opinions import Opinion, person
 from pytest_clinical_drift.judging.questions import Question
 
 FILE_NAME = "reviews.jsonl"
 _LONGEST_NAME = 200
+NO_REASON = "dismissed without a reason, which a severe alarm needs"
 DECLARED = "names of reviewers are declared, not authenticated"
 
 
@@ -82,6 +83,16 @@ class Reviews:
         answers = (review for review in self.records if question and review.question == question)
         return tuple(Opinion(r.reviewer, 0, r.answer, "", r.reason, role=r.role) for r in answers)
 
+    def with_reasons(self, severe: Collection[str]) -> Reviews:
+        """A `severe` alarm is not dismissed without a reason: such an answer is unsure."""
+        records = (
+            review.model_copy(update={"answer": UNSURE, "reason": NO_REASON})
+            if review.question in severe and review.dismisses and not review.reason.strip()
+            else review
+            for review in self.records
+        )
+        return Reviews(tuple(records))
+
     def with_two_people(self, severe: Collection[str] = ()) -> tuple[Reviews, int]:
         """Where a severe alarm needs two people to dismiss it: what one dismissed is unsure; and how many those are.
 
@@ -90,7 +101,7 @@ class Reviews:
         dismissing: dict[str, set[str]] = {}
         for review in self.records:
             people = dismissing.setdefault(review.question, set())
-            (people.add if review.dismisses else people.discard)(review.reviewer)
+            (people.add if review.dismisses else people.discard)(person(review.reviewer))
         lone = {
             review.question
             for review in self.records

@@ -1,7 +1,7 @@
 """The judge of a run: checked and calibrated before the first case, then every conversation is read as it ends."""
 
 import datetime
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -81,8 +81,6 @@ class JudgeSession:
         for spec in specs:
             if spec.startswith("reviews:"):
                 self.reviews = read_reviews(Path(spec.removeprefix("reviews:")), known=self.reviews)
-        if self.reviews is not None and rules.dismiss_severe > 1:
-            self.reviews, _ = self.reviews.with_two_people()
         self._rules, self._root, self._today, self._store, self._subject = rules, root, today, store, subject
         self.names = names_of(cases)
         """Full names of the set's patients by case, as far as they are known."""
@@ -236,7 +234,7 @@ class JudgeSession:
     def judged(
         self, case: Case, transcript: Transcript, find: Find, *, waiting: Callable[[], object] | None = None
     ) -> JudgedConversation:
-        """What rules, judge and people make of a conversation; waits for the answers."""
+        """What rules and judge make of a conversation; waits for the answers."""
         group = (case.id, transcript.repeat)
         pending = self._found.pop(group, None)
         try:
@@ -251,8 +249,16 @@ class JudgeSession:
         known = judgement or self._by_rules(case, transcript, findings)
         rulings = {**known.rulings, **{question.about: unanswered(question) for question in people}}
         named = others_named(case, self.names)
-        judged = JudgedConversation(findings, replace(known, rulings=rulings), tuple(tried), ratings, named)
-        return with_reviews(judged, self.reviews) if self.reviews is not None else judged
+        return JudgedConversation(findings, replace(known, rulings=rulings), tuple(tried), ratings, named)
+
+    def heard(self, judged: JudgedConversation, severe: Collection[str]) -> JudgedConversation:
+        """A conversation once the run's reviewers were heard; `severe` are the questions of its severe alarms."""
+        if self.reviews is None:
+            return judged
+        reviews = self.reviews.with_reasons(severe)
+        if self._rules.dismiss_severe > 1:
+            reviews, _ = reviews.with_two_people(severe)
+        return with_reviews(judged, reviews)
 
     def _by_rules(self, case: Case, transcript: Transcript, findings: Findings) -> ConversationJudgement:
         """What the rules raised, as points that people can settle; nobody has answered."""

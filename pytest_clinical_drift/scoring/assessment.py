@@ -231,6 +231,11 @@ class CaseAssessment:
         """Recall@T10."""
         return self.recall_curve[self.horizon - 1] if self.horizon <= len(self.turns) else None
 
+    @property
+    def severe_questions(self) -> frozenset[str]:
+        """Questions of severe alarms that are not dismissed."""
+        return frozenset(alarm.question for alarm in self.alarms if alarm.severe and alarm.state != DISMISSED)
+
     def events_of(self, metric: str, *, worst: bool = False) -> tuple[Event, ...]:
         """What a metric counts: confirmed events, at the worse end open ones too."""
         return tuple(e for e in self.events if e.metric == metric and (worst or e.state == CONFIRMED))

@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.probes import probes_of
 from pytest_clinical_drift.errors import Failure, FailureCode, InputError, failure
 from pytest_clinical_drift.subjects.base import Identity, Request, typed_settings
-from pytest_clinical_drift.transcript import Reply, read_usage
+from pytest_clinical_drift.transcript import CUT_OFF, Reply, read_usage
 
 _OK = frozenset({"ok", "success", "complete", "completed", "done", ""})
 # Some recordings hold the text of an error where the reply should be. A model does not talk like this.
@@ -85,7 +85,17 @@ class ReplaySubject:
         missing = {"path": str(self._path), "purpose": request.purpose, "turn": request.turn}
         return Reply("", error=Failure(FailureCode.REPLY_NOT_RECORDED, missing))
 
+    def repeats(self, cases: Collection[str]) -> int:
+        """How many conversations of a case it holds, at most."""
+        return max((key[1] + 1 for key in self._load() if key[0] in cases), default=0)
+
     def _check_turns(self, case: Case, replies: Mapping[_Key, Reply]) -> None:
+        beyond = sorted({key[2] for key in replies if key[0] == case.id and not 1 <= key[2] <= len(case.turns)})
+        if beyond:
+            raise InputError(
+                f"{self._path}: case {case.id} has {len(case.turns)} turns and the recording turn {_ranges(beyond)} "
+                "too; replay it with the cases and --drift-turns of the recorded run"
+            )
         recorded = {key: reply for key, reply in replies.items() if key[0] == case.id and key[1] == 0}
         # a recorded failure ends the conversation: what comes after it need not be there
         end = min((key[2] for key, reply in recorded.items() if reply.error), default=len(case.turns) + 1)
@@ -103,11 +113,11 @@ class ReplaySubject:
 
     def _check_messages(self, case: Case) -> None:
         """A recording of other messages, such as one of a stretched run, holds replies to something else."""
-        for turn in case.turns:
-            said = self._messages.get((case.id, 0, turn.turn, "dialogue"))
-            if said is not None and said.strip() != turn.message:
+        messages = {turn.turn: turn.message for turn in case.turns}
+        for (case_id, _, turn, variant), said in self._messages.items():
+            if (case_id, variant) == (case.id, "dialogue") and said.strip() != messages.get(turn):
                 raise InputError(
-                    f"{self._path}: case {case.id}, turn {turn.turn}: the recording holds another message; replay it "
+                    f"{self._path}: case {case.id}, turn {turn}: the recording holds another message; replay it "
                     "with the cases, --drift-turns and --drift-interludes of the recorded run"
                 )
 
@@ -136,7 +146,7 @@ def _read_recording(path: Path) -> tuple[dict[_Key, Reply], dict[_Key, str]]:
         earlier = replies.get(key)
         if earlier is None or earlier.error is not None:
             replies[key] = reply
-        elif reply.error is None and reply.text != earlier.text:
+        elif reply.error is None and (reply.text, reply.truncated) != (earlier.text, earlier.truncated):
             raise InputError(f"{where}: a second, different {key[3]} of case {key[0]}, turn {key[2]}")
     if not replies:
         raise InputError(f"{path}: the recording is empty, no reply was found in it")
@@ -191,13 +201,10 @@ def _reply(where: str, row: Mapping[str, Any]) -> Reply:
         raise InputError(f"{where}: response_text (or output_text) must be text, found {type(text).__name__}")
     if _MACHINE_ERROR.match(text) or "CUDA out of memory" in text[:500]:
         return Reply("", error=failure(FailureCode.RECORDED_ERROR, text=" ".join(text.split())[:200]))
-    truncated = row.get("truncated")
-    return Reply(
-        text,
-        reasoning=str(row.get("reasoning") or ""),
-        usage=read_usage(row),
-        truncated=truncated if isinstance(truncated, bool) else None,
-    )
+    truncated = row.get("truncated", row.get("finish_reason") in CUT_OFF or None)
+    if truncated is not None and not isinstance(truncated, bool):
+        raise InputError(f"{where}: truncated must be true or false, found {truncated!r}")
+    return Reply(text, reasoning=str(row.get("reasoning") or ""), usage=read_usage(row), truncated=truncated)
 
 
 def _some(names: Sequence[str]) -> str:

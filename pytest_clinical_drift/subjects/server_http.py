@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from pytest_clinical_drift.errors import Failure, FailureCode, InputError, failure
-from pytest_clinical_drift.transcript import Message, Reply, read_usage
+from pytest_clinical_drift.transcript import CUT_OFF, Message, Reply, read_usage
 
 _MOST_BYTES = 4 * 2**20
 """Of one answer: some hundred times what a long reply with all its reasoning takes."""
@@ -168,7 +168,7 @@ def read_answer(status: int, headers: Mapping[str, str], body: bytes) -> Reply:
     finish = choice.get("finish_reason")
     if finish in ("error", "abort", "cancelled"):
         raise ServerFault(failure(FailureCode.ABORTED, finish=finish))
-    thoughts, truncated = said.get("reasoning_content") or said.get("reasoning"), finish == "length"
+    thoughts, truncated = said.get("reasoning_content") or said.get("reasoning"), finish in CUT_OFF
     reasoning = thoughts if isinstance(thoughts, str) else ""
     if truncated and reasoning and not content.strip():
         raise ServerFault(failure(FailureCode.TOKEN_LIMIT), again=False)

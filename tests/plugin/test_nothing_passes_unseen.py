@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from judged_project import JUDGE, alarms, lay_out, results, spoil_judge, write_measured
+from judged_project import JUDGE, REPLY, alarms, lay_out, results, spoil_judge, write_judge, write_measured
 from reviewing import chained, manifest_of
 from small_project import Project, refused
 
@@ -118,10 +118,11 @@ def test_lists_that_were_not_read_are_settled_by_people(project: Project, capsys
         assert ("PASS" if code == 0 else "FAIL") in capsys.readouterr().out
 
 
-def _by_case(record: dict[str, Any], waiting: list[dict[str, Any]]) -> list[dict[str, str]]:
+def _by_case(record: dict[str, Any], waiting: list[dict[str, Any]], kind: str = "") -> list[dict[str, str]]:
+    """The beginning of a review of each of these alarms."""
     ids = {a["question"] for a in waiting}
     return [
-        {"question": a["question"], "kind": a["kind"], "case_id": case["case_id"]}
+        {"question": a["question"], "kind": kind or a["kind"], "case_id": case["case_id"]}
         for case in record["cases"]
         for conversation in case["repeats"]
         for a in conversation["alarms"]
@@ -205,3 +206,70 @@ def test_a_misspelt_ini_key_is_not_a_warning(project: Project, place: str) -> No
         pytester.makeini("[pytest]\ndrift_stict = true\n")
     said = refused(pytester, *JUDGED, *(("-o", "drift_stict=true") if place == "option" else ()))
     assert said.endswith("unknown key 'drift_stict'; did you mean drift_strict?")
+
+
+def test_a_recording_is_not_replayed_in_part(project: Project) -> None:
+    """The second conversation of one case loses everything: replaying the first alone would pass."""
+    pytester = build(project)
+    assert run(pytester, "--drift-repeats", "2") == (0, "PASS")
+    (recorded,) = pytester.path.glob("results/*/transcripts")
+    second = recorded / "anna.1.jsonl"
+    second.write_text(second.read_text(encoding="utf-8").replace(SUMMARY, "Nothing to add."), encoding="utf-8")
+    replayed = ("--model", f"replay:{recorded}", *JUDGED[2:], "--drift-results", "again")
+    said = refused(pytester, *replayed)
+    assert said.endswith("holds 2 conversations of a case; replay all of them with --drift-repeats 2")
+    assert pytester.runpytest(*replayed, "--drift-repeats", "2").ret == 1
+
+
+DENIAL = "No penicillin allergy."
+DENIED = f"{SUMMARY} {DENIAL}"
+"""Stated and denied in one summary: the judge is of two minds, and the alarm stays open."""
+
+
+def denied(project: Project, gate: str = GATE) -> tuple[pytest.Pytester, list[dict[str, str]]]:
+    """A run with a severe open alarm in each case, and records that dismiss them."""
+    pytester = build(project, summary=DENIED)
+    (pytester.path / "thresholds.yaml").write_text(gate, encoding="utf-8")
+    write_judge(pytester.path, "torn", (DENIED, REPLY))
+    write_measured(pytester.path)
+    assert run(pytester) == (7, "UNSETTLED")
+    waiting = [a for a in alarms(pytester) if a["severe"] and a["state"] == "open"]
+    assert waiting
+    return pytester, [{**given, "answer": "retained"} for given in _by_case(results(pytester), waiting, kind="fact")]
+
+
+def reviewed(pytester: pytest.Pytester, *records: dict[str, Any]) -> tuple[int, str]:
+    """The end of a run that is given these reviews."""
+    (pytester.path / "reviews.jsonl").write_text(chained(*records), encoding="utf-8")
+    return run(pytester, "--drift-judge", "reviews:reviews.jsonl")
+
+
+def test_a_review_given_to_a_run_dismisses_nothing_severe_without_a_reason(project: Project) -> None:
+    """Whatever the record says of itself: severe is what the run finds severe."""
+    pytester, records = denied(project)
+    silent = [{**record, "reason": " ", "severe": False} for record in records]
+    assert reviewed(pytester, *silent) == (7, "UNSETTLED")
+    assert reviewed(pytester, *({**record, "reason": "stated above it", "severe": False} for record in records)) == (
+        0,
+        "PASS",
+    )
+
+
+def test_two_people_are_not_one_in_two_spellings(project: Project) -> None:
+    """Where a severe alarm needs two people, also in reviews given to a run."""
+    pytester, records = denied(project, GATE.replace("audit_bound: 1", "audit_bound: 1, dismiss_severe: 2"))
+    one = [{**record, "severe": False} for record in records]
+    for name, ends in (("Ada", (7, "UNSETTLED")), (" ADA ", (7, "UNSETTLED")), ("Bo", (0, "PASS"))):
+        assert reviewed(pytester, *one, *({**record, "reviewer": name} for record in one)) == ends
+
+
+def test_a_case_that_the_project_skips_or_expects_to_fail_is_no_pass(project: Project) -> None:
+    """Marks of pytest change the test of a case, not the verdict on the set."""
+    pytester = build(project, summary="She takes metformin 500 mg twice daily. She lives alone.")
+    code = "import pytest\n\n\ndef pytest_collection_modifyitems(items):\n    {}\n"
+    pytester.makeconftest(code.format("[item.add_marker(pytest.mark.xfail) for item in items]"))
+    assert run(pytester) == (1, "FAIL")
+    pytester.makeconftest(code.format('[item.add_marker(pytest.mark.skip(reason="known")) for item in items[:1]]'))
+    ended = pytester.runpytest(*JUDGED)
+    ended.stdout.fnmatch_lines(["PARTIAL (1 of 2): no release verdict*"])
+    assert ended.ret == 1

@@ -123,3 +123,48 @@ def test_a_retry_after_a_recorded_failure_counts(tmp_path: Path) -> None:
     ]
     rows += [{"case_id": "anna", "turn_num": turn, "variant": "summary", "response_text": "asthma"} for turn in (1, 2)]
     assert converse(record(tmp_path, rows)).failure is None
+
+
+def rows_of(*turns: int, repeat: int = 0, **more: object) -> list[dict[str, object]]:
+    """Reply and summary of some turns, as we record them."""
+    told = {1: "one", 2: "two"}
+    return [
+        {"case_id": "anna", "turn_num": turn, "variant": variant, "response_text": "asthma", "repeat": repeat,
+         **({"message": told.get(turn, "more")} if variant == "dialogue" else {}), **more}
+        for turn in turns
+        for variant in ("dialogue", "summary")
+    ]  # fmt: skip
+
+
+def test_turns_that_the_case_does_not_have_are_refused(tmp_path: Path) -> None:
+    """What was said on them would be left out of the verdict."""
+    with pytest.raises(InputError, match="case anna has 2 turns and the recording turn 3–4 too"):
+        ReplaySubject(str(record(tmp_path, rows_of(1, 2, 3, 4))), {}).check([CASE])
+
+
+def test_the_messages_of_every_repeat_are_compared(tmp_path: Path) -> None:
+    """The second conversation answered somebody else."""
+    rows = [*rows_of(1, 2), *rows_of(1, 2, repeat=1, message="another")]
+    with pytest.raises(InputError, match="turn 1: the recording holds another message"):
+        ReplaySubject(str(record(tmp_path, rows)), {}).check([CASE])
+
+
+def test_a_cut_off_reply_is_not_the_whole_one_again(tmp_path: Path) -> None:
+    """Recorded twice with one text, once as cut off by the token limit: they cannot both be right."""
+    rows = [*rows_of(1, 2), *rows_of(2, truncated=True)]
+    with pytest.raises(InputError, match="a second, different dialogue of case anna, turn 2"):
+        ReplaySubject(str(record(tmp_path, rows)), {}).check([CASE])
+
+
+@pytest.mark.parametrize(
+    ("told", "cut"),
+    [({"truncated": True}, True), ({"finish_reason": "length"}, True), ({"finish_reason": "stop"}, None), ({}, None)],
+)
+def test_a_recording_tells_what_was_cut_off(tmp_path: Path, told: dict[str, object], cut: bool | None) -> None:
+    """In our word or in a server's."""
+    assert converse(record(tmp_path, rows_of(1, 2, **told))).exchanges[1].summary.truncated is cut  # type: ignore[arg-type]
+
+
+def test_a_word_for_true_is_not_taken_for_false(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="line 1: truncated must be true or false, found 'yes'"):
+        ReplaySubject(str(record(tmp_path, rows_of(1, 2, truncated="yes"))), {}).check([CASE])
