@@ -34,7 +34,9 @@ LISTED = (
     Benchmark("idle", "at most 1.05 times the start-up without the plugin"),
     Benchmark("judge_small_model", "every kind below its floor, nothing decided", long=True),
     Benchmark("judge_speed", "at most 1.5 times the critical path, nothing asked with a warm store"),
-    Benchmark("large_sets", "first page of 1,000 cases from 8 shards at most 3 MB", long=True),
+    Benchmark(
+        "large_sets", "first page of report, compare and review of 1,000 cases from 8 shards at most 3 MB", long=True
+    ),
     Benchmark("launching", "two workers at least 1.7 times as fast as one", long=True),
     Benchmark(
         "long_conversations", "at most a third of the probes, linear, 93 % of the horizons inside their interval"

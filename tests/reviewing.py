@@ -1,4 +1,4 @@
-"""A small recorded run with open alarms, and records as the review page writes them."""
+"""A small recorded run with open alarms, records as the review page writes them, and what a person does on it."""
 
 from __future__ import annotations
 
@@ -103,3 +103,29 @@ def chained(*records: Mapping[str, Any], **common: Any) -> str:
         record["hash"] = previous = content_hash(record)
         lines.append(json.dumps(record))
     return "\n".join(lines) + "\n"
+
+
+def introduce(page: Any, name: str = "Ada Brühl", role: str = "clinician") -> None:
+    """Say who reviews."""
+    page.fill("#reviewer", name)
+    page.fill("#role", role)
+    page.press("#role", "Tab")
+    page.locator("#asked").focus()
+
+
+def answer(page: Any, key: str, reason: str = "") -> None:
+    """By keyboard alone, once the texts are there."""
+    page.locator("#asked").wait_for()
+    page.keyboard.press(key)
+    if reason:
+        page.keyboard.insert_text(reason)
+        page.keyboard.press("Enter")
+
+
+def saved(page: Any, target: Path) -> Path:
+    """The file that the page saves."""
+    with page.expect_download() as download:
+        page.keyboard.press("s")
+    assert download.value.suggested_filename == "reviews.jsonl"
+    download.value.save_as(target)
+    return target

@@ -58,16 +58,6 @@ def facts_in_summary(case: Case) -> Remarks:
             yield Remark("warning", fact.id, f"{fact.text!r} only partly in the patient summary: {status.reason}")
 
 
-def repeated_facts(case: Case) -> Remarks:
-    """Two facts of one text count one memory twice."""
-    seen: dict[str, str] = {}
-    for fact in case.critical_entities:
-        text = " ".join(fact.text.lower().split())
-        if text in seen:
-            yield Remark("error", fact.id, f"says the same as {seen[text]!r}")
-        seen.setdefault(text, fact.id)
-
-
 def hard_stops(case: Case) -> Remarks:
     """What kills if forgotten is marked; an allergy is taken to do so."""
     for fact in case.critical_entities:

@@ -17,7 +17,6 @@ from pytest_clinical_drift.cases.model import Case, spoken
 _CHECKS: tuple[Callable[[Case], Remarks], ...] = (
     facts.summary_and_count,
     facts.facts_in_summary,
-    facts.repeated_facts,
     facts.hard_stops,
     facts.medicines_and_doses,
     turns.lengths,

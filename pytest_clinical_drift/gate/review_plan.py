@@ -83,7 +83,16 @@ def review_items(run: Reopened, last: Known | None = None) -> list[ReviewItem]:
 
 
 def _screens(rows: Sequence[_Row]) -> list[list[tuple[_Asked, _Row]]]:
-    """Rows by the text that they are read with: the text that shows most of what is left is taken next."""
+    """Rows by the text that they are read with, the worst first."""
+    of_case: dict[str, list[_Row]] = {}
+    for row in rows:
+        of_case.setdefault(row[0].talk.case.id, []).append(row)
+    screens = [screen for of_one in of_case.values() for screen in _screens_of_case(of_one)]
+    return sorted(screens, key=lambda screen: (min(lead.rank for lead, _ in screen), screen[0][0].text[:3]))
+
+
+def _screens_of_case(rows: Sequence[_Row]) -> list[list[tuple[_Asked, _Row]]]:
+    """The text that shows most of what is left is taken next."""
     left = {position: {asked.text: asked for asked in row} for position, row in enumerate(rows)}
     shown: dict[Text, set[int]] = {}
     for position, texts in left.items():
@@ -91,20 +100,23 @@ def _screens(rows: Sequence[_Row]) -> list[list[tuple[_Asked, _Row]]]:
             shown.setdefault(text, set()).add(position)
     screens = []
     while left:
-        text = max(shown, key=lambda key: (len(shown[key]), *(-place for place in key[1:3]), key[0]))
-        taken = sorted(shown.pop(text), key=lambda position: left[position][text].rank)
+        text = max(shown, key=lambda key: (len(shown[key]), *(-place for place in key[1:3])))
+        taken = sorted(shown.pop(text), key=lambda position: (left[position][text].rank, position))
         screens.append([(left[position][text], rows[position]) for position in taken])
         for position in taken:
             for other in left.pop(position):
                 if other != text:
                     shown[other].discard(position)
         shown = {key: positions for key, positions in shown.items() if positions}
-    return sorted(screens, key=lambda screen: (min(lead.rank for lead, _ in screen), screen[0][0].text[:3]))
+    return screens
 
 
 def split_items(items: Sequence[ReviewItem], parts: int) -> list[list[ReviewItem]]:
     """The screens dealt out to some reviewers; a fifth goes to two of them."""
-    screens = sorted({item.screen for item in items}, key=lambda screen: _drawn(items, screen))
+    first: dict[int, ReviewItem] = {}
+    for item in items:
+        first.setdefault(item.screen, item)
+    screens = sorted(first, key=lambda screen: hashlib.sha256(first[screen].question.id.encode()).hexdigest())
     twice = set(screens[: math.ceil(OVERLAP * len(screens))])
     readers: list[set[int]] = [set() for _ in range(parts)]
     for place, screen in enumerate(screens):
@@ -112,11 +124,6 @@ def split_items(items: Sequence[ReviewItem], parts: int) -> list[list[ReviewItem
         if screen in twice:
             readers[(place + 1) % parts].add(screen)
     return [[item for item in items if item.screen in chosen] for chosen in readers]
-
-
-def _drawn(items: Sequence[ReviewItem], screen: int) -> str:
-    first = next(item for item in items if item.screen == screen)
-    return hashlib.sha256(first.question.id.encode()).hexdigest()
 
 
 def decisions_in(result: RunResult) -> dict[tuple[str, str], list[Opinion]]:

@@ -1,4 +1,7 @@
-"""The review page: alarms one at a time, with their context, for a person to settle; one file, no network."""
+"""The review page: alarms one at a time, with their context, for a person to settle; no network.
+
+A small review is one file. The page of a large one lists the questions and loads each case from a script beside it.
+"""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -17,10 +20,10 @@ from pytest_clinical_drift.report.sentences import who
 from pytest_clinical_drift.report.words import words
 
 FILE_NAME = "review.html"
-ONE_PAGE = 2_000_000
-"""Characters of texts that one page holds; the texts of a larger review are in files beside it, one for each case."""
-_BESIDE = ("before", "text", "earlier", "message", "messages", "replies", "record", "why", "opinions", "last")
-"""What is loaded when a question is shown."""
+ONE_PAGE = 2_500_000
+"""Bytes of questions and texts that one page holds; a larger review has files beside the page, one for each case."""
+_LISTED = ("question", "kind", "case_id", "turn", "earlier_turn", "group", "screen", "lead", "severe")
+"""What a large page itself holds of each question, in the order of a row; the rest is loaded with its case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +56,23 @@ class ReviewItem:
 
 
 def is_large(items: Sequence[ReviewItem]) -> bool:
-    """Whether the texts go into files beside the page."""
-    asked = (item.question for item in items)
-    told = (question.text + (question.earlier or "") + (question.replies or "") for question in asked)
-    return sum(map(len, told)) + sum(len(item.messages + item.record) for item in items) > ONE_PAGE
+    """Whether the questions go into files beside the page, which then only lists them."""
+    room = ONE_PAGE
+    for item in items:
+        room -= len(_script_json(_plain(item)))
+        if room < 0:
+            return True
+    return False
 
 
 def render_texts(items: Sequence[ReviewItem]) -> Iterator[tuple[str, str]]:
     """Name and content of the script of each case that a large page loads; ids of cases are fit for file names."""
     of_case: dict[str, dict[str, Any]] = {}
     for item in items:
-        plain = _plain(item)
-        of_case.setdefault(item.question.case_id, {})[item.question.id] = {name: plain[name] for name in _BESIDE}
+        told = {name: value for name, value in _plain(item).items() if name not in _LISTED}
+        of_case.setdefault(item.question.case_id, {})[item.question.id] = told
     for case_id, texts in of_case.items():
-        yield f"{case_id}.js", f"reviewTexts({json.dumps(case_id)}, {json.dumps(texts, ensure_ascii=True)});\n"
+        yield f"{case_id}.js", f"reviewTexts({_script_json(case_id)}, {_script_json(texts)});\n"
 
 
 def render_review(
@@ -74,7 +80,6 @@ def render_review(
 ) -> str:
     """The page's HTML; `manifest` is the hash that every record of it carries, `beside` the folder of its texts."""
     kinds = words("kinds")
-    later = frozenset(_BESIDE if beside else ())
     data = {
         "manifest": manifest,
         "part": part,
@@ -85,12 +90,28 @@ def render_review(
         "captions": {kind: entry["caption"] for kind, entry in kinds.items() if "caption" in entry},
         "answers": {kind: _answers(kind) for kind in kinds},
         "beside": beside,
-        "items": [{name: value for name, value in _plain(item).items() if name not in later} for item in items],
+        **(_listing(items) if beside else {"items": [_plain(item) for item in items]}),
     }
-    # inside a script element only "<" could end the text or open a comment
-    text = json.dumps(data, ensure_ascii=True).replace("<", "\\u003c")
     page = environment().get_template("review.html.j2")
-    return page.render(data=Markup(text), slug=slug, items=len(items), part=part, beside=beside)
+    return page.render(data=Markup(_script_json(data)), slug=slug, items=len(items), part=part, beside=beside)
+
+
+def _listing(items: Sequence[ReviewItem]) -> dict[str, Any]:
+    """The questions as rows of `_LISTED`; kinds and cases, which a large review repeats, are numbers in them."""
+    kinds: dict[str, int] = {}
+    cases: dict[str, int] = {}
+    rows = []
+    for item in items:
+        asked = item.question
+        kind, case = kinds.setdefault(asked.kind, len(kinds)), cases.setdefault(asked.case_id, len(cases))
+        flags = int(item.lead), int(item.severe)
+        rows.append([asked.id, kind, case, asked.turn, asked.earlier_turn or 0, item.group, item.screen, *flags])
+    return {"kinds": list(kinds), "cases": list(cases), "rows": rows}
+
+
+def _script_json(value: Any) -> str:
+    """JSON for a script: inside a script element only "<" could end the text or open a comment."""
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _answers(kind: str) -> list[dict[str, Any]]:

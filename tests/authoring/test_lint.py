@@ -221,14 +221,6 @@ def test_too_few_facts() -> None:
     assert text.startswith("3 facts")
 
 
-def test_same_fact_twice() -> None:
-    """One memory must not count twice."""
-    case = broken(
-        lambda data: data["critical_entities"].append({"id": "uric-gout", "text": "Gout", "kind": "diagnosis"})
-    )
-    assert ("error", "uric-gout", "says the same as 'gout'") in said(case)
-
-
 def test_no_hard_stop() -> None:
     """An allergy is marked, and a case without any deadly fact is a negative control."""
     places = [place for _, place, _ in said(broken(lambda data: data["critical_entities"][1].pop("hard_stop")))]

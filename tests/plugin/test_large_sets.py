@@ -7,7 +7,8 @@ import re
 import pytest
 from small_project import ARGUMENTS, Project
 
-from benchmarks.large_sets import FIRST_PAGE_MB, measure
+from benchmarks import large_sets
+from benchmarks.large_sets import CASES, FIRST_PAGE_MB, measure
 from pytest_clinical_drift.report import html
 
 LINK = re.compile(r'href="(cases/[^"#]+)(?:#([^"]+))?"')
@@ -60,7 +61,21 @@ def test_pages_of_a_set_that_is_merged_from_shards() -> None:
     assert (found["cases"], found["shards"]) == (120, 4)
     assert found["first_page_mb"] <= 1
     assert 0 < found["largest_case_page_mb"] <= FIRST_PAGE_MB
-    assert found["compare_page_mb"] <= FIRST_PAGE_MB
+    assert 0 < found["compare_page_mb"] <= FIRST_PAGE_MB
+    assert 0 < found["review_page_mb"] <= FIRST_PAGE_MB * 120 / CASES
+    assert found["review_files_mb"] > found["review_page_mb"]
+
+
+@pytest.mark.parametrize("name", ["first_page_mb", "compare_page_mb", "review_page_mb"])
+def test_each_page_to_open_first_is_held_to_the_limit(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """The benchmark fails where one of them alone exceeds 3 MB."""
+    pages = dict.fromkeys(("first_page_mb", "compare_page_mb", "review_page_mb"), 3.0)
+    rest = dict.fromkeys(("cases", "shards", "merge_seconds", "memory_mb"), 1)
+    opened = dict.fromkeys(("open_seconds", "compare_open_seconds", "review_open_seconds"))
+    for size, code in ((3.0, 0), (3.01, 1)):
+        found = {**pages, **rest, **opened, name: size}
+        monkeypatch.setattr(large_sets, "measure", lambda found=found: found)
+        assert large_sets.main() == code
 
 
 def test_the_bundled_set_stays_one_file() -> None:

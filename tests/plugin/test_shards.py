@@ -160,7 +160,9 @@ def test_a_missing_shard_is_incomplete(project: Project, capsys: pytest.CaptureF
     ],
     ids=["cut off", "older", "no results", "no transcripts"],
 )
-def test_a_broken_shard_is_incomplete(project: Project, kept: Path, capsys: pytest.CaptureFixture[str], harm, sentence) -> None:  # type: ignore[no-untyped-def]
+def test_a_broken_shard_is_incomplete(
+    project: Project, kept: Path, capsys: pytest.CaptureFixture[str], harm, sentence
+) -> None:  # type: ignore[no-untyped-def]
     """Exit code 6, with what is wrong and the shard that is missing now."""
     pytester = project()
     take_shards(pytester, kept, 2)

@@ -103,7 +103,10 @@ class Run:
 def gate(folder: Path, *options: str, **environment: str) -> Run:
     """Run the gate in a folder, in a window of 80 columns."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("CI", "BUILD_NUMBER"):  # on a CI server pytest does not shorten its own summary lines to the window
+        for name in (
+            "CI",
+            "BUILD_NUMBER",
+        ):  # there pytest does not shorten its own summary lines to the window
             patch.delenv(name, raising=False)
         around = {"GITHUB_STEP_SUMMARY": str(folder / "step.md"), "COLUMNS": "80", **environment}
         for name, value in around.items():

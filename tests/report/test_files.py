@@ -140,9 +140,7 @@ def test_comparison_shows_states_judges_and_own_limits(rules_run: Any, judged_ru
     assert "<script" not in page
 
 
-def test_comparison_from_the_command_line(
-    rules_run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_comparison_from_the_command_line(rules_run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`clinical-drift compare` writes the page beside the table."""
     target = tmp_path / "c.html"
     run = str(rules_run.results)

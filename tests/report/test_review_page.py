@@ -8,7 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reviewing import DENIAL, KEPT, UNCLEAR, alarms_of, chained, lay_out, manifest_of, results_of, run
+from reviewing import (
+    DENIAL,
+    KEPT,
+    UNCLEAR,
+    alarms_of,
+    answer,
+    chained,
+    introduce,
+    lay_out,
+    manifest_of,
+    results_of,
+    run,
+    saved,
+)
 
 from pytest_clinical_drift import cli
 from pytest_clinical_drift.gate.reopened import reopen
@@ -40,8 +53,21 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return results_of(folder)
 
 
+@pytest.fixture(params=["small", "large"])
+def made(results: Path, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The page of that run: everything in one file, or, as for a large review, with files beside it."""
+    if request.param == "small":
+        return results / "review.html"
+    file = tmp_path / "large" / "review.html"
+    with monkeypatch.context() as large:
+        large.setattr(review_page, "ONE_PAGE", 0)
+        assert cli.main(["review", str(results), "--out", str(file)]) == 0
+    assert len(list((file.parent / "review_texts").iterdir())) == 4
+    return file
+
+
 @pytest.fixture
-def page(results: Path, browser: Any) -> Iterator[Any]:
+def page(made: Path, browser: Any) -> Iterator[Any]:
     """The page, freshly opened; when the test is over it has said nothing on the console and asked nobody."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
     opened = context.new_page()
@@ -50,35 +76,15 @@ def page(results: Path, browser: Any) -> Iterator[Any]:
     opened.on("console", lambda message: said.append(message.text))
     opened.on("pageerror", lambda error: said.append(str(error)))
     opened.on("request", lambda request: asked.append(request.url))
-    opened.goto((results / "review.html").as_uri())
+    opened.goto(made.as_uri())
     yield opened
     assert said == []
     assert {url.partition(":")[0] for url in asked} <= {"file", "blob"}
-    assert {url for url in asked if url.startswith("file")} == {(results / "review.html").as_uri()}
+    files = {url for url in asked if url.startswith("file")}
+    beside = {file.as_uri() for file in made.parent.glob("review_texts/*.js")}
+    assert files - beside == {made.as_uri()}
+    assert bool(files & beside) == bool(beside)
     context.close()
-
-
-def introduce(page: Any, name: str = "Ada Brühl", role: str = "clinician") -> None:
-    page.fill("#reviewer", name)
-    page.fill("#role", role)
-    page.press("#role", "Tab")
-    page.locator("#asked").focus()
-
-
-def answer(page: Any, key: str, reason: str = "") -> None:
-    """By keyboard alone."""
-    page.keyboard.press(key)
-    if reason:
-        page.keyboard.insert_text(reason)
-        page.keyboard.press("Enter")
-
-
-def saved(page: Any, target: Path) -> Path:
-    with page.expect_download() as download:
-        page.keyboard.press("s")
-    assert download.value.suggested_filename == "reviews.jsonl"
-    download.value.save_as(target)
-    return target
 
 
 def test_session_from_the_page_to_the_verdict(
@@ -96,6 +102,7 @@ def test_session_from_the_page_to_the_verdict(
     records = read_reviews(file).records
     assert [record.answer for record in records] == ["retained"] * 3 + ["contradicted"]
     assert {record.reason for record in records} == {AWKWARD, ""}
+    assert all('"severe":true' in line for line in file.read_text(encoding="utf-8").splitlines())
     assert {(record.reviewer, record.role) for record in records} == {("Ada Brühl", "clinician")}
     code = cli.main(["verdict", str(results), "--reviews", str(file), "--out", str(tmp_path / "reviewed")])
     said = capsys.readouterr().out
@@ -187,11 +194,11 @@ def test_second_reviewer_starts_anew_in_the_same_chain(page: Any, tmp_path: Path
     assert [(record.reviewer, record.answer) for record in records] == [("Ada Brühl", "contradicted"), ("Bo", "both")]
 
 
-def test_two_tabs_share_one_chain(page: Any, results: Path, tmp_path: Path) -> None:
+def test_two_tabs_share_one_chain(page: Any, made: Path, tmp_path: Path) -> None:
     """What one tab records the other knows, so that neither overwrites the other."""
     introduce(page)
     other = page.context.new_page()
-    other.goto((results / "review.html").as_uri())
+    other.goto(made.as_uri())
     answer(page, "3")
     other.locator("#count", has_text="1 of ").wait_for()  # a script to wait for would break the page's policy
     other.keyboard.press("ArrowRight")
@@ -199,11 +206,26 @@ def test_two_tabs_share_one_chain(page: Any, results: Path, tmp_path: Path) -> N
     assert len(read_reviews(saved(other, tmp_path / "r.jsonl")).records) == 2
 
 
+def test_answers_that_another_tab_dropped_no_longer_count(page: Any, made: Path) -> None:
+    """The count follows the records that are kept, not those that were once read."""
+    introduce(page)
+    answer(page, "3")
+    other = page.context.new_page()
+    other.goto(made.as_uri())
+    other.locator("#count", has_text="1 of ").wait_for()
+    other.evaluate(
+        "for (const key of Object.keys(localStorage))"
+        " localStorage.setItem(key, JSON.stringify({...JSON.parse(localStorage.getItem(key)), records: [], saved: 0}))"
+    )
+    page.locator("#count", has_text="0 of ").wait_for()
+
+
 def test_one_answer_for_turns_in_a_row(page: Any, tmp_path: Path) -> None:
     """`g` repeats the answer on the other turns of the same fact, each with a record of its own."""
     introduce(page)
     while "turns in a row" not in page.locator("#card").inner_text():
         page.keyboard.press("ArrowRight")
+        page.locator("#asked").wait_for()
     answer(page, "3")
     page.keyboard.press("g")
     records = read_reviews(saved(page, tmp_path / "r.jsonl")).records
@@ -263,19 +285,27 @@ def test_words_in_question_are_marked(page: Any) -> None:
 
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_page_is_accessible_and_fits(results: Path, browser: Any, width: int, scheme: str) -> None:
+def test_page_is_accessible_and_fits(made: Path, browser: Any, width: int, scheme: str) -> None:
     """axe finds nothing serious before and after an answer; nothing is wider than the window."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     context = browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
     page = context.new_page()
-    page.goto((results / "review.html").as_uri())
-    for _ in range(2):
+    page.goto(made.as_uri())
+
+    def check() -> None:
         found = axe.Axe().run(page).response["violations"]
         assert [item["id"] for item in found if item["impact"] in ("serious", "critical")] == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        introduce(page)
-        answer(page, "3")
-        page.locator("#overview summary").click()
+
+    check()
+    introduce(page)
+    answer(page, "3")
+    page.locator("#overview > summary").click()
+    page.locator("#list > li").last.wait_for()
+    for case in page.locator("#list summary").all():  # a large page folds its list by case
+        case.click()
+    page.locator("#list button").nth(3).wait_for()
+    check()
     context.close()
 
 
@@ -340,35 +370,3 @@ def test_marks_find_the_quoted_words(text: str, quote: str, marked: list[str]) -
     pieces = shown(text, quote)
     assert pieces[1::2] == marked
     assert "".join(pieces) == text
-
-
-def test_texts_of_a_large_review_are_read_from_files_beside_it(
-    results: Path, browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The page holds no text, loads those of a case when it comes up, and says so where they are gone."""
-    monkeypatch.setattr(review_page, "ONE_PAGE", 0)
-    file = tmp_path / "review.html"
-    assert cli.main(["review", str(results), "--out", str(file)]) == 0
-    assert "Takes metformin" not in file.read_text(encoding="utf-8")
-    assert {path.name for path in (tmp_path / "review_texts").iterdir()} == {
-        f"{name}.js" for name in ("anna", "bela", "cleo", "dora")
-    }
-    (tmp_path / "review_texts/bela.js").unlink()
-    page = browser.new_page()
-    page.goto(file.as_uri())
-    introduce(page)
-    seen = {}
-    for _ in range(4):
-        name = page.locator(".where span").nth(1).inner_text()
-        page.locator("#asked, #status:not(:empty)").first.wait_for(state="attached")
-        seen[name] = page.locator("main").inner_text() + page.locator("#status").inner_text()
-        page.keyboard.press("ArrowRight")
-    assert "The texts of this case are missing: keep the folder review_texts beside this page." in seen["bela"]
-    assert all(DENIAL in text for name, text in seen.items() if name != "bela")
-    page.keyboard.press("ArrowLeft")
-    assert page.title() != "owned"
-    page.close()
-    monkeypatch.undo()
-    assert cli.main(["review", str(results), "--out", str(file)]) == 0
-    assert not (tmp_path / "review_texts").exists()
-    assert "Takes metformin" in file.read_text(encoding="utf-8")

@@ -1,16 +1,16 @@
 // The review page: one text at a time with all its alarms; answers are kept as a chain of records and saved as a file.
 (function () {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const items = data.items;
+  const items = questions.unpacked(data);
   const storeKey = "clinical-drift-review/" + data.manifest + (data.part ? "/" + data.part : "");
   const $ = (id) => document.getElementById(id);
   let state = { reviewer: "", role: "", records: [], saved: 0, place: 0 };
   let active = 0; // which alarm of the screen is answered next
   let keeps = true;
   let pending = null; // an answer that waits for its reason
-  const byScreen = new Map();
-  for (const item of items) byScreen.set(item.screen, [...(byScreen.get(item.screen) || []), item]);
-  const all = Array.from(byScreen.values());
+  const all = Array.from(questions.grouped(items, (item) => item.screen).values());
+  const groups = questions.grouped(items, (item) => item.group);
+  const lastAnswer = questions.index();
   let screens = all;
   const leads = (screen) => screen.filter((item) => item.lead);
 
@@ -31,10 +31,7 @@
   }
 
   /** The last answer that the present reviewer gave to a question. */
-  function answered(item) {
-    const given = state.records.filter((r) => r.question === item.question && r.reviewer === state.reviewer);
-    return given[given.length - 1];
-  }
+  const answered = (item) => lastAnswer(state.records, state.reviewer, item.question);
 
   const entry = (item, answer) => data.answers[item.kind].find((a) => a.answer === answer);
   const needsReason = (item, answer) => item.severe && entry(item, answer).effect === "for";
@@ -137,7 +134,7 @@
     tell("Recorded the same for " + count(others.length, "more turn") + ".");
   }
 
-  const groupOf = (item) => items.filter((other) => other.group === item.group);
+  const groupOf = (item) => groups.get(item.group);
   const following = () => leads(screen()).filter(answered).flatMap((lead) =>
     groupOf(lead).filter((other) => !other.lead && !answered(other)).map((other) => [lead, other]));
   const left = () => items.filter((item) => !answered(item)).length;
@@ -170,7 +167,7 @@
 
   function filter() {
     const wanted = $("filter").value, name = $("case").value.trim().toLowerCase();
-    const fits = (item) => (!name || item.case_id.includes(name)) &&
+    const fits = (item) => (!name || item.case_id.toLowerCase().includes(name)) &&
       (wanted === "all" || (wanted === "severe" ? item.severe : !answered(item)));
     screens = all.filter((of) => of.some(fits));
     go(0);
@@ -285,30 +282,44 @@
       item.last.length ? el("h3", null, "Last release") : null, ...item.last.map(opinion));
   }
 
-  // ---- the texts of a large review are in files beside the page, one for each case
+  // ---- a large review is in files beside the page, one for each case
 
   const requested = new Set();
+  const missing = new Map(); // why a case cannot be shown
 
   function request(name) {
     if (requested.has(name)) return;
     requested.add(name);
-    const file = data.beside + "/" + encodeURIComponent(name) + ".js";
-    const script = el("script", { src: file });
-    script.onerror = () => tell("The texts of this case are missing: keep the folder " + data.beside + " beside this page.", true);
+    const script = el("script", { src: encodeURIComponent(data.beside) + "/" + encodeURIComponent(name) + ".js" });
+    script.onerror = () => lacks(name, "The texts of this case are missing: keep the folder " + data.beside + " beside this page.");
     document.head.append(script);
   }
 
+  function lacks(name, why) {
+    missing.set(name, why);
+    arrived(name);
+    tell(why, true);
+  }
+
+  /** Draws the card only where it waits: on another one a reason may be half written. */
+  function arrived(name) {
+    if (current() && current().case_id === name) draw();
+    else if ($("overview").open) drawList();
+  }
+
   window.reviewTexts = (name, found) => {
-    for (const item of items) if (item.case_id === name) Object.assign(item, found[item.question]);
-    draw();
+    const ofCase = items.filter((item) => item.case_id === name);
+    for (const item of ofCase) Object.assign(item, found[item.question]);
+    if (!ofCase.every((item) => item.text)) return lacks(name, "The texts of this case in " + data.beside + " are of another review: copy the folder that was written with this page.");
+    arrived(name);
     if (document.activeElement === document.body && $("asked")) $("asked").focus({ preventScroll: true });
   };
 
   function draw() {
     const item = current();
-    if (item && !item.text) {
+    if (item && !screen().every((of) => of.text)) {
       request(item.case_id);
-      $("card").replaceChildren(where(item), plain("Reading the texts of this case …"));
+      $("card").replaceChildren(where(item), plain(missing.get(item.case_id) || "Reading the texts of this case …"));
     } else if (item) $("card").replaceChildren(where(item),
       el("div", { class: item.earlier_turn ? "columns pair" : "columns" }, ...texts(item),
         el("section", { class: "asking" }, el("ol", { class: "alarms" }, ...leads(screen()).map(alarm)), onward(), ...context(item).filter(Boolean))));
@@ -323,12 +334,37 @@
     if ($("overview").open) drawList();
   }
 
+  // ---- the list of all questions: by case where the review is large
+
+  let folders = new Map();
+  let foldedOf = null; // the screens that the folders are of
+
   function drawList() {
-    $("list").replaceChildren(...screens.flatMap((of, place) => leads(of).map((item, at) => {
-      const given = answered(item);
-      const text = (given ? "✓ " + entry(item, given.answer).label : "– open") + " · " + item.case_id + ", turn " + item.turn + " · " + (item.about || item.kind);
-      return el("li", null, el("button", { type: "button", "aria-current": String(place === state.place && at === active), onclick: () => go(place, at) }, text));
-    })));
+    const entries = screens.flatMap((of, place) => leads(of).map((item, at) => ({ item, place, at })));
+    if (!data.beside) return $("list").replaceChildren(...entries.map(listed));
+    const byCase = questions.grouped(entries, (one) => one.item.case_id);
+    if (foldedOf !== screens) {
+      foldedOf = screens;
+      folders = new Map(Array.from(byCase.keys(), (name) => [name, folder(name)]));
+      $("list").replaceChildren(...Array.from(folders.values(), (of) => el("li", null, of)));
+    }
+    for (const [name, of] of byCase) {
+      const [title, list] = folders.get(name).children;
+      title.textContent = name + ": " + of.filter((one) => answered(one.item)).length + " of " + of.length + " answered";
+      if (folders.get(name).open) list.replaceChildren(...of.map(listed));
+    }
+  }
+
+  function folder(name) {
+    const made = el("details", null, el("summary", null, name), el("ol"));
+    made.addEventListener("toggle", () => { if (made.open) { request(name); drawList(); } });
+    return made;
+  }
+
+  function listed({ item, place, at }) {
+    const given = answered(item);
+    const text = (given ? "✓ " + entry(item, given.answer).label : "– open") + " · " + item.case_id + ", turn " + item.turn + " · " + (item.about || item.kind);
+    return el("li", null, el("button", { type: "button", "aria-current": String(place === state.place && at === active), onclick: () => go(place, at) }, text));
   }
 
   // ---- keys
