@@ -107,7 +107,7 @@ def test_lists_that_were_not_read_are_settled_by_people(project: Project, capsys
     (folder,) = pytester.path.glob("results/*/")
     assert cli.main(["review", str(folder)]) == 0
     page = (folder / "review.html").read_text(encoding="utf-8")
-    assert all(f'"question": "{a["question"]}"' in page for a in waiting)
+    assert all(f'"{a["question"]}"' in page for a in waiting)
     assert "is everything in this summary supported by the record?" in page
     questions = _by_case(results(pytester), waiting)
     for answers, code in (({}, 0), ({"invented": "severe"}, 1)):
