@@ -89,7 +89,7 @@ def test_failure_stands_first_with_hazard_fact_and_words(tmp_path: Path) -> None
     assert 'contradicted "penicillin allergy with anaphylaxis" Case anna, turns 2 to 3; its case covers HAZ-1.' in first
     assert "No penicillin allergy" in first
     assert text.index("The gate stops this release.") < text.index("Confirmed severe") < text.index("Checks")
-    assert "reject the residual risk of hazards HAZ-1, HAZ-2, HAZ-9." in text
+    assert "☐ send back / ☐ reject the residual risk of hazards HAZ-1, HAZ-2, HAZ-9." in text
 
 
 def test_what_a_replay_does_not_know_is_not_recorded(tmp_path: Path) -> None:
