@@ -5,7 +5,7 @@ run, its canaries and calibration, whoever asks and however many requests are in
 """
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar
 
 from pytest_clinical_drift.cases.model import Case
@@ -186,8 +186,11 @@ def settle(points: Iterable[Point], judges: Judges) -> Procedure[dict[About, Rul
     second = yield [Ask(point.question, 2) for point in again]
     answers = {**first, **second}
     rulings = {point.about: _rule(point, answers, judges) for point in leading}
+    alone = [point for point in every if point.follows is not None and _settled_alone(point, rulings)]
+    if alone:
+        rulings |= yield from settle([replace(point, follows=None) for point in alone], judges)
     for point in every:
-        if point.follows is not None:
+        if point.follows is not None and point.about not in rulings:
             led = rulings[point.follows]
             reading = _reading_opinion(point, judges)
             rulings[point.about] = Ruling(
@@ -195,6 +198,11 @@ def settle(points: Iterable[Point], judges: Judges) -> Procedure[dict[About, Rul
                 (*reading, *(o for o in led.opinions if not o.reading)),
             )  # fmt: skip
     return rulings
+
+
+def _settled_alone(point: Point, rulings: Mapping[About, Ruling]) -> bool:
+    """Whether a point has questions of its own: what is settled around it does not agree."""
+    return point.follows is None or len({rulings[about].state for about in point.beside}) > 1
 
 
 def _of(answers: Answers, point: Point, wording: int) -> Answer | None:
@@ -271,7 +279,7 @@ def judge_conversation(
     asked = sum(
         sum(not opinion.reading for opinion in rulings[point.about].opinions)
         for point in points
-        if point.follows is None
+        if _settled_alone(point, rulings)
     )
     return ConversationJudgement(
         tuple((reading.kind, reading.turn, reading.source, entry) for reading, entries in read for entry in entries),

@@ -44,6 +44,8 @@ class Point:
     """Kind, turn and source of the reading that it belongs to."""
     follows: About | None = None
     """It takes the state of this point: the same fact, lost or wrong at several probes in a row."""
+    beside: tuple[About, ...] = ()
+    """The points of that row which are settled themselves; it follows only while they agree."""
 
 
 # ---- which points there are
@@ -184,7 +186,8 @@ def _rule_alone(read: Read, raises: Iterable[RuleRaise], turns: Mapping[int, Tur
 def _followers(timeline: Sequence[Point], probes: Sequence[int], apart: Collection[int]) -> Iterator[Point]:
     """Points between the first and the last of several probes in a row, which take the state of the first.
 
-    Those on turns `apart` are settled themselves, and so is whatever no reading could be made of.
+    Those on turns `apart` are settled themselves, and so is whatever no reading could be made of; where those that are
+    settled do not agree, every point of the row is.
     """
     place = {turn: index for index, turn in enumerate(probes)}
     runs: list[list[Point]] = []
@@ -196,9 +199,9 @@ def _followers(timeline: Sequence[Point], probes: Sequence[int], apart: Collecti
         else:
             runs.append([point])
     for run in runs:
-        for point in run[1:-1]:
-            if point.raised in (Raised.READING, Raised.RULE) and point.about[1] not in apart:
-                yield replace(point, follows=run[0].about)
+        between = [p for p in run[1:-1] if p.raised in (Raised.READING, Raised.RULE) and p.about[1] not in apart]
+        beside = tuple(point.about for point in run if point not in between)
+        yield from (replace(point, follows=run[0].about, beside=beside) for point in between)
 
 
 def _claim(point: Point) -> tuple[object, ...]:

@@ -48,7 +48,7 @@ def raises_of(case: Case, findings: Findings) -> Iterator[RuleRaise]:
 
 
 def quote_check(case: Case) -> QuoteCheck:
-    """Finds retained facts whose quotation shares no word, number or vocabulary entry with the fact."""
+    """Finds facts called stated, in whole or in part, whose quotation shares no word, number or entry with the fact."""
     aliases = {fact.id: fact.aliases for fact in case.critical_entities}
 
     def check(read: Read) -> frozenset[About]:
@@ -57,7 +57,7 @@ def quote_check(case: Case) -> QuoteCheck:
             for reading, entries in read
             if reading.kind == "summary" and not reading.source
             for entry in entries
-            if entry.kind == "fact" and entry.answer == "retained" and not _fits(entry, reading, aliases)
+            if entry.kind == "fact" and entry.answer in ("retained", "partial") and not _fits(entry, reading, aliases)
         )
 
     return check

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from asked import ScriptedJudge, run
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.judging.answers import UNSURE
@@ -15,6 +16,7 @@ from pytest_clinical_drift.judging.procedure import Judges, settle
 from pytest_clinical_drift.judging.prompts import messages_for
 from pytest_clinical_drift.judging.raised_points import Point, RuleRaise, points_of
 from pytest_clinical_drift.judging.readings import Reading, reply_reading, summary_reading, windows_of
+from pytest_clinical_drift.judging.rule_raises import quote_check
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
 
@@ -327,3 +329,41 @@ def test_what_a_list_lacks_is_a_question_on_the_whole_text_for_people() -> None:
     rulings = done.value.value
     assert {ruling.state for ruling in rulings.values()} == {State.OPEN}
     assert all(rulings[about].question_id == point.question.id for about, point in points.items())
+
+
+def test_a_row_whose_ends_disagree_is_settled_probe_by_probe() -> None:
+    """Lost on turns 2 to 6 by the reading; the questions find it on turn 2 and not on 6: what of the turns between?"""
+    of = case(turns=8)
+    told = read(of, {turn: {"metformin": "absent"} for turn in range(2, 7)}, turns=8)
+    points = points_of(of, told, [], due=False)
+    assert {p.about[1]: [about[1] for about in p.beside] for p in points if p.follows} == {n: [2, 6] for n in (3, 4, 5)}
+
+    def script(item: Any, wording: int) -> dict[str, Any]:
+        return {"answer": "retained", "quote": "summary of turn"} if item.turn < 4 else {"answer": "absent"}
+
+    judge = ScriptedJudge(script)
+    rulings = run(settle(points, Judges("one", "one")), judge)
+    states = {about[1]: str(ruling.state) for about, ruling in rulings.items()}
+    assert states == {2: "dismissed", 3: "dismissed", 4: "confirmed", 5: "confirmed", 6: "confirmed"}
+    assert len(judge.asked) == 2 + 2 + 3  # both wordings where the first clears, one where it upholds
+    agreeing = ScriptedJudge(lambda item, wording: {"answer": "absent"})
+    run(settle(points, Judges("one", "one")), agreeing)
+    assert len(agreeing.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "quote", "doubted"),
+    [
+        ("retained", "the patient is well", True),
+        ("partial", "the patient is well", True),
+        ("partial", "on metformin", False),
+        ("retained", "Metformin 500 mg", False),
+        ("absent", "", False),
+    ],
+)
+def test_a_quotation_that_shares_nothing_with_the_fact_is_doubted(answer: str, quote: str, doubted: bool) -> None:
+    """Whole or in part: a fact in part counts in recall, so that words about something else must not carry it."""
+    of = case()
+    entries = [Entry("fact", 2, "metformin", answer, quote)]
+    found = quote_check(of)([(summary_reading(of, 2, f"In short: {quote}."), entries)])
+    assert found == ({("fact", 2, "metformin")} if doubted else set())

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from judged_project import JUDGE, REPLY, alarms, lay_out, results, spoil_judge, write_judge, write_measured
 from reviewing import chained, manifest_of
-from small_project import Project, refused
+from small_project import Project, add_to_model, refused
 
 from pytest_clinical_drift import cli
 
@@ -273,3 +273,40 @@ def test_a_case_that_the_project_skips_or_expects_to_fail_is_no_pass(project: Pr
     ended = pytester.runpytest(*JUDGED)
     ended.stdout.fnmatch_lines(["PARTIAL (1 of 2): no release verdict*"])
     assert ended.ret == 1
+
+
+VAGUE = "She may be allergic to penicillin."
+VAGUE_FROM_2_TO_5 = f"""
+
+def make():
+    def chat(messages):
+        if "handover summary" not in messages[-1]["content"]:
+            return REPLY
+        turn = sum(message["role"] == "user" for message in messages) - 1
+        return "{VAGUE} " + SUMMARY.partition(". ")[2] if 2 <= turn <= 5 else SUMMARY
+
+    return chat
+"""
+
+
+def test_a_hard_stop_lost_between_two_ends_that_disagree_is_not_a_slip(project: Project) -> None:
+    """Read as lost on turns 2 to 5; on turn 2 the questions let it pass, on 5 they do not: 3 and 4 are asked about."""
+    lenient = f"""
+    def spoil(item, answer):
+        vague = "{VAGUE}" in item.get("text", "")
+        if item["kind"] == "summary" and vague:
+            answer["facts"]["allergy"] = {{"answer": "absent", "quote": ""}}
+        if item["kind"] == "fact" and vague and item["fact"] == "allergy" and item["turn"] == 2:
+            return {{"answer": "partial", "quote": "{VAGUE}"}}
+        return answer
+    """
+    pytester = project("anna", "bela", turns=8)
+    lay_out(pytester, summary=SUMMARY)
+    add_to_model(pytester, VAGUE_FROM_2_TO_5)
+    (pytester.path / "thresholds.yaml").write_text(GATE, encoding="utf-8")
+    write_judge(pytester.path, true=(SUMMARY, REPLY, VAGUE))
+    spoil_judge(pytester.path, lenient)
+    write_measured(pytester.path)
+    assert run(pytester) == (1, "FAIL")
+    lost = {a["turn"]: a["state"] for a in alarms(pytester) if a["fact"] == "allergy"}
+    assert lost == {2: "dismissed", 3: "confirmed", 4: "confirmed", 5: "confirmed"}
