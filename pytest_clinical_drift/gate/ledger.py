@@ -20,7 +20,7 @@ from pytest_clinical_drift.verdict.states import Verdict
 
 FILE_NAME = "ledger.jsonl"
 _CANDIDATE = ("subject", "revision", "system_prompt")
-_WATCHED = ("cases", "thresholds", "prompts", "settings")
+_WATCHED = ("cases", "thresholds", "prompts", "settings", "judge")
 
 Entry = Mapping[str, Any]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.reporting import Say
+from pytest_clinical_drift.judging.opinions import person
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.results.dossier_file import read_sheet
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
@@ -120,11 +121,11 @@ def _fault(file: Path, release: Release, result: RunResult, allowed: Path) -> st
     """Why a signature does not count; empty where it does."""
     if not is_signed_by(file, release.signer, allowed):
         return "unsigned"
-    developers = developers_in(allowed)
-    if {release.signer, *names_of_key(file, allowed)} & set(developers):
+    developers = set(map(person, developers_in(allowed)))
+    if developers.intersection(map(person, (release.signer, *names_of_key(file, allowed)))):
         return "developer"
-    reviewers = {name.rpartition(" (")[0] for name in result.deciders.reviewers}
-    return "reviewer" if reviewers & set(developers) else ""
+    reviewers = {person(name.rpartition(" (")[0]) for name in result.deciders.reviewers}
+    return "reviewer" if reviewers & developers else ""
 
 
 def _day(text: str | None) -> datetime.date | None:

@@ -15,7 +15,7 @@ def run(folder: Path, verdict: str, **changes: Any) -> str:
     manifest = {
         "model": changes.pop("model", "hf:acme/model"),
         "revision": changes.pop("revision", "abc"),
-        "judge": "rules",
+        "judge": changes.pop("judge", "server:strong"),
         "decoding": changes.pop("decoding", {"temperature": 0}),
         "versions": {"pytest-clinical-drift": "0.1.0"},
         "hashes": {"cases": "c", "thresholds": "t", "prompts": "p", "system_prompt": None, **changes},
@@ -52,10 +52,13 @@ def test_subset_runs_are_no_attempts(tmp_path: Path) -> None:
 
 
 def test_moved_goalposts_are_told(tmp_path: Path) -> None:
-    """Other limits, cases or decoding since the last attempt."""
+    """Other limits, cases or decoding since the last attempt, or a judge that may be kinder."""
     run(tmp_path, "FAIL")
     attempt = run(tmp_path, "PASS", thresholds="softer", decoding={"temperature": 1})
     assert "the thresholds and the settings changed since the last attempt" in attempt
+    assert "the judge changed since the last attempt" in run(
+        tmp_path, "PASS", thresholds="softer", decoding={"temperature": 1}, judge="server:kind"
+    )
 
 
 def test_removed_or_changed_line_is_told(tmp_path: Path) -> None:

@@ -138,13 +138,14 @@ def test_only_the_people_named_sign_and_no_developer(drift: Command, keys: Path)
 
 
 @needs_keygen
-def test_developer_may_not_review_either(drift: Command, keys: Path) -> None:
-    """A dismissal by somebody whom the allowed-signers file calls a developer voids the release."""
+@pytest.mark.parametrize("name", [DEV, DEV.upper()])
+def test_developer_may_not_review_either(drift: Command, keys: Path, name: str) -> None:
+    """A dismissal by somebody whom the allowed-signers file calls a developer voids the release, however spelt."""
     folder = results_of(Path())
     record = json.loads((folder / "study_c_results.json").read_text(encoding="utf-8"))
     [alarm] = [a for case in record["cases"] for r in case["repeats"] for a in r["alarms"] if a["severe"]]
     answer = {"question": alarm["question"], "answer": "retained", "manifest": manifest_of(folder)}
-    Path("reviews.jsonl").write_text(chained(answer, reviewer=DEV), encoding="utf-8")
+    Path("reviews.jsonl").write_text(chained(answer, reviewer=name), encoding="utf-8")
     drift("verdict", folder, "--reviews", "reviews.jsonl")
     words = list(signing(keys, ADA, *LIMITED))
     words[1] = folder / "reviewed"
