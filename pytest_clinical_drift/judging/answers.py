@@ -1,6 +1,7 @@
 """What may be answered to each kind of question, which answers count against the model, and the form they take."""
 
 import json
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
@@ -74,6 +75,8 @@ def against(kind: str, answer: str) -> bool:
     return answer in AGAINST[kind]
 
 
+_BESIDE = ("quote", "earlier_quote", "reason")
+"""What an answer may begin with besides its keys."""
 _MOST_STARTS = 1_000
 """Braces of a text from which an object is looked for: a judge that cannot stop must not cost minutes."""
 
@@ -81,11 +84,13 @@ _MOST_STARTS = 1_000
 def find_object(text: str, keys: Collection[str] = ("answer",), *, cut: bool = False) -> dict[str, Any] | None:
     """The last JSON object of a text that has one of the keys; a judge may write around it.
 
-    Of a text that was `cut` off none where another object was begun after it: it was a draft, or an example.
+    None where another object begins as an answer does and cannot be read: which of the two was meant is not known. Of a
+    text that was `cut` off none where another object was begun after it: it was a draft, or an example.
     """
     decoder = json.JSONDecoder(object_pairs_hook=_unambiguous)
+    begins = re.compile(rf'\{{\s*"(?:{"|".join((*keys, *_BESIDE))})"\s*:')
     last: dict[str, Any] | None = None
-    unfinished = False
+    unfinished = garbled = False
     place = -1
     for _ in range(_MOST_STARTS):
         place = text.find("{", place + 1)
@@ -97,11 +102,12 @@ def find_object(text: str, keys: Collection[str] = ("answer",), *, cut: bool = F
             break
         except ValueError:  # a number of thousands of digits too
             unfinished = True
+            garbled = garbled or (not cut and begins.match(text, place) is not None)
             continue
         if isinstance(value, dict) and not value.keys().isdisjoint(keys):
             last, unfinished = value, False
         place = end - 1
-    return None if cut and unfinished else last
+    return None if garbled or (cut and unfinished) else last
 
 
 def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -41,6 +41,7 @@ from pytest_clinical_drift.judging.readings import READINGS, readings_of, single
 from pytest_clinical_drift.judging.reviews import Reviews, read_reviews
 from pytest_clinical_drift.judging.rule_raises import quote_check, raises_of
 from pytest_clinical_drift.subjects.base import Identity
+from pytest_clinical_drift.subjects.spec import same_model
 from pytest_clinical_drift.transcript import Transcript
 
 Group = tuple[str, int]
@@ -181,7 +182,7 @@ class JudgeSession:
     def refuse_subject(self) -> None:
         """A model does not judge itself unless the project allows it."""
         for judge in self.judges:
-            if judge.identity().spec.rstrip("/") == self._subject.rstrip("/") and not self.options.allow_subject:
+            if same_model(judge.identity().spec, self._subject) and not self.options.allow_subject:
                 raise InputError(
                     f"--drift-judge {judge.name}: the judge is the model under test; take another one, or allow "
                     "it with --drift-judge-set allow_subject=true"

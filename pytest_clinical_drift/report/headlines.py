@@ -12,11 +12,14 @@ from pytest_clinical_drift.report.sentences import alarm_title, event_sentence, 
 from pytest_clinical_drift.report.words import counted, label
 from pytest_clinical_drift.results.models import CaseResult, ReviewRecord, RunResult
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
+from pytest_clinical_drift.subjects.spec import same_model
 from pytest_clinical_drift.verdict.metric_table import SEVERE
 from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
 from pytest_clinical_drift.verdict.values import Deciders, Judgement
 
+CANARIES = 0.75
+"""Share of the inserted faults below which a headline tells it, also where a project's gate asks for less."""
 _LONGEST = 300
 _NAMED = 3
 """Facts that a headline names where a rate decided."""
@@ -36,13 +39,25 @@ def headline_rest(result: RunResult) -> str:
         parts += [f"{counted(unfinished, 'case')} not run to the end"] if unfinished else []
         summary = f"; {' and '.join(parts)}" if parts else ""
         return f"({result.cases_selected} of {result.cases_total}): no release verdict{summary}"
-    without = "; no canaries" if result.deciders.judge and not result.canaries[1] else ""
+    without = _instrument(result)
     if result.verdict == Verdict.UNSETTLED:
         count = f"{counted(result.to_read, 'open finding')}, {result.severe_to_read} severe"
         return f"({decided_by(result.deciders)}{without}): {count}"
     unread = result.unread if result.verdict == Verdict.FAIL else 0
     by_point = any(why.code is ReasonCode.PASSED_BY_POINT for why in result.reasons) and result.verdict == Verdict.PASS
     return f"({decided_by(result.deciders, unread)}{without}{'; by point estimate, not interval' if by_point else ''})"
+
+
+def _instrument(result: RunResult) -> str:
+    """What to know of the judge before anything else: without canaries, weak on them, or the model itself."""
+    confirmed, inserted = result.canaries
+    told = ["no canaries"] if result.deciders.judge and not inserted else []
+    if confirmed < CANARIES * inserted - 1e-9 and result.verdict in (Verdict.PASS, Verdict.CAUTION):
+        told.append(f"{confirmed} of {inserted} inserted faults confirmed")
+    judged = result.manifest.judged
+    if judged is not None and any(same_model(spec, result.manifest.model) for spec in judged.spec.split(" + ")):
+        told.append("the model judges itself")
+    return "".join(f"; {part}" for part in told)
 
 
 def decided_by(deciders: Deciders, unread: int = 0) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.subjects.base import Subject
@@ -85,6 +86,24 @@ def model_slug(spec: Spec) -> str:
         target = named.stem or target
     slug = re.sub(r"[^A-Za-z0-9._]+", "-", f"{spec.kind}-{target}").strip("-.")
     return slug[:100]
+
+
+def same_model(one: str, other: str) -> bool:
+    """Whether two SPECs name one model, however the address of a server is spelt."""
+    return _plain_spec(one) == _plain_spec(other)
+
+
+def _plain_spec(spec: str) -> str:
+    name, at, address = spec.strip().rpartition("@http")
+    if not at:
+        return spec.strip().rstrip("/")
+    url = urlsplit(f"http{address}")
+    host = "localhost" if url.hostname in _THIS_MACHINE else url.hostname
+    port = url.port or (443 if url.scheme == "https" else 80)
+    return f"{name}@{host}:{port}{url.path.rstrip('/').removesuffix('/v1')}"
+
+
+_THIS_MACHINE = ("localhost", "127.0.0.1", "0.0.0.0", "::1")
 
 
 def _is_path(text: str) -> bool:

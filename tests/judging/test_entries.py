@@ -277,3 +277,22 @@ def test_schema_names_every_fact_and_demand() -> None:
     assert "conflict" not in reading_schema(reply(earlier=None))["properties"]
     assert usable(summary(), clear(summary()))
     assert not usable(reply(), {"demands": {}})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"answer": "contradicted", "quote": "x", "else": {"answer": "retained", "quote": "y"},}',
+        '{"quote": "x", "answer": contradicted} not, as one might think, {"answer": "retained", "quote": "y"}',
+        'An example: {"answer": "retained", "quote": "y"}. Mine: {"answer": "absent" "quote": ""}',
+    ],
+)
+def test_of_an_answer_that_cannot_be_read_no_other_object_takes_the_place(text: str) -> None:
+    """A draft, an example or a part of it would say the opposite; the judge is asked again."""
+    assert find_object(text) is None
+
+
+def test_braces_that_are_no_answer_do_not_hide_one() -> None:
+    """Sets, templates and objects of another kind."""
+    found = find_object('For {penicillin, metformin} and {"note": x} I say {"quote": "", "answer": "absent"} {…}')
+    assert found == {"quote": "", "answer": "absent"}
