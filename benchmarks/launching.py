@@ -20,7 +20,7 @@ from engine_models import build_model
 from pytest_clinical_drift.cases.files import bundled_cases, load_cases
 
 GOAL = 1.7
-CASES, TOKENS = 4, 32
+CASES, TOKENS = 8, 32
 SIZES = {"hidden_size": 384, "intermediate_size": 1024, "num_hidden_layers": 8, "num_attention_heads": 6}
 ORDER = (1, 2, 2, 1)
 CLI = "import sys; from pytest_clinical_drift.cli import main; sys.exit(main())"

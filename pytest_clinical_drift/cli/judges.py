@@ -26,7 +26,7 @@ def add_commands(commands: Commands) -> None:
 
 def _calibrate(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.gate.calibrate import calibrate, labelled_set
-    from pytest_clinical_drift.gate.options import read_pairs
+    from pytest_clinical_drift.gate.settings import read_pairs
     from pytest_clinical_drift.judging.make_calibration import write_prompts
 
     if options.prompts:

@@ -46,7 +46,7 @@ def _sign(options: argparse.Namespace) -> int:
 
 
 def _freeze(options: argparse.Namespace) -> int:
-    from pytest_clinical_drift.gate.options import read_pairs
+    from pytest_clinical_drift.gate.settings import read_pairs
     from pytest_clinical_drift.ranking.freezing import freeze
 
     manifest = freeze(

@@ -68,7 +68,7 @@ def add_commands(commands: Commands) -> None:
 
 
 def _start(options: argparse.Namespace) -> int:
-    from pytest_clinical_drift.gate.options import Settings, read_pairs
+    from pytest_clinical_drift.gate.settings import Settings, read_pairs
     from pytest_clinical_drift.gate.starting import start
 
     settings = Settings(

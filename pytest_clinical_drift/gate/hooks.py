@@ -25,7 +25,6 @@ from pytest_clinical_drift.gate.items import (
     mark_name,
     take_selection,
 )
-from pytest_clinical_drift.gate.options import read_settings
 from pytest_clinical_drift.gate.own_scores import own_scores, stop_after_scorer
 from pytest_clinical_drift.gate.publishing import (
     FinishedRun,
@@ -40,6 +39,7 @@ from pytest_clinical_drift.gate.publishing import (
 from pytest_clinical_drift.gate.reporting import GroupsPlugin, report_whole, shown, status_of, write_figures
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.gate.set_result import SetResult
+from pytest_clinical_drift.gate.settings import read_settings
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.scoring.lapses import cannot_happen

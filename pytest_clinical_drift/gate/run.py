@@ -19,8 +19,8 @@ from pytest_clinical_drift.conversation.runner import BackgroundRunner
 from pytest_clinical_drift.conversation.scheduler import Plan
 from pytest_clinical_drift.errors import FailureCode, InputError, SubjectError, failure
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
-from pytest_clinical_drift.gate.options import Settings
 from pytest_clinical_drift.gate.own_scores import Scores
+from pytest_clinical_drift.gate.settings import Settings
 from pytest_clinical_drift.judging.judge_options import JudgePolicy
 from pytest_clinical_drift.judging.prompts import prompt_hash
 from pytest_clinical_drift.judging.session import Group, JudgedConversation, JudgeSession

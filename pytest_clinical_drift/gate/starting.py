@@ -10,9 +10,9 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.calibrate import calibrate, labelled_set
 from pytest_clinical_drift.gate.estimate import estimate
 from pytest_clinical_drift.gate.items import STUDY
-from pytest_clinical_drift.gate.options import Settings
 from pytest_clinical_drift.gate.reporting import Say
 from pytest_clinical_drift.gate.run import GateRun
+from pytest_clinical_drift.gate.settings import Settings
 from pytest_clinical_drift.judging.make_calibration import CALIBRATIONS
 from pytest_clinical_drift.report.page import text_lines
 

@@ -12,7 +12,8 @@ from pydantic import TypeAdapter
 from pytest_clinical_drift.errors import InputError, SubjectError, sentence
 from pytest_clinical_drift.gate import reporting
 from pytest_clinical_drift.gate.inside_pytest import name_suite
-from pytest_clinical_drift.gate.options import OPTIONS, destination, path_option, switched_on
+from pytest_clinical_drift.gate.options import OPTIONS, destination
+from pytest_clinical_drift.gate.settings import path_option, switched_on
 from pytest_clinical_drift.ranking.gate import SlateJudgement, SlateVerdict, exit_code
 from pytest_clinical_drift.ranking.report_text import summary_lines
 from pytest_clinical_drift.ranking.run import INTEGRITY, GatedSlate, SlateRun

@@ -7,7 +7,8 @@ import json
 import pytest
 from small_project import ARGUMENTS, Project, results_file
 
-from pytest_clinical_drift.gate.options import OPTIONS, destination, read_pairs
+from pytest_clinical_drift.gate.options import OPTIONS, destination
+from pytest_clinical_drift.gate.settings import read_pairs
 
 INI = """
 [pytest]
