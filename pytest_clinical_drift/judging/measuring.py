@@ -20,7 +20,9 @@ from pytest_clinical_drift.metrics.stats import clustered_limits
 
 MOST_REQUESTS = 3_000
 _FIRST, _BATCH = 20, 120
-"""Texts after which it is seen whether a floor can still be reached: at first, and at most from then on."""
+"""Texts after which it is seen whether a floor can still be reached: at first, then as many again, at most."""
+_ENOUGH_TO_STOP, _SURELY = 20, 0.999
+"""Trials with which a group may be stopped, and the confidence that its share lies below the floor."""
 _MARGIN = 1.5
 """How many more requests than so far a text may need."""
 _ENOUGH = 0.9
@@ -141,7 +143,7 @@ def measure(
 
 def _affordable(asked: int, texts: int, most: int) -> int:
     """Texts of the next batch, such that the requests stay within bounds: a judge that doubts everything needs many."""
-    return min(_BATCH, int((most - asked) / (_MARGIN * asked / texts))) if asked else _FIRST
+    return min(_BATCH, texts, int((most - asked) / (_MARGIN * asked / texts))) if asked else _FIRST
 
 
 def _shuffled(rows: Iterable[Labelled]) -> list[Labelled]:
@@ -238,13 +240,15 @@ def _expected(rows: Iterable[Labelled]) -> dict[str, Counter[str]]:
 def hopeless(
     result: Measurement, expected: Mapping[str, Mapping[str, int]], floors: Mapping[str, float]
 ) -> dict[str, str]:
-    """Groups in which a floor cannot be reached any more, even if everything to come were right."""
+    """Groups that miss a floor: even if everything to come were right, or surely by what was seen so far."""
     shares = {"sensitivity": "faults", "subtle": "subtle", "specificity": "clean"}
     stopped = {}
     for group in GROUPS:
         for name, part in shares.items():
             tally = result.kinds[group][part]
-            more = expected.get(group, {}).get(part, 0) - tally.counts[1]
-            if tally.counts[1] >= 20 and name in floors and tally.limits(right_more=max(0, more))[0] < floors[name]:
+            if name not in floors or tally.counts[1] < _ENOUGH_TO_STOP:
+                continue
+            more = max(0, expected.get(group, {}).get(part, 0) - tally.counts[1])
+            if tally.limits(right_more=more)[0] < floors[name] or tally.limits(_SURELY)[1] < floors[name]:
                 stopped[group] = name
     return stopped

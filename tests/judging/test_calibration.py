@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from asked import SUMMARY, Script, ScriptedJudge, clear, question, reply, summary
+from scipy import stats
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.calibration_file import (
@@ -262,6 +263,19 @@ def test_a_hopeless_kind_is_stopped_early() -> None:
     found, judge = measured(rows, lambda item, wording: clear(item))
     assert (found.texts, len(judge.asked)) == (20, 20)
     assert set(found.stopped) == {"fact"}
+
+
+def test_a_judge_that_is_mostly_wrong_is_stopped_although_the_rest_could_save_it() -> None:
+    """Right on every third: of 2,000 faults the 1,980 to come could lift it over the floor, but surely will not."""
+
+    def every_third(item: Question | Reading, wording: int) -> dict[str, Any]:
+        return {"answer": "absent" if int(item.case_id[1:]) % 3 == 0 else "retained", "quote": item.text[:12]}
+
+    found, _ = measured(labelled_facts(2_000, 0), every_third)
+    hits, of = shares(found, "fact")["faults"]
+    assert (found.texts, of, found.stopped) == (20, 20, {"fact": "sensitivity"})
+    assert stats.beta.ppf(0.999, hits + 1, of - hits) < FLOORS["sensitivity"]  # Clopper and Pearson, upper
+    assert stats.beta.ppf(0.05, hits + 1_980, of - hits + 1) > FLOORS["sensitivity"]  # lower, if all to come were right
 
 
 def test_a_good_judge_is_measured_to_the_end() -> None:
