@@ -19,7 +19,7 @@ PICTURE = PACKAGE.parent / "docs" / "architecture.svg"
 NAME = PACKAGE.name
 
 LINTER = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
-ASIDE = {"errors", "metrics", "authoring", "ranking", "plugin", "cli"}
+ASIDE = {"errors", "metrics", "versions", "authoring", "ranking", "plugin", "cli"}
 """Layers that are not on the way of a conversation, so that the picture leaves them out."""
 HEAVY = {
     "torch",

@@ -3,11 +3,11 @@
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from importlib import metadata
 
 from pytest_clinical_drift.cli import cases, judges, releases, runs
 from pytest_clinical_drift.cli.command import BAD_INPUT, Command, Commands
 from pytest_clinical_drift.errors import InputError, sentence
+from pytest_clinical_drift.versions import own_version
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -23,15 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def make_parser() -> Command:
     parser = Command(prog="clinical-drift", description="Tools around the clinical drift gate.")
-    parser.add_argument("--version", action="version", version=f"clinical-drift {_version()}")
+    parser.add_argument("--version", action="version", version=f"clinical-drift {own_version()}")
     commands = Commands(parser)
     for group in (runs, cases, judges, releases):
         group.add_commands(commands)
     return parser
-
-
-def _version() -> str:
-    try:
-        return metadata.version("pytest-clinical-drift")
-    except metadata.PackageNotFoundError:  # a checkout on the path that was never installed
-        return "unreleased"

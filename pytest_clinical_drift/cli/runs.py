@@ -95,7 +95,7 @@ def _agreed() -> bool:
 
 def _compare(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.report.compare import render_html, render_markdown, render_text
-    from pytest_clinical_drift.results.files import load_runs, paired_differences
+    from pytest_clinical_drift.results.comparing import load_runs, paired_differences
     from pytest_clinical_drift.verdict.baseline import comparison_exit_code
     from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
 
@@ -123,10 +123,9 @@ def _review(options: argparse.Namespace) -> int:
 
 
 def _review_cases(path: Path, out: Path | None) -> int:
-    from pytest_clinical_drift.cases.files import load_cases
+    from pytest_clinical_drift.cases.files import load_cases, write_atomically
     from pytest_clinical_drift.cases.signing import signed_cases
     from pytest_clinical_drift.report.case_page import FILE_NAME, render_cases
-    from pytest_clinical_drift.results.files import write_atomically
 
     cases = load_cases(path)
     written = write_atomically(out or Path(FILE_NAME), render_cases(cases))
@@ -163,7 +162,7 @@ def _schema(options: argparse.Namespace) -> int:
 def _power(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.metrics.power import estimate_power
     from pytest_clinical_drift.report.page import text_lines
-    from pytest_clinical_drift.results.files import load_baseline
+    from pytest_clinical_drift.results.comparing import load_baseline
     from pytest_clinical_drift.verdict.baseline import by_id, comparison_rules, recall_spread
     from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
 

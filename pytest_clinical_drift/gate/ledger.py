@@ -17,6 +17,7 @@ from pytest_clinical_drift.results.models import Manifest
 from pytest_clinical_drift.results.releases import Attempts, InstrumentCheck
 from pytest_clinical_drift.subjects.control import CONTROLS
 from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.versions import PACKAGE
 
 FILE_NAME = "ledger.jsonl"
 _CANDIDATE = ("subject", "revision", "system_prompt")
@@ -38,7 +39,7 @@ def record_run(folder: Path, manifest: Manifest, *, verdict: Verdict, selected: 
         "thresholds": hashes.thresholds,
         "prompts": hashes.prompts,
         "judge": manifest.judge,
-        "version": manifest.versions.get("pytest-clinical-drift"),
+        "version": manifest.versions.get(PACKAGE),
         "selected": selected,
         "total": total,
         "verdict": str(verdict),
@@ -99,7 +100,7 @@ def attempts_of(folder: Path, manifest: Manifest) -> Attempts:
 def controls_of(folder: Path, manifest: Manifest) -> InstrumentCheck | None:
     """The newest run of each control with this version, these cases and these limits; None where none was run."""
     wanted = {
-        "version": manifest.versions.get("pytest-clinical-drift"),
+        "version": manifest.versions.get(PACKAGE),
         "cases": manifest.hashes.cases,
         "thresholds": manifest.hashes.thresholds,
     }

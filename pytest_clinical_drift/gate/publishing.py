@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pytest_clinical_drift.cases.files import write_atomically
 from pytest_clinical_drift.gate.inside_pytest import write_junit
 from pytest_clinical_drift.gate.items import STUDY, DriftResult
 from pytest_clinical_drift.gate.ledger import attempts_of, controls_of, ledger_above, record_run
@@ -26,7 +27,6 @@ from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.reasons import reason_texts
 from pytest_clinical_drift.report.terminal import render_summary, verdict_line
 from pytest_clinical_drift.results.dossier_file import Sheet
-from pytest_clinical_drift.results.files import write_atomically
 from pytest_clinical_drift.results.folders import CASE_PAGES, RunFolder
 from pytest_clinical_drift.results.inputs import GateInputs, StoredJudgement, store_judged, write_inputs
 from pytest_clinical_drift.results.models import RunResult

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from pytest_clinical_drift.cases.files import write_atomically
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.ledger import ledger_above
 from pytest_clinical_drift.gate.publishing import FinishedRun
@@ -18,7 +19,7 @@ from pytest_clinical_drift.report.headlines import change_lines, run_headline
 from pytest_clinical_drift.report.review_page import FILE_NAME, ReviewItem, is_large, render_review, render_texts
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.results.dossier_file import read_sheet
-from pytest_clinical_drift.results.files import read_results, write_atomically
+from pytest_clinical_drift.results.files import read_results
 from pytest_clinical_drift.results.models import ReviewRecord
 from pytest_clinical_drift.results.releases import newest_release, record_hash, releases_below
 from pytest_clinical_drift.scoring.assessment import AlarmState

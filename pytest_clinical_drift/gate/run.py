@@ -25,12 +25,11 @@ from pytest_clinical_drift.judging.judge_options import JudgePolicy
 from pytest_clinical_drift.judging.prompts import prompt_hash
 from pytest_clinical_drift.judging.session import Group, JudgedConversation, JudgeSession
 from pytest_clinical_drift.results.build import case_result
+from pytest_clinical_drift.results.comparing import check_comparable, load_baseline
 from pytest_clinical_drift.results.dossier_file import Sheet, read_sheet
-from pytest_clinical_drift.results.files import check_comparable, load_baseline
 from pytest_clinical_drift.results.folders import RunFolder, check_results_place
 from pytest_clinical_drift.results.inputs import GateInputs
 from pytest_clinical_drift.results.models import CaseResult
-from pytest_clinical_drift.results.versions import package_versions
 from pytest_clinical_drift.scoring.alignment import find_embedder
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
@@ -40,6 +39,7 @@ from pytest_clinical_drift.subjects.replay import ReplaySubject
 from pytest_clinical_drift.subjects.spec import Spec, build_subject, model_slug, parse_spec
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.thresholds import JudgeRules, load_thresholds, project_thresholds
+from pytest_clinical_drift.versions import package_versions
 
 
 class GateRun:

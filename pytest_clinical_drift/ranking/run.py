@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from pytest_clinical_drift.cases.files import write_atomically
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.ranking.figures import Figure, SlateCode, SlateReason
 from pytest_clinical_drift.ranking.freezing import verify
@@ -23,11 +24,11 @@ from pytest_clinical_drift.ranking.ranker import Ranker, RankerFigures, load_ran
 from pytest_clinical_drift.ranking.report_html import render_slate
 from pytest_clinical_drift.ranking.slate import Slate, read_slates
 from pytest_clinical_drift.ranking.view import View, all_outcomes, prospective
-from pytest_clinical_drift.results.files import write_atomically, write_json
-from pytest_clinical_drift.results.versions import package_versions
+from pytest_clinical_drift.results.files import write_json
 from pytest_clinical_drift.verdict.slate_limits import PRIMARY, RANKER_METRICS, TIERS, SlateRules
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
 from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
+from pytest_clinical_drift.versions import package_versions
 
 SCHEMA = 1
 INTEGRITY = "integrity"

@@ -15,7 +15,7 @@ from pytest_clinical_drift.report.reasons import reason_text
 from pytest_clinical_drift.report.svg import Line, curve_chart, limit_levels
 from pytest_clinical_drift.report.terminal import sparkline
 from pytest_clinical_drift.report.words import number, optional, rounded, span, words
-from pytest_clinical_drift.results.files import NamedRun
+from pytest_clinical_drift.results.comparing import NamedRun
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.verdict.baseline import RunDifference

@@ -1,32 +1,20 @@
 """`study_c_results.json`: written in one step, read by the models that wrote it."""
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from pytest_clinical_drift.cases.faults import first_fault
-from pytest_clinical_drift.cases.files import write_atomically as write_atomically
+from pytest_clinical_drift.cases.files import write_atomically
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.results.folders import RUNS
-from pytest_clinical_drift.results.models import SCHEMA_VERSION, Manifest, RunResult
-from pytest_clinical_drift.verdict.baseline import RunDifference, compare_cases
-from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
-from pytest_clinical_drift.verdict.thresholds import BaselineRules
+from pytest_clinical_drift.results.models import SCHEMA_VERSION, RunResult
 
 T = TypeVar("T")
 RESULTS_FILE = "study_c_results.json"
-_PACKAGE = "pytest-clinical-drift"
-
-
-class NamedRun(NamedTuple):
-    """A run in a comparison."""
-
-    name: str
-    result: RunResult
 
 
 def to_plain(result: RunResult) -> dict[str, Any]:
@@ -91,77 +79,3 @@ def _check_version(content: dict[str, Any], named: str, ours: int) -> None:
         f"{named}: written by {'an older' if older else 'a newer'} version of this package "
         f"({written}, this one reads {ours}); {advice}"
     )
-
-
-# -- several runs
-
-
-def load_runs(paths: Sequence[Path]) -> list[NamedRun]:
-    """Read results files or their folders; runs that would share a name are named by their place."""
-    files = [path / RESULTS_FILE if path.is_dir() else path for path in paths]
-    names = [file.parent.name or str(file) for file in files]
-    return [
-        NamedRun(name if names.count(name) == 1 else str(file.parent), read_results(file))
-        for name, file in zip(names, files, strict=True)
-    ]
-
-
-def _conversation(manifest: Manifest) -> str:
-    turns = f"to {manifest.turns} turns" if manifest.turns else "as many turns as its cases have"
-    return turns + (", a summary after every turn" if manifest.probes == "all" else "")
-
-
-def paired_differences(runs: Sequence[NamedRun], rules: BaselineRules) -> list[RunDifference]:
-    """Every run against the first, on the cases both have; runs on other cases or prompts are not paired.
-
-    InputError where runs were stretched to different numbers of turns, or probed on other turns.
-    """
-    first, *others = runs
-    for run in others:
-        ours, theirs = (_conversation(of.result.manifest) for of in (first, run))
-        if ours != theirs:
-            raise InputError(
-                f"compare: {first.name} ran {ours} and {run.name} {theirs}; only runs of the same --drift-turns and "
-                "probes can be compared"
-            )
-    return [_difference(run, first, rules) for run in others]
-
-
-def _difference(run: NamedRun, first: NamedRun, rules: BaselineRules) -> RunDifference:
-    hashes, reference = run.result.manifest.hashes, first.result.manifest.hashes
-    for what in ("cases", "prompts"):
-        if getattr(hashes, what) != getattr(reference, what):
-            return RunDifference(run.name, first.name, remark=reason(ReasonCode.NOT_PAIRED, what=what))
-    groups = {case.case_id: case.group for case in first.result.cases}
-    return compare_cases((run.name, first.name), (run.result.cases, first.result.cases), groups, rules)
-
-
-def check_comparable(path: Path, baseline: RunResult, scoring: dict[str, Any]) -> tuple[Reason, ...]:
-    """Refuse a baseline with other cases, prompts or judge, saying which; return remarks on what else differs.
-
-    `scoring` is what decides on this run's figures, as its manifest will have it.
-    """
-    before, hashes = baseline.manifest, scoring["hashes"]
-    if (before.turns, before.probes) != (scoring.get("turns"), scoring.get("probes", "schedule")):
-        ours = before.model_copy(update={"turns": scoring.get("turns"), "probes": scoring.get("probes", "schedule")})
-        raise InputError(
-            f"--drift-baseline {path}: it ran {_conversation(before)}, this run {_conversation(ours)}; give the same "
-            "--drift-turns and probes"
-        )
-    different = [f"the {what}" for what in ("cases", "prompts") if getattr(before.hashes, what) != hashes[what]]
-    if (before.judge, before.stride) != (scoring["judge"], scoring["stride"]):
-        of_now = f"{scoring['judge']}, stride {scoring['stride']}"
-        different.append(f"the judge ({before.judge}, stride {before.stride}; now {of_now})")
-    if before.judge_prompts != scoring["judge_prompts"]:
-        different.append("the questions put to the judge")
-    if different:
-        named = " and ".join(different)
-        raise InputError(f"--drift-baseline {path}: cannot be compared with this run, because {named} differ")
-    old, new = before.versions.get(_PACKAGE), scoring.get("versions", {}).get(_PACKAGE)
-    return (reason(ReasonCode.BASELINE_VERSION, before=old, now=new),) if old and new and old != new else ()
-
-
-def load_baseline(path: Path, option: str = "--drift-baseline") -> RunResult:
-    """Read an earlier results file, or the one in a folder, without its conversations."""
-    result = read_results(path, option)
-    return result.model_copy(update={"cases": tuple(replace(case, repeats=()) for case in result.cases)})

@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pytest_clinical_drift.cases.files import write_atomically
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.sharding import Shard
 from pytest_clinical_drift.judging.canaries import CanaryResult
@@ -17,7 +18,7 @@ from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.reviews import content_hash
 from pytest_clinical_drift.judging.session import Group, JudgedConversation
-from pytest_clinical_drift.results.files import read_record, write_atomically
+from pytest_clinical_drift.results.files import read_record
 from pytest_clinical_drift.results.models import Manifest, RunResult
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case

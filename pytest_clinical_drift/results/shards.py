@@ -12,8 +12,8 @@ from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
 from pytest_clinical_drift.results.folders import TRANSCRIPTS
 from pytest_clinical_drift.results.inputs import INPUTS_FILE, GateInputs, RunInputs, manifest_hash, read_inputs
 from pytest_clinical_drift.results.models import Manifest, RunResult, ShardRecord
+from pytest_clinical_drift.versions import PACKAGE
 
-_PACKAGE = "pytest-clinical-drift"
 _SHOWN = ("the number of shards", "the version of this package", "the model", "the model's revision")
 """Differences that are told with both values; of the others, hashes and whole settings, a reader learns nothing."""
 
@@ -164,7 +164,7 @@ def _identity(run: ShardRun) -> dict[str, Any]:
     gate = ("strict", "stride", "ner", "repeats", "probe_every_turn", "single_message")
     return {
         "the number of shards": run.record.count,
-        "the version of this package": manifest.versions.get(_PACKAGE),
+        "the version of this package": manifest.versions.get(PACKAGE),
         "the model": manifest.model,
         "the model's revision": manifest.revision,
         "whether the model's identity is proven": manifest.identity_proven,

@@ -9,13 +9,13 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import metadata
 
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
 from pytest_clinical_drift.cases.timeline import demands_at, last_stated
 from pytest_clinical_drift.errors import FailureCode, InputError, failure
 from pytest_clinical_drift.subjects.base import Identity, Request, typed_settings
 from pytest_clinical_drift.transcript import Reply
+from pytest_clinical_drift.versions import own_version
 
 _FORGOTTEN_BY = 8
 """Turns after which `forgetful` has lost everything."""
@@ -142,7 +142,7 @@ class ControlSubject:
         return ["a control is made from the case files and checks the gate; it is not a model"]
 
     def identity(self) -> Identity:
-        return Identity(self.spec, _version(), proven=True, settings=self._settings)
+        return Identity(self.spec, own_version(), proven=True, settings=self._settings)
 
     def close(self) -> None:
         """Nothing is held between requests."""
@@ -161,10 +161,3 @@ def _neighbour(case: Case, cases: Sequence[Case]) -> Case:
     """Another patient of the full set, drawn by hash: which cases run beside this one does not matter."""
     others = [other for other in cases if other.independence_group != case.independence_group] or cases
     return min(others, key=lambda other: hashlib.sha256(f"{case.id}\x1f{other.id}".encode()).digest())
-
-
-def _version() -> str:
-    try:
-        return metadata.version("pytest-clinical-drift")
-    except metadata.PackageNotFoundError:  # a checkout on the path that was never installed
-        return "unreleased"

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from pytest_clinical_drift.report.compare import render_html
-from pytest_clinical_drift.results.files import NamedRun, paired_differences, read_results
+from pytest_clinical_drift.results.comparing import NamedRun, paired_differences
+from pytest_clinical_drift.results.files import read_results
 from pytest_clinical_drift.verdict.thresholds import BaselineRules
 
 

@@ -24,8 +24,8 @@ from pytest_clinical_drift.report.meaning import ungated_lines
 from pytest_clinical_drift.report.svg import Level, Line, curve_chart, limit_levels
 from pytest_clinical_drift.report.terminal import render_summary, sparkline
 from pytest_clinical_drift.report.words import counted, listed, rounded
+from pytest_clinical_drift.results.comparing import NamedRun
 from pytest_clinical_drift.results.dossier_file import Sheet
-from pytest_clinical_drift.results.files import NamedRun
 from pytest_clinical_drift.results.releases import standing_of
 from pytest_clinical_drift.verdict.states import FigureState
 from pytest_clinical_drift.verdict.thresholds import load_thresholds

@@ -16,7 +16,8 @@ from pytest_clinical_drift.report.clean import inert
 from pytest_clinical_drift.report.compare import render_html, render_markdown
 from pytest_clinical_drift.report.json_file import write_results
 from pytest_clinical_drift.report.markdown import workflow_commands
-from pytest_clinical_drift.results.files import NamedRun, paired_differences, read_results
+from pytest_clinical_drift.results.comparing import NamedRun, paired_differences
+from pytest_clinical_drift.results.files import read_results
 from pytest_clinical_drift.verdict.thresholds import BaselineRules
 
 ALARM = ("kind", "turn", "fact", "rule", "earlier_turn", "severe", "state", "quote", "reason", "answers")

@@ -14,7 +14,7 @@ from pytest_clinical_drift.report.compare import render_markdown
 from pytest_clinical_drift.report.memory import horizon_text
 from pytest_clinical_drift.report.svg import Line, curve_chart
 from pytest_clinical_drift.report.terminal import render_summary
-from pytest_clinical_drift.results.files import NamedRun
+from pytest_clinical_drift.results.comparing import NamedRun
 from pytest_clinical_drift.scoring.assessment import CaseAssessment, EntityScores
 
 

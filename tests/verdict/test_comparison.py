@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_clinical_drift.results.files import load_runs, paired_differences
+from pytest_clinical_drift.results.comparing import load_runs, paired_differences
 from pytest_clinical_drift.verdict.baseline import RunDifference
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
 from pytest_clinical_drift.verdict.thresholds import BaselineRules
@@ -96,6 +96,20 @@ def test_other_cases_are_not_paired(tmp_path: Path) -> None:
         None,
         Reason(ReasonCode.NOT_PAIRED, {"what": "cases"}),
     )
+
+
+@pytest.mark.parametrize("changed", [{"judge": "server:other"}, {"stride": 2}, {"judge_prompts": "3"}])
+def test_runs_read_by_another_judge_are_not_paired(tmp_path: Path, changed: dict[str, object]) -> None:
+    """A drop of 0.1 between two judges says nothing about the model."""
+    old, new = write(tmp_path / "old", UP_AND_DOWN), write(tmp_path / "new", LOWER)
+    plain = json.loads(new.read_text(encoding="utf-8"))
+    plain["manifest"] |= changed
+    new.write_text(json.dumps(plain), encoding="utf-8")
+    found = compared(old, new)
+    assert (found.cases, found.recall) == (0, None)
+    assert found.remark is not None
+    assert found.remark.code is ReasonCode.NOT_PAIRED
+    assert "judge" in found.remark.values["what"]
 
 
 def test_runs_of_one_name_are_told_apart(tmp_path: Path) -> None:

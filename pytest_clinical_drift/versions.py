@@ -4,12 +4,17 @@ import platform
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
-_PACKAGES = ("pytest-clinical-drift", "pytest", "numpy", "scipy", "pydantic", "torch", "transformers", "spacy")
+PACKAGE = "pytest-clinical-drift"
+_PACKAGES = (PACKAGE, "pytest", "numpy", "scipy", "pydantic", "torch", "transformers", "spacy")
 
 
 def package_versions() -> dict[str, str]:
     found = {"python": platform.python_version()} | {name: _installed(name) for name in _PACKAGES}
     return {name: number for name, number in found.items() if number}
+
+
+def own_version() -> str:
+    return _installed(PACKAGE) or "unreleased"  # a checkout on the path that was never installed
 
 
 @cache
