@@ -210,7 +210,9 @@ def judged_runs(runs: int, goals: GoalCheck) -> None:
     share = sum(passed) / runs
     print(f"  flawless, all of them read: PASS in {share:.0%}   {goals.check('flawless passes', share >= 0.95)}")
     two = [stage.run(Judge({}, 0.995, 0.995, seed, independent=True), read=False)[1] for seed in range(runs)]
-    print(f"  flawless, two independent judges: at most {max(two)} groups   {goals.check('two judges', max(two) <= 5)}")
+    few = sum(groups <= 5 for groups in two) / runs
+    print(f"  flawless, two independent judges: at most 5 groups in {few:.0%} of runs, at most {max(two)} in all, median "
+          f"{sorted(two)[runs // 2]}   {goals.check('two judges', few >= 0.95)}")  # fmt: skip
     faults: dict[str, Callable[[], Truth]] = {"one dangerous flip in each of 20 cases": lambda: flips(stage)}
     faults["ordinary facts lost from turn 11 on"] = lambda: late_losses(stage)
     for name, make in faults.items():
