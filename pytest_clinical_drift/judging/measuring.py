@@ -21,8 +21,10 @@ from pytest_clinical_drift.metrics.stats import clustered_limits
 MOST_REQUESTS = 3_000
 _FIRST, _BATCH = 20, 120
 """Texts after which it is seen whether a floor can still be reached: at first, then as many again, at most."""
-_ENOUGH_TO_STOP, _SURELY = 20, 0.999
-"""Trials with which a group may be stopped, and the confidence that its share lies below the floor."""
+_SURELY = 0.999
+"""Confidence that a share lies below its floor with which a group is stopped, however few its trials are."""
+_ENOUGH_TRIALS = 20
+"""With which a group is stopped because the rest of the set is too small for its floor."""
 _MARGIN = 1.5
 """How many more requests than so far a text may need."""
 _ENOUGH = 0.9
@@ -246,9 +248,9 @@ def hopeless(
     for group in GROUPS:
         for name, part in shares.items():
             tally = result.kinds[group][part]
-            if name not in floors or tally.counts[1] < _ENOUGH_TO_STOP:
-                continue
-            more = max(0, expected.get(group, {}).get(part, 0) - tally.counts[1])
-            if tally.limits(right_more=more)[0] < floors[name] or tally.limits(_SURELY)[1] < floors[name]:
+            floor, seen = floors.get(name, 0.0), tally.counts[1]
+            more = max(0, expected.get(group, {}).get(part, 0) - seen)
+            too_few = seen >= _ENOUGH_TRIALS and tally.limits(right_more=more)[0] < floor
+            if too_few or tally.limits(_SURELY)[1] < floor:
                 stopped[group] = name
     return stopped

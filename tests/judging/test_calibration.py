@@ -30,7 +30,7 @@ from pytest_clinical_drift.judging.calibration_file import (
 from pytest_clinical_drift.judging.judge_options import JudgeOptions, JudgePolicy
 from pytest_clinical_drift.judging.labelled import Labelled, LabelledSet, load_calibration_set
 from pytest_clinical_drift.judging.make_calibration import calibration_of, cost_line, make_calibration
-from pytest_clinical_drift.judging.measuring import Measurement, Tally, measure
+from pytest_clinical_drift.judging.measuring import Measurement, Tally, hopeless, measure
 from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.prompts import prompt_hash
 from pytest_clinical_drift.judging.questions import Question
@@ -276,6 +276,19 @@ def test_a_judge_that_is_mostly_wrong_is_stopped_although_the_rest_could_save_it
     assert (found.texts, of, found.stopped) == (20, 20, {"fact": "sensitivity"})
     assert stats.beta.ppf(0.999, hits + 1, of - hits) < FLOORS["sensitivity"]  # Clopper and Pearson, upper
     assert stats.beta.ppf(0.05, hits + 1_980, of - hits + 1) > FLOORS["sensitivity"]  # lower, if all to come were right
+
+
+def test_four_misses_in_a_row_are_enough_to_stop() -> None:
+    """By Clopper and Pearson 0 of 4 lie below 1 - 0.001^(1/4) = 0.82 with 99.9 %, 0 of 3 only below 0.90."""
+    low, open_ = Measurement(), Measurement()
+    for number in range(4):
+        low.kinds["harm"]["faults"].add(f"p{number}", False)
+    for number in range(3):
+        open_.kinds["harm"]["faults"].add(f"p{number}", False)
+    assert 1 - 0.001**0.25 < FLOORS["sensitivity"] < 1 - 0.001 ** (1 / 3)
+    rest = {"harm": {"faults": 150}}
+    assert hopeless(low, rest, FLOORS) == {"harm": "sensitivity"}
+    assert hopeless(open_, rest, FLOORS) == {}
 
 
 def test_a_good_judge_is_measured_to_the_end() -> None:
