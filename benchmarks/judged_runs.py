@@ -211,7 +211,7 @@ def judged_runs(runs: int, goals: GoalCheck) -> None:
     print(f"  flawless, all of them read: PASS in {share:.0%}   {goals.check('flawless passes', share >= 0.95)}")
     two = [stage.run(Judge({}, 0.995, 0.995, seed, independent=True), read=False)[1] for seed in range(runs)]
     few = sum(groups <= 5 for groups in two) / runs
-    print(f"  flawless, two independent judges: at most 5 groups in {few:.0%} of runs, at most {max(two)} in all, median "
+    print(f"  flawless, two independent judges: at most 5 groups in {few:.0%} of runs, at most {max(two)}, median "
           f"{sorted(two)[runs // 2]}   {goals.check('two judges', few >= 0.95)}")  # fmt: skip
     faults: dict[str, Callable[[], Truth]] = {"one dangerous flip in each of 20 cases": lambda: flips(stage)}
     faults["ordinary facts lost from turn 11 on"] = lambda: late_losses(stage)
