@@ -14,6 +14,8 @@ Interferes = Callable[[Thread], Sequence[str]]
 _TYPES = ("interference", "neutral", "pasted")
 _BEFORE_LATE = 10
 """Messages on other matters between the late question and the case's own turn before it."""
+_THREADS_AFTER_LATE = 40
+"""In runs of at most so many turns threads may follow the late question: recorded runs keep their order."""
 
 
 def stretch(
@@ -23,13 +25,16 @@ def stretch(
     seed: int,
     *,
     fits: Callable[[Thread], bool] = lambda thread: True,
+    skips: Callable[[Thread], bool] = lambda thread: False,
     interferes: Interferes = lambda thread: (),
 ) -> Case:
     """The case with interludes up to so many turns; the same for the same case id, seed and bank.
 
     Its own turns keep their order, and the last stays last. Nothing goes into a `tight` range. `late` becomes a turn
-    of the case before the last one. Only threads that `fits` accepts are used, each once and whole, but the one that
-    fills the last turns may be cut. Those that interfere with a fact of the case come first among their type.
+    of the case in the last gap; in runs of more than 40 turns the case goes on directly after it. Only threads that
+    `fits` accepts are used, each once and whole, but the one that fills the last turns may be cut. Those that
+    interfere with a fact of the case come first among their type. Threads that `skips` names are left out after the
+    shuffle, so that the order of the others does not change.
     """
     own = len(case.turns)
     if turns < own:
@@ -43,12 +48,13 @@ def stretch(
         )
     dice = random.Random(f"{seed} {case.id}")
     wanted = turns - own - (case.late is not None)
-    drawn = _draw([thread for thread in bank if fits(thread)], wanted, dice, interferes)
+    drawn = _draw([thread for thread in bank if fits(thread)], wanted, dice, skips, interferes)
     missing = wanted - sum(len(messages) for _, messages in drawn)
     if missing:
         fitting = f"the interludes that fit the case {case.id} fill {turns - missing} turns"
         raise InputError(f"--drift-turns {turns}: {fitting}; write fewer turns or give more with --drift-interludes")
-    return _renumbered(case, _spread(drawn, gaps, case.late, dice, interferes))
+    late_ends_gap = turns > _THREADS_AFTER_LATE
+    return _renumbered(case, _spread(drawn, gaps, case.late, dice, interferes, late_ends_gap=late_ends_gap))
 
 
 _Part = tuple[Thread, tuple[str, ...]]
@@ -64,13 +70,20 @@ def _open_gaps(case: Case) -> list[int]:
     ]
 
 
-def _draw(threads: Sequence[Thread], wanted: int, dice: random.Random, interferes: Interferes) -> list[_Part]:
+def _draw(
+    threads: Sequence[Thread],
+    wanted: int,
+    dice: random.Random,
+    skips: Callable[[Thread], bool],
+    interferes: Interferes,
+) -> list[_Part]:
     """Threads of the types in turn, until they fill the wanted number of messages or none is left."""
     by_type = []
     for kind in _TYPES:
         some = sorted((thread for thread in threads if thread.type == kind), key=lambda thread: thread.id)
         dice.shuffle(some)
-        by_type.append(sorted(some, key=lambda thread: not interferes(thread)))
+        kept = [thread for thread in some if not skips(thread)]
+        by_type.append(sorted(kept, key=lambda thread: not interferes(thread)))
     drawn: list[_Part] = []
     for thread in chain.from_iterable(zip_longest(*by_type)):
         if wanted > 0 and thread is not None:
@@ -80,7 +93,13 @@ def _draw(threads: Sequence[Thread], wanted: int, dice: random.Random, interfere
 
 
 def _spread(
-    drawn: Sequence[_Part], gaps: Sequence[int], late: Late | None, dice: random.Random, interferes: Interferes
+    drawn: Sequence[_Part],
+    gaps: Sequence[int],
+    late: Late | None,
+    dice: random.Random,
+    interferes: Interferes,
+    *,
+    late_ends_gap: bool,
 ) -> Mapping[int, list[Turn]]:
     """What fills each gap: the threads, evenly; the late question in the last gap, with some of them before it."""
 
@@ -92,16 +111,18 @@ def _spread(
     waiting = list(drawn)
     dice.shuffle(waiting)
     filled: dict[int, list[Turn]] = {gap: [] for gap in gaps}
-    if late is not None:
-        before = filled[gaps[-1]]
-        while waiting and len(before) < _BEFORE_LATE:
-            before += turns_of(waiting.pop())
-        before.append(Turn(turn=1, message=late.message, expect=late.expect))
+    last_gap = filled[gaps[-1]]
+    while late is not None and waiting and len(last_gap) < _BEFORE_LATE:
+        last_gap += turns_of(waiting.pop())
+    place = len(last_gap)
     total, done = sum(len(messages) for _, messages in waiting), 0
     for part in waiting:
         size = len(part[1])
         filled[gaps[int((done + size / 2) / total * len(gaps))]] += turns_of(part)
         done += size
+    if late is not None:
+        asked = Turn(turn=1, message=late.message, expect=late.expect)
+        last_gap.insert(len(last_gap) if late_ends_gap else place, asked)
     return filled
 
 

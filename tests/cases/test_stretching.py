@@ -155,6 +155,29 @@ def test_threads_that_do_not_fit_are_left_out_and_near_ones_come_first() -> None
     assert {turn.interferes for turn in made.turns if turn.interlude != "t38"} == {()}
 
 
+def test_what_is_skipped_moves_nothing_else() -> None:
+    """A skipped thread is never used; where it was not drawn, the run is the same to the letter."""
+    plain = stretch(case(late=True), 40, bank(), 1)
+    used = {name for name, _ in threads_in(plain)}
+    unused = {thread.id for thread in bank()} - used
+    assert len(unused) > 20
+    assert stretch(case(late=True), 40, bank(), 1, skips=lambda thread: thread.id in unused) == plain
+    first = min(used)
+    made = stretch(case(late=True), 40, bank(), 1, skips=lambda thread: thread.id == first)
+    assert first not in {name for name, _ in threads_in(made)}
+    assert len(made.turns) == 40
+
+
+@settings(deadline=None)
+@given(turns=st.integers(41, 200), seed=st.integers(0, 9), tight=st.sampled_from([[], [(9, 12)], [(5, 6), (10, 12)]]))
+def test_the_case_goes_on_directly_after_the_late_question(turns: int, seed: int, tight: list[tuple[int, int]]) -> None:
+    """No thread runs over it in runs of more than 40 turns."""
+    made = stretch(case(late=True, tight=tight), turns, bank(), seed)
+    (at,) = [turn.turn for turn in made.turns if turn.message == "Can I take it after all?"]
+    assert made.turns[at - 2].interlude is not None
+    assert made.turns[at].interlude is None
+
+
 @pytest.mark.parametrize(
     ("turns", "threads", "tight", "told"),
     [
