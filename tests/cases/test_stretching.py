@@ -51,13 +51,13 @@ def threads_in(stretched: Case) -> list[tuple[str, list[str]]]:
     return [(name, [turn.message for turn in some]) for name, some in runs if name is not None]
 
 
-@settings(deadline=None, max_examples=80)
 def own_turns(original: Case, made: Case) -> dict[int, int]:
     """Where each turn of a case stands in the stretched one; every message of the case is said once."""
     places = {turn.message: turn.turn for turn in made.turns if turn.interlude is None}
     return {turn.turn: places[turn.message] for turn in original.turns}
 
 
+@settings(deadline=None, max_examples=80)
 @given(
     turns=st.integers(12, 200),
     seed=st.integers(0, 9),
