@@ -59,7 +59,7 @@ def render_report(result: RunResult, transcripts: Transcripts, thresholds: Thres
         groups={state: [group for group in groups if group.state == state] for state in AlarmState},
         quality_chart=_quality_chart(result),
         memory=memory,
-        memory_rows=probe_rows(memory) if memory else [],
+        memory_rows=probe_rows(result) if memory else [],
         single_line=single_line(memory) if memory else "",
         cost_line="; ".join(cost_lines(result)),
         beside=[(line.strip(), line[:1].isspace()) for line in ungated_lines(result)],

@@ -75,9 +75,10 @@ def _role(kind: str, deciding: Collection[str]) -> str:
     return "opens; a person confirms" if kind in CONFIRMED_BY_PEOPLE else "decides"
 
 
-def share_text(share: Share, digits: int = 2) -> str:
+def share_text(share: Share, digits: int = 2, floors: Collection[float] = ()) -> str:
     """ "58 of 60 (0.89 to 0.99)"."""
-    return f"{share.hits} of {share.of} ({span(share.low, share.high, f'.{digits}f')})" if share.of else "none asked"
+    limits = span(share.low, share.high, f".{digits}f", floors)
+    return f"{share.hits} of {share.of} ({limits})" if share.of else "none asked"
 
 
 def confusion_rows(judge: JudgeRecord | None, most: int = 8) -> list[tuple[str, int]]:
@@ -95,7 +96,7 @@ def render_calibration(calibration: Calibration, deciding: Collection[str], floo
     rows = [
         (
             kind,
-            *(_measured(limits, name) for name in shares),
+            *(_measured(limits, name, floors.values()) for name in shares),
             "yes" if kind in deciding else "" if kind not in GROUPS else _why_not(calibration, kind, floors),
         )
         for kind, limits in calibration.kinds.items()
@@ -109,9 +110,9 @@ def render_calibration(calibration: Calibration, deciding: Collection[str], floo
     )
 
 
-def _measured(limits: KindLimits, name: str) -> str:
+def _measured(limits: KindLimits, name: str, floors: Collection[float]) -> str:
     share = getattr(limits, name)
-    return f"{share.hits} of {share.of}" if limits.stopped else share_text(share, 3)
+    return f"{share.hits} of {share.of}" if limits.stopped else share_text(share, 3, floors)
 
 
 def _why_not(calibration: Calibration, group: str, floors: Mapping[str, float]) -> str:

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from pytest_clinical_drift.report.figures import judged_text, worse_text
+from pytest_clinical_drift.report.figures import interval_text, judged_text, limit_values, worse_text
 from pytest_clinical_drift.report.page import environment
-from pytest_clinical_drift.report.words import counted, label, rounded
+from pytest_clinical_drift.report.words import counted, label
 from pytest_clinical_drift.verdict.metric_table import metric_named
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
 from pytest_clinical_drift.verdict.values import Judgement
@@ -26,7 +26,13 @@ def reason_texts(reasons: Sequence[Reason], judgements: Sequence[Judgement] = ()
 
 def rests_on(item: Judgement) -> str:
     """What a figure rests on, or why it has none, in one line."""
-    return "; ".join(reason_texts(item.reasons))
+    return "; ".join(basis_texts(item))
+
+
+def basis_texts(item: Judgement) -> list[str]:
+    """The reasons of a figure; a number that is held to its limits is written as the figure is."""
+    held = {ReasonCode.CORRECTED: {"limits": limit_values(item)}}
+    return [reason_text(Reason(why.code, {**why.values, **held.get(why.code, {})})) for why in item.reasons]
 
 
 def figure_sentence(item: Judgement) -> str:
@@ -37,8 +43,7 @@ def figure_sentence(item: Judgement) -> str:
     if metric_named(item.metric).counts_events:
         open_alarms = f", {item.worst:g} with open alarms" if both else ""
         return f"{label(item.metric)} in {counted(item.value, 'case')}{open_alarms}"
-    ends = (rounded(end, ".3f") for end in (item.interval.low, item.interval.high)) if item.interval else ()
-    interval = f" [{', '.join(ends)}]" if item.interval else ""
+    interval = f" [{interval_text(item).replace(' to ', ', ')}]" if item.interval else ""
     worse = f", {worse_text(item)} with open alarms" if both else ""
     shown = f"{judged_text(item)}{worse}{interval}"
     return f"{label(item.metric)} {shown} against {item.limit} ({rests_on(item)})"

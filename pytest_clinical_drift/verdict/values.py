@@ -58,6 +58,8 @@ class Judgement:
     """Only rules have counted, and they miss most: the true value may lie above both ends."""
     corrected: CorrectedRate | None = None
     """The set's rate without the judge's error; None where it cannot be had."""
+    caution: str = ""
+    """The limit of CAUTION, beyond which it fails."""
 
 
 @dataclass(frozen=True, slots=True)
