@@ -7,7 +7,7 @@ from pytest_clinical_drift.judging.reviews import DECLARED
 from pytest_clinical_drift.report.clean import one_line
 from pytest_clinical_drift.report.figures import judged_text, worse_text
 from pytest_clinical_drift.report.page import text_lines
-from pytest_clinical_drift.report.reasons import reason_text, reason_texts, rests_on
+from pytest_clinical_drift.report.reasons import beside_limit, reason_text, reason_texts
 from pytest_clinical_drift.report.sentences import alarm_title, event_sentence, worst_first
 from pytest_clinical_drift.report.words import counted, label
 from pytest_clinical_drift.results.models import CaseResult, ReviewRecord, RunResult
@@ -16,7 +16,7 @@ from pytest_clinical_drift.subjects.spec import same_model
 from pytest_clinical_drift.verdict.metric_table import SEVERE
 from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
-from pytest_clinical_drift.verdict.values import Deciders, Judgement
+from pytest_clinical_drift.verdict.values import Deciders, Judgement, figures_unread
 
 CANARIES = 0.75
 """Share of the inserted faults below which a headline tells it, also where a project's gate asks for less."""
@@ -114,8 +114,8 @@ def unsettled_line(case: CaseResult) -> str:
     severe = [first for first, *_ in alarms if first.severe and first.state == AlarmState.OPEN]
     parts = [f"turn {alarm.turn}: open: {alarm_title(alarm)}" for alarm in severe[:_NAMED]]
     parts += [f"{len(severe) - _NAMED} more"] if len(severe) > _NAMED else []
-    if unread := [label(item.metric) for item in case.judgements if item.verdict == FigureState.UNREAD]:
-        parts.append(f"no judge that meets its floor has read {', '.join(unread)}")
+    if unread := [item for item in case.judgements if item.verdict == FigureState.UNREAD]:
+        parts.append(reason_text(figures_unread(unread)))
     return one_line(f"{case.verdict}: {'; '.join(parts) or case_headline(case)}", _LONGEST)
 
 
@@ -139,10 +139,9 @@ def _figure(item: Judgement, verdict: Verdict, stops: Collection[tuple[str | Non
         if item.metric == "stale_facts":
             events = [e for e in events if (e.fact, e.turn) not in stops]
         return "; ".join(event_sentence(replace(event, quote=event.around or event.quote)) for event in events)
-    detail = f" ({rests_on(item)})" if item.reasons else ""
     worse = worse_text(item)
     both = f"{judged_text(item)}{f', {worse} with open alarms' if worse else ''}"
-    return f"{label(item.metric)} {both} against {item.limit}{detail}"
+    return f"{label(item.metric)} {both} ({beside_limit(item)})"
 
 
 def _lost(repeats: Sequence[CaseAssessment], *, confirmed_only: bool) -> list[str]:

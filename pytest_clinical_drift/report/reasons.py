@@ -46,4 +46,9 @@ def figure_sentence(item: Judgement) -> str:
     interval = f" [{interval_text(item).replace(' to ', ', ')}]" if item.interval else ""
     worse = f", {worse_text(item)} with open alarms" if both else ""
     shown = f"{judged_text(item)}{worse}{interval}"
-    return f"{label(item.metric)} {shown} against {item.limit} ({rests_on(item)})"
+    return f"{label(item.metric)} {shown} ({beside_limit(item)})"
+
+
+def beside_limit(item: Judgement) -> str:
+    """What a figure is held to, and what it rests on: "PASS > 0.8; n = 60"."""
+    return "; ".join(filter(None, (f"PASS {item.limit}", rests_on(item))))

@@ -18,6 +18,11 @@ def label(metric: str) -> str:
     return str(words("metrics").get(metric, {}).get("label", metric))
 
 
+def kind_name(kind: str) -> str:
+    """A group of kinds of question, or a single kind, as a reader knows it."""
+    return str(words("groups").get(kind) or words("kinds").get(kind, {}).get("name", kind))
+
+
 def number(metric: str, value: float, limits: Iterable[float] = ()) -> str:
     return rounded(value, words("metrics").get(metric, {}).get("format", "g"), limits)
 

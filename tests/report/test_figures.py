@@ -14,23 +14,27 @@ from records import judged, limits, record
 
 import pytest_clinical_drift
 from pytest_clinical_drift.gate.api import GateResult
+from pytest_clinical_drift.judging.labelled import GROUPS
 from pytest_clinical_drift.report.case_text import case_report
 from pytest_clinical_drift.report.clean import one_line, printable
 from pytest_clinical_drift.report.compare import render_html, render_text
 from pytest_clinical_drift.report.compare import render_markdown as compare_markdown
 from pytest_clinical_drift.report.figures import judged_text, worse_text
+from pytest_clinical_drift.report.headlines import run_sentence, unsettled_line
 from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.report.judge_text import judge_line, limit_rows
 from pytest_clinical_drift.report.markdown import render_markdown
 from pytest_clinical_drift.report.meaning import ungated_lines
+from pytest_clinical_drift.report.reasons import reason_text
 from pytest_clinical_drift.report.svg import Level, Line, curve_chart, limit_levels
 from pytest_clinical_drift.report.terminal import render_summary, sparkline
-from pytest_clinical_drift.report.words import counted, listed, rounded
+from pytest_clinical_drift.report.words import counted, listed, rounded, words
 from pytest_clinical_drift.results.comparing import NamedRun
 from pytest_clinical_drift.results.dossier_file import Sheet
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.results.releases import standing_of
 from pytest_clinical_drift.verdict.limits import Limit
+from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
 from pytest_clinical_drift.verdict.states import FigureState
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 from pytest_clinical_drift.verdict.values import Deciders, Judgement
@@ -143,6 +147,23 @@ def test_a_share_beside_a_limit_is_nowhere_rounded_onto_it(share: float, looks: 
         figures = re.sub(r'above 0\.80|<section aria-labelledby="limits">[^^]*?</section>', "", text)  # limits in words
         assert str(share) in figures, name
         assert not re.search(rf"(?<![\d.]){looks}0?(?!\d)", figures), name
+
+
+def test_what_nobody_has_checked_is_named_in_the_words_of_a_reader() -> None:
+    """By rules alone most figures are unread: facts in summaries and broken demands, not `fact` and `breach`."""
+    found = record(flat("a"))
+    [why] = [why for why in found.reasons if why.code is ReasonCode.FIGURES_UNREAD]
+    assert set(why.values["kinds"]) == set(GROUPS)
+    sentence = reason_text(why)
+    assert all(name in sentence for name in words("groups").values())
+    texts = every_report(found) | {"junit": unsettled_line(found.cases[0]), "headline": run_sentence(found)}
+    for name in ("terminal", "markdown", "dossier", "headline", "junit"):
+        told = " ".join(texts[name].split())
+        assert "has checked facts in summaries" in told, name
+        assert not re.search(r"\b(?:fact|breach|conflict|invented), ", told), name
+    assert reason_text(reason(ReasonCode.JUDGE_BELOW_FLOOR, kinds=["fact", "breach", "must_not"])).endswith(
+        "for facts in summaries, broken demands and demands not to"
+    )
 
 
 _RAW = re.compile(r"[:%][+,]*\.\d[f%]")

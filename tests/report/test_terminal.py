@@ -90,7 +90,7 @@ def test_headline_of_a_low_rate_names_the_lost_facts() -> None:
     doubtful = conversation("x", [1.0] * 10, worst=[1.0] * 9 + [0.5], alarms=alarms)
     (case,) = judged_cases(doubtful, deciding=READ)
     told = case_headline(case)
-    assert told.startswith("Recall@T10 1.00, 0.50 with open alarms against > 0.8; ")
+    assert told.startswith("Recall@T10 1.00, 0.50 with open alarms (PASS > 0.8); ")
     assert told.endswith('turn 10: open: lost "fact a"; turn 2: open: lost "fact b"')
 
 
