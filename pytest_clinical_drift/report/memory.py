@@ -56,8 +56,8 @@ def _interval(horizon: Horizon) -> str:
     """Its interval, or why it has none; empty where the whole of it lies beyond the last probe."""
     if horizon.low is None:
         return "no interval below 17 cases"
-    if horizon.point is None and horizon.low == horizon.probed_to:
-        return ""
+    if (horizon.point is None and horizon.low == horizon.probed_to) or (horizon.low == 0 and horizon.high == 1):
+        return ""  # nothing but what the point says
     low = str(horizon.low) if horizon.low else "before 1"
     return f"{low} to {horizon.high or f'beyond {horizon.probed_to}'}"
 
@@ -127,6 +127,12 @@ def _held(memory: Memory, horizon: Horizon | None, *, alone: bool = True) -> str
     interval = _interval(horizon) if alone or horizon.has_interval else ""
     named = "95 % interval: turn " if horizon.has_interval else ""
     return held + (f" ({named}{interval})" if interval else "")
+
+
+def end_lines(result: RunResult) -> list[str]:
+    """Why recall at the end differs from recall at the last summary; nothing where it does not."""
+    memory = result.trend.memory if result.trend else None
+    return text_lines(_TEMPLATE, "end", result=result, memory=memory) if memory else []
 
 
 def single_line(memory: Memory) -> str:

@@ -2,7 +2,13 @@
 
 from collections.abc import Sequence
 
-from pytest_clinical_drift.report.figures import interval_text, judged_text, limit_values, worse_text
+from pytest_clinical_drift.report.figures import (
+    interval_text,
+    judged_text,
+    limit_values,
+    shared_reasons,
+    worse_text,
+)
 from pytest_clinical_drift.report.page import environment
 from pytest_clinical_drift.report.words import counted, label
 from pytest_clinical_drift.verdict.metric_table import metric_named
@@ -31,8 +37,21 @@ def rests_on(item: Judgement) -> str:
 
 def basis_texts(item: Judgement) -> list[str]:
     """The reasons of a figure; a number that is held to its limits is written as the figure is."""
-    held = {ReasonCode.CORRECTED: {"limits": limit_values(item)}}
-    return [reason_text(Reason(why.code, {**why.values, **held.get(why.code, {})})) for why in item.reasons]
+    return [
+        reason_text(Reason(why.code, {**why.values, "limits": limit_values(item)}))
+        if why.code is ReasonCode.CORRECTED
+        else reason_text(why)
+        for why in item.reasons
+    ]
+
+
+def shared_lines(judgements: Sequence[Judgement]) -> list[str]:
+    """Why more than two figures have no value, told once and with the word that stands in their place."""
+    lines = []
+    for shared in shared_reasons(judgements):
+        states = [i.verdict for i in judgements if i.value is None and i.reasons and i.reasons[0].code is shared.code]
+        lines.append(f"{' or '.join(dict.fromkeys(map(str, states)))}: {reason_text(shared)}")
+    return lines
 
 
 def figure_sentence(item: Judgement) -> str:

@@ -70,7 +70,7 @@ def test_a_hazard_names_the_findings_of_its_cases_and_does_not_claim_them(tmp_pa
     assert rows["HAZ-9"] == ("0", "no case covers it")
     assert rows["HAZ-2"][1].endswith("; no severe finding confirmed or open")
     assert list(rows) == ["HAZ-1", "HAZ-9", "HAZ-2"]
-    assert "The verdict is that of cases, not of the hazard." in plain(page)
+    assert "The verdict is that of cases, not of the hazard" in plain(page)
 
 
 def test_a_finding_in_a_case_of_several_hazards_is_not_laid_to_any_of_them() -> None:
@@ -82,15 +82,15 @@ def test_a_finding_in_a_case_of_several_hazards_is_not_laid_to_any_of_them() -> 
     result = record(shared, own, flat("c"), flat("d"))
     named = {"H1": ("a", "b", "c"), "H2": ("a",), "H3": ("c", "d"), "H4": ("a", "b")}
     rows = rows_of(page_of(result.model_copy(update={"hazards": named})))
-    lost = 'confirmed: lost "penicillin allergy" (a, turn 2; this case also covers '
-    given = 'confirmed: recommends what it must not: "give no penicillin" (b, turn 7; this case also covers '
+    lost = 'confirmed: lost "penicillin allergy" (a, turn 2; also covers '
+    given = 'confirmed: recommends what it must not: "give no penicillin" (b, turn 7; also covers '
     assert rows["H2"] == ("1", f"FAIL in its case; {lost}H1, H4)")
-    assert rows["H1"] == ("3", f"FAIL in 2 of its 3 cases; {lost}H2, H4); {given}H4)")
-    assert rows["H4"] == ("2", f"FAIL in all 2 of its cases; {lost}H1, H2); {given}H1)")
-    assert rows["H3"] == ("2", "UNSETTLED in all 2 of its cases; no severe finding confirmed or open")
+    assert rows["H1"] == ("3", f"FAIL in 2 of 3 cases; {lost}H2, H4); {given}H4)")
+    assert rows["H4"] == ("2", f"FAIL in all its cases; {lost}H1, H2); {given}H1)")
+    assert rows["H3"] == ("2", "UNSETTLED in all its cases; no severe finding confirmed or open")
     named = {"H1": ("a", "b"), "H2": ("a",)}
     rows = rows_of(page_of(result.model_copy(update={"hazards": named})))
-    assert rows["H1"][1].startswith('FAIL in all 2 of its cases; confirmed: recommends what it must not: "give no pen')
+    assert rows["H1"][1].startswith('FAIL in all its cases; confirmed: recommends what it must not: "give no pen')
 
 
 def test_a_hazard_has_one_line_per_thing_and_counts_the_rest() -> None:
@@ -108,7 +108,7 @@ def test_a_hazard_has_one_line_per_thing_and_counts_the_rest() -> None:
     rows = rows_of(page_of(result))
     assert rows["H1"] == (
         "2",
-        'FAIL in 1 of its 2 cases; confirmed: lost "penicillin allergy" (a, turn 2); '
+        'FAIL in 1 of 2 cases; confirmed: lost "penicillin allergy" (a, turn 2); '
         "confirmed: recommends what it must not: "
         '"give no penicillin" (a, turn 7); and 1 more finding',
     )

@@ -98,7 +98,7 @@ def test_what_a_replay_does_not_know_is_not_recorded(tmp_path: Path) -> None:
     _, text = sheet_of(folder)
     assert "System prompt not recorded Decoding not recorded" in text
     explained = text.partition("A replay: ")[2].partition("Intended use")[0]
-    assert "The model itself was not run" in explained
+    assert "recorded earlier, read again without running the model" in explained
     assert text.index("A replay: ") < text.index("There is no release verdict")
     assert "Attempts 1 run of this candidate over the full set, the newest last: UNSETTLED" in text
     assert "send back, to be settled by" in text  # nothing to accept before it is settled
