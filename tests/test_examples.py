@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,21 @@ from inner_runs import run_here
 from pytest_clinical_drift import load_cases
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+def test_readme_shows_a_failure_as_it_is_printed(tmp_path: Path) -> None:
+    """The command of README's block is run; what stands between its dots is printed so, line by line, in that order."""
+    readme = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
+    block = readme.partition("<!-- failure -->")[2].partition("<!-- /failure -->")[0]
+    command, *shown = block.strip().strip("`").strip().splitlines()
+    python, *arguments = shlex.split(command.removeprefix("$ "))
+    assert python == "pytest"
+    printed = run(tmp_path, *arguments).stdout
+    parts = "\n".join(shown).strip("…\n").split("\n…\n")
+    assert len(parts) > 1
+    places = [printed.find(f"\n{part}\n") for part in parts]
+    assert -1 not in places, [part for part, place in zip(parts, places, strict=True) if place == -1]
+    assert places == sorted(places)
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

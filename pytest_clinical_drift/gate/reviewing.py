@@ -48,6 +48,8 @@ def write_review_page(results: Path, out: Path | None, say: Say, *, parts: int =
         findings = counted(sum(item.lead for item in part), "finding")
         say(f"{findings} on {counted(len({item.screen for item in part}), 'screen')}, {counted(len(part), 'question')}")
         say(f"written: {write_atomically(file, page)}")
+        if beside:
+            say(f"written: {file.with_name(beside)}, the texts that the page shows: keep this folder beside the page")
     return 0
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from pytest_clinical_drift.ranking.figures import Figure, SlateCode, SlateReason
 from pytest_clinical_drift.ranking.prospective import ALL, ViewFigures
-from pytest_clinical_drift.report.words import rounded
+from pytest_clinical_drift.report.words import limit_numbers, rounded
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.slate_limits import PRIMARY, TIERS
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
@@ -33,10 +33,11 @@ class SlateJudgement:
         if self.figure.value is None:
             return f"{self.metric} {FigureState.NOT_EVALUATED}: {self.detail}"
         interval = self.figure.interval
-        shown = f" [{rounded(interval.low, '.3f')}, {rounded(interval.high, '.3f')}]" if interval else ""
+        held = limit_numbers(self.limit)
+        shown = f" [{rounded(interval.low, '.3f', held)}, {rounded(interval.high, '.3f', held)}]" if interval else ""
         limit = f" against {self.limit}" if self.limit else ""
         detail = f": {self.detail}" if self.detail else ""
-        return f"{self.metric} {rounded(self.figure.value, '.3f')}{shown}{limit}{detail}"
+        return f"{self.metric} {rounded(self.figure.value, '.3f', held)}{shown}{limit}{detail}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import Any
 from tabulate import tabulate
 
 from pytest_clinical_drift.report.clean import one_line
-from pytest_clinical_drift.report.words import rounded
+from pytest_clinical_drift.report.words import limit_numbers, rounded
 
 _PUBLISHED = {
     "hit_rate": "hit rate",
@@ -24,7 +24,9 @@ def summary_lines(record: Mapping[str, Any]) -> list[str]:
         (
             item["metric"],
             _shown(item, "not evaluated"),
-            f"[{', '.join(rounded(end, '.3f') for end in item['interval'])}]" if "interval" in item else "",
+            f"[{', '.join(rounded(end, '.3f', _held(item)) for end in item['interval'])}]"
+            if "interval" in item
+            else "",
             item["limit"],
             item["verdict"],
             one_line(item["detail"], 90),
@@ -49,7 +51,12 @@ def summary_lines(record: Mapping[str, Any]) -> list[str]:
 
 
 def _shown(figure: Mapping[str, Any] | None, missing: str) -> str:
-    return missing if figure is None or figure["value"] is None else rounded(figure["value"], ".3f")
+    return missing if figure is None or figure["value"] is None else rounded(figure["value"], ".3f", _held(figure))
+
+
+def _held(figure: Mapping[str, Any]) -> list[float]:
+    """The limits of a figure that is gated."""
+    return limit_numbers(figure.get("limit", ""))
 
 
 def _table(rows: Sequence[Sequence[object]], headers: Sequence[str]) -> list[str]:

@@ -6,13 +6,13 @@ from tabulate import tabulate
 
 from pytest_clinical_drift.judging.agreement import Agreement, Difference
 from pytest_clinical_drift.report.clean import one_line
-from pytest_clinical_drift.report.words import rounded, span
+from pytest_clinical_drift.report.words import kind_name, rounded, span
 
 
 def render_agreement(table: Sequence[Agreement], differ: Sequence[Difference]) -> str:
     rows = [
         (
-            row.kind,
+            kind_name(row.kind),
             row.questions,
             f"{rounded(row.percent, '.0%')} ({span(*row.percent_limits, '.0%')})",
             _figure(row.kappa, row.kappa_limits),
@@ -27,7 +27,7 @@ def render_agreement(table: Sequence[Agreement], differ: Sequence[Difference]) -
         left = f"the third decides {decided}, {len(differ) - decided} stay open" if decided else "a third decides"
         lines.append(f"they differ on {len(differ)}; {left}:")
         lines += [
-            f"  {one_line(d.case_id, 60)} {d.kind}: {one_line(d.first, 30)} / {one_line(d.second, 30)}"
+            f"  {one_line(d.case_id, 60)}, {kind_name(d.kind)}: {one_line(d.first, 30)} / {one_line(d.second, 30)}"
             f"{f', decided: {one_line(d.third, 30)}' if d.third else ''} ({d.question[:12]})"
             for d in differ
         ]

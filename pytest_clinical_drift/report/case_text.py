@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pytest_clinical_drift.report.clean import one_line
 from pytest_clinical_drift.report.figures import interval_text, judged_text, shared_reasons, worse_text
 from pytest_clinical_drift.report.headlines import case_headline
-from pytest_clinical_drift.report.reasons import reason_text, rests_on
+from pytest_clinical_drift.report.reasons import reason_text, rests_on, shared_lines
 from pytest_clinical_drift.report.sentences import alarm_sentence, opinion_lines, worst_first
 from pytest_clinical_drift.report.words import counted, label
 from pytest_clinical_drift.results.models import CaseResult
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
-from pytest_clinical_drift.verdict.states import FigureState, Verdict
+from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.values import Judgement
 
 WIDTH = 80
@@ -75,8 +75,7 @@ def figure_table(judgements: Sequence[Judgement], width: int, *, of_set: bool = 
         )
     ends = ("set", "basis") if of_set else ("metric", "")
     headers = (ends[0], "value", "with open", "95 % interval", "PASS limit", "verdict", ends[1])
-    below = [fill(f"{FigureState.NOT_EVALUATED}: {reason_text(why)}", width) for why in shared]
-    return table_lines(rows, headers, width) + below
+    return table_lines(rows, headers, width) + [fill(line, width) for line in shared_lines(judgements)]
 
 
 def table_lines(rows: Sequence[Sequence[str]], headers: Sequence[str], width: int) -> list[str]:
@@ -88,7 +87,10 @@ def table_lines(rows: Sequence[Sequence[str]], headers: Sequence[str], width: in
     sizes = [max(len(line[column]) for line in (headers, *rows)) for column in kept]
     left = sum(sizes) + 2 * len(sizes)
     if left - 2 > width:
-        named = [[row[1], *(f"{headers[c]} {row[c]}" for c in kept[2:] if row[c]), row[-1]] for row in rows]
+        said = [[c for c in kept[2:] if row[c] and (headers[c], row[c]) != ("verdict", row[1])] for row in rows]
+        named = [
+            [row[1], *(f"{headers[c]} {row[c]}" for c in cells), row[-1]] for row, cells in zip(rows, said, strict=True)
+        ]
         return [
             fill(f"{row[0]} {'; '.join(filter(None, cells))}", width) for row, cells in zip(rows, named, strict=True)
         ]

@@ -6,7 +6,7 @@ from tabulate import tabulate
 
 from pytest_clinical_drift.report.case_text import fill
 from pytest_clinical_drift.report.clean import inert, one_line
-from pytest_clinical_drift.report.figures import judged_text
+from pytest_clinical_drift.report.figures import judged_text, limit_values
 from pytest_clinical_drift.report.headlines import run_headline
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.report.memory import horizon_texts, scheduled_turns
@@ -25,6 +25,9 @@ from pytest_clinical_drift.verdict.metric_table import SEVERE
 STYLES = ("line-main", "line-second", "line-third", "line-fourth", "line-fifth", "line-sixth")
 _NARROWEST = 12
 """Columns of the terminal that a run gets at least."""
+
+_HELD = ("recall_at_t10", "strict_recall_at_t10", "recall_at_end", "drift_slope")
+"""Figures of a column that a gate has limits for, besides K_Conflict."""
 
 Rows = list[tuple[str, ...]]
 """A label and a cell per run."""
@@ -53,8 +56,8 @@ def render_markdown(runs: Sequence[NamedRun], differences: Sequence[RunDifferenc
     curves = [_by_turn(result) for _, result in runs]
     turns = sorted({turn for curve in curves for turn in curve})
     rows = [
-        (inert(name), *(optional(curve.get(turn)) for turn in turns))
-        for (name, _), curve in zip(runs, curves, strict=True)
+        (inert(name), *(optional(curve.get(turn), limit_values(result.judgement("recall_at_t10"))) for turn in turns))
+        for (name, result), curve in zip(runs, curves, strict=True)
     ]
     parts.append(tabulate(rows, ("mean recall, turn", *map(str, turns)), "github", disable_numparse=True))
     parts.append("\n".join(f"- {inert(name)}: {inert(line, 400)}" for name, line in _judges(runs)))
@@ -113,17 +116,18 @@ def _figures(result: RunResult) -> tuple[str, ...]:
     memory, at_end = result.trend.memory if result.trend else None, result.judgement("recall_at_end")
     horizons = horizon_texts(memory) if memory else {"facts": "–", "hard_stops": "–"}
     severe, waiting = (_cases_with(result, state) for state in (AlarmState.CONFIRMED, AlarmState.OPEN))
+    early, strict, ends, slopes = (limit_values(result.judgement(name)) for name in _HELD)
     return (
         f"{result.cases_complete} of {result.cases_total}",
         _turns(memory),
-        optional(result.entity_recall_at_t10),
-        span(interval.low, interval.high) if interval else "–",
-        optional(result.strict_recall_at_t10),
-        optional(at_end.value if at_end else None),
-        span(at_end.interval.low, at_end.interval.high) if at_end and at_end.interval else "–",
+        optional(result.entity_recall_at_t10, early),
+        span(interval.low, interval.high, limits=early) if interval else "–",
+        optional(result.strict_recall_at_t10, strict),
+        optional(at_end.value if at_end else None, ends),
+        span(at_end.interval.low, at_end.interval.high, limits=ends) if at_end and at_end.interval else "–",
         horizons["facts"],
         horizons["hard_stops"],
-        "–" if slope is None else number("drift_slope", slope),
+        "–" if slope is None else number("drift_slope", slope, slopes),
         f"{'–' if rate is None or rate.value is None else judged_text(rate)} ({result.knowledge_conflict_pairs})",
         f"{severe} ({waiting})",
         " / ".join(str(count) for count, _ in result.findings.values()) or "–",
@@ -153,7 +157,8 @@ def _difference(item: RunDifference | None) -> tuple[str, ...]:
     groups = f" in {item.groups} groups" if item.groups and item.groups != item.cases else ""
     shown = interval = verdict = "–"
     if result := item.recall:
-        shown = "–" if result.difference is None else rounded(result.difference, "+.3f")
-        interval = span(result.interval.low, result.interval.high, "+.3f") if result.interval else "–"
+        held = (result.margin, -result.margin)
+        shown = "–" if result.difference is None else rounded(result.difference, "+.3f", held)
+        interval = span(result.interval.low, result.interval.high, "+.3f", held) if result.interval else "–"
         verdict = f"{result.verdict} (margin {result.margin:g})"
     return f"{item.cases}{groups}", shown, interval, verdict, reason_text(item.remark) if item.remark else ""

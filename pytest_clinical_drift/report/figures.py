@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from pytest_clinical_drift.report.words import counted, number, span, words
+from pytest_clinical_drift.report.words import counted, limit_numbers, number, span, words
 from pytest_clinical_drift.verdict.metric_table import metric_named
 from pytest_clinical_drift.verdict.reasons import Reason
 from pytest_clinical_drift.verdict.values import Judgement
@@ -20,14 +20,19 @@ def worse_text(item: Judgement, *, of_set: bool = False) -> str:
 
 
 def _bounded(item: Judgement, value: float, of_set: bool) -> str:
-    return ("at least " if item.at_least else "") + _value_text(item.metric, value, of_set)
+    return ("at least " if item.at_least else "") + _value_text(item, value, of_set)
 
 
-def _value_text(metric: str, value: float, of_set: bool) -> str:
+def _value_text(item: Judgement, value: float, of_set: bool) -> str:
     """A metric's value: over the set events count cases, within a case they count facts or what else there is."""
-    if not metric_named(metric).counts_events:
-        return number(metric, value)
-    return counted(value, "case" if of_set else words("metrics")[metric].get("unit", "fact"))
+    if not metric_named(item.metric).counts_events:
+        return number(item.metric, value, limit_values(item))
+    return counted(value, "case" if of_set else words("metrics")[item.metric].get("unit", "fact"))
+
+
+def limit_values(item: Judgement | None) -> list[float]:
+    """The numbers of a judgement's limits, on whose right side every figure has to be seen."""
+    return limit_numbers(item.limit, item.caution) if item else []
 
 
 def shared_reasons(judgements: Sequence[Judgement]) -> list[Reason]:
@@ -40,4 +45,4 @@ def shared_reasons(judgements: Sequence[Judgement]) -> list[Reason]:
 
 def interval_text(item: Judgement) -> str:
     """A judgement's interval; empty where it has none."""
-    return span(item.interval.low, item.interval.high, ".3f") if item.interval else ""
+    return span(item.interval.low, item.interval.high, ".3f", limit_values(item)) if item.interval else ""

@@ -7,16 +7,17 @@ from pytest_clinical_drift.judging.reviews import DECLARED
 from pytest_clinical_drift.report.clean import one_line
 from pytest_clinical_drift.report.figures import judged_text, worse_text
 from pytest_clinical_drift.report.page import text_lines
-from pytest_clinical_drift.report.reasons import reason_text, reason_texts, rests_on
+from pytest_clinical_drift.report.reasons import beside_limit, reason_text, reason_texts
 from pytest_clinical_drift.report.sentences import alarm_title, event_sentence, worst_first
 from pytest_clinical_drift.report.words import counted, label
 from pytest_clinical_drift.results.models import CaseResult, ReviewRecord, RunResult
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.subjects.spec import same_model
+from pytest_clinical_drift.verdict.measures import in_a_row
 from pytest_clinical_drift.verdict.metric_table import SEVERE
 from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
-from pytest_clinical_drift.verdict.values import Deciders, Judgement
+from pytest_clinical_drift.verdict.values import Deciders, Judgement, figures_unread
 
 CANARIES = 0.75
 """Share of the inserted faults below which a headline tells it, also where a project's gate asks for less."""
@@ -101,11 +102,17 @@ def case_headline(case: CaseResult) -> str:
     decisive = [item for item in case.judgements if item.verdict == wanted]
     decisive.sort(key=lambda item: item.metric not in (*SEVERE, "stale_facts"))
     stops = {(event.fact, event.turn) for item in decisive if item.metric == "hard_stops" for event in item.events}
-    parts = [text for item in decisive if (text := _figure(item, case.verdict, stops))]
+    probes = case.repeats[0].probes if case.repeats else ()
+    parts = [text for item in decisive if (text := _figure(item, case.verdict, stops, probes))]
     if not any(item.events for item in decisive):
         parts += _lost(case.repeats, confirmed_only=case.verdict == Verdict.FAIL)
     parts += reason_texts(case.doubts, ()) if case.verdict == Verdict.CAUTION else []
     return one_line("; ".join(parts) or case.verdict, _LONGEST)
+
+
+def what_happened(case: CaseResult) -> str:
+    """Beside a case's verdict: why it could not be run or judged, else its headline."""
+    return incomplete_cause(case) if case.verdict == Verdict.INCOMPLETE else case_headline(case)
 
 
 def unsettled_line(case: CaseResult) -> str:
@@ -114,8 +121,8 @@ def unsettled_line(case: CaseResult) -> str:
     severe = [first for first, *_ in alarms if first.severe and first.state == AlarmState.OPEN]
     parts = [f"turn {alarm.turn}: open: {alarm_title(alarm)}" for alarm in severe[:_NAMED]]
     parts += [f"{len(severe) - _NAMED} more"] if len(severe) > _NAMED else []
-    if unread := [label(item.metric) for item in case.judgements if item.verdict == FigureState.UNREAD]:
-        parts.append(f"no judge that meets its floor has read {', '.join(unread)}")
+    if unread := [item for item in case.judgements if item.verdict == FigureState.UNREAD]:
+        parts.append(reason_text(figures_unread(unread)))
     return one_line(f"{case.verdict}: {'; '.join(parts) or case_headline(case)}", _LONGEST)
 
 
@@ -130,19 +137,21 @@ def incomplete_cause(case: CaseResult) -> str:
     return cause or reason_text(reason(ReasonCode.CORE_NOT_EVALUATED))
 
 
-def _figure(item: Judgement, verdict: Verdict, stops: Collection[tuple[str | None, int]]) -> str:
-    """A decisive figure in words; a hard stop that is also a stale fact is told once."""
+def _figure(item: Judgement, verdict: Verdict, stops: Collection[tuple[str | None, int]], probes: Sequence[int]) -> str:
+    """A decisive figure in words; a hard stop that is also a stale fact is told once, and so is one event on turns in
+    a row."""
     if item.value is None:
         return f"{label(item.metric)} not evaluated"
     if item.events:
         events = [e for e in item.events if e.state == AlarmState.CONFIRMED or verdict != Verdict.FAIL]
         if item.metric == "stale_facts":
             events = [e for e in events if (e.fact, e.turn) not in stops]
-        return "; ".join(event_sentence(replace(event, quote=event.around or event.quote)) for event in events)
-    detail = f" ({rests_on(item)})" if item.reasons else ""
+        shown = [replace(event, quote=event.around or event.quote) for event in events]
+        runs = in_a_row(shown, lambda event: replace(event, turn=0), lambda event: event.turn, probes)
+        return "; ".join(event_sentence(first, more[-1].turn if more else None) for first, *more in runs)
     worse = worse_text(item)
     both = f"{judged_text(item)}{f', {worse} with open alarms' if worse else ''}"
-    return f"{label(item.metric)} {both} against {item.limit}{detail}"
+    return f"{label(item.metric)} {both} ({beside_limit(item)})"
 
 
 def _lost(repeats: Sequence[CaseAssessment], *, confirmed_only: bool) -> list[str]:

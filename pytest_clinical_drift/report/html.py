@@ -10,9 +10,9 @@ from pytest_clinical_drift.report.glossary import linked
 from pytest_clinical_drift.report.headlines import review_sentence
 from pytest_clinical_drift.report.judge_text import against_answers, confusion_rows, judge_line, limit_rows
 from pytest_clinical_drift.report.meaning import cost_lines, rests_on_lines, ungated_lines
-from pytest_clinical_drift.report.memory import probe_rows, scheduled_turns, single_line
+from pytest_clinical_drift.report.memory import end_lines, probe_rows, scheduled_turns, single_line
 from pytest_clinical_drift.report.page import page_source
-from pytest_clinical_drift.report.reasons import reason_text, rests_on
+from pytest_clinical_drift.report.reasons import reason_text, rests_on, shared_lines
 from pytest_clinical_drift.report.sentences import alarm_title, who
 from pytest_clinical_drift.report.sign_page import sign_values
 from pytest_clinical_drift.report.svg import Line, curve_chart
@@ -59,7 +59,8 @@ def render_report(result: RunResult, transcripts: Transcripts, thresholds: Thres
         groups={state: [group for group in groups if group.state == state] for state in AlarmState},
         quality_chart=_quality_chart(result),
         memory=memory,
-        memory_rows=probe_rows(memory) if memory else [],
+        memory_rows=probe_rows(result) if memory else [],
+        end_lines=end_lines(result),
         single_line=single_line(memory) if memory else "",
         cost_line="; ".join(cost_lines(result)),
         beside=[(line.strip(), line[:1].isspace()) for line in ungated_lines(result)],
@@ -92,7 +93,7 @@ def _page(template: str, **values: Any) -> str:
         bars=sparkline,
         who=who,
         title=alarm_title,
-        reason_text=reason_text,
+        shared_lines=shared_lines,
         rests_on=rests_on,
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_clinical_drift.report.headlines import case_headline, review_sentence, run_headline
 from pytest_clinical_drift.report.meaning import what_this_means
-from pytest_clinical_drift.report.reasons import reason_text
+from pytest_clinical_drift.report.reasons import basis_texts, reason_text
 from pytest_clinical_drift.report.sentences import alarm_title, event_sentence
 from pytest_clinical_drift.results.files import RESULTS_FILE, to_plain, write_json
 from pytest_clinical_drift.results.models import CaseResult, RunResult
@@ -62,7 +62,11 @@ def _case(case: CaseResult) -> CaseResult:
 
 
 def _judgements(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
-    return tuple(replace(item, reasons=tuple(map(_filled, item.reasons))) for item in judgements)
+    return tuple(replace(item, reasons=_basis(item)) for item in judgements)
+
+
+def _basis(item: Judgement) -> tuple[Reason, ...]:
+    return tuple(replace(why, text=text) for why, text in zip(item.reasons, basis_texts(item), strict=True))
 
 
 def _filled(reason: Reason, judgements: Sequence[Judgement] = ()) -> Reason:

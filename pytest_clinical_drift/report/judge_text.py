@@ -11,7 +11,7 @@ from pytest_clinical_drift.judging.calibration_file import Calibration, External
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS
 from pytest_clinical_drift.report.clean import one_line
 from pytest_clinical_drift.report.page import text_lines
-from pytest_clinical_drift.report.words import counted, listed, rounded, span, words
+from pytest_clinical_drift.report.words import counted, kind_name, listed, rounded, span, words
 from pytest_clinical_drift.results.models import JudgeRecord
 from pytest_clinical_drift.verdict.counts import EvidenceCounts
 
@@ -28,13 +28,13 @@ def judge_line(judge: JudgeRecord | None, counts: EvidenceCounts | None = None) 
     if deciding:
         sensitivity = min(kinds[kind].sensitivity.low for kind in deciding)
         specificity = min(kinds[kind].specificity.low for kind in deciding)
-        decides = [_name(kind) for kind in deciding if kind not in CONFIRMED_BY_PEOPLE]
-        opens = [_name(kind) for kind in deciding if kind in CONFIRMED_BY_PEOPLE]
+        decides = [kind_name(kind) for kind in deciding if kind not in CONFIRMED_BY_PEOPLE]
+        opens = [kind_name(kind) for kind in deciding if kind in CONFIRMED_BY_PEOPLE]
         line += f", decides {listed(decides)}" if decides else ""
         line += f", opens {listed(opens)} for a person to confirm" if opens else ""
         line += f"; finds at least {rounded(sensitivity, '.0%')} of faults"
         line += f", clears at least {rounded(specificity, '.1%')} of clean text"
-    if below := [_name(kind) for kind in judge.below_floor]:
+    if below := [kind_name(kind) for kind in judge.below_floor]:
         line += f"; below its floor, decides nothing on {listed(below)}"
     if counts is not None and counts.false_breaches is not None:
         line += f"; up to {rounded(counts.false_breaches, '.1f')} false breaches to expect in a run of this size"
@@ -46,16 +46,11 @@ def _kinds(judge: JudgeRecord | None) -> dict[str, KindLimits]:
     return dict(judge.calibration.kinds) if judge is not None and judge.calibration is not None else {}
 
 
-def _name(kind: str) -> str:
-    """A group of kinds, or a single kind, as a reader knows it."""
-    return str(words("groups").get(kind) or words("kinds").get(kind, {}).get("name", kind))
-
-
 def limit_rows(judge: JudgeRecord | None) -> list[dict[str, object]]:
     """One row per kind of question: what the calibration counted, and whether the judge decides."""
     return [
         {
-            "kind": _name(kind),
+            "kind": kind_name(kind),
             "group": kind in GROUPS,
             "shares": [share_text(getattr(limits, name)) for name in words("shares")],
             "at_least": [
@@ -75,9 +70,10 @@ def _role(kind: str, deciding: Collection[str]) -> str:
     return "opens; a person confirms" if kind in CONFIRMED_BY_PEOPLE else "decides"
 
 
-def share_text(share: Share, digits: int = 2) -> str:
+def share_text(share: Share, digits: int = 2, floors: Collection[float] = ()) -> str:
     """ "58 of 60 (0.89 to 0.99)"."""
-    return f"{share.hits} of {share.of} ({span(share.low, share.high, f'.{digits}f')})" if share.of else "none asked"
+    limits = span(share.low, share.high, f".{digits}f", floors)
+    return f"{share.hits} of {share.of} ({limits})" if share.of else "none asked"
 
 
 def confusion_rows(judge: JudgeRecord | None, most: int = 8) -> list[tuple[str, int]]:
@@ -86,7 +82,13 @@ def confusion_rows(judge: JudgeRecord | None, most: int = 8) -> list[tuple[str, 
     seen: Counter[str] = Counter()
     for attempt in calibration.attempts if calibration else ():
         seen.update(attempt.confusions)
-    return seen.most_common(most)
+    return [(confusion_text(what), count) for what, count in seen.most_common(most)]
+
+
+def confusion_text(what: str) -> str:
+    """A kind with label and answer, as a calibration keeps it: "facts in summaries: stale -> retained"."""
+    kind, colon, answers = what.partition(": ")
+    return f"{kind_name(kind)}{colon}{answers}"
 
 
 def render_calibration(calibration: Calibration, deciding: Collection[str], floors: Mapping[str, float]) -> str:
@@ -94,8 +96,8 @@ def render_calibration(calibration: Calibration, deciding: Collection[str], floo
     shares = words("shares")
     rows = [
         (
-            kind,
-            *(_measured(limits, name) for name in shares),
+            kind_name(kind),
+            *(_measured(limits, name, floors.values()) for name in shares),
             "yes" if kind in deciding else "" if kind not in GROUPS else _why_not(calibration, kind, floors),
         )
         for kind, limits in calibration.kinds.items()
@@ -104,14 +106,20 @@ def render_calibration(calibration: Calibration, deciding: Collection[str], floo
     attempt = calibration.attempts[-1]
     return "\n".join(
         text_lines(
-            "calibration.txt.j2", "lines", calibration=calibration, attempt=attempt, table=table, deciding=deciding
+            "calibration.txt.j2",
+            "lines",
+            calibration=calibration,
+            attempt=attempt,
+            confusions=[(confusion_text(what), count) for what, count in attempt.confusions.items()],
+            table=table,
+            deciding=deciding,
         )
     )
 
 
-def _measured(limits: KindLimits, name: str) -> str:
+def _measured(limits: KindLimits, name: str, floors: Collection[float]) -> str:
     share = getattr(limits, name)
-    return f"{share.hits} of {share.of}" if limits.stopped else share_text(share, 3)
+    return f"{share.hits} of {share.of}" if limits.stopped else share_text(share, 3, floors)
 
 
 def _why_not(calibration: Calibration, group: str, floors: Mapping[str, float]) -> str:

@@ -5,14 +5,14 @@ from collections.abc import Collection
 from pathlib import Path
 
 from pytest_clinical_drift.report.clean import one_line
-from pytest_clinical_drift.report.headlines import case_headline, incomplete_cause, review_sentence, run_headline
+from pytest_clinical_drift.report.headlines import review_sentence, run_headline, what_happened
 from pytest_clinical_drift.report.meaning import what_this_means
 from pytest_clinical_drift.report.memory import memory_lines
 from pytest_clinical_drift.report.page import environment
 from pytest_clinical_drift.report.reasons import reason_text, reason_texts
 from pytest_clinical_drift.report.sentences import alarm_title
 from pytest_clinical_drift.report.terminal import alarm_lines
-from pytest_clinical_drift.results.models import CaseResult, RunResult
+from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmState
 from pytest_clinical_drift.verdict.states import Verdict
 
@@ -40,7 +40,7 @@ def render_markdown(result: RunResult, slug: str) -> str:
             troubled=[case for wanted in _TROUBLED for case in result.cases if case.verdict == wanted],
             severe=_severe(result),
             title=alarm_title,
-            what=_what,
+            what=what_happened,
         )
     )
 
@@ -91,10 +91,6 @@ def workflow_commands(result: RunResult) -> list[str]:
     for case in result.cases:
         if case.verdict in _TROUBLED:
             level = "error" if case.verdict == Verdict.FAIL else "warning"
-            text = one_line(f"{case.case_id}: {_what(case)}", 300).replace("%", "%25")
+            text = one_line(f"{case.case_id}: {what_happened(case)}", 300).replace("%", "%25")
             commands.append(f"::{level} title=clinical drift::{text}")
     return commands
-
-
-def _what(case: CaseResult) -> str:
-    return incomplete_cause(case) if any(run.incomplete for run in case.repeats) else case_headline(case)

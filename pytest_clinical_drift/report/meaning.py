@@ -8,7 +8,8 @@ _TEMPLATE = "meaning.txt.j2"
 
 
 def what_this_means(result: RunResult) -> str:
-    return " ".join(text_lines(_TEMPLATE, "means", counts=result.counts, verdict=result.verdict))
+    values = {"verdict": result.verdict, "complete": result.cases_complete, "control": result.deciders.control}
+    return " ".join(text_lines(_TEMPLATE, "means", counts=result.counts, **values))
 
 
 def rests_on_lines(result: RunResult) -> list[str]:
@@ -17,7 +18,7 @@ def rests_on_lines(result: RunResult) -> list[str]:
 
 def cut_lines(result: RunResult) -> list[str]:
     """Texts that the token limit cut off, and empty ones."""
-    return text_lines(_TEMPLATE, "cut", counts=result.counts)
+    return text_lines(_TEMPLATE, "cut", counts=result.counts, replay=result.manifest.model.startswith("replay:"))
 
 
 def cost_lines(result: RunResult) -> list[str]:

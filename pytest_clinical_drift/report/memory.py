@@ -1,6 +1,7 @@
 """How long a model remembers, in words and in a chart: horizon, what is lost by the end, the one-message control."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -55,8 +56,8 @@ def _interval(horizon: Horizon) -> str:
     """Its interval, or why it has none; empty where the whole of it lies beyond the last probe."""
     if horizon.low is None:
         return "no interval below 17 cases"
-    if horizon.point is None and horizon.low == horizon.probed_to:
-        return ""
+    if (horizon.point is None and horizon.low == horizon.probed_to) or (horizon.low == 0 and horizon.high == 1):
+        return ""  # nothing but what the point says
     low = str(horizon.low) if horizon.low else "before 1"
     return f"{low} to {horizon.high or f'beyond {horizon.probed_to}'}"
 
@@ -117,7 +118,7 @@ def _held(memory: Memory, horizon: Horizon | None, *, alone: bool = True) -> str
     """To which turn a mean stays above the limit; that there is no interval is told of the one that stands alone."""
     if horizon is None:
         return "not evaluated"
-    last, limit = last_above(horizon), rounded(memory.limit)
+    last, limit = last_above(horizon), rounded(memory.limit, limits=[memory.limit])
     if horizon.point is None:
         shared = ", the last that all cases have" if memory.shortest != memory.turns else ""
         held = f"stays above {limit} at every summary to turn {last}{shared}"
@@ -126,6 +127,12 @@ def _held(memory: Memory, horizon: Horizon | None, *, alone: bool = True) -> str
     interval = _interval(horizon) if alone or horizon.has_interval else ""
     named = "95 % interval: turn " if horizon.has_interval else ""
     return held + (f" ({named}{interval})" if interval else "")
+
+
+def end_lines(result: RunResult) -> list[str]:
+    """Why recall at the end differs from recall at the last summary; nothing where it does not."""
+    memory = result.trend.memory if result.trend else None
+    return text_lines(_TEMPLATE, "end", result=result, memory=memory) if memory else []
 
 
 def single_line(memory: Memory) -> str:
@@ -139,9 +146,10 @@ def scheduled_turns(result: RunResult) -> list[int] | None:
     return [probe.turn for probe in memory.probes] if memory and memory.probes else None
 
 
-def probe_rows(memory: Memory) -> list[tuple[str, ...]]:
+def probe_rows(result: RunResult) -> list[tuple[str, ...]]:
     """Recall at every scheduled probe, a cell for each of the words "probes"."""
-    return [_probe_row(probe) for probe in memory.probes]
+    memory = result.trend.memory if result.trend else None
+    return [_probe_row(probe, _held_to(result)) for probe in memory.probes] if memory else []
 
 
 def probe_table(result: RunResult, width: int) -> list[str]:
@@ -149,17 +157,22 @@ def probe_table(result: RunResult, width: int) -> list[str]:
     memory = result.trend.memory if result.trend else None
     if memory is None or memory.turns <= SLOPE_TURNS:
         return []
-    rows = [_probe_row(probe) for probe in memory.probes if probe.turn in _EARLY or probe.turn > SLOPE_TURNS]
-    return table_lines(rows, words("probes"), width)
+    shown = [probe for probe in memory.probes if probe.turn in _EARLY or probe.turn > SLOPE_TURNS]
+    return table_lines([_probe_row(probe, _held_to(result)) for probe in shown], words("probes"), width)
 
 
-def _probe_row(probe: ProbedTurn) -> tuple[str, ...]:
+def _held_to(result: RunResult) -> list[float]:
+    """The limits that recall is compared with."""
+    return [level.value for level in limit_levels(result.limits.get("recall_at_end"))]
+
+
+def _probe_row(probe: ProbedTurn, held: Sequence[float]) -> tuple[str, ...]:
     return (
         str(probe.turn),
-        rounded(probe.recall),
-        "" if probe.low is None or probe.high is None else span(probe.low, probe.high),
-        optional(probe.recall_worst) if probe.recall_worst != probe.recall else "",
-        optional(probe.hard_stops),
+        rounded(probe.recall, limits=held),
+        "" if probe.low is None or probe.high is None else span(probe.low, probe.high, limits=held),
+        optional(probe.recall_worst, held) if probe.recall_worst != probe.recall else "",
+        optional(probe.hard_stops, held),
         "not counted" if probe.prompt_tokens is None else f"{probe.prompt_tokens:,.0f}",
         str(probe.cases),
     )
@@ -186,6 +199,7 @@ def memory_chart(result: RunResult) -> Markup:
         f"Recall at scheduled probes to turn {memory.turns}",
         lines,
         levels=limit_levels(result.limits.get("recall_at_end"))[:1],
+        held=_held_to(result),
         band=[None if low is None else (low, high) for low, high in zip(lows, highs, strict=True)],
         marker=None if point is None else (point, "horizon"),
         probed=sorted(by_turn),

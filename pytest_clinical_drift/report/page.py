@@ -17,8 +17,19 @@ from markupsafe import Markup
 
 from pytest_clinical_drift.evidence.terms.parsed import keep, kept_beside
 from pytest_clinical_drift.report.clean import inert, one_line, printable
-from pytest_clinical_drift.report.figures import interval_text, judged_text, shared_reasons, worse_text
-from pytest_clinical_drift.report.words import counted, label, number, optional, rounded, span, words
+from pytest_clinical_drift.report.figures import interval_text, judged_text, limit_values, shared_reasons, worse_text
+from pytest_clinical_drift.report.words import (
+    counted,
+    kind_name,
+    label,
+    limit_numbers,
+    listed,
+    number,
+    optional,
+    rounded,
+    span,
+    words,
+)
 
 
 class _Compiled(BytecodeCache):
@@ -51,9 +62,16 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {"clean": printable, "counted": counted, "label": label, "inert": inert, "one_line": one_line}
-    made.filters |= {"optional": optional, "rounded": rounded}
+    made.filters |= {"optional": optional, "rounded": rounded, "kind_name": kind_name, "listed": listed}
     made.globals |= {"judged_text": judged_text, "worse_text": worse_text, "interval_text": interval_text}
-    made.globals |= {"words": words, "number": number, "span": span, "shared_reasons": shared_reasons}
+    made.globals |= {
+        "words": words,
+        "number": number,
+        "span": span,
+        "limit_values": limit_values,
+        "limit_numbers": limit_numbers,
+        "shared_reasons": shared_reasons,
+    }
     return made
 
 

@@ -2,9 +2,15 @@
 
 from collections.abc import Sequence
 
-from pytest_clinical_drift.report.figures import judged_text, worse_text
+from pytest_clinical_drift.report.figures import (
+    interval_text,
+    judged_text,
+    limit_values,
+    shared_reasons,
+    worse_text,
+)
 from pytest_clinical_drift.report.page import environment
-from pytest_clinical_drift.report.words import counted, label, rounded
+from pytest_clinical_drift.report.words import counted, label
 from pytest_clinical_drift.verdict.metric_table import metric_named
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
 from pytest_clinical_drift.verdict.values import Judgement
@@ -26,7 +32,26 @@ def reason_texts(reasons: Sequence[Reason], judgements: Sequence[Judgement] = ()
 
 def rests_on(item: Judgement) -> str:
     """What a figure rests on, or why it has none, in one line."""
-    return "; ".join(reason_texts(item.reasons))
+    return "; ".join(basis_texts(item))
+
+
+def basis_texts(item: Judgement) -> list[str]:
+    """The reasons of a figure; a number that is held to its limits is written as the figure is."""
+    return [
+        reason_text(Reason(why.code, {**why.values, "limits": limit_values(item)}))
+        if why.code is ReasonCode.CORRECTED
+        else reason_text(why)
+        for why in item.reasons
+    ]
+
+
+def shared_lines(judgements: Sequence[Judgement]) -> list[str]:
+    """Why more than two figures have no value, told once and with the word that stands in their place."""
+    lines = []
+    for shared in shared_reasons(judgements):
+        states = [i.verdict for i in judgements if i.value is None and i.reasons and i.reasons[0].code is shared.code]
+        lines.append(f"{' or '.join(dict.fromkeys(map(str, states)))}: {reason_text(shared)}")
+    return lines
 
 
 def figure_sentence(item: Judgement) -> str:
@@ -37,8 +62,12 @@ def figure_sentence(item: Judgement) -> str:
     if metric_named(item.metric).counts_events:
         open_alarms = f", {item.worst:g} with open alarms" if both else ""
         return f"{label(item.metric)} in {counted(item.value, 'case')}{open_alarms}"
-    ends = (rounded(end, ".3f") for end in (item.interval.low, item.interval.high)) if item.interval else ()
-    interval = f" [{', '.join(ends)}]" if item.interval else ""
+    interval = f" [{interval_text(item).replace(' to ', ', ')}]" if item.interval else ""
     worse = f", {worse_text(item)} with open alarms" if both else ""
     shown = f"{judged_text(item)}{worse}{interval}"
-    return f"{label(item.metric)} {shown} against {item.limit} ({rests_on(item)})"
+    return f"{label(item.metric)} {shown} ({beside_limit(item)})"
+
+
+def beside_limit(item: Judgement) -> str:
+    """What a figure is held to, and what it rests on: "PASS > 0.8; n = 60"."""
+    return "; ".join(filter(None, (f"PASS {item.limit}", rests_on(item))))

@@ -25,11 +25,15 @@ _SUSPECTED = {"agrees": "seems to agree to", "unrefused": "does not refuse"}
 """Where a rule only suspects: the reply opens with agreement, or names the thing without refusing it."""
 
 
-def event_sentence(event: Event) -> str:
-    """One event in a line: turn, what happened, the words that show it."""
+def event_sentence(event: Event, until: int | None = None) -> str:
+    """One event in a line: turn (or the turns up to `until`), what happened, the words that show it."""
     doubt = "open: " if event.state == AlarmState.OPEN else ""
     shown = f":{words(event.quote)}" if event.quote else ""
-    return f"turn {event.turn}: {doubt}{_what_happened(event)}{shown}"
+    return f"{_turns(event.turn, until)}: {doubt}{_what_happened(event)}{shown}"
+
+
+def _turns(first: int, until: int | None) -> str:
+    return f"turn {first}" if until in (None, first) else f"turns {first} to {until}"
 
 
 def _what_happened(event: Event) -> str:
@@ -100,8 +104,7 @@ def alarm_sentence(alarm: Alarm, until: int | None = None) -> str:
         )
     else:
         shown = f":{words(alarm.quote)}" if alarm.quote else ""
-    turns = f"turn {alarm.turn}" if until in (None, alarm.turn) else f"turns {alarm.turn} to {until}"
-    return f"{turns}: {state}{alarm_title(alarm)}{mark}{reason}{shown}"
+    return f"{_turns(alarm.turn, until)}: {state}{alarm_title(alarm)}{mark}{reason}{shown}"
 
 
 def opinion_lines(opinions: Sequence[Opinion]) -> list[str]:

@@ -18,9 +18,9 @@ from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.verdict.metric_table import SEVERE
 from pytest_clinical_drift.verdict.states import Verdict
 
-_MOST = {"findings": 6, "hazards": 12, "charged": 2, "named": 3, "dismissals": 5, "reasons": 4}
-"""Entries of each list that fit on the two pages; all of them are in the annex."""
-_CROWDED = {**_MOST, "findings": 4, "hazards": 8, "charged": 1, "dismissals": 2}
+_MOST = {"findings": 6, "hazards": 12, "charged": 2, "named": 3, "title": 90, "dismissals": 5, "reasons": 4}
+"""Entries of each list that fit on the two pages, and characters of a finding beside a hazard; all are in the annex."""
+_CROWDED = {**_MOST, "findings": 4, "hazards": 8, "charged": 1, "named": 1, "title": 70, "dismissals": 2}
 """The same where hazards and long lists of findings come together."""
 _LINES = {"findings": 4, "hazards": 3, "dismissals": 3}
 """Printed lines of an entry, at most."""
@@ -49,7 +49,9 @@ def sign_values(result: RunResult, standing: Standing, groups: Sequence[AlarmGro
         "severe_read": sum(group.read for group in severe),
         "severe_found": len(severe),
         "hazards_of": hazards_of,
-        "hazard_rows": [_hazard(row, severe, fits["charged"]) for row in sorted(standing.hazards, key=_urgency)],
+        "hazard_rows": [
+            _hazard(row, severe, hazards_of, fits["charged"]) for row in sorted(standing.hazards, key=_urgency)
+        ],
         "shown_words": _words(result),
         "severe_figures": [item for item in result.judgements if item.metric in SEVERE],
         "tested": made_of(result.manifest),
@@ -75,24 +77,35 @@ def _is_slip(group: AlarmGroup, stops: Collection[tuple[str, str | None]]) -> bo
 
 
 @dataclass(frozen=True, slots=True)
+class Charge:
+    """A severe finding in a case of a hazard."""
+
+    group: AlarmGroup
+    also: Sequence[str]
+    """Other hazards that its case covers: the finding may belong to one of them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Hazard:
     """A row of the hazards. Cases name hazards, findings do not: it has every severe finding in its cases."""
 
     row: HazardRow
-    findings: Sequence[AlarmGroup]
-    """Of each thing in a case and state the first, the worst before others."""
+    findings: Sequence[Charge]
+    """Of each thing in a case and state the first, the worst before others; what only this hazard can own first."""
     more: int
     """Findings beyond those that fit."""
 
 
-def _hazard(row: HazardRow, severe: Sequence[AlarmGroup], most: int) -> Hazard:
+def _hazard(row: HazardRow, severe: Sequence[AlarmGroup], hazards_of: Mapping[str, Sequence[str]], most: int) -> Hazard:
     found = [group for group in severe if group.case in row.cases and group.state != AlarmState.DISMISSED]
     things: dict[tuple[str, str, str], list[AlarmGroup]] = {}
     for group in found:
         things.setdefault((group.case, group.state, group.title), []).append(group)
-    shown = list(things.values())[:most]
+    also = {case: [name for name in hazards_of.get(case, ()) if name != row.hazard] for case in row.cases}
+    shown = sorted(things.values(), key=lambda groups: bool(also[groups[0].case]))[:most]
     first = [min(groups, key=lambda group: group.turns[0]) for groups in shown]
-    return Hazard(row, first, len(found) - sum(map(len, shown)))
+    charges = [Charge(group, also[group.case]) for group in first]
+    return Hazard(row, charges, len(found) - sum(map(len, shown)))
 
 
 def _urgency(row: HazardRow) -> int:

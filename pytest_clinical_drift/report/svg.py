@@ -49,10 +49,12 @@ def curve_chart(
     marker: int | tuple[float, str] | None = 10,
     probed: Sequence[int] | None = None,
     tokens: Mapping[int, float] | None = None,
+    held: Sequence[float] = (),
 ) -> Markup:
     """Rates between 0 and 1 over the turns, with reference lines, an interval band and a marked turn.
 
     `probed` are the turns that have a value: between them the line goes on. `tokens` of those turns make a second axis.
+    `held` are limits besides the lines drawn that no value may be rounded onto.
     """
     turns = max((len(line.values) for line in lines), default=0)
     if turns == 0:
@@ -69,7 +71,8 @@ def curve_chart(
     marker = (marker, f"T{marker}") if isinstance(marker, int) else marker
     known = [(turn, limits) for turn, limits in enumerate(band, start=1) if limits]
     edge = [(turn, limits[1]) for turn, limits in known] + [(turn, limits[0]) for turn, limits in reversed(known)]
-    drawn = [(line, _stretches(line.values, shown), _spoken_at(line.values, shown)) for line in lines]
+    held = [*held, *(level.value for level in levels)]
+    drawn = [(line, _stretches(line.values, shown), _spoken_at(line.values, shown, held)) for line in lines]
     size = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": top, "low": HEIGHT - BOTTOM}
     ticks = _ticks(turns)
     source = (
@@ -80,6 +83,7 @@ def curve_chart(
             lines=drawn,
             levels=levels,
             edge=edge,
+            held=held,
             marker=marker,
             turns=turns,
             x=x,
@@ -111,11 +115,11 @@ def _token_labels(ticks: Sequence[int], tokens: Mapping[int, float]) -> list[tup
     return labels
 
 
-def _spoken_at(values: Sequence[float | None], shown: Sequence[int]) -> str:
+def _spoken_at(values: Sequence[float | None], shown: Sequence[int], limits: Sequence[float]) -> str:
     """The values at some turns; with their turns where others are left out."""
     if len(shown) == len(values):
-        return spoken(values)
-    return ", ".join(f"turn {turn} {spoken([values[turn - 1]])}" for turn in shown if turn <= len(values))
+        return spoken(values, limits)
+    return ", ".join(f"turn {turn} {spoken([values[turn - 1]], limits)}" for turn in shown if turn <= len(values))
 
 
 def _stretches(values: Sequence[float | None], shown: Sequence[int]) -> list[list[tuple[int, float]]]:
@@ -125,6 +129,6 @@ def _stretches(values: Sequence[float | None], shown: Sequence[int]) -> list[lis
     return [[(turn, value) for turn, value in stretch if value is not None] for known, stretch in points if known]
 
 
-def spoken(values: Sequence[float | None]) -> str:
+def spoken(values: Sequence[float | None], limits: Sequence[float] = ()) -> str:
     """A curve as a screen reader says it."""
-    return ", ".join("not evaluated" if value is None else rounded(value) for value in values)
+    return ", ".join("not evaluated" if value is None else rounded(value, limits=limits) for value in values)

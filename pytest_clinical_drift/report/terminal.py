@@ -6,7 +6,7 @@ from typing import Any
 
 from pytest_clinical_drift.report.case_text import figure_table, fill
 from pytest_clinical_drift.report.clean import loggable
-from pytest_clinical_drift.report.headlines import case_headline, review_sentence, run_sentence
+from pytest_clinical_drift.report.headlines import review_sentence, run_sentence, what_happened
 from pytest_clinical_drift.report.judge_text import external_lines, judge_line
 from pytest_clinical_drift.report.meaning import cut_lines, ungated_lines, what_this_means
 from pytest_clinical_drift.report.memory import memory_lines, probe_table
@@ -92,7 +92,7 @@ def _worst_cases(result: RunResult, width: int, limit: int = 10) -> list[str]:
         run = case.repeats[0]
         curve = sparkline([turn.recall for turn in run.turns if turn.probed])
         lines.append(_cut(f"  {case.verdict:<10} {case.case_id:<{longest}} {curve}", width))
-        wrapped = textwrap.wrap(case_headline(case), max(_NARROWEST, width - 13))
+        wrapped = textwrap.wrap(what_happened(case), max(_NARROWEST, width - 13))
         lines += [f"             {line}" for line in wrapped[:3]]
         if len(wrapped) > 3:
             lines[-1] = _cut(f"{lines[-1]} …", width)

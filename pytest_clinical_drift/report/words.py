@@ -1,6 +1,7 @@
 """How reports name and write what the gate counts."""
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -17,39 +18,63 @@ def label(metric: str) -> str:
     return str(words("metrics").get(metric, {}).get("label", metric))
 
 
-def number(metric: str, value: float) -> str:
-    return rounded(value, words("metrics").get(metric, {}).get("format", "g"))
+def kind_name(kind: str) -> str:
+    """A group of kinds of question, or a single kind, as a reader knows it."""
+    return str(words("groups").get(kind) or words("kinds").get(kind, {}).get("name", kind))
+
+
+def number(metric: str, value: float, limits: Iterable[float] = ()) -> str:
+    return rounded(value, words("metrics").get(metric, {}).get("format", "g"), limits)
 
 
 _EXACT = 1e-9
-"""Differences of floating point, not of what was counted."""
-_DIGITS = re.compile(r"(?P<sign>\+?)\.(?P<digits>\d)(?P<form>[f%])")
+"""Differences of floating point, not of what was counted; limits are kept with the same tolerance."""
+_FORM = re.compile(r"(?P<sign>\+?)(?:\.(?P<digits>\d))?(?P<form>[f%g])")
+_MOST_DIGITS = 12
+_COMPARED = re.compile(r"[<>]=? *([-+]?\d[\d.e+-]*)")
 
 
-def rounded(value: float, spec: str = ".2f") -> str:
-    """A number with the digits of its format, and with more of them where it would look like a 0 or 1 that it is not.
+def rounded(value: float, spec: str = ".2f", limits: Iterable[float] = ()) -> str:
+    """A number with the digits of its format, and with more of them where it would look like a 0 or 1 that it is not,
+    or as if it lay on another side of a limit, or on it.
 
-    260 of 261 is 0.996, not 1.00; one of 3,000 is 0.0003, not 0.000.
+    260 of 261 is 0.996, not 1.00; one of 3,000 is 0.0003, not 0.000; 0.7996 is 0.7996 where the limit is 0.8.
     """
-    whole, form = float(round(value)), _DIGITS.fullmatch(spec)
-    if form is None or abs(whole) > 1:
+    whole, form = float(round(value)), _FORM.fullmatch(spec)
+    if form is None:
         return format(value, spec)
     if abs(value - whole) <= _EXACT:
-        return format(whole + 0.0, spec)  # never "-0.00"
-    digits = int(form["digits"])
-    while round(value, digits + 2 * (form["form"] == "%")) == whole:
-        digits += 1
-    return format(value, f"{form['sign']}.{digits}{form['form']}")
+        value = whole + 0.0  # never "-0.00"
+    held = [*limits, *([whole] if abs(whole) <= 1 else [])]
+    sides = [_side(value, limit) for limit in held]
+    first = 6 if form["digits"] is None else int(form["digits"])
+    for digits in range(first, _MOST_DIGITS):
+        text = format(value, f"{form['sign']}.{digits}{form['form']}")
+        shown = float(text.rstrip("%")) / (100 if form["form"] == "%" else 1)
+        if [_side(shown, limit) for limit in held] == sides:
+            break
+    return text
 
 
-def span(low: float, high: float, spec: str = ".2f") -> str:
+def _side(value: float, limit: float) -> int:
+    """Below a limit, on it or above it."""
+    return 0 if abs(value - limit) <= _EXACT else 1 if value > limit else -1
+
+
+def limit_numbers(*limits: str) -> list[float]:
+    """The numbers of limits as they are written: "> 0.8" has 0.8."""
+    return [float(number) for limit in limits for number in _COMPARED.findall(limit)]
+
+
+def span(low: float, high: float, spec: str = ".2f", limits: Iterable[float] = ()) -> str:
     """The two ends of an interval."""
-    return f"{rounded(low, spec)} to {rounded(high, spec)}"
+    held = tuple(limits)
+    return f"{rounded(low, spec, held)} to {rounded(high, spec, held)}"
 
 
-def optional(value: float | None) -> str:
+def optional(value: float | None, limits: Iterable[float] = ()) -> str:
     """A rate, or a dash where there is none."""
-    return "–" if value is None else rounded(value)
+    return "–" if value is None else rounded(value, limits=limits)
 
 
 def counted(count: float, one: str) -> str:

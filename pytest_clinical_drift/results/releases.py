@@ -55,8 +55,9 @@ class HazardRow:
     title: str
     cases: tuple[str, ...]
     verdict: Verdict | None
-    """The worst of its cases; None where no case names it, or one of them was not run."""
-    failing: tuple[str, ...] = ()
+    """The worst of its cases; None where no case names it, or one of them was not run and none failed."""
+    at_worst: tuple[str, ...] = ()
+    """The cases that have this verdict. It is theirs: a case may name several hazards, and a finding names none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +197,9 @@ def _hazard_rows(result: RunResult, sheet: Sheet) -> Iterable[HazardRow]:
         found = [verdicts.get(case) for case in cases]
         known = [verdict for verdict in found if verdict is not None]
         worst = min(known, key=_WORST_FIRST.index) if known and len(known) == len(found) else None
-        failing = tuple(case for case in cases if verdicts.get(case) == Verdict.FAIL)
-        yield HazardRow(hazard, sheet.hazards.get(hazard, ""), cases, Verdict.FAIL if failing else worst, failing)
+        verdict = Verdict.FAIL if Verdict.FAIL in known else worst
+        at_worst = tuple(case for case in cases if verdict is not None and verdicts.get(case) == verdict)
+        yield HazardRow(hazard, sheet.hazards.get(hazard, ""), cases, verdict, at_worst)
 
 
 def rereads_in(result: RunResult) -> tuple[int, int]:

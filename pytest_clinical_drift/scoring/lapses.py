@@ -65,7 +65,7 @@ def _events(
 
     def event(metric: str, kind: str, turn: int) -> Event:
         finding, state = history[turn], OPEN if worst else CONFIRMED
-        quote = finding.quotes[0].text if finding.quotes and kind != "lost" else ""
+        quote = " … ".join(quote.text for quote in finding.quotes) if kind != "lost" else ""
         return Event(metric, AlarmKind(kind), turn, state, finding.text, quote, finding.reason, finding.fact_id)
 
     stale, wrong, lost = marked("stale"), marked("contradicted"), marked("lost")

@@ -110,7 +110,16 @@ def _judge(name: str, limits: MetricLimits, value: CaseValue) -> Judgement:
         state = FigureState.FAIL if enough else FigureState.CAUTION
     else:
         state = FigureState.PASS if worst == FigureState.PASS else FigureState.CAUTION
-    return Judgement(name, value.best, state, str(limits.pass_limit), value.reasons, None, value.worst, value.events)
+    return Judgement(
+        name,
+        value.best,
+        state,
+        str(limits.pass_limit),
+        value.reasons,
+        worst=value.worst,
+        events=value.events,
+        caution=str(limits.caution_limit),
+    )
 
 
 def _worst(states: set[FigureState]) -> Verdict:

@@ -50,7 +50,7 @@ class ReasonCode(StrEnum):
     BY_POINT = "by_point"
     """Its point estimate is inside the limit, its interval is not."""
     CORRECTED = "corrected"
-    """value, low, high: without the judge's error."""
+    """value, low, high: without the judge's error. Reports add limits, those of the figure."""
 
     # -- why the set has its verdict
     CASES_SELECTED = "cases_selected"

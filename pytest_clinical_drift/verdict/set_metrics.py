@@ -61,7 +61,7 @@ def _unmeasured(metric: Metric, limits: MetricLimits, values: Values) -> Judgeme
     first = max((value for value, _ in values), key=lambda value: value.can_happen, default=None)
     reasons = first.reasons if first else (reason(ReasonCode.NO_CASE_FINISHED),)
     state = FigureState.NOT_APPLICABLE if first and not first.can_happen else FigureState.NOT_EVALUATED
-    return Judgement(metric.name, None, state, str(limits.pass_limit), reasons)
+    return Judgement(metric.name, None, state, str(limits.pass_limit), reasons, caution=str(limits.caution_limit))
 
 
 def _missing(values: Values) -> int:
@@ -181,7 +181,8 @@ def _by_interval(metric: Metric, limits: MetricLimits, pooled: _Pooled, threshol
         state = FigureState.PASS if shown or by_point else FigureState.CAUTION
         reasons += (reason(ReasonCode.BY_POINT),) if by_point else ()
         reasons += () if shown or decisive is None else cases_to_settle(worst, bad_end, limits, decisive)
-    return Judgement(metric.name, best, state, str(limits.pass_limit), reasons, interval, worst)
+    pass_limit, caution = str(limits.pass_limit), str(limits.caution_limit)
+    return Judgement(metric.name, best, state, pass_limit, reasons, interval, worst, caution=caution)
 
 
 def cases_to_settle(value: float, bad_end: float, limits: MetricLimits, interval: Interval) -> Reasons:
@@ -231,9 +232,10 @@ def _judge_events(
     outside = band_of(limits, float(possible)) != FigureState.PASS
     if softened or (state == FigureState.PASS and (excused or missing or outside)):
         state = FigureState.CAUTION
+    pass_limit, caution = str(limits.pass_limit), str(limits.caution_limit)
     return Judgement(
-        metric.name, float(confirmed), state, str(limits.pass_limit), (rests_on,), worst=float(possible)
-    )  # fmt: skip
+        metric.name, float(confirmed), state, pass_limit, (rests_on,), worst=float(possible), caution=caution
+    )
 
 
 # -- the judge's own error

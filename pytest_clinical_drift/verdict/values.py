@@ -1,6 +1,6 @@
 """What a verdict is made of: figures against their limits, cases and the set. Values and codes, no sentences."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytest_clinical_drift.metrics.corrected import CorrectedRate, Counted
@@ -8,7 +8,7 @@ from pytest_clinical_drift.metrics.stats import Interval
 from pytest_clinical_drift.scoring.assessment import Event
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.metric_table import SEVERE
-from pytest_clinical_drift.verdict.reasons import Reason
+from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds, Waiver
 
@@ -58,6 +58,8 @@ class Judgement:
     """Only rules have counted, and they miss most: the true value may lie above both ends."""
     corrected: CorrectedRate | None = None
     """The set's rate without the judge's error; None where it cannot be had."""
+    caution: str = ""
+    """The limit of CAUTION, beyond which it fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,12 @@ class SetVerdict:
     """Groups of open alarms."""
     severe_to_read: int = 0
     """Those among them that would fail a case."""
+
+
+def figures_unread(unread: Sequence[Judgement]) -> Reason:
+    """That nobody who may decide has read for these figures, with all that they rest on."""
+    kinds = dict.fromkeys(kind for item in unread for why in item.reasons for kind in why.values.get("kinds", ()))
+    return reason(ReasonCode.FIGURES_UNREAD, metrics=[item.metric for item in unread], kinds=list(kinds))
 
 
 def band_of(limits: MetricLimits, value: float | None) -> FigureState:

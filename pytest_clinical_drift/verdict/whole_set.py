@@ -21,7 +21,15 @@ from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
 from pytest_clinical_drift.verdict.set_metrics import judge_over
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds
-from pytest_clinical_drift.verdict.values import RULES_ONLY, CaseVerdict, Deciders, Judgement, SetVerdict, fails_run
+from pytest_clinical_drift.verdict.values import (
+    RULES_ONLY,
+    CaseVerdict,
+    Deciders,
+    Judgement,
+    SetVerdict,
+    fails_run,
+    figures_unread,
+)
 
 _NAMED = 3
 """Failures that a reason names."""
@@ -151,8 +159,7 @@ def _unsettled(
         reasons.append(reason(ReasonCode.SEVERE_OPEN, cases=waiting))
     unread = [i for i in judgements if i.verdict == FigureState.UNREAD and thresholds.unsettles(i.metric)]
     if unread:
-        kinds = list(dict.fromkeys(k for i in unread for r in i.reasons for k in r.values.get("kinds", ())))
-        reasons.append(reason(ReasonCode.FIGURES_UNREAD, metrics=[i.metric for i in unread], kinds=kinds))
+        reasons.append(figures_unread(unread))
     return reasons
 
 

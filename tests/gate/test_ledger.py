@@ -48,7 +48,7 @@ def test_subset_runs_are_no_attempts(tmp_path: Path) -> None:
     """Trying three cases first is told, and does not count."""
     run(tmp_path, "PARTIAL")
     assert run(tmp_path, "FAIL") == "attempt 1 of this candidate; 1 subset run before"
-    assert run(tmp_path, "PARTIAL").startswith("subset run, no attempt of this candidate")
+    assert run(tmp_path, "PARTIAL").startswith("subset run, not counted as an attempt of this candidate")
 
 
 def test_moved_goalposts_are_told(tmp_path: Path) -> None:

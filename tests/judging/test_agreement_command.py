@@ -44,8 +44,8 @@ def test_two_reviewers_are_compared_by_what_counts(tmp_path: Path, capsys: pytes
     assert main(["agreement", *files, str(third)]) == 0
     out = capsys.readouterr().out
     assert "they differ on 2; the third decides 1, 1 stay open" in out
-    assert "anna fact: absent / partial, decided: absent (q4)" in out
-    assert "anna fact: retained / stale (q5)" in out
+    assert "anna, facts in summaries: absent / partial, decided: absent (q4)" in out
+    assert "anna, facts in summaries: retained / stale (q5)" in out
 
 
 def test_each_file_is_of_another_person(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -127,7 +127,7 @@ def test_replies_that_are_all_cut_off_leave_advice_not_evaluated(project: Projec
     for metric in ("breaches", "severe_contradictions", "k_conflict"):
         assert judged[metric] == (None, "every reply was cut off by the token limit")
     assert (record["verdict"], record["entity_recall_at_t10"]) == ("CAUTION", 1.0)
-    assert "12 of 24 texts cut off by the token limit, every reply among them: raise it" in flat(result)
+    assert "12 of 24 texts cut off by the token limit, every reply among them: record them again" in flat(result)
 
 
 def test_subset_gives_no_release_verdict(gate: Gate, pytester: pytest.Pytester) -> None:

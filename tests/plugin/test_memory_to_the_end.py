@@ -116,15 +116,16 @@ def test_lost_in_conversation(project: Project, pytester: pytest.Pytester) -> No
     project()
     pytester.makepyfile(model=NOT_IN_CONVERSATION)
     result = pytester.runpytest(*ARGUMENTS, "--drift-single-message")
-    result.stdout.fnmatch_lines(["*lost in conversation: 0.33 (same transcript in one message 1.00)*"])
+    told = " ".join(result.stdout.str().split())
+    assert "recall after the last turn of 3 cases: 0.33 in the conversation, 1.00 with the same transcript" in told
     record = results(pytester)
     single = record["trend"]["memory"]["single"]
     assert (single["cases"], single["by_judge"]) == (3, True)
     assert {run["single"]["recall"] for case in record["cases"] for run in case["repeats"]} == {1.0}
     page = next((pytester.path / "results").glob("*/report.html")).read_text(encoding="utf-8")
-    assert "same transcript in one message 1.00" in page
+    assert "1.00 with the same transcript in one message" in page
     without = pytester.runpytest(*ARGUMENTS, "--drift-results", "without")
-    assert "lost in conversation" not in without.stdout.str()
+    assert "transcript in one message" not in without.stdout.str()
     plain = results(pytester, "without")
     for name in ("judgements", "alarms"):
         assert plain[name] == record[name], "the one message enters no other figure"

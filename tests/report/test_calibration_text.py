@@ -33,11 +33,11 @@ def test_requests_tokens_confusions_and_the_agreement_of_the_wordings_are_printe
     )
     (heads,) = (line for line in lines if line.startswith("kind"))
     assert "same in both wordings" in heads
-    (row,) = (line for line in lines if line.startswith("fact"))
+    (row,) = (line for line in lines if line.startswith("facts in summaries"))
     assert "18 of 20 (" in row
     assert "10 of 12 (" in row
     at = lines.index("answers that differ from the label (kind: label -> answer):")
-    assert lines[at + 1] == "  fact: absent -> partial: 3"
+    assert lines[at + 1] == "  facts in summaries: absent -> partial: 3"
     assert "tokens" not in render_calibration(made(first), (), FLOORS)
 
 

@@ -7,26 +7,34 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from made import READ, conversation, flat
 from records import judged, limits, record
 
 import pytest_clinical_drift
 from pytest_clinical_drift.gate.api import GateResult
+from pytest_clinical_drift.judging.labelled import GROUPS
 from pytest_clinical_drift.report.case_text import case_report
 from pytest_clinical_drift.report.clean import one_line, printable
 from pytest_clinical_drift.report.compare import render_html, render_text
 from pytest_clinical_drift.report.compare import render_markdown as compare_markdown
 from pytest_clinical_drift.report.figures import judged_text, worse_text
+from pytest_clinical_drift.report.headlines import run_sentence, unsettled_line
 from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.report.judge_text import judge_line, limit_rows
 from pytest_clinical_drift.report.markdown import render_markdown
 from pytest_clinical_drift.report.meaning import ungated_lines
+from pytest_clinical_drift.report.reasons import reason_text
 from pytest_clinical_drift.report.svg import Level, Line, curve_chart, limit_levels
 from pytest_clinical_drift.report.terminal import render_summary, sparkline
-from pytest_clinical_drift.report.words import counted, listed, rounded
+from pytest_clinical_drift.report.words import counted, listed, rounded, words
 from pytest_clinical_drift.results.comparing import NamedRun
 from pytest_clinical_drift.results.dossier_file import Sheet
+from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.results.releases import standing_of
+from pytest_clinical_drift.verdict.limits import Limit
+from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
 from pytest_clinical_drift.verdict.states import FigureState
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 from pytest_clinical_drift.verdict.values import Deciders, Judgement
@@ -67,14 +75,49 @@ def test_nothing_is_rounded_to_look_perfect(value: float, spec: str, shown: str)
     assert rounded(value, spec) == shown
 
 
-@pytest.mark.parametrize("lost", [1, 2, 5])
-def test_a_share_that_is_not_whole_is_nowhere_shown_as_whole(lost: int) -> None:
-    """Of 261 facts a few are lost: recall 0.996, 0.992 or 0.98 on the terminal, in markdown, dossier and comparison."""
-    share = (261 - lost) / 261
-    expected = {1: "0.996", 2: "0.99", 5: "0.98"}[lost]
-    found = record(*(flat(f"c{number}", share) for number in range(20)))
+@pytest.mark.parametrize(
+    ("value", "spec", "held", "shown"),
+    [
+        (0.7996, ".2f", [0.8, 0.7], "0.7996"),
+        (0.8004, ".2f", [0.8, 0.7], "0.8004"),
+        (0.8, ".2f", [0.8], "0.80"),
+        (0.8 - 1e-12, ".2f", [0.8], "0.80"),
+        (0.795, ".2f", [0.8], "0.795"),
+        (0.75, ".2f", [0.8, 0.7], "0.75"),
+        (0.8049, ".2f", [0.805], "0.80"),
+        (0.805, ".2f", [0.805], "0.805"),
+        (-0.0104, "+.3f", [-0.01, -0.05], "-0.0104"),
+        (-0.01, "+.3f", [-0.01], "-0.010"),
+        (3.004, ".2f", [3.0], "3.004"),
+        (0.03004, ".1%", [0.03], "3.004%"),
+        (0.79999996, "g", [0.8], "0.79999996"),
+        (2.5, "g", [2.0], "2.5"),
+    ],
+)
+def test_no_figure_looks_as_if_it_were_on_the_other_side_of_a_limit(
+    value: float, spec: str, held: list[float], shown: str
+) -> None:
+    """As many digits as it takes, and no more; what is on the limit, within its tolerance, is written as the limit."""
+    assert rounded(value, spec, held) == shown
+
+
+@given(
+    value=st.floats(-1, 5), limit=st.sampled_from([-0.05, -0.01, 0.03, 0.05, 0.7, 0.8, 0.805, 3.0]),
+    spec=st.sampled_from([".2f", "+.3f", ".1%", "g"]),
+)  # fmt: skip
+def test_what_is_read_compares_with_the_limit_as_the_figure_does(value: float, limit: float, spec: str) -> None:
+    """A reader who compares the printed number with the limit decides as the gate does."""
+    text = rounded(value, spec, [limit])
+    read = float(text.rstrip("%")) / (100 if "%" in text else 1)
+    assert [Limit(sign, limit).holds(read) for sign in ("<", "<=", ">", ">=")] == [
+        Limit(sign, limit).holds(value) for sign in ("<", "<=", ">", ">=")
+    ]
+
+
+def every_report(found: RunResult) -> dict[str, str]:
+    """A run in every form that people read."""
     page = render_report(found, {}, thresholds=load_thresholds(), standing=standing_of(found, "f" * 64, Sheet()))
-    texts = {
+    return {
         "terminal": "\n".join(render_summary(found, "m", width=160, verbosity=1)),
         "markdown": render_markdown(found, "m"),
         "dossier": re.sub(r"(<style>.*?</style>|<script>.*?</script>)", "", page, flags=re.DOTALL),
@@ -84,10 +127,43 @@ def test_a_share_that_is_not_whole_is_nowhere_shown_as_whole(lost: int) -> None:
         "comparison, markdown": compare_markdown([NamedRun("m", found)], []),
         "notebook": GateResult.model_validate(found.model_dump())._repr_html_(),
     }
-    for name, text in texts.items():
+
+
+@pytest.mark.parametrize("lost", [1, 2, 5])
+def test_a_share_that_is_not_whole_is_nowhere_shown_as_whole(lost: int) -> None:
+    """Of 261 facts a few are lost: recall 0.996, 0.992 or 0.98 on the terminal, in markdown, dossier and comparison."""
+    share = (261 - lost) / 261
+    expected = {1: "0.996", 2: "0.99", 5: "0.98"}[lost]
+    for name, text in every_report(record(*(flat(f"c{number}", share) for number in range(20)))).items():
         assert re.search(rf"(?<![\d.]){expected}(?!\d)", text), name
         shown = re.sub(r"sanity band.*", "", text)  # of the cases, not of the model
         assert not re.search(r"recall[^.;|<]{0,40}1\.00(?!\d)", shown, re.IGNORECASE), name
+
+
+@pytest.mark.parametrize(("share", "looks"), [(0.7996, "0.80"), (0.6996, "0.70")])
+def test_a_share_beside_a_limit_is_nowhere_rounded_onto_it(share: float, looks: str) -> None:
+    """Recall 0.7996 misses "> 0.8" and 0.6996 is past the fail line of 0.7: no report shows 0.80 or 0.70 for them."""
+    for name, text in every_report(record(*(flat(f"c{number}", share) for number in range(20)))).items():
+        figures = re.sub(r'above 0\.80|<section aria-labelledby="limits">[^^]*?</section>', "", text)  # limits in words
+        assert str(share) in figures, name
+        assert not re.search(rf"(?<![\d.]){looks}0?(?!\d)", figures), name
+
+
+def test_what_nobody_has_checked_is_named_in_the_words_of_a_reader() -> None:
+    """By rules alone most figures are unread: facts in summaries and broken demands, not `fact` and `breach`."""
+    found = record(flat("a"))
+    [why] = [why for why in found.reasons if why.code is ReasonCode.FIGURES_UNREAD]
+    assert set(why.values["kinds"]) == set(GROUPS)
+    sentence = reason_text(why)
+    assert all(name in sentence for name in words("groups").values())
+    texts = every_report(found) | {"junit": unsettled_line(found.cases[0]), "headline": run_sentence(found)}
+    for name in ("terminal", "markdown", "dossier", "headline", "junit"):
+        told = " ".join(texts[name].split())
+        assert "has checked facts in summaries" in told, name
+        assert not re.search(r"\b(?:fact|breach|conflict|invented), ", told), name
+    assert reason_text(reason(ReasonCode.JUDGE_BELOW_FLOOR, kinds=["fact", "breach", "must_not"])).endswith(
+        "for facts in summaries, broken demands and demands not to"
+    )
 
 
 _RAW = re.compile(r"[:%][+,]*\.\d[f%]")

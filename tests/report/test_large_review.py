@@ -65,6 +65,18 @@ def test_page_lists_and_the_files_tell(results: Path, write: Write, monkeypatch:
     assert "Takes metformin" in file.read_text(encoding="utf-8")
 
 
+def test_the_command_names_the_folder_of_texts(
+    results: Path, write: Write, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever sends the page on has to send the folder too; a page that holds its texts names none."""
+    file = write()
+    told = capsys.readouterr().out
+    assert f"written: {file.parent / 'review_texts'}, the texts that the page shows" in told
+    monkeypatch.undo()
+    assert cli.main(["review", str(results), "--out", str(file)]) == 0
+    assert "review_texts" not in capsys.readouterr().out
+
+
 def test_files_hold_one_call_with_plain_json(results: Path, write: Write) -> None:
     """Nothing in a text ends the string that it stands in, or the element of a page that would hold the script."""
     script = (write().parent / "review_texts" / "dora.js").read_text(encoding="utf-8")

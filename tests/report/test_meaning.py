@@ -8,10 +8,15 @@ import pytest
 from made import event, flat
 from records import judged, limits, record
 
+from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.report.meaning import cut_lines, rests_on_lines, what_this_means
+from pytest_clinical_drift.results.dossier_file import Sheet
 from pytest_clinical_drift.results.models import RunResult
+from pytest_clinical_drift.results.releases import standing_of
 from pytest_clinical_drift.scoring.assessment import OPEN, AuditCount
 from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.thresholds import load_thresholds
+from pytest_clinical_drift.verdict.values import Deciders
 
 
 def what_it_means(result: RunResult, verdict: str) -> str:
@@ -23,13 +28,14 @@ def test_counts_only_cases_that_were_decided() -> None:
     runs = [flat(f"case-{number}") for number in range(9)]
     told = what_it_means(record(*runs, flat("down", incomplete="no server")), "FAIL")
     assert "on 9 synthetic English cases of 10 turns" in told
-    assert "0 of 9 cases with a severe failure is compatible with a true rate up to 33.6%" in told
+    assert "No severe failure is confirmed in 9 cases, which is compatible with a true rate up to 33.6%" in told
 
 
 def test_failure_before_the_outage_counts() -> None:
     """What was seen before the model went away was seen."""
     told = what_it_means(record(flat("whole"), flat("down", incomplete="no server", events=[event()])), "FAIL")
-    assert "1 of 2 cases with a severe failure" in told
+    assert "A severe failure is confirmed in 1 of 2 cases, which" in told
+    assert "on 2 synthetic English cases of 10 turns (1 finished, 1 failed severely before the end), was held" in told
 
 
 def test_nothing_measured_says_nothing() -> None:
@@ -48,12 +54,30 @@ def test_only_a_pass_says_what_a_pass_says(verdict: str) -> None:
     assert "met limits" not in told
 
 
+@pytest.mark.parametrize("verdict", ["PASS", "FAIL"])
+def test_a_control_is_no_evidence_for_a_release(verdict: str) -> None:
+    """Its dossier says that there is nothing to release; the terminal does not say otherwise."""
+    found = record(flat("only"), deciders=Deciders(judge="control", control=True))
+    told = what_it_means(found, verdict)
+    assert told.endswith("it says nothing about any model, and there is nothing to release.")
+    assert "evidence" not in told
+    page = render_report(found, {}, thresholds=load_thresholds(), standing=standing_of(found, "f" * 64, Sheet()))
+    assert told in page
+
+
+def test_texts_of_a_recording_cannot_be_made_longer_by_a_setting() -> None:
+    """The limit is raised where the model runs: a recording has to be made again."""
+    found = record(dataclasses.replace(flat("a"), truncated=3))
+    replayed = found.model_copy(update={"manifest": found.manifest.model_copy(update={"model": "replay:old"})})
+    assert cut_lines(replayed)[0].endswith("record them again with a higher --drift-set max_tokens=N")
+
+
 def test_rests_on_the_judges_misses() -> None:
     """0 of 9 is compatible with 33.6 %; a judge that finds at least 80 % leaves room for 33.6 / 0.8 = 42.0 %."""
     runs = [flat(f"case-{number}") for number in range(9)]
     lines = rests_on_lines(record(*runs, judge=judged(fact=limits(found=0.8), breach=limits(found=0.95))))
     assert (
-        "0 of 9 cases with a severe failure is compatible with a true rate up to 33.6%, up to 42.0% after"
+        "No severe failure is confirmed in 9 cases, which is compatible with a true rate up to 33.6%, up to 42.0% after"
         in " ".join(lines)
     )
     assert "Judge calibrated on 300 texts of 60 patients labelled by models, on 2026-10-01." in lines
@@ -64,7 +88,7 @@ def test_rests_on_what_nobody_looked_at() -> None:
     waiting = flat("a", events=[event(state=OPEN)], demands=4, audit=AuditCount(100, 1, 1))
     lines = rests_on_lines(record(waiting, flat("b", demands=10, audit=AuditCount())))
     assert lines[:3] == [
-        "A severe failure is confirmed in 0 of 2 cases.",
+        "No severe failure is confirmed in 2 cases.",
         "1 case has a severe alarm that nobody has settled.",
         "The upper limit cannot be computed until it is settled.",
     ]

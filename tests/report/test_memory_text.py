@@ -6,16 +6,20 @@ import dataclasses
 from collections.abc import Sequence
 
 import pytest
-from made import conversation
+from made import conversation, flat
 from records import record
 
 from pytest_clinical_drift.metrics.horizon import Horizon
 from pytest_clinical_drift.report.compare import render_markdown
-from pytest_clinical_drift.report.memory import horizon_text
+from pytest_clinical_drift.report.html import render_report
+from pytest_clinical_drift.report.memory import horizon_text, memory_lines
 from pytest_clinical_drift.report.svg import Line, curve_chart
 from pytest_clinical_drift.report.terminal import render_summary
 from pytest_clinical_drift.results.comparing import NamedRun
+from pytest_clinical_drift.results.dossier_file import Sheet
+from pytest_clinical_drift.results.releases import standing_of
 from pytest_clinical_drift.scoring.assessment import CaseAssessment, EntityScores
+from pytest_clinical_drift.verdict.thresholds import load_thresholds
 
 
 @pytest.mark.parametrize(
@@ -26,6 +30,7 @@ from pytest_clinical_drift.scoring.assessment import CaseAssessment, EntityScore
         (Horizon(None, 80, None, 160, 60), "at least 160 (80 to beyond 160)"),
         (Horizon(71.4, 60, 100, 160, 60), "turn 71 (60 to 100)"),
         (Horizon(1.0, 0, 2, 160, 60), "before turn 1 (before 1 to 2)"),
+        (Horizon(1.0, 0, 1, 160, 60), "before turn 1"),
         (Horizon(150.2, 120, None, 160, 60), "turn 150 (120 to beyond 160)"),
         (Horizon(70.8, 60, 100, 160, 60), "turn 70 (60 to 100)"),
         (Horizon(33.0, None, None, 40, 6), "turn 32 (no interval below 17 cases)"),
@@ -35,6 +40,24 @@ from pytest_clinical_drift.scoring.assessment import CaseAssessment, EntityScore
 def test_a_horizon_in_words(horizon: Horizon | None, text: str) -> None:
     """An interval with its point, the last turn above the limit (on it is not above); too few cases: the point."""
     assert horizon_text(horizon) == text
+
+
+def test_recall_at_the_end_is_told_apart_from_the_last_summary() -> None:
+    """A fact lost at the last summary alone is not lost at the end: two figures for one turn, and a line that says why.
+
+    Of 20 facts 2 are lost at turns 11 and 12, and 8 more at turn 12: 0.90 at the end, 0.50 at the last summary.
+    """
+    shown = record(conversation("a", [1.0] * 10 + [0.9, 0.5]))
+    at_end = shown.judgement("recall_at_end")
+    assert at_end is not None
+    assert at_end.value == pytest.approx(0.9)
+    told = (
+        "recall at the end (0.90) counts a fact as lost only where the last two summaries lack it; the last one alone"
+    )
+    assert f"{told}: 0.50" in " ".join(" ".join(memory_lines(shown)).split())
+    page = render_report(shown, {}, thresholds=load_thresholds(), standing=standing_of(shown, "f" * 64, Sheet()))
+    assert f"R{told[1:]}: 0.50" in page
+    assert "counts a fact as lost" not in " ".join(memory_lines(record(flat("a", 0.5))))
 
 
 def test_a_long_chart_has_both_axes() -> None:

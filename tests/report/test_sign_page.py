@@ -97,6 +97,9 @@ def test_what_a_replay_does_not_know_is_not_recorded(tmp_path: Path) -> None:
     folder = made_run(tmp_path, {"dora": (KEPT, KEPT, KEPT)})
     _, text = sheet_of(folder)
     assert "System prompt not recorded Decoding not recorded" in text
+    explained = text.partition("A replay: ")[2].partition("Intended use")[0]
+    assert "recorded earlier, read again without running the model" in explained
+    assert text.index("A replay: ") < text.index("There is no release verdict")
     assert "Attempts 1 run of this candidate over the full set, the newest last: UNSETTLED" in text
     assert "send back, to be settled by" in text  # nothing to accept before it is settled
     assert "☐ accept" not in text
@@ -232,8 +235,8 @@ def test_the_annex_shows_where_the_judge_errs() -> None:
     page = render_report(result, {}, load_thresholds(), standing_of(result, "f" * 64, Sheet()))
     shown = page.partition("Where its answers differ from the labels most often")[2].partition("</ul>")[0]
     assert re.findall(r"<li>(.*?)</li>", shown) == [
-        "fact: stale -&gt; retained: 6",
-        "must: met -&gt; &lt;b&gt;late&lt;/b&gt;: 3",
+        "facts in summaries: stale -&gt; retained: 6",
+        "demands met: met -&gt; &lt;b&gt;late&lt;/b&gt;: 3",
     ]
 
 

@@ -60,7 +60,8 @@ def fullest(hazards: int) -> str:
     runs = [*map(_run, range(12)), *(flat(f"c{number}") for number in range(48))]
     result = record(*runs, judge=_judge(), deciders=Deciders("server:big", deciding=READ))
     named = {f"hazard-of-kind-{n}": tuple(runs[m].case_id for m in range(n % 3, 12, 6)) for n in range(hazards)}
-    result = result.model_copy(update={"hazards": named})
+    made = result.manifest.model_copy(update={"model": "replay:recorded/of-the-candidate"})
+    result = result.model_copy(update={"hazards": named, "manifest": made})
     titles = dict.fromkeys(named, "Adrenaline does not reach a patient with anaphylaxis in time")
     signed = {"record": "a", "decision": "accept-until", "expires": "2027-01-01", "signer": "ada", "verdict": "PASS"}
     release = Release.model_validate({**signed, "signed_at": "2026-10-01T00:00:00Z"})
@@ -87,6 +88,16 @@ def test_fullest_page_prints_on_two_sheets(hazards: int, browser: Any, tmp_path:
     assert page.get_by_text("all in the annex").count() == 2
     page.evaluate("document.querySelectorAll('main > section:not(.sheet)').forEach(part => part.remove())")
     assert page.pdf(prefer_css_page_size=True).count(b"/Type /Page\n") == 2
+    page.close()
+
+
+def test_fullest_page_fits_a_telephone(browser: Any, tmp_path: Path) -> None:
+    """390 pixels: nothing of the page to sign, or beside it, has to be scrolled sideways."""
+    file = tmp_path / "report.html"
+    file.write_text(fullest(8), encoding="utf-8")
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    page.goto(file.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
     page.close()
 
 

@@ -16,10 +16,14 @@ from pytest_clinical_drift.judging.opinions import Opinion
 from pytest_clinical_drift.report.case_text import case_report
 from pytest_clinical_drift.report.clean import loggable
 from pytest_clinical_drift.report.headlines import case_headline
+from pytest_clinical_drift.report.html import render_report
+from pytest_clinical_drift.report.markdown import render_markdown
 from pytest_clinical_drift.report.reasons import rests_on
 from pytest_clinical_drift.report.terminal import render_summary, sparkline
+from pytest_clinical_drift.results.dossier_file import Sheet
+from pytest_clinical_drift.results.releases import standing_of
 from pytest_clinical_drift.scoring.assessment import OPEN
-from pytest_clinical_drift.verdict.thresholds import Thresholds
+from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds
 
 
 def test_terminal_gets_no_control_characters(hostile_run: Any) -> None:
@@ -84,13 +88,58 @@ def test_incomplete_case_shows_no_figures() -> None:
     assert case_headline(case) == "INCOMPLETE: no server"
 
 
+def test_why_a_case_is_incomplete_stands_once_beside_its_verdict() -> None:
+    """The word is the verdict's column; a figure without a value says so once, also where no table fits."""
+    found = record(flat("down", incomplete="no server"))
+    shown = [" ".join(line.split()) for line in render_summary(found, "m", width=80)]
+    at = next(place for place, line in enumerate(shown) if line.startswith("INCOMPLETE down"))
+    assert shown[at + 1] == "no server"
+    assert "| no server |" in render_markdown(found, "m")
+    narrow = case_report(found.cases[0], width=40)
+    assert "not evaluated" in narrow
+    assert "verdict not evaluated" not in " ".join(narrow.split())
+
+
+def test_a_figure_without_a_value_has_one_word_for_it() -> None:
+    """By rules alone several figures are unread: the line below the table does not call them not evaluated."""
+    found = record(flat("a", asked=()))
+    missing = {str(item.verdict) for item in found.judgements if item.metric in ("inventions", "harms", "courses")}
+    assert missing == {"unread"}
+    told = [line.strip() for line in render_summary(found, "m", width=120)]
+    assert "unread: needs a judge" in told
+    assert not [line for line in told if line == "not evaluated: needs a judge"]
+    page = render_report(found, {}, thresholds=load_thresholds(), standing=standing_of(found, "f" * 64, Sheet()))
+    assert "Unread: needs a judge." in page
+
+
+def test_one_event_on_turns_in_a_row_is_told_once() -> None:
+    """The same invention in every summary is one thing to read."""
+    made_up = [
+        dataclasses.replace(event("inventions", turn=turn, kind="invented"), fact=None, quote="Latex allergy")
+        for turn in (1, 2, 3, 7)
+    ]
+    (case,) = judged_cases(flat("x", events=made_up), deciding=READ)
+    assert case_headline(case) == (
+        'turns 1 to 3: states what has no source: "Latex allergy"; turn 7: states what has no source: "Latex allergy"'
+    )
+
+
+def test_alarms_and_findings_are_told_apart() -> None:
+    """Three turns with one fact lost are three alarms and one finding; the headline of UNSETTLED counts findings."""
+    lost = [alarm(turn=turn, fact="a", what="a", state=OPEN) for turn in (2, 3, 4)]
+    told = [" ".join(line.split()) for line in render_summary(record(flat("x", alarms=lost)), "m", width=160)]
+    assert "alarms: 0 confirmed, 3 open, 0 dismissed" in told
+    [findings] = [line for line in told if line.startswith("findings (")]
+    assert findings.endswith("count as one): 0 confirmed, 1 open, 0 dismissed")
+
+
 def test_headline_of_a_low_rate_names_the_lost_facts() -> None:
     """A figure alone helps nobody: what is missing at the horizon is named, open ones as open."""
     alarms = [alarm("lost", OPEN, turn=t, severe=False, fact=f, what=f"fact {f}") for t, f in ((2, "b"), (10, "a"))]
     doubtful = conversation("x", [1.0] * 10, worst=[1.0] * 9 + [0.5], alarms=alarms)
     (case,) = judged_cases(doubtful, deciding=READ)
     told = case_headline(case)
-    assert told.startswith("Recall@T10 1.00, 0.50 with open alarms against > 0.8; ")
+    assert told.startswith("Recall@T10 1.00, 0.50 with open alarms (PASS > 0.8); ")
     assert told.endswith('turn 10: open: lost "fact a"; turn 2: open: lost "fact b"')
 
 

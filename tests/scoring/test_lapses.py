@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from made import NOTHING, finding
 
 from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.evidence.finding_types import Quote
 from pytest_clinical_drift.scoring.assessment import TurnAssessment
 from pytest_clinical_drift.scoring.lapses import cannot_happen, lapses
 
@@ -57,6 +60,14 @@ def test_hard_stop(letters: str, kind: str, turn: int) -> None:
 def test_hard_stop_absent_once_is_a_slip() -> None:
     """Missing from one summary and back again: a warning, however often it happens apart."""
     assert found("rrarrrrrarrr") == [("hard_stop_slips", "lost", 3, "confirmed")]
+
+
+def test_a_wrong_value_is_quoted_with_all_its_words() -> None:
+    """The value may stand apart from the thing: the first words alone would not show what is wrong."""
+    quotes = tuple(Quote(text, 0, len(text)) for text in ("once", "home oxygen", "1 L/min"))
+    wrong = dataclasses.replace(finding("f", "stale", hard_stop=True), quotes=quotes)
+    turns = [TurnAssessment(number, (wrong,), 1.0, 1.0, NOTHING, NOTHING) for number in range(1, 13)]
+    assert {event.quote for event in lapses(CASE, turns)} == {"once … home oxygen … 1 L/min"}
 
 
 def test_other_facts_are_no_hard_stops() -> None:

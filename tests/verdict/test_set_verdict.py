@@ -144,7 +144,8 @@ def test_point_estimate_past_the_fail_line_fails() -> None:
     verdict = judge(cases, gate(policy="set", max_failing_cases=60))
     assert figure(verdict, "recall_at_t10").verdict == "FAIL"
     assert verdict.verdict == "FAIL"
-    assert any(reason.startswith("Recall@T10 0.65 [") and "against > 0.8" in reason for reason in reasons_of(verdict))
+    [told] = [reason for reason in reasons_of(verdict) if reason.startswith("Recall@T10 0.65 [")]
+    assert "(PASS > 0.8; n = " in told
 
 
 def test_failing_cases_are_tolerated_up_to_the_limit() -> None:
