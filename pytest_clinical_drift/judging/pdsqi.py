@@ -40,7 +40,7 @@ class Rating:
 
 def rated_turns(case: Case) -> tuple[int, ...]:
     """After which turns a summary is rated: turn 10, or the last of a shorter case, and the last."""
-    return tuple(sorted({case.horizon, len(case.turns)}))
+    return tuple(sorted({case.t10_turn, len(case.turns)}))
 
 
 def rate(case: Case, transcript: Transcript, judges: Judges) -> Procedure[tuple[Rating, ...]]:

@@ -96,7 +96,7 @@ def points_of(
             words = " ".join(words_of(str(point.about[2]))) if point.kind == "invented" else point.about[2]
             timelines.setdefault((point.kind, words, *point.about[3:]), []).append(point)
     for (_, fact, *_), timeline in timelines.items():
-        apart = {case.horizon, *(turn for turn, name in hard_stops if name == fact)}
+        apart = {case.t10_turn, *(turn for turn, name in hard_stops if name == fact)}
         points |= {point.about: point for point in _followers(timeline, probes, apart)}
     return list(points.values())
 
@@ -147,7 +147,7 @@ def _due(case: Case) -> frozenset[tuple[int, str]]:
     known = (*case.critical_entities, *(fact for turn in case.turns for fact in turn.introduces))
     hard = {fact.id for fact in known if fact.hard_stop}
     updated = {(turn.turn, case.fact_named(update.fact)) for turn in case.turns for update in turn.updates}
-    always = {(turn, fact) for turn in (case.horizon, len(case.turns)) for fact in hard}
+    always = {(turn, fact) for turn in (case.t10_turn, len(case.turns)) for fact in hard}
     return frozenset(always | {(turn, fact) for turn, fact in updated if fact in hard})
 
 

@@ -83,7 +83,7 @@ def _worst_cases(result: RunResult, width: int, limit: int = 10) -> list[str]:
     shown = [case for case in result.cases if case.verdict in _WORST_FIRST]
     shown.sort(
         key=lambda case: (
-            _WORST_FIRST.index(case.verdict), case.repeats[0].recall_at_horizon or 0.0, case.case_id
+            _WORST_FIRST.index(case.verdict), case.repeats[0].recall_at_t10 or 0.0, case.case_id
         )
     )  # fmt: skip
     longest = max((len(case.case_id) for case in shown[:limit]), default=0)

@@ -27,7 +27,7 @@ from pytest_clinical_drift.metrics.drift import compute_drift_slope
 from pytest_clinical_drift.metrics.recall import ratio
 from pytest_clinical_drift.scoring.assessment import TurnAssessment
 from pytest_clinical_drift.scoring.fact_alarms import settled_fact
-from pytest_clinical_drift.scoring.scorer import score_turn
+from pytest_clinical_drift.scoring.turns import score_turn
 from pytest_clinical_drift.subjects.base import Request
 from pytest_clinical_drift.transcript import Reply, Transcript
 
@@ -71,8 +71,8 @@ def compute_entity_recall_metrics(model: Any, case: Case, ner: Any = "lexicon") 
     return EntityRecallMetrics(
         **curves,
         strict_recall_curve_critical=[turn.strict_recall if turn else None for turn in turns],
-        recall_at_t10=recall[case.horizon - 1] if len(recall) >= case.horizon else None,
-        drift_slope=compute_drift_slope(recall[: case.horizon]),
+        recall_at_t10=recall[case.t10_turn - 1] if len(recall) >= case.t10_turn else None,
+        drift_slope=compute_drift_slope(recall[: case.t10_turn]),
     )
 
 

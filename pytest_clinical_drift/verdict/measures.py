@@ -62,8 +62,8 @@ def counted_events(metric: str) -> Measure:
     return measure
 
 
-def at_horizon(best: str, worst: str, *, partly: bool = False) -> Measure:
-    """A figure of the turn at the horizon; `partly`: facts stated in part are lapses too."""
+def at_t10(best: str, worst: str, *, partly: bool = False) -> Measure:
+    """A figure of turn 10, or of the last turn of a shorter case; `partly`: facts stated in part are lapses too."""
 
     def read(run: CaseAssessment, name: str) -> float | None:
         turns = run.turns[run.horizon - 1 : run.horizon]
@@ -183,7 +183,7 @@ def _of_ends(ends: tuple[float | None, float | None], repeats: Repeats, lapses: 
 
 
 def _lapses(run: CaseAssessment, *, from_turn: int, partly: bool = False, to_end: bool = False) -> int:
-    """Confirmed lapses up to the horizon; one fact that stays lost over several turns is one lapse."""
+    """Confirmed lapses up to turn 10, 20 or the end; one fact that stays lost over several turns is one lapse."""
     last = len(run.turns) if to_end else SLOPE_TURNS if from_turn == 1 else run.horizon
     lapsed = [
         (fact.fact_id, turn.turn)
