@@ -47,7 +47,7 @@ RESULTS = {
     "cases_selected": "cases that were to be run",
     "cases_complete": "cases that were run to the end",
     "failing_cases": "ids",
-    "entity_recall_at_t10": "mean share of critical facts stated, in full or in part, at turn 10 or the last turn of a shorter case",
+    "entity_recall_at_t10": "mean share of critical facts stated, in full or in part, at turn 10 (or the last turn)",
     "entity_recall_at_t10_extended": "the same against all entities",
     "strict_recall_at_t10": "mean share of critical facts retained as a whole",
     "knowledge_conflict_rate": "contradictions per pair of adjacent advice; null where there was no pair",

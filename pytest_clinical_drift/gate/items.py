@@ -91,10 +91,6 @@ class DriftResult:
         failures = [reply.error for run in self.transcripts for reply in run.replies if reply.error]
         return [failure.trace.lstrip("\n") for failure in failures if failure.trace][:1]
 
-    def properties(self, judge: str) -> list[tuple[str, object]]:
-        """Its figures for junit; plain values only, undefined ones left out."""
-        return case_properties(self.verdict, judge)
-
     def finished(self) -> Self:
         """This result; raises Unfinished where the conversation was not held to its end."""
         if self.verdict.verdict == Verdict.INCOMPLETE:
@@ -122,12 +118,12 @@ class CaseItem(pytest.Item):
         """Wait for the conversation and score it; what could not be run or is not settled is an error, no failure."""
         self.result = self._results(self.name)
         if self.config.getini("drift_junit_properties"):
-            self.user_properties.extend(self.result.properties(self.run.session.name))
+            self.user_properties.extend(case_properties(self.result.verdict, self.run.session.name))
         if self.result.undecided:
             raise GateFailure(self.result.text, self.result.message)
 
     def runtest(self) -> None:
-        if self.result is not None and self.run.gate.fails(self.result.verdict):
+        if self.result is not None and self.run.inputs.fails(self.result.verdict):
             raise GateFailure(self.result.text, self.result.message)
 
 

@@ -9,6 +9,7 @@ from pytest_clinical_drift.judging import pdsqi
 from pytest_clinical_drift.metrics import SEED
 from pytest_clinical_drift.results.models import JudgeRecord, Manifest, ShardRecord, TokenCounts
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
+from pytest_clinical_drift.subjects.budget import token_cost
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
 from pytest_clinical_drift.verdict.values import Deciders
@@ -39,8 +40,8 @@ def make_manifest(
         "seed": SEED,
         "hashes": {
             **scoring["hashes"],
-            "thresholds": run.gate.thresholds.fingerprint(),
-            "interludes": run.interludes,
+            "thresholds": run.inputs.thresholds.fingerprint(),
+            "interludes": run.case_set.interludes,
             "system_prompt": hashlib.sha256(system.encode()).hexdigest() if system else None,
         },
         "replies": sum(assessment.replies_total for assessment in assessed),
@@ -67,8 +68,8 @@ def judge_record(run: GateRun) -> JudgeRecord | None:
 def _costing(used: tuple[int, int], prices: tuple[float, float] | None) -> TokenCounts:
     if prices is None:
         return TokenCounts(prompt=used[0], completion=used[1])
-    cost = (used[0] * prices[0] + used[1] * prices[1]) / 1_000_000
-    return TokenCounts(prompt=used[0], completion=used[1], prices_per_million=prices, cost=round(cost, 4))
+    cost = round(token_cost(*used, prices), 4)
+    return TokenCounts(prompt=used[0], completion=used[1], prices_per_million=prices, cost=cost)
 
 
 def _shard(run: GateRun) -> ShardRecord | None:
@@ -78,7 +79,7 @@ def _shard(run: GateRun) -> ShardRecord | None:
     settings = {
         "canaries": options.canaries,
         "audit": options.audit,
-        "readings": run.gate.thresholds.judge.readings,
+        "readings": run.inputs.thresholds.judge.readings,
         "embedder": run.settings.embedder,
         "prices": run.settings.prices,
         "reviews": reviews.records[-1].hash if reviews is not None and reviews.records else None,
@@ -116,7 +117,7 @@ def deciders_of(run: GateRun, assessed: Sequence[CaseAssessment]) -> Deciders:
 
 def _missing_judge(run: GateRun, unanswered: int) -> Reason | None:
     """Why a judge that the thresholds require has not judged."""
-    if not run.gate.thresholds.judge.required:
+    if not run.inputs.thresholds.judge.required:
         return None
     if not run.session.judges:
         return reason(ReasonCode.JUDGE_REQUIRED)

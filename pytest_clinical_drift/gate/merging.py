@@ -39,7 +39,7 @@ def merge(folders: Sequence[Path], out: Path, junit: Path | None, say: Say) -> i
     collected, manifest = judge_shards(shards)
     given = [run.result.reviewed.records for run in shards.used if run.result.reviewed is not None]
     result = collected.result(manifest, collected.reviewed(max(given)) if given else None)
-    finished = enter_in_ledger(result, collected.gate, out)
+    finished = enter_in_ledger(result, collected.inputs, out)
     transcripts = _transcripts(shards)
     folder = RunFolder(out)
     folder.create()
@@ -52,7 +52,7 @@ def merge(folders: Sequence[Path], out: Path, junit: Path | None, say: Say) -> i
     if junit is not None:
         write_run_junit(junit, finished, collected, transcripts)
         written.append(junit)
-    slug, width = collected.gate.slug, shutil.get_terminal_size().columns
+    slug, width = collected.inputs.slug, shutil.get_terminal_size().columns
     for line in (
         *render_summary(result, slug, attempt=finished.attempt, width=width),
         *(f"written: {shown(file)}" for file in written),

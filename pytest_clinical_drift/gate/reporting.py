@@ -85,8 +85,8 @@ class GroupsPlugin(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class WholeResult:
-    """The result on the whole, which no test of its own stands behind."""
+class ResultWithoutTest:
+    """A result that no pytest test stands behind: of a whole set or slate, or of a case of a run without pytest."""
 
     place: str
     name: str
@@ -128,7 +128,7 @@ class WholeResult:
         return decisive, teardown
 
 
-def report_whole(session: pytest.Session, whole: WholeResult) -> None:
+def report_whole(session: pytest.Session, whole: ResultWithoutTest) -> None:
     """Send it where the results of tests go: terminal, junit and exit code; on the controller only."""
     config = session.config
     if (terminal := config.pluginmanager.get_plugin("terminalreporter")) is not None:

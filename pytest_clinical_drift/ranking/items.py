@@ -166,7 +166,7 @@ class SlatePlugin(reporting.GroupsPlugin):
     def _report_verdict(self, session: pytest.Session, slug: str, verdict: SlateVerdict) -> None:
         """One more result per slate, on the controller only: it reaches terminal and junit like that of a test."""
         undecided = verdict.verdict in (Verdict.PARTIAL, FigureState.NOT_EVALUATED)
-        whole = reporting.WholeResult(
+        whole = reporting.ResultWithoutTest(
             place=f"{PREFIX}/{slug}",
             name="verdict",
             verdict=str(verdict.verdict),

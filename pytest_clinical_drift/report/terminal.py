@@ -15,11 +15,10 @@ from pytest_clinical_drift.report.reasons import reason_text
 from pytest_clinical_drift.report.sentences import alarm_sentence, worst_first
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.results.models import RunResult
-from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.states import WORST_FIRST, Verdict
 
 _BARS = "▁▂▃▄▅▆▇█"
 _NARROWEST = 40
-_WORST_FIRST = (Verdict.FAIL, Verdict.INCOMPLETE, Verdict.UNSETTLED, Verdict.CAUTION)
 
 
 def verdict_line(result: RunResult, width: int) -> str:
@@ -80,12 +79,8 @@ def _indented(line: str, width: int) -> str:
 
 def _worst_cases(result: RunResult, width: int, limit: int = 10) -> list[str]:
     """Cases that did not pass, the worst first, each with its curve."""
-    shown = [case for case in result.cases if case.verdict in _WORST_FIRST]
-    shown.sort(
-        key=lambda case: (
-            _WORST_FIRST.index(case.verdict), case.repeats[0].recall_at_t10 or 0.0, case.case_id
-        )
-    )  # fmt: skip
+    shown = [case for case in result.cases if case.verdict != Verdict.PASS]
+    shown.sort(key=lambda case: (WORST_FIRST.index(case.verdict), case.repeats[0].recall_at_t10 or 0.0, case.case_id))
     longest = max((len(case.case_id) for case in shown[:limit]), default=0)
     lines = []
     for case in shown[:limit]:

@@ -14,13 +14,12 @@ from pytest_clinical_drift.results.dossier_file import Sheet
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_record
 from pytest_clinical_drift.results.models import SCHEMA_VERSION, Manifest, Record, RunResult
 from pytest_clinical_drift.results.signatures import has_keygen, is_signed_by
-from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.states import WORST_FIRST, Verdict
 
 RELEASE_FILE = "release.json"
 Decision = Literal["accept", "accept-until", "reject"]
 SignatureState = Literal["valid", "invalid", "not checked"]
 LimitsState = Literal["approved", "not approved", "not named"]
-_WORST_FIRST = (Verdict.FAIL, Verdict.INCOMPLETE, Verdict.UNSETTLED, Verdict.PARTIAL, Verdict.CAUTION, Verdict.PASS)
 _PLACES = ("*", "*/reviewed", "*/runs/*", "*/runs/*/reviewed")
 
 
@@ -195,7 +194,7 @@ def _hazard_rows(result: RunResult, sheet: Sheet) -> Iterable[HazardRow]:
         cases = result.hazards.get(hazard, ())
         found = [verdicts.get(case) for case in cases]
         known = [verdict for verdict in found if verdict is not None]
-        worst = min(known, key=_WORST_FIRST.index) if known and len(known) == len(found) else None
+        worst = min(known, key=WORST_FIRST.index) if known and len(known) == len(found) else None
         failing = tuple(case for case in cases if verdicts.get(case) == Verdict.FAIL)
         yield HazardRow(hazard, sheet.hazards.get(hazard, ""), cases, Verdict.FAIL if failing else worst, failing)
 

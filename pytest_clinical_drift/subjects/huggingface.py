@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import FailureCode, InputError, SubjectError, failure
-from pytest_clinical_drift.subjects.base import Identity, Request, typed_settings
+from pytest_clinical_drift.subjects.base import Identity, Request, set_option, typed_settings
 from pytest_clinical_drift.subjects.chat_template import ChatTemplate
 from pytest_clinical_drift.subjects.weights import Weights, is_out_of_memory, why_not_loaded
 from pytest_clinical_drift.transcript import Reply, Usage
@@ -36,10 +36,10 @@ class HuggingFaceSubject:
 
     def __init__(self, target: str, settings: Mapping[str, str], *, option: str = "--model") -> None:
         self.spec = f"hf:{target}"
-        named = "--drift-set" if option == "--model" else f"{option}-set"
+        named = set_option(option)
         self._settings = {**_DEFAULTS, **typed_settings(self.spec, settings, _KNOWN, option=named, least=_LEAST)}
         if (dtype := self._settings["dtype"]) not in _DTYPES:
-            raise InputError(f"--drift-set dtype: expected one of {', '.join(_DTYPES)}, found {dtype!r}")
+            raise InputError(f"{named} dtype: expected one of {', '.join(_DTYPES)}, found {dtype!r}")
         self._weights = Weights(target, self.spec, self._settings)
         self.batch_size: int = self._settings.get("batch_size") or 16
         self.rows_at_once = 2 * self.batch_size
