@@ -128,11 +128,9 @@ def _judged(records: Sequence[JudgeRecord | None]) -> JudgeRecord | None:
     known = [record for record in records if record is not None]
     if not known:
         return None
-    requests: Counter[str] = Counter()
-    for record in known:
-        requests.update(record.requests)
-    tokens = [record.tokens for record in known]
-    return known[0].model_copy(update={"requests": dict(requests), "tokens": _tokens(tokens)})
+    requests = sum((Counter(record.requests) for record in known), Counter[str]())
+    tokens = _tokens([record.tokens for record in known])
+    return known[0].model_copy(update={"requests": dict(requests), "tokens": tokens})
 
 
 def _tokens(counts: Sequence[TokenCounts | None]) -> TokenCounts | None:

@@ -21,7 +21,7 @@ from pytest_clinical_drift.judging.for_reviewers import questions_for_people, un
 from pytest_clinical_drift.judging.for_reviewers import with_reviews as with_reviews
 from pytest_clinical_drift.judging.judge_options import JudgePolicy, make_judges, procedure_of
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS
-from pytest_clinical_drift.judging.make_calibration import CALIBRATIONS, calibration_of
+from pytest_clinical_drift.judging.make_calibration import CALIBRATIONS, Say, calibration_of
 from pytest_clinical_drift.judging.pdsqi import Rating, rate
 from pytest_clinical_drift.judging.procedure import (
     ConversationJudgement,
@@ -46,7 +46,6 @@ from pytest_clinical_drift.transcript import Transcript
 
 Group = tuple[str, int]
 """A case and its repeat."""
-Say = Callable[[str], object]
 Find = Callable[[Case, Transcript], Findings]
 """Reads a conversation by rules."""
 

@@ -42,7 +42,7 @@ def render_report(result: RunResult, transcripts: Transcripts, thresholds: Thres
     """The page's HTML: the two pages to sign, then the annex."""
     groups = alarm_groups(result.cases)
     judge = result.manifest.judged
-    memory = result.trend.memory if result.trend else None
+    memory = result.memory
     return _page(
         "report.html.j2",
         result=result,

@@ -155,13 +155,9 @@ def locate(quote: str, text: str) -> Quote:
     return Quote(quote, start, start + len(quote)) if start >= 0 else Quote(quote, -1, -1)
 
 
-def entries_by_fact(
-    entries: Sequence[tuple[str, int, str, Entry]], source: str = ""
-) -> Mapping[tuple[int, str], Entry]:
-    """The readings' entries on facts, by turn and fact."""
-    return {
-        (turn, e.key): e for kind, turn, of, e in entries if kind == "summary" and e.kind == "fact" and of == source
-    }
+def entries_by_fact(entries: Sequence[tuple[str, int, str, Entry]]) -> Mapping[tuple[int, str], Entry]:
+    """What readings of summaries say of facts, by turn and fact."""
+    return {(turn, e.key): e for kind, turn, of, e in entries if (kind, e.kind, of) == ("summary", "fact", "")}
 
 
 def essential_at(case: Case, turn: int) -> dict[str, tuple[str, ...]]:

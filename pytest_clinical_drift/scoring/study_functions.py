@@ -106,7 +106,12 @@ def judge_pairs(pairs: Sequence[tuple[str, str]], judge: str) -> list[tuple[Conf
         return [(rules_conflict(earlier, later), True) for earlier, later in pairs]
     chosen.check()
     asked = [
-        Point(("conflict", 1, number), "conflict", Raised.UNSURE, _pair(earlier, later))
+        Point(
+            ("conflict", 1, number),
+            "conflict",
+            Raised.UNSURE,
+            Question("conflict", "", 2, later, earlier_turn=1, earlier=earlier),
+        )
         for number, (earlier, later) in enumerate(pairs, start=2)
     ]
     queue = JudgeQueue(chosen)
@@ -118,10 +123,6 @@ def judge_pairs(pairs: Sequence[tuple[str, str]], judge: str) -> list[tuple[Conf
     decided = (State.CONFIRMED, State.DISMISSED)
     rulings = [ruled[point.about] for point in asked]
     return [(_as_conflict(r), r.state in decided and r.answer != "no advice") for r in rulings]
-
-
-def _pair(earlier: str, later: str) -> Question:
-    return Question("conflict", "", 2, later, earlier_turn=1, earlier=earlier)
 
 
 def _as_conflict(ruling: Ruling) -> Conflict:

@@ -227,10 +227,8 @@ def _settled(runs: Sequence[CaseAssessment]) -> tuple[SettledCounts, ...]:
 
 
 def _false_breaches(runs: Sequence[CaseAssessment], limits: Mapping[str, KindLimits]) -> float | None:
-    asked: Counter[str] = Counter()
-    for run in runs:
-        asked.update(dict(run.asked))
-    return asked["breach"] * limits["breach"].false_confirmed.high if "breach" in limits else None
+    asked = sum(dict(run.asked).get("breach", 0) for run in runs)
+    return asked * limits["breach"].false_confirmed.high if "breach" in limits else None
 
 
 def audit_of(runs: Sequence[CaseAssessment], confidence: float) -> Audit | None:

@@ -216,6 +216,9 @@ def _probes(cases: Sequence[Repeats], confidence: float) -> Iterator[ProbedTurn]
         )
 
 
+_ENDS = ("recall", "recall_worst")
+
+
 @dataclass(frozen=True, slots=True)
 class _AtEnd:
     """One fact at the last probe."""
@@ -268,22 +271,15 @@ def _breaches(runs: Sequence[CaseAssessment]) -> Iterator[BreachBand]:
 
 
 def _single(cases: Sequence[Repeats]) -> SingleMessage | None:
-    rows = []
-    for repeats in cases:
-        both = [(run.turns[run.probes[-1] - 1], run.single) for run in repeats if run.single and run.probes]
-        pairs = [(turn, single) for turn, single in both if single.recall is not None]
-        if pairs:
-            rows.append(
-                (
-                    mean(turn.recall for turn, _ in pairs),
-                    mean(turn.recall_worst for turn, _ in pairs),
-                    mean(single.recall for _, single in pairs),
-                    mean(single.recall_worst for _, single in pairs),
-                    all(single.by_judge for _, single in pairs),
-                )
-            )
-    talk, single = mean(row[0] for row in rows), mean(row[2] for row in rows)
+    per_case = [
+        [(run.turns[run.probes[-1] - 1], run.single) for run in repeats if run.single and run.probes]
+        for repeats in cases
+    ]
+    per_case = [[pair for pair in pairs if pair[1].recall is not None] for pairs in per_case]
+    per_case = [pairs for pairs in per_case if pairs]
+    talk, talk_worst = (mean(mean(getattr(turn, end) for turn, _ in pairs) for pairs in per_case) for end in _ENDS)
+    single, worst = (mean(mean(getattr(one, end) for _, one in pairs) for pairs in per_case) for end in _ENDS)
     if talk is None or single is None:
         return None
-    by_judge = all(row[4] for row in rows)
-    return SingleMessage(len(rows), talk, mean(r[1] for r in rows), single, mean(r[3] for r in rows), by_judge)
+    by_judge = all(one.by_judge for pairs in per_case for _, one in pairs)
+    return SingleMessage(len(per_case), talk, talk_worst, single, worst, by_judge)
