@@ -300,3 +300,7 @@ def test_advice_names_the_settings_of_the_judge(monkeypatch: pytest.MonkeyPatch)
         checked(server, timeout="0.05")
     with pytest.raises(InputError, match="--drift-judge-set dtype: expected one of"):
         build_judge("hf:model", {"dtype": "float8"})
+    local = build_judge("hf:./no-such-folder", {})
+    assert local is not None
+    with pytest.raises(InputError, match=r"^--drift-judge hf:./no-such-folder: no such folder"):
+        local.check()
