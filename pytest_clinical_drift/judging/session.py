@@ -34,7 +34,6 @@ from pytest_clinical_drift.judging.procedure import (
     unread_entries,
 )
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
-from pytest_clinical_drift.judging.protocol import Judge
 from pytest_clinical_drift.judging.queue import Count, JudgeQueue
 from pytest_clinical_drift.judging.raised_points import points_of
 from pytest_clinical_drift.judging.readings import READINGS, readings_of, single_reading, windows_of
@@ -102,10 +101,6 @@ class JudgeSession:
     # -- who judges
 
     @property
-    def reader(self) -> Judge | None:
-        return self.judges[0] if self.judges else None
-
-    @property
     def name(self) -> str:
         """For headlines and the manifest."""
         return " + ".join(judge.name for judge in self.judges) or "rules"
@@ -122,7 +117,7 @@ class JudgeSession:
     @property
     def below_floor(self) -> tuple[str, ...]:
         """Groups of kinds that the judge answers and may not decide."""
-        if self.reader is None:
+        if not self.judges:
             return ()
         able = {GROUP_OF[kind] for kind in self.judges[-1].kinds if kind in GROUP_OF}
         return tuple(group for group in GROUPS if group in able and group not in self.deciding)
