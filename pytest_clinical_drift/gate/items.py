@@ -10,7 +10,7 @@ import pytest
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.gate.reporting import GateFailure
+from pytest_clinical_drift.gate.reporting import GateFailure, take_ids
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.gate.set_result import case_properties
 from pytest_clinical_drift.report.case_text import case_report
@@ -149,29 +149,17 @@ def cases_of(items: Iterable[pytest.Item], cases: Mapping[str, Case]) -> list[Ca
 
 
 def take_selection(config: pytest.Config, run: GateRun) -> list[str] | None:
-    """Ids of the cases to collect, None for all.
+    """Ids of the cases to collect, None for all."""
 
-    Our test ids among the arguments are taken out of pytest's paths: no file stands behind them.
-    """
-    named = list(getattr(config.option, "drift_selection", None) or [])
-    paths = []
-    explicit = config.args_source is config.ArgsSource.ARGS
-    for argument in config.args if explicit else ():
+    def ids_in(argument: str) -> list[str] | None:
         head, _, rest = argument.partition("/")
-        if head == STUDY and not Path(argument).exists():
-            named += _named_cases(argument, rest.partition("::")[0], run)
-        else:
-            paths.append(argument)
-    config.args = paths
-    config.option.drift_selection = named
-    if named:
+        case_id = rest.partition("::")[0]
+        if head != STUDY or Path(argument).exists():
+            return None
+        if case_id and case_id not in run.cases:
+            raise InputError(f"{argument}: no case {case_id!r} in {run.cases_path}")
+        return [case_id] if case_id else list(run.cases)
+
+    if named := take_ids(config, "drift_selection", ids_in):
         return [case_id for case_id in dict.fromkeys(named) if case_id in run.chosen]
-    return [] if paths else None
-
-
-def _named_cases(argument: str, case_id: str, run: GateRun) -> list[str]:
-    if not case_id:
-        return list(run.cases)
-    if case_id not in run.cases:
-        raise InputError(f"{argument}: no case {case_id!r} in {run.cases_path}")
-    return [case_id]
+    return [] if config.args else None

@@ -142,6 +142,22 @@ def report_whole(session: pytest.Session, whole: ResultWithoutTest) -> None:
     config.hook.pytest_runtest_logreport(report=teardown)
 
 
+def take_ids(config: pytest.Config, kept_as: str, ids_in: Callable[[str], Sequence[str] | None]) -> list[str]:
+    """Our test ids among the arguments, taken out of pytest's paths: no file stands behind them.
+
+    `ids_in` says which ids an argument names; None: it is a path. They stay in the option `kept_as` for workers.
+    """
+    named, paths = list(getattr(config.option, kept_as, None) or []), []
+    for argument in config.args if config.args_source is config.ArgsSource.ARGS else ():
+        if (ids := ids_in(argument)) is None:
+            paths.append(argument)
+        else:
+            named += ids
+    config.args = paths
+    setattr(config.option, kept_as, named)
+    return named
+
+
 def status_of(report: pytest.TestReport, *, spelled_out: bool) -> tuple[str, str, Any] | None:
     """Category, letter and word of one of our results; what is neither a PASS nor a FAIL is yellow.
 
