@@ -231,8 +231,9 @@ def _last_release(result: RunResult, sha256: str, sheet: Sheet, home: Path | Non
 
 def newest_release(files: Iterable[Path], sha256: str) -> tuple[Path, Release] | None:
     """The newest accepted release, other than one of the record itself."""
-    known = [(file, release) for file in files if (release := _accepted(file)) and release.record != sha256]
-    return max(known, key=lambda pair: pair[1].signed_at, default=None)
+    known = [(file, release) for file in files if (release := _readable(file)) and release.record != sha256]
+    accepted = [(file, release) for file, release in known if release.decision != "reject"]
+    return max(accepted, key=lambda pair: pair[1].signed_at, default=None)
 
 
 def releases_below(home: Path) -> list[Path]:
@@ -245,8 +246,3 @@ def _readable(file: Path) -> Release | None:
         return read_release(file)
     except InputError:
         return None
-
-
-def _accepted(file: Path) -> Release | None:
-    release = _readable(file)
-    return None if release is None or release.decision == "reject" else release

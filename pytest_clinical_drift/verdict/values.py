@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pytest_clinical_drift.metrics.corrected import CorrectedRate, Counted
 from pytest_clinical_drift.metrics.stats import Interval
 from pytest_clinical_drift.scoring.assessment import Event
-from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.metric_table import SEVERE
 from pytest_clinical_drift.verdict.reasons import Reason
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
@@ -120,11 +119,6 @@ class SetVerdict:
     """Groups of open alarms."""
     severe_to_read: int = 0
     """Those among them that would fail a case."""
-
-
-def band_of(limits: MetricLimits, value: float | None) -> FigureState:
-    """Where a value lies; an undefined one is not evaluated, never 0."""
-    return FigureState.NOT_EVALUATED if value is None else limits.band(value)
 
 
 def fails_run(verdict: CaseVerdict, thresholds: Thresholds) -> bool:
