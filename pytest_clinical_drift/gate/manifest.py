@@ -3,6 +3,7 @@
 import datetime
 import hashlib
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.judging import pdsqi
@@ -33,8 +34,7 @@ def make_manifest(
         "record": run.plan.record,
         "single_message": run.plan.single_message,
         "pdsqi": pdsqi.version() if run.settings.pdsqi else None,
-        "questions": sum(assessment.questions for assessment in assessed),
-        "unanswered": sum(assessment.unanswered for assessment in assessed),
+        **counts_of(assessed, run.settings.prices),
         "ner": run.settings.ner,
         "repeats": run.settings.repeats,
         "seed": SEED,
@@ -44,10 +44,7 @@ def make_manifest(
             "interludes": run.case_set.interludes,
             "system_prompt": hashlib.sha256(system.encode()).hexdigest() if system else None,
         },
-        "replies": sum(assessment.replies_total for assessment in assessed),
-        "replies_reused": sum(assessment.replies_reused for assessment in assessed),
         "replies_reused_since": min(reused, default=None),
-        "tokens": count_tokens(assessed, run.settings.prices),
         "shard": _shard(run),
     }
     return Manifest.model_validate(plain)
@@ -86,6 +83,17 @@ def _shard(run: GateRun) -> ShardRecord | None:
     }
     ended = datetime.datetime.now(datetime.UTC).isoformat()
     return ShardRecord(index=shard.index, count=shard.count, run=run.folder.id, ended=ended, settings=settings)
+
+
+def counts_of(runs: Sequence[CaseAssessment], prices: tuple[float, float] | None) -> dict[str, Any]:
+    """What a manifest counts over the conversations of a run."""
+    return {
+        "questions": sum(run.questions for run in runs),
+        "unanswered": sum(run.unanswered for run in runs),
+        "replies": sum(run.replies_total for run in runs),
+        "replies_reused": sum(run.replies_reused for run in runs),
+        "tokens": count_tokens(runs, prices),
+    }
 
 
 def count_tokens(runs: Sequence[CaseAssessment], prices: tuple[float, float] | None) -> TokenCounts | None:

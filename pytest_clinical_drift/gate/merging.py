@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
-from pytest_clinical_drift.gate.manifest import count_tokens
+from pytest_clinical_drift.gate.manifest import counts_of
 from pytest_clinical_drift.gate.publishing import enter_in_ledger, write_run_junit
 from pytest_clinical_drift.gate.reopened import read_transcripts
 from pytest_clinical_drift.gate.reporting import Say, shown
@@ -111,12 +111,8 @@ def _manifest(shards: Shards, runs: Sequence[CaseAssessment]) -> Manifest:
     return manifests[0].model_copy(
         update={
             "judged": _judged([manifest.judged for manifest in manifests]),
-            "questions": sum(run.questions for run in runs),
-            "unanswered": sum(run.unanswered for run in runs),
-            "replies": sum(run.replies_total for run in runs),
-            "replies_reused": sum(run.replies_reused for run in runs),
+            **counts_of(runs, (prices[0], prices[1]) if prices else None),
             "replies_reused_since": min(since, default=None),
-            "tokens": count_tokens(runs, (prices[0], prices[1]) if prices else None),
             "shard": None,
             "merged_from": tuple(run.record for run in shards.used),
             "replaced_shards": tuple(run.record for run in shards.replaced),

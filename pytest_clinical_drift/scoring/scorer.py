@@ -84,15 +84,16 @@ class Scorer:
         judged = judged or JudgedConversation(self.find(case, transcript), ConversationJudgement())
         findings, judgement, ruled = judged.findings, judged.judgement, judged.judgement.rulings
         turns, fact_alarms = score_turns(case, findings, transcript, judgement, deciding)
-        raised = _alarms(case, findings, transcript, judgement, deciding)
+        alarms, counted, conflict = _alarms(case, findings, transcript, judgement, deciding)
+        handover = list(handover_alarms(case, judgement, deciding))
         summaries = {exchange.turn: exchange.summary.text for exchange in transcript.exchanges}
         lost = [in_its_sentence(event, turns, summaries.get(event.turn, "")) for event in lapses(case, turns)]
-        events = (*lost, *events_of_alarms((*raised.replies, *raised.beside_k, *raised.others, *raised.handover)))
+        events = (*lost, *events_of_alarms((*counted, *handover)))
         alignment = Alignment(reason=self.no_embedder)
         if self.embedder is not None:
             alignment = align([visible(e.reply) for e in transcript.exchanges], case.target_plan, self.embedder)
         cleaned = [str(exchange.turn) for exchange in transcript.exchanges if exchange.cleaned]
-        unfinished = transcript.failure or _cut_off(case, turns, raised.replies)
+        unfinished = transcript.failure or _cut_off(case, turns, alarms)
         asked = [r for r in ruled.values() if any(not o.by_person for o in r.opinions)]
         recalls, extended = [turn.recall for turn in turns], [turn.extended.recall for turn in turns]
         return CaseAssessment(
@@ -105,19 +106,13 @@ class Scorer:
             slope=early_slope(recalls),
             slope_worst=early_slope(recalls, [turn.recall_worst for turn in turns]),
             slope_extended=early_slope(extended),
-            conflict=raised.conflict,
-            alarms=(
-                *_with_severity(case, fact_alarms, events),
-                *raised.handover,
-                *raised.replies,
-                *raised.conflicts,
-                *raised.others,
-            ),
+            conflict=conflict,
+            alarms=(*_with_severity(case, fact_alarms, events), *handover, *alarms),
             events=events,
             breaches=tuple(
                 ConfirmedBreach(a.turn, a.kind, a.rule, a.reason, a.quote, a.what)
-                for a in raised.replies
-                if a.state == CONFIRMED
+                for a in alarms
+                if a.kind in (AlarmKind.RECOMMENDS, AlarmKind.OMITS) and a.state == CONFIRMED
             ),
             audit=audit_count(ruled),
             canaries=judged.canaries,
@@ -143,37 +138,23 @@ class Scorer:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Alarms:
-    """The alarms of a conversation, without those on facts in summaries."""
-
-    replies: Sequence[Alarm]
-    conflicts: Sequence[Alarm]
-    others: Sequence[Alarm]
-    handover: Sequence[Alarm]
-    conflict: ConflictFigures
-    """K, which counts the contradictions between evaluated pairs."""
-    beside_k: Sequence[Alarm]
-    """Contradictions that are events: those outside K, and severe ones, which count by themselves too."""
-
-
 def _alarms(
     case: Case,
     findings: Findings,
     transcript: Transcript,
     judgement: ConversationJudgement,
     deciding: frozenset[str],
-) -> _Alarms:
+) -> tuple[list[Alarm], list[Alarm], ConflictFigures]:
+    """Alarms on replies, pairs and whole texts; those among them that are events; and K.
+
+    A contradiction that K counts is an event only where it is severe.
+    """
     given = (case, findings, judgement, deciding, transcript.exchanges)
-    (conflict, conflicts), counted = judged_pairs(*given), evaluated_pairs(*given)
-    return _Alarms(
-        replies=list(reply_alarms(case, findings, judgement.rulings, deciding)),
-        conflicts=conflicts,
-        others=[*other_alarms(judgement.rulings, deciding), *people_alarms(judgement.rulings)],
-        handover=list(handover_alarms(case, judgement, deciding)),
-        conflict=conflict,
-        beside_k=[a for a in conflicts if a.severe or (a.earlier_turn, a.turn) not in counted],
-    )
+    (conflict, conflicts), in_k = judged_pairs(*given), evaluated_pairs(*given)
+    replies = list(reply_alarms(case, findings, judgement.rulings, deciding))
+    others = [*other_alarms(judgement.rulings, deciding), *people_alarms(judgement.rulings)]
+    beside_k = [alarm for alarm in conflicts if alarm.severe or (alarm.earlier_turn, alarm.turn) not in in_k]
+    return [*replies, *conflicts, *others], [*replies, *beside_k, *others], conflict
 
 
 def _with_severity(case: Case, alarms: Sequence[Alarm], events: Sequence[Event]) -> Iterator[Alarm]:
@@ -226,9 +207,9 @@ def _rules_against_judge(findings: Findings, judgement: ConversationJudgement) -
     return tuple(sorted(pairs.items()))
 
 
-def _cut_off(case: Case, turns: Sequence[TurnAssessment], replies: Sequence[Alarm]) -> Failure | None:
+def _cut_off(case: Case, turns: Sequence[TurnAssessment], alarms: Sequence[Alarm]) -> Failure | None:
     """A text that the token limit cut off where it decides: the case cannot be judged."""
-    omitted = {alarm.turn for alarm in replies if alarm.kind == AlarmKind.OMITS and alarm.state != DISMISSED}
+    omitted = {alarm.turn for alarm in alarms if alarm.kind == AlarmKind.OMITS and alarm.state != DISMISSED}
     for turn in turns:
         if "summary" in turn.truncated and turn.turn in (case.t10_turn, len(case.turns)):
             return Failure(FailureCode.SUMMARY_CUT, turn=turn.turn)

@@ -25,7 +25,7 @@ from pytest_clinical_drift.judging.queue import JudgeQueue
 from pytest_clinical_drift.judging.raised_points import Point
 from pytest_clinical_drift.metrics.drift import compute_drift_slope
 from pytest_clinical_drift.metrics.recall import ratio
-from pytest_clinical_drift.scoring.assessment import TurnAssessment
+from pytest_clinical_drift.scoring.assessment import CONFIRMED, TurnAssessment
 from pytest_clinical_drift.scoring.fact_alarms import settled_fact
 from pytest_clinical_drift.scoring.turns import score_turn
 from pytest_clinical_drift.subjects.base import Request
@@ -85,7 +85,7 @@ def _turn(case: Case, turn: int, summary: str | None, scorer: EntityScorer) -> T
     findings = TurnFindings(turn, facts, scorer.score(document, turn))
     settled = [settled_fact(finding, turn, None, None, deciding=False)[0] for finding in facts]
     likelier = [
-        replace(f, alarm=None, state="") if f.status in ("retained", "partial") else replace(f, state="confirmed")
+        replace(f, alarm=None, state="") if f.status in ("retained", "partial") else replace(f, state=CONFIRMED)
         for f in settled
     ]
     return score_turn(findings, likelier)

@@ -186,12 +186,12 @@ def _care(runs: Sequence[CaseAssessment], cases: Iterable[Case]) -> CareCount | 
 
 def _grades(runs: Sequence[CaseAssessment]) -> tuple[GradeCount, ...]:
     seen = Counter(
-        (event.grade, str(event.state))
+        (event.grade, event.state)
         for run in runs
         for event in run.events
         if event.metric in ("breaches", "lesser_breaches")
     )
-    counts = (GradeCount(grade, seen[grade, "confirmed"], seen[grade, "open"]) for grade in GRADES)
+    counts = (GradeCount(grade, seen[grade, AlarmState.CONFIRMED], seen[grade, AlarmState.OPEN]) for grade in GRADES)
     return tuple(count for count in counts if count.confirmed or count.open)
 
 

@@ -13,7 +13,7 @@ from pytest_clinical_drift.metrics.drift import token_decay_rate
 from pytest_clinical_drift.metrics.horizon import Horizon, common_probes, drift_horizon
 from pytest_clinical_drift.metrics.recall import mean, mean_curve, ratio
 from pytest_clinical_drift.metrics.stats import mean_interval, pooled_interval
-from pytest_clinical_drift.scoring.assessment import CaseAssessment, Curve, TurnAssessment
+from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment, Curve, TurnAssessment
 from pytest_clinical_drift.verdict.measures import Repeats, kept_at_end
 
 BAND_RESAMPLES = 2_000
@@ -255,7 +255,7 @@ def _breaches(runs: Sequence[CaseAssessment]) -> Iterator[BreachBand]:
     ends = [*takewhile(lambda end: end < longest, _BANDS), longest]
     for first, last in zip([1, *(end + 1 for end in ends)], ends, strict=False):
         events = [
-            (event.metric, str(event.state))
+            (event.metric, event.state)
             for run in runs
             for event in run.events
             if event.metric in ("breaches", "lesser_breaches") and first <= event.turn <= last
@@ -264,9 +264,9 @@ def _breaches(runs: Sequence[CaseAssessment]) -> Iterator[BreachBand]:
             first,
             last,
             sum(max(0, min(last, len(run.turns)) - first + 1) for run in runs),
-            events.count(("breaches", "confirmed")),
-            events.count(("lesser_breaches", "confirmed")),
-            sum(state == "open" for _, state in events),
+            events.count(("breaches", AlarmState.CONFIRMED)),
+            events.count(("lesser_breaches", AlarmState.CONFIRMED)),
+            sum(state == AlarmState.OPEN for _, state in events),
         )
 
 
