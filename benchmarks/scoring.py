@@ -28,7 +28,7 @@ from pytest_clinical_drift.evidence.finding_types import TurnFindings
 from pytest_clinical_drift.evidence.findings import find_facts
 from pytest_clinical_drift.evidence.reading.text import read
 from pytest_clinical_drift.scoring.fact_alarms import settled_fact
-from pytest_clinical_drift.scoring.scorer import score_turn
+from pytest_clinical_drift.scoring.turns import score_turn
 
 FACTS_GOAL, TURNS_GOAL = 1_200, 1_000
 """Summaries per second and core."""

@@ -10,13 +10,14 @@ from typing import Any
 
 from pytest_clinical_drift.judging.audit import AuditCount
 from pytest_clinical_drift.judging.labelled import GROUPS
-from pytest_clinical_drift.metrics.drift import fit_slope, fit_worst_slope
+from pytest_clinical_drift.metrics.horizon import early_slope
 from pytest_clinical_drift.metrics.recall import ratio
 from pytest_clinical_drift.scoring.assessment import (
     CONFIRMED,
     OPEN,
-    SLOPE_TURNS,
     Alarm,
+    AlarmKind,
+    AlarmState,
     CaseAssessment,
     ConfirmedBreach,
     ConflictFigures,
@@ -83,8 +84,8 @@ def conversation(
         repeat=repeat,
         horizon=min(10, len(curve)),
         turns=turns,
-        slope=fit_slope(curve[:SLOPE_TURNS]),
-        slope_worst=fit_worst_slope(curve[:SLOPE_TURNS], low[:SLOPE_TURNS]),
+        slope=early_slope(curve),
+        slope_worst=early_slope(curve, low),
         slope_extended=None,
         conflict=ConflictFigures(pairs, contradictions, rate, reason, (), contradictions + suspected),
         alarms=tuple(alarms),
@@ -118,12 +119,12 @@ def finding(fact: str, alarm: str | None = "lost", state: str = CONFIRMED, *, ha
 
 def event(metric: str = "hard_stops", state: str = CONFIRMED, *, turn: int = 3, kind: str = "lost") -> Event:
     """Something that must not happen."""
-    return Event(metric, kind, turn, state, "penicillin allergy", fact="allergy")
+    return Event(metric, AlarmKind(kind), turn, AlarmState(state), "penicillin allergy", fact="allergy")
 
 
 def alarm(kind: str = "lost", state: str = CONFIRMED, *, turn: int = 3, severe: bool = True, **others: Any) -> Alarm:
     """A finding that would count against the model."""
-    return Alarm(kind, turn, severe, state, "", "", **others)
+    return Alarm(AlarmKind(kind), turn, severe, AlarmState(state), "", "", **others)
 
 
 def silenced(case: CaseAssessment, replies: int = 10) -> CaseAssessment:

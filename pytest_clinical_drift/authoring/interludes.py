@@ -51,10 +51,10 @@ class Named(NamedTuple):
         return frozenset(str(name) for concept in self.concepts for name in concept.data.get("classes", ()))
 
 
-def stretched_cases(cases: Sequence[Case], turns: int, bank: Sequence[Thread], seed: int = SEED) -> list[Case]:
+def stretched_cases(cases: Sequence[Case], turns: int, bank: Sequence[Thread]) -> list[Case]:
     """Every case with interludes that suit it; InputError names the case that cannot be stretched so far."""
     return [
-        stretch(case, turns, bank, seed, fits=_spares(case), skips=_shares_medicine(case), interferes=near(case))
+        stretch(case, turns, bank, SEED, fits=_spares(case), skips=_shares_medicine(case), interferes=near(case))
         for case in cases
     ]
 

@@ -158,6 +158,11 @@ def read_text(file: Path) -> str:
         raise InputError(f"{file}: cannot be read ({error.strerror or error})") from None
 
 
+def numbered_lines(file: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file that hold something, with their numbers."""
+    return ((number, line) for number, line in enumerate(read_text(file).split("\n"), start=1) if line.strip())
+
+
 def write_atomically(path: Path, text: str) -> Path:
     """Write a file in one step, so that nobody ever reads half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)

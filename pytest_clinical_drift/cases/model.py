@@ -207,7 +207,7 @@ class Case(Record):
         return self
 
     @property
-    def horizon(self) -> int:
+    def t10_turn(self) -> int:
         """Turn at which Recall@T10 is read: 10, or the last turn of a shorter case."""
         return min(10, len(self.turns))
 

@@ -145,8 +145,7 @@ _LONGEST_REPLY = 200_000
 
 def without_lost_answer(reply: Reply) -> Reply:
     """A reply that was cut off inside its reasoning, or does not end, never answered: an outage, not forgetting."""
-    if max(len(reply.text), len(reply.reasoning)) > _LONGEST_REPLY:
-        size = max(len(reply.text), len(reply.reasoning))
+    if (size := max(len(reply.text), len(reply.reasoning))) > _LONGEST_REPLY:
         return Reply("", error=failure(FailureCode.ENDLESS, characters=size, most=_LONGEST_REPLY))
     if reply.error is None and reply.truncated is not False and never_left_reasoning(reply.text):
         return replace(reply, text="", error=failure(FailureCode.TOKEN_LIMIT))

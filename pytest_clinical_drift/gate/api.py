@@ -78,7 +78,7 @@ def run_gate(
     run.check()
     runner = run.begin()
     runner.cases = [run.cases[case_id] for case_id in chosen]
-    collected = SetResult(run.gate)
+    collected = SetResult(run.inputs)
     transcripts: dict[str, tuple[Transcript, ...]] = {}
     try:
         for case_id in chosen:

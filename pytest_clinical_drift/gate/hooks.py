@@ -38,7 +38,7 @@ from pytest_clinical_drift.gate.publishing import (
 )
 from pytest_clinical_drift.gate.reporting import GroupsPlugin, report_whole, shown, status_of, write_figures
 from pytest_clinical_drift.gate.run import GateRun
-from pytest_clinical_drift.gate.set_result import SetResult
+from pytest_clinical_drift.gate.set_result import SetResult, case_properties
 from pytest_clinical_drift.gate.settings import read_settings
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.words import counted
@@ -58,7 +58,7 @@ class ActivePlugin(GroupsPlugin):
         self.is_worker = hasattr(config, "workerinput")
         self.remarks: list[str] = []
         """What to say before the first test."""
-        self.collected = SetResult(run.gate)
+        self.collected = SetResult(run.inputs)
         self._results = CaseResults(run)
         self._finished: FinishedRun | None = None
         self._written: list[Path] = []
@@ -113,7 +113,7 @@ class ActivePlugin(GroupsPlugin):
         node.workerinput["drift_folder"] = self._results.handoff_folder
 
     def pytest_report_header(self) -> list[str]:
-        cases, limits, gate = self.run.cases_path, self.run.thresholds_file, self.run.gate
+        cases, limits, gate = self.run.cases_path, self.run.thresholds_file, self.run.inputs
         sets = {bundled_cases(): "the bundled set", bundled_cases(LONG): "the bundled long set"}
         names = self.run.session.names
         impossible = [cannot_happen(case, others_named=others_named(case, names)) for case in gate.cases]
@@ -200,7 +200,7 @@ class ActivePlugin(GroupsPlugin):
         if (case_id := getattr(report, "drift_case", None)) is not None:
             result = self._results[case_id]
             self.collected.add(result.verdict)
-            write_figures(self.config, report, result.properties(self.run.session.name), result.text)
+            write_figures(self.config, report, case_properties(result.verdict, self.run.session.name), result.text)
             write_error_line(self.config, report)
         elif report.failed and getattr(report, "drift_outage", False):
             self.collected.outages += 1
@@ -243,7 +243,7 @@ class ActivePlugin(GroupsPlugin):
         transcripts = {case.case_id: self._results[case.case_id].transcripts for case in self.collected.cases}
         if self.collected.cases:
             result = judge_run(self.run, self.collected, transcripts)
-            self._finished = enter_in_ledger(result, self.run.gate, self.run.results)
+            self._finished = enter_in_ledger(result, self.run.inputs, self.run.results)
         try:
             if self._finished is not None:
                 self._written = publish_run(self.run, self._finished, transcripts)

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.gate.reporting import GateFailure
+from pytest_clinical_drift.gate.reporting import GateFailure, take_ids
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.gate.set_result import case_properties
 from pytest_clinical_drift.report.case_text import case_report
@@ -91,10 +91,6 @@ class DriftResult:
         failures = [reply.error for run in self.transcripts for reply in run.replies if reply.error]
         return [failure.trace.lstrip("\n") for failure in failures if failure.trace][:1]
 
-    def properties(self, judge: str) -> list[tuple[str, object]]:
-        """Its figures for junit; plain values only, undefined ones left out."""
-        return case_properties(self.verdict, judge)
-
     def finished(self) -> Self:
         """This result; raises Unfinished where the conversation was not held to its end."""
         if self.verdict.verdict == Verdict.INCOMPLETE:
@@ -122,12 +118,12 @@ class CaseItem(pytest.Item):
         """Wait for the conversation and score it; what could not be run or is not settled is an error, no failure."""
         self.result = self._results(self.name)
         if self.config.getini("drift_junit_properties"):
-            self.user_properties.extend(self.result.properties(self.run.session.name))
+            self.user_properties.extend(case_properties(self.result.verdict, self.run.session.name))
         if self.result.undecided:
             raise GateFailure(self.result.text, self.result.message)
 
     def runtest(self) -> None:
-        if self.result is not None and self.run.gate.fails(self.result.verdict):
+        if self.result is not None and self.run.inputs.fails(self.result.verdict):
             raise GateFailure(self.result.text, self.result.message)
 
 
@@ -153,29 +149,17 @@ def cases_of(items: Iterable[pytest.Item], cases: Mapping[str, Case]) -> list[Ca
 
 
 def take_selection(config: pytest.Config, run: GateRun) -> list[str] | None:
-    """Ids of the cases to collect, None for all.
+    """Ids of the cases to collect, None for all."""
 
-    Our test ids among the arguments are taken out of pytest's paths: no file stands behind them.
-    """
-    named = list(getattr(config.option, "drift_selection", None) or [])
-    paths = []
-    explicit = config.args_source is config.ArgsSource.ARGS
-    for argument in config.args if explicit else ():
+    def ids_in(argument: str) -> list[str] | None:
         head, _, rest = argument.partition("/")
-        if head == STUDY and not Path(argument).exists():
-            named += _named_cases(argument, rest.partition("::")[0], run)
-        else:
-            paths.append(argument)
-    config.args = paths
-    config.option.drift_selection = named
-    if named:
+        case_id = rest.partition("::")[0]
+        if head != STUDY or Path(argument).exists():
+            return None
+        if case_id and case_id not in run.cases:
+            raise InputError(f"{argument}: no case {case_id!r} in {run.cases_path}")
+        return [case_id] if case_id else list(run.cases)
+
+    if named := take_ids(config, "drift_selection", ids_in):
         return [case_id for case_id in dict.fromkeys(named) if case_id in run.chosen]
-    return [] if paths else None
-
-
-def _named_cases(argument: str, case_id: str, run: GateRun) -> list[str]:
-    if not case_id:
-        return list(run.cases)
-    if case_id not in run.cases:
-        raise InputError(f"{argument}: no case {case_id!r} in {run.cases_path}")
-    return [case_id]
+    return [] if config.args else None

@@ -16,6 +16,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from pytest_clinical_drift.cases.sharding import Shard, cases_of_shard
+from pytest_clinical_drift.conversation.store import make_folder
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.merging import merge
 from pytest_clinical_drift.gate.reporting import Say, shown
@@ -91,9 +92,7 @@ def _jobs(options: Sequence[str], count: int) -> list[ShardJob]:
         raise InputError("launch: pytest's options after -- name no model; add --model SPEC")
     key = hashlib.sha256(json.dumps([list(options), count]).encode()).hexdigest()[:10]
     work = PLACE.absolute() / f"launch-{key}"
-    if not PLACE.exists():
-        PLACE.mkdir(parents=True)
-        (PLACE / ".gitignore").write_text("*\n", encoding="utf-8")
+    make_folder(PLACE)
     work.mkdir(exist_ok=True)
     jobs = [ShardJob(Shard(index, count), work, tuple(options)) for index in range(1, count + 1)]
     if (work / _DONE).exists():  # that run is over: this one begins anew, and reuses what a proven model said

@@ -3,12 +3,14 @@
 import datetime
 import hashlib
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.judging import pdsqi
 from pytest_clinical_drift.metrics import SEED
 from pytest_clinical_drift.results.models import JudgeRecord, Manifest, ShardRecord, TokenCounts
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
+from pytest_clinical_drift.subjects.budget import token_cost
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
 from pytest_clinical_drift.verdict.values import Deciders
@@ -32,21 +34,17 @@ def make_manifest(
         "record": run.plan.record,
         "single_message": run.plan.single_message,
         "pdsqi": pdsqi.version() if run.settings.pdsqi else None,
-        "questions": sum(assessment.questions for assessment in assessed),
-        "unanswered": sum(assessment.unanswered for assessment in assessed),
+        **counts_of(assessed, run.settings.prices),
         "ner": run.settings.ner,
         "repeats": run.settings.repeats,
         "seed": SEED,
         "hashes": {
             **scoring["hashes"],
-            "thresholds": run.gate.thresholds.fingerprint(),
-            "interludes": run.interludes,
+            "thresholds": run.inputs.thresholds.fingerprint(),
+            "interludes": run.case_set.interludes,
             "system_prompt": hashlib.sha256(system.encode()).hexdigest() if system else None,
         },
-        "replies": sum(assessment.replies_total for assessment in assessed),
-        "replies_reused": sum(assessment.replies_reused for assessment in assessed),
         "replies_reused_since": min(reused, default=None),
-        "tokens": count_tokens(assessed, run.settings.prices),
         "shard": _shard(run),
     }
     return Manifest.model_validate(plain)
@@ -67,8 +65,8 @@ def judge_record(run: GateRun) -> JudgeRecord | None:
 def _costing(used: tuple[int, int], prices: tuple[float, float] | None) -> TokenCounts:
     if prices is None:
         return TokenCounts(prompt=used[0], completion=used[1])
-    cost = (used[0] * prices[0] + used[1] * prices[1]) / 1_000_000
-    return TokenCounts(prompt=used[0], completion=used[1], prices_per_million=prices, cost=round(cost, 4))
+    cost = round(token_cost(*used, prices), 4)
+    return TokenCounts(prompt=used[0], completion=used[1], prices_per_million=prices, cost=cost)
 
 
 def _shard(run: GateRun) -> ShardRecord | None:
@@ -78,13 +76,24 @@ def _shard(run: GateRun) -> ShardRecord | None:
     settings = {
         "canaries": options.canaries,
         "audit": options.audit,
-        "readings": run.gate.thresholds.judge.readings,
+        "readings": run.inputs.thresholds.judge.readings,
         "embedder": run.settings.embedder,
         "prices": run.settings.prices,
         "reviews": reviews.records[-1].hash if reviews is not None and reviews.records else None,
     }
     ended = datetime.datetime.now(datetime.UTC).isoformat()
     return ShardRecord(index=shard.index, count=shard.count, run=run.folder.id, ended=ended, settings=settings)
+
+
+def counts_of(runs: Sequence[CaseAssessment], prices: tuple[float, float] | None) -> dict[str, Any]:
+    """What a manifest counts over the conversations of a run."""
+    return {
+        "questions": sum(run.questions for run in runs),
+        "unanswered": sum(run.unanswered for run in runs),
+        "replies": sum(run.replies_total for run in runs),
+        "replies_reused": sum(run.replies_reused for run in runs),
+        "tokens": count_tokens(runs, prices),
+    }
 
 
 def count_tokens(runs: Sequence[CaseAssessment], prices: tuple[float, float] | None) -> TokenCounts | None:
@@ -116,7 +125,7 @@ def deciders_of(run: GateRun, assessed: Sequence[CaseAssessment]) -> Deciders:
 
 def _missing_judge(run: GateRun, unanswered: int) -> Reason | None:
     """Why a judge that the thresholds require has not judged."""
-    if not run.gate.thresholds.judge.required:
+    if not run.inputs.thresholds.judge.required:
         return None
     if not run.session.judges:
         return reason(ReasonCode.JUDGE_REQUIRED)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
-from pytest_clinical_drift.gate.manifest import count_tokens
+from pytest_clinical_drift.gate.manifest import counts_of
 from pytest_clinical_drift.gate.publishing import enter_in_ledger, write_run_junit
 from pytest_clinical_drift.gate.reopened import read_transcripts
 from pytest_clinical_drift.gate.reporting import Say, shown
@@ -39,7 +39,7 @@ def merge(folders: Sequence[Path], out: Path, junit: Path | None, say: Say) -> i
     collected, manifest = judge_shards(shards)
     given = [run.result.reviewed.records for run in shards.used if run.result.reviewed is not None]
     result = collected.result(manifest, collected.reviewed(max(given)) if given else None)
-    finished = enter_in_ledger(result, collected.gate, out)
+    finished = enter_in_ledger(result, collected.inputs, out)
     transcripts = _transcripts(shards)
     folder = RunFolder(out)
     folder.create()
@@ -52,7 +52,7 @@ def merge(folders: Sequence[Path], out: Path, junit: Path | None, say: Say) -> i
     if junit is not None:
         write_run_junit(junit, finished, collected, transcripts)
         written.append(junit)
-    slug, width = collected.gate.slug, shutil.get_terminal_size().columns
+    slug, width = collected.inputs.slug, shutil.get_terminal_size().columns
     for line in (
         *render_summary(result, slug, attempt=finished.attempt, width=width),
         *(f"written: {shown(file)}" for file in written),
@@ -111,12 +111,8 @@ def _manifest(shards: Shards, runs: Sequence[CaseAssessment]) -> Manifest:
     return manifests[0].model_copy(
         update={
             "judged": _judged([manifest.judged for manifest in manifests]),
-            "questions": sum(run.questions for run in runs),
-            "unanswered": sum(run.unanswered for run in runs),
-            "replies": sum(run.replies_total for run in runs),
-            "replies_reused": sum(run.replies_reused for run in runs),
+            **counts_of(runs, (prices[0], prices[1]) if prices else None),
             "replies_reused_since": min(since, default=None),
-            "tokens": count_tokens(runs, (prices[0], prices[1]) if prices else None),
             "shard": None,
             "merged_from": tuple(run.record for run in shards.used),
             "replaced_shards": tuple(run.record for run in shards.replaced),
@@ -128,11 +124,9 @@ def _judged(records: Sequence[JudgeRecord | None]) -> JudgeRecord | None:
     known = [record for record in records if record is not None]
     if not known:
         return None
-    requests: Counter[str] = Counter()
-    for record in known:
-        requests.update(record.requests)
-    tokens = [record.tokens for record in known]
-    return known[0].model_copy(update={"requests": dict(requests), "tokens": _tokens(tokens)})
+    requests = sum((Counter(record.requests) for record in known), Counter[str]())
+    tokens = _tokens([record.tokens for record in known])
+    return known[0].model_copy(update={"requests": dict(requests), "tokens": tokens})
 
 
 def _tokens(counts: Sequence[TokenCounts | None]) -> TokenCounts | None:

@@ -3,7 +3,7 @@
 import shutil
 import signal
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +14,12 @@ from pytest_clinical_drift.gate.inside_pytest import write_junit
 from pytest_clinical_drift.gate.items import STUDY, DriftResult
 from pytest_clinical_drift.gate.ledger import attempts_of, controls_of, ledger_above, record_run
 from pytest_clinical_drift.gate.manifest import deciders_of, make_manifest
-from pytest_clinical_drift.gate.reporting import WholeResult, figure_lines, shown
+from pytest_clinical_drift.gate.reporting import ResultWithoutTest, figure_lines, shown
 from pytest_clinical_drift.gate.run import GateRun
-from pytest_clinical_drift.gate.set_result import SetResult, set_properties
+from pytest_clinical_drift.gate.set_result import SetResult, case_properties, set_properties
 from pytest_clinical_drift.report.case_text import fill
 from pytest_clinical_drift.report.headlines import case_headline, next_step, run_headline
-from pytest_clinical_drift.report.html import REPORT_FILE, render_case_pages, render_report
+from pytest_clinical_drift.report.html import REPORT_FILE, Transcripts, render_case_pages, render_report
 from pytest_clinical_drift.report.json_file import write_results
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.report.markdown import publish_markdown
@@ -31,7 +31,6 @@ from pytest_clinical_drift.results.folders import CASE_PAGES, RunFolder
 from pytest_clinical_drift.results.inputs import GateInputs, StoredJudgement, store_judged, write_inputs
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.results.releases import record_hash, standing_of
-from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.states import Verdict
 
 GATE = "whole-set"
@@ -41,8 +40,6 @@ _COLOURS = {
     Verdict.PARTIAL: "yellow",
     Verdict.UNSETTLED: "yellow",
 }
-Transcripts = Mapping[str, Sequence[Transcript]]
-"""By case, one per repeat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +47,7 @@ class FinishedRun:
     """A run whose set is judged."""
 
     result: RunResult
-    gate: GateInputs
+    inputs: GateInputs
     attempt: str = ""
     """Which attempt of this candidate it is."""
 
@@ -64,7 +61,7 @@ class FinishedRun:
         attempts, controls = (attempts_of(home, manifest), controls_of(home, manifest)) if home else (None, None)
         sha256 = record_hash(folder)
         standing = standing_of(self.result, sha256, sheet, home=home, attempts=attempts, controls=controls)
-        page = render_report(self.result, transcripts, self.gate.thresholds, standing)
+        page = render_report(self.result, transcripts, self.inputs.thresholds, standing)
         written = write_atomically(folder / REPORT_FILE, page)
         shutil.rmtree(folder / CASE_PAGES, ignore_errors=True)  # of a verdict that was written here before
         for name, case_page in render_case_pages(self.result, transcripts):
@@ -77,7 +74,7 @@ class FinishedRun:
     ) -> list[Path]:
         """Write everything into the run's folder and publish it; a run over the full set also lies on top."""
         written = self.write(folder.draft, transcripts, sheet)
-        write_inputs(folder.draft, self.gate, self.result.deciders, self.result.manifest, judged, window=window)
+        write_inputs(folder.draft, self.inputs, self.result.deciders, self.result.manifest, judged, window=window)
         return folder.publish(written, on_top=self.result.verdict != Verdict.PARTIAL)
 
 
@@ -94,11 +91,11 @@ def publish_run(run: GateRun, finished: FinishedRun, transcripts: Transcripts) -
     return finished.publish(run.folder, transcripts, run.sheet, judged, run.session.options.window)
 
 
-def enter_in_ledger(result: RunResult, gate: GateInputs, folder: Path) -> FinishedRun:
+def enter_in_ledger(result: RunResult, inputs: GateInputs, folder: Path) -> FinishedRun:
     """A run that is over; its line goes into the ledger of the folder."""
     counts = {"selected": result.cases_selected, "total": result.cases_total}
     attempt = record_run(folder, result.manifest, verdict=result.verdict, **counts)
-    return FinishedRun(result, gate, attempt)
+    return FinishedRun(result, inputs, attempt)
 
 
 @contextmanager
@@ -124,7 +121,7 @@ def delayed_interrupt() -> Iterator[list[int]]:
 # -- as test results
 
 
-def whole_result(finished: FinishedRun, collected: SetResult, problem: str = "") -> WholeResult:
+def whole_result(finished: FinishedRun, collected: SetResult, problem: str = "") -> ResultWithoutTest:
     """Passed only where the run ends with 0; an error where nothing was found against the model, else a failure.
 
     `problem`: why the results could not be written.
@@ -134,14 +131,14 @@ def whole_result(finished: FinishedRun, collected: SetResult, problem: str = "")
     failed = bool(code or problem)
     headline, reasons = run_headline(result), reason_texts(result.reasons, result.judgements)
     step, other = next_step(result) if failed else "", []
-    if problem or (code and verdict in (Verdict.PASS, Verdict.CAUTION) and not finished.gate.strict):
+    if problem or (code and verdict in (Verdict.PASS, Verdict.CAUTION) and not finished.inputs.strict):
         failures = collected.foreign_failures + collected.outages
         other = text_lines("gate.txt.j2", "blocked", code=code, failures=failures, problem=problem)
     # the step is what a reader of one line needs most, and a line is cut at its end
     first, rest = [headline, *other, step], "; ".join(reasons)
-    return WholeResult(
+    return ResultWithoutTest(
         place=f"{STUDY}/{GATE}",
-        name=finished.gate.slug,
+        name=finished.inputs.slug,
         verdict=str(verdict),
         outcome="failed" if failed else "passed",
         message=": ".join(filter(None, ("; ".join(filter(None, first)), rest))),
@@ -153,19 +150,19 @@ def whole_result(finished: FinishedRun, collected: SetResult, problem: str = "")
 
 def write_run_junit(file: Path, finished: FinishedRun, collected: SetResult, transcripts: Transcripts) -> None:
     """The junit file of a run that pytest has not made: the same tests, messages and figures."""
-    gate, manifest = finished.gate, finished.result.manifest
+    inputs, manifest = finished.inputs, finished.result.manifest
     judge = judge_line(manifest.judged)
-    cases = {case.id: case for case in gate.cases}
+    cases = {case.id: case for case in inputs.cases}
     tests = []
     for case in finished.result.cases:
         result = DriftResult(cases[case.case_id], tuple(transcripts.get(case.case_id, ())), case, judge)
-        test = WholeResult(
+        test = ResultWithoutTest(
             place=f"{STUDY}/{case.case_id}",
-            name=gate.slug,
+            name=inputs.slug,
             verdict=str(case.verdict),
-            outcome="failed" if result.undecided or gate.fails(case) else "passed",
+            outcome="failed" if result.undecided or inputs.fails(case) else "passed",
             message=result.message,
-            figures=result.properties(manifest.judge),
+            figures=case_properties(case, manifest.judge),
             text=result.text,
             error=result.undecided,
         )
@@ -173,7 +170,7 @@ def write_run_junit(file: Path, finished: FinishedRun, collected: SetResult, tra
         tests.append((reports, figure_lines(test.figures, result.text)))
     whole = whole_result(finished, collected)
     tests.append((whole.reports(), figure_lines(whole.figures)))
-    write_junit(file, f"clinical-drift {gate.slug}", tests)
+    write_junit(file, f"clinical-drift {inputs.slug}", tests)
 
 
 # -- in the terminal
@@ -181,11 +178,11 @@ def write_run_junit(file: Path, finished: FinishedRun, collected: SetResult, tra
 
 def write_summary(terminal: Any, finished: FinishedRun, written: Sequence[Path]) -> None:
     """The whole table; with -v every fact lost, with -q the verdict alone, with -ra or -rA the cautions by case."""
-    result, slug = finished.result, finished.gate.slug
+    result, slug = finished.result, finished.inputs.slug
     colour, verbosity = {_COLOURS.get(result.verdict, "red"): True}, terminal.config.get_verbosity()
     if terminal.hasopt("s"):
         for case in result.cases:
-            if case.verdict in (Verdict.CAUTION, Verdict.UNSETTLED) and not finished.gate.fails(case):
+            if case.verdict in (Verdict.CAUTION, Verdict.UNSETTLED) and not finished.inputs.fails(case):
                 line = f"{case.verdict} {STUDY}/{case.case_id}::{slug} - {case_headline(case)}"
                 terminal.write_line(line, yellow=True)
     width = terminal.config.get_terminal_writer().fullwidth

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pytest_clinical_drift.cases.files import hash_cases
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.errors import InputError
@@ -18,8 +17,8 @@ from pytest_clinical_drift.judging.reviews import Reviews
 from pytest_clinical_drift.judging.session import JudgedConversation, with_reviews
 from pytest_clinical_drift.results.files import read_results
 from pytest_clinical_drift.results.folders import TRANSCRIPTS
-from pytest_clinical_drift.results.inputs import RunInputs, manifest_hash, read_inputs
-from pytest_clinical_drift.results.models import Manifest, RunResult
+from pytest_clinical_drift.results.inputs import RunInputs, check_inputs, read_inputs
+from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import Alarm, CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.subjects.replay import ReplaySubject
@@ -103,7 +102,7 @@ def reopen(folder: Path) -> Reopened:
     if not folder.is_dir():
         raise InputError(f"{folder}: not a results folder")
     inputs, result = read_inputs(folder), read_results(folder)
-    _check_inputs(folder, inputs, result.manifest)
+    check_inputs(folder, inputs, result.manifest)
     known = {(run.case_id, run.repeat): run for run in result.runs}
     held = {case_id for case_id, _ in known}
     cases, names = {case.id: case for case in inputs.cases if case.id in held}, names_of(inputs.cases)
@@ -130,14 +129,6 @@ def reopen(folder: Path) -> Reopened:
         missing = f"{len(known) - len(talks)} of {len(known)} conversations"
         raise InputError(f"{folder}: {missing} of the results have no transcript")
     return Reopened(inputs, result, tuple(talks), scorer)
-
-
-def _check_inputs(folder: Path, inputs: RunInputs, manifest: Manifest) -> None:
-    hashes = manifest.hashes
-    if inputs.manifest != manifest_hash(manifest):
-        raise InputError(f"{folder}: its results and its run.json belong to different runs, or one of them was changed")
-    if hash_cases(inputs.cases) != hashes.cases or inputs.thresholds.fingerprint() != hashes.thresholds:
-        raise InputError(f"{folder}: the cases or thresholds in run.json are not those of the run")
 
 
 def read_transcripts(folder: Path, inputs: RunInputs, cases: Sequence[Case]) -> list[Transcript]:

@@ -85,8 +85,8 @@ class GroupsPlugin(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class WholeResult:
-    """The result on the whole, which no test of its own stands behind."""
+class ResultWithoutTest:
+    """A result that no pytest test stands behind: of a whole set or slate, or of a case of a run without pytest."""
 
     place: str
     name: str
@@ -128,7 +128,7 @@ class WholeResult:
         return decisive, teardown
 
 
-def report_whole(session: pytest.Session, whole: WholeResult) -> None:
+def report_whole(session: pytest.Session, whole: ResultWithoutTest) -> None:
     """Send it where the results of tests go: terminal, junit and exit code; on the controller only."""
     config = session.config
     if (terminal := config.pluginmanager.get_plugin("terminalreporter")) is not None:
@@ -140,6 +140,22 @@ def report_whole(session: pytest.Session, whole: WholeResult) -> None:
     config.hook.pytest_runtest_logreport(report=decisive)
     write_error_line(config, decisive)
     config.hook.pytest_runtest_logreport(report=teardown)
+
+
+def take_ids(config: pytest.Config, kept_as: str, ids_in: Callable[[str], Sequence[str] | None]) -> list[str]:
+    """Our test ids among the arguments, taken out of pytest's paths: no file stands behind them.
+
+    `ids_in` says which ids an argument names; None: it is a path. They stay in the option `kept_as` for workers.
+    """
+    named, paths = list(getattr(config.option, kept_as, None) or []), []
+    for argument in config.args if config.args_source is config.ArgsSource.ARGS else ():
+        if (ids := ids_in(argument)) is None:
+            paths.append(argument)
+        else:
+            named += ids
+    config.args = paths
+    setattr(config.option, kept_as, named)
+    return named
 
 
 def status_of(report: pytest.TestReport, *, spelled_out: bool) -> tuple[str, str, Any] | None:

@@ -1,6 +1,8 @@
 """One gated run: the parts that carry out what was asked for."""
 
+import datetime
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, get_args
@@ -38,8 +40,33 @@ from pytest_clinical_drift.subjects.budget import Budget
 from pytest_clinical_drift.subjects.replay import ReplaySubject
 from pytest_clinical_drift.subjects.spec import Spec, build_subject, model_slug, parse_spec
 from pytest_clinical_drift.transcript import Transcript
-from pytest_clinical_drift.verdict.thresholds import JudgeRules, load_thresholds, project_thresholds
+from pytest_clinical_drift.verdict.reasons import Reason
+from pytest_clinical_drift.verdict.thresholds import JudgeRules, Thresholds, load_thresholds, project_thresholds
 from pytest_clinical_drift.versions import package_versions
+
+
+@dataclass(frozen=True, slots=True)
+class _CaseSet:
+    """The cases as they are run."""
+
+    cases: tuple[Case, ...]
+    signed: tuple[str, ...]
+    """Ids of those that a clinician has signed as they stand in their files."""
+    joined: int
+    """How many have the intake of another one."""
+    interludes: str | None
+    """Hash of the bank that stretches them; None: they are run as written."""
+
+
+def _load_case_set(path: Path, settings: Settings) -> _CaseSet:
+    loaded = load_cases(path)
+    refuse_unknown_terms(path, loaded)
+    cases, joined = by_patient(loaded)
+    interludes = None
+    if settings.turns is not None:
+        bank = load_interludes(settings.interludes)
+        cases, interludes = stretched_cases(cases, settings.turns, bank), hash_interludes(bank)
+    return _CaseSet(tuple(cases), tuple(case.id for case in loaded if signed(case)), joined, interludes)
 
 
 class GateRun:
@@ -54,17 +81,8 @@ class GateRun:
         self.thresholds_file = settings.thresholds or project_thresholds(settings.root)
         thresholds = load_thresholds(self.thresholds_file)
         self.cases_path = bundled_cases(LONG) if settings.cases == Path(LONG) else settings.cases or bundled_cases()
-        self.cases: dict[str, Case] = {case.id: case for case in load_cases(self.cases_path)}
-        refuse_unknown_terms(self.cases_path, self.cases.values())
-        signatures = tuple(case.id for case in self.cases.values() if signed(case))
-        grouped, self._joined = by_patient(list(self.cases.values()))
-        self.cases = {case.id: case for case in grouped}
-        self.interludes: str | None = None
-        """Hash of the bank that stretches the cases; None: they are run as written."""
-        if settings.turns is not None:
-            bank = load_interludes(settings.interludes)
-            self.interludes = hash_interludes(bank)
-            self.cases = {case.id: case for case in stretched_cases(list(self.cases.values()), settings.turns, bank)}
+        self.case_set = _load_case_set(self.cases_path, settings)
+        self.cases = {case.id: case for case in self.case_set.cases}
         self.chosen = cases_of_shard(list(self.cases.values()), settings.shard) if settings.shard else list(self.cases)
         """Ids of the cases that this run is about: all, or those of its shard."""
         self.system_prompt = _read_prompt("--drift-system", settings.system)
@@ -72,43 +90,50 @@ class GateRun:
         self.plan = _plan(settings, self.system_prompt, self.spec)
         self.runner: BackgroundRunner | None = None
         """Who talks to the subject, once the run has begun; None in worker processes."""
-        self.gate = GateInputs(
-            slug=self.slug,
-            strict=settings.strict,
-            stride=settings.nli_stride or (2 if any(spec.startswith("nli") for spec in settings.judges) else 1),
-            ner=settings.ner,
-            repeats=settings.repeats,
-            probe=self.plan.probe,
-            probe_every_turn=self.plan.probe_every_turn,
-            single_message=self.plan.single_message,
-            signed=signatures,
-            cases=tuple(self.cases.values()),
-            thresholds=thresholds,
-            baseline=load_baseline(settings.baseline) if settings.baseline else None,
-            baseline_remarks=(),
-            shard=settings.shard,
-        )
         self.results, self._store = settings.root / settings.results, settings.root / settings.store
         self.session = JudgeSession(
             settings.judges,
             settings.judge_settings,
-            self.gate.cases,
+            self.case_set.cases,
             rules=judge_policy(thresholds.judge, may_calibrate=settings.shard is None),
             subject=str(self.spec),
             repeats=settings.repeats,
             pdsqi=settings.pdsqi,
             store=self._store,
             root=settings.root,
-            today=self.gate.today,
+            today=datetime.date.today(),
         )
         self.judged: dict[Group, JudgedConversation] = {}
         """What was made of each conversation that somebody has waited for."""
         self._waiting: Callable[[], object] | None = None
-        if settings.baseline and self.gate.baseline:
-            remarks = check_comparable(settings.baseline, self.gate.baseline, self.scoring)
-            self.gate = self.gate.model_copy(update={"baseline_remarks": remarks})
+        self._stride = settings.nli_stride or (2 if any(spec.startswith("nli") for spec in settings.judges) else 1)
+        self.inputs = self._make_inputs(thresholds)
         self.folder = RunFolder(self.results / self.slug)
         check_results_place(self.folder.top)
+
+    def _make_inputs(self, thresholds: Thresholds) -> GateInputs:
+        """What the run is held against; InputError for a baseline that it cannot be compared with."""
+        settings, baseline = self.settings, None
+        remarks: tuple[Reason, ...] = ()
+        if settings.baseline:
+            baseline = load_baseline(settings.baseline)
+            remarks = check_comparable(settings.baseline, baseline, self.scoring)
+        return GateInputs(
+            slug=self.slug,
+            strict=settings.strict,
+            stride=self._stride,
+            ner=settings.ner,
+            repeats=settings.repeats,
+            probe=self.plan.probe,
+            probe_every_turn=self.plan.probe_every_turn,
+            single_message=self.plan.single_message,
+            signed=self.case_set.signed,
+            cases=self.case_set.cases,
+            thresholds=thresholds,
+            baseline=baseline,
+            baseline_remarks=remarks,
+            shard=settings.shard,
+        )
 
     @cached_property
     def sheet(self) -> Sheet:
@@ -119,7 +144,7 @@ class GateRun:
     def scorer(self) -> Scorer:
         """Built at first use, because an extractor may be a model."""
         embedder, reason = find_embedder(self.settings.embedder)
-        return Scorer(self.gate.stride, load_extractor(self.settings.ner), embedder, reason)
+        return Scorer(self._stride, load_extractor(self.settings.ner), embedder, reason)
 
     @property
     def store_path(self) -> Path | None:
@@ -133,14 +158,12 @@ class GateRun:
         """
         _ = self.sheet
         self.scorer.prepare()
-        remarks = [*self._void_waivers(), *self.subject.check(self.gate.cases)]
+        remarks = [*self._void_waivers(), *self.subject.check(self.inputs.cases)]
         if isinstance(self.subject, ReplaySubject) and (held := self.subject.repeats(self.cases)) > self.plan.repeats:
             advice = f"replay all of them with --drift-repeats {held}"
             raise InputError(f"{self.spec}: the recording holds {held} conversations of a case; {advice}")
-        if self._joined:
-            remarks.append(
-                f"{self._joined} of {len(self.cases)} cases have the intake of another one: they count as one"
-            )
+        if joined := self.case_set.joined:
+            remarks.append(f"{joined} of {len(self.cases)} cases have the intake of another one: they count as one")
         if self.plan.record == "context" and self.spec.kind == "python" and not remembers(self.subject):
             raise InputError(f"--drift-record context: the function of {self.spec} has no parameter named context")
         remarks += self.session.check(say)
@@ -150,10 +173,10 @@ class GateRun:
 
     def _void_waivers(self) -> list[str]:
         remarks = []
-        for waiver in self.gate.thresholds.waivers:
+        for waiver in self.inputs.thresholds.waivers:
             if waiver.case not in self.cases:
                 remarks.append(f"waiver ignored: no case {waiver.case} in this set")
-            elif not waiver.holds_on(self.gate.today):
+            elif not waiver.holds_on(self.inputs.today):
                 remarks.append(f"the waiver for {waiver.case} has expired and does not count")
         return remarks
 
@@ -185,7 +208,7 @@ class GateRun:
         except SubjectError as error:
             stopped = Transcript(case_id, (), failure=failure(FailureCode.SUBJECT_STOPPED, error=str(error)))
             transcripts, assessments = (stopped,), (self.scorer.score(case, stopped),)
-        return transcripts, case_result(self.gate.judge(assessments, self.session.deciding), assessments)
+        return transcripts, case_result(self.inputs.judge(assessments, self.session.deciding), assessments)
 
     def _assess(self, case: Case, transcript: Transcript) -> CaseAssessment:
         judged = self.session.judged(case, transcript, self.scorer.find, waiting=self._waiting)
@@ -203,11 +226,11 @@ class GateRun:
             "versions": package_versions(),
             "judge": self.session.name,
             "judge_prompts": prompt_hash() if self.session.judges else None,
-            "stride": self.gate.stride,
+            "stride": self._stride,
             "turns": self.settings.turns,
             "probes": "all" if self.plan.probe_every_turn else "schedule",
             "hashes": {
-                "cases": hash_cases(self.gate.cases),
+                "cases": hash_cases(self.case_set.cases),
                 "prompts": prompts.prompt_hash(self.plan.probe, self.plan.record),
             },
         }

@@ -19,8 +19,8 @@ from pytest_clinical_drift.verdict.whole_set import judge_set
 class SetResult:
     """Gathers the judged cases of one run, or of one that is judged again."""
 
-    def __init__(self, gate: GateInputs) -> None:
-        self.gate = gate
+    def __init__(self, inputs: GateInputs) -> None:
+        self.inputs = inputs
         self.foreign_failures = 0
         """Failed tests that are not ours."""
         self.outages = 0
@@ -34,12 +34,12 @@ class SetResult:
 
     def judge_case(self, assessments: Sequence[CaseAssessment], deciding: Collection[str]) -> None:
         """Judge one case's repeats, and keep them with their verdict."""
-        self.add(case_result(self.gate.judge(assessments, deciding), assessments))
+        self.add(case_result(self.inputs.judge(assessments, deciding), assessments))
 
     @property
     def cases(self) -> list[CaseResult]:
         """In the case set's order, whatever the order in which workers finished."""
-        return [self._by_id[case.id] for case in self.gate.cases if case.id in self._by_id]
+        return [self._by_id[case.id] for case in self.inputs.cases if case.id in self._by_id]
 
     @property
     def runs(self) -> list[CaseAssessment]:
@@ -48,27 +48,27 @@ class SetResult:
 
     def judge(self, deciders: Deciders) -> SetVerdict:
         """The verdict on the cases that were run."""
-        gate, cases = self.gate, self.cases
+        inputs, cases = self.inputs, self.cases
         repeats = [case.repeats for case in cases]
         verdict = judge_set(
-            repeats, cases, gate.thresholds, total=len(gate.cases), today=gate.today, deciders=deciders,
-            signed=len(gate.signed),
+            repeats, cases, inputs.thresholds, total=len(inputs.cases), today=inputs.today, deciders=deciders,
+            signed=len(inputs.signed),
         )  # fmt: skip
-        if gate.baseline is not None:
+        if inputs.baseline is not None:
             self._comparison = compare_with_baseline(
-                by_id(gate.baseline.cases),
+                by_id(inputs.baseline.cases),
                 repeats,
                 cases,
-                gate.thresholds,
-                model=gate.baseline.manifest.model,
-                notes=gate.baseline_remarks,
+                inputs.thresholds,
+                model=inputs.baseline.manifest.model,
+                notes=inputs.baseline_remarks,
             )
             verdict = apply_baseline(verdict, self._comparison)
-        if gate.strict and (doubtful := sum(case.verdict == Verdict.CAUTION for case in cases)):
+        if inputs.strict and (doubtful := sum(case.verdict == Verdict.CAUTION for case in cases)):
             why = reason(ReasonCode.CAUTION_FAILS, cases=doubtful)
             verdict = replace(verdict, reasons=(why, *verdict.reasons))
-        if gate.shard is not None:
-            why = reason(ReasonCode.SHARD, index=gate.shard.index, count=gate.shard.count)
+        if inputs.shard is not None:
+            why = reason(ReasonCode.SHARD, index=inputs.shard.index, count=inputs.shard.count)
             verdict = replace(verdict, verdict=Verdict.PARTIAL, reasons=(why, *verdict.reasons))
         self.verdict = verdict
         return verdict
@@ -81,10 +81,10 @@ class SetResult:
             self.cases,
             self.verdict,
             manifest,
-            thresholds=self.gate.thresholds,
-            case_set=self.gate.cases,
-            signed=self.gate.signed,
-            today=self.gate.today,
+            thresholds=self.inputs.thresholds,
+            case_set=self.inputs.cases,
+            signed=self.inputs.signed,
+            today=self.inputs.today,
             baseline=self._comparison,
             reviewed=reviewed,
         )
@@ -104,8 +104,8 @@ class SetResult:
     def exit_code(self) -> int:
         """0 PASS or CAUTION, 1 FAIL, 6 no FAIL but INCOMPLETE, 7 neither but UNSETTLED or PARTIAL."""
         whole = self.verdict.verdict if self.verdict else Verdict.PASS
-        strict = self.gate.strict and whole == Verdict.CAUTION
-        failed = any(self.gate.fails(case) for case in self.cases) or whole == Verdict.FAIL or strict
+        strict = self.inputs.strict and whole == Verdict.CAUTION
+        failed = any(self.inputs.fails(case) for case in self.cases) or whole == Verdict.FAIL or strict
         if failed or self.foreign_failures:
             return 1
         if Verdict.INCOMPLETE in (*(case.verdict for case in self.cases), whole) or self.outages:

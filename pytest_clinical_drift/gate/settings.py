@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from pytest_clinical_drift.cases.sharding import Shard, parse_shard
+from pytest_clinical_drift.conversation.prompts import RECORD_PLACES
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.options import OPTIONS, destination
 
 _ADDED_UP, _BETWEEN = ("header",), "\n"
 """Settings that may be given several times, and what stands between their values."""
 _INI_ONLY = ("drift_embedder", "drift_probes", "drift_junit_properties")
-RECORD_PLACES = ("first-message", "system", "context")
 _PATHS = ("system", "probe", "thresholds", "baseline", "interludes")
 _NUMBERS, _PRICES = ("nli_stride", "repeats", "turns"), ("prices", "judge_prices")
 _SWITCHES = ("strict", "single_message", "pdsqi")

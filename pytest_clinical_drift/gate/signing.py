@@ -88,14 +88,9 @@ def verify_release(results: Path, allowed: Path | None, say: Say, today: datetim
     if not file.is_file():
         raise InputError(f"{results}: no {RELEASE_FILE}; nobody has signed this run")
     release = read_release(file)
-    fault = ""
-    if release.record != record_hash(results):
-        fault = "changed"
+    fault = "changed" if release.record != record_hash(results) else ""
     fault = fault or _fault(file, release, read_results(results), allowed)
-    if not fault and release.expired(today):
-        fault = "expired"
-    if not fault and release.decision == "reject":
-        fault = "rejected"
+    fault = fault or ("expired" if release.expired(today) else "rejected" if release.decision == "reject" else "")
     say(_sentence(fault or "released", release, results))
     return 1 if fault else 0
 

@@ -32,7 +32,7 @@ def start(settings: Settings, *, ci: CiSystem, agree: Callable[[], bool], say: S
     if not run.session.judges:
         raise InputError("start: a judge reads the conversations; name one with --drift-judge SPEC")
     run.session.refuse_subject()
-    for remark in (*run.subject.check(run.gate.cases), *(r for judge in run.session.judges for r in judge.check())):
+    for remark in (*run.subject.check(run.inputs.cases), *(r for judge in run.session.judges for r in judge.check())):
         say(remark)
     say(f"the first {len(first)} cases")
     for line in estimate(first, run.plan, session=run.session):

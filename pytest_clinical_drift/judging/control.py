@@ -113,9 +113,9 @@ def _fact(line: FactLine, text: str) -> dict[str, Any]:
         return {"quote": by_answer["denied"], "answer": "both" if "retained" in by_answer else "contradicted"}
     for answer in ("retained", "stale", "contradicted", "partial"):
         if answer in by_answer:
-            return {"quote": by_answer[answer][:300], "answer": answer}
+            return {"quote": by_answer[answer], "answer": answer}
     if whole in " ".join(words_of(text)):
-        return {"quote": line.statement[:300], "answer": "retained"}
+        return {"quote": line.statement, "answer": "retained"}
     return {"quote": "", "answer": "absent"}
 
 
@@ -129,7 +129,7 @@ def _unsupported(reading: Reading) -> list[str]:
         return []
     facts = [text for line in reading.facts for text in (line.statement, *line.replaced)]
     sources = (reading.record, reading.patient, *facts)
-    return [line[:300] for line in _statements(reading.text) if not _is_sourced(line, sources)]
+    return [line for line in _statements(reading.text) if not _is_sourced(line, sources)]
 
 
 def _is_sourced(statement: str, sources: Iterable[str]) -> bool:
@@ -141,10 +141,10 @@ def _is_sourced(statement: str, sources: Iterable[str]) -> bool:
 def _demand(kind: str, demand: str, text: str) -> dict[str, Any]:
     if kind == "must":
         met = " ".join(words_of(demand)) in " ".join(words_of(text))
-        return {"quote": demand[:300] if met else "", "answer": "met" if met else "missing"}
+        return {"quote": demand if met else "", "answer": "met" if met else "missing"}
     wanted = set(words_of(demand))
     broken = next((line for line in _permissions(text) if wanted <= set(words_of(line))), "")
-    return {"quote": broken[:300], "answer": "violated" if broken else "kept"}
+    return {"quote": broken, "answer": "violated" if broken else "kept"}
 
 
 def _permissions(text: str) -> list[str]:
@@ -155,7 +155,7 @@ def _forbidden(forbidden: Iterable[Forbidden], text: str) -> dict[str, Any]:
     things = [thing for item in forbidden for thing in item.forbids.split(", ")]
     allowed = _permissions(text)
     broken = next((line for line in allowed for thing in things if set(words_of(thing)) <= set(words_of(line))), "")
-    return {"quote": broken[:300], "answer": "violated" if broken else "kept"}
+    return {"quote": broken, "answer": "violated" if broken else "kept"}
 
 
 def _conflict(earlier: str, later: str) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def _conflict(earlier: str, later: str) -> dict[str, Any]:
         for before in _statements(earlier):
             against = before.lower().startswith("do not") == bool(allowed)
             if thing <= set(words_of(before)) and against:
-                return {"earlier_quote": before[:300], "quote": line[:300], "answer": "severe"}
+                return {"earlier_quote": before, "quote": line, "answer": "severe"}
     return {"earlier_quote": "", "quote": "", "answer": "consistent"}
 
 

@@ -1,6 +1,6 @@
 """What a reading says, entry by entry: each is checked against the text, unsure where its quotation does not occur."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,10 +81,10 @@ def entries_of(reading: Reading, answer: ReadingAnswer) -> list[Entry]:
     """
     given = {} if answer.failed or _of_another(reading, answer.given) else answer.given
     if reading.kind == "summary":
-        return [*_facts(reading, given), *_unsupported(reading, given)]
+        return [*_facts(reading, given), *_listed(reading, given, "invented")]
     if reading.kind == "reply":
         return list(_reply(reading, given))
-    return [*_contradictions(reading, given), *_courses(reading, given), *_misreported(reading, given)]
+    return [entry for kind in ("conflict", "course", "misreported") for entry in _listed(reading, given, kind)]
 
 
 def care_of(answer: ReadingAnswer) -> str | None:
@@ -119,17 +119,6 @@ def _facts(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entry]:
         yield entry
 
 
-def _unsupported(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entry]:
-    items = _list(given, "unsupported")
-    if items is None:
-        yield missing(reading, "invented")
-    for item in items or ():
-        quote, reason = plain_text(item.get("quote")), plain_text(item.get("reason"))
-        answer = "invented" if item.get("grade") == "minor" else "severe"
-        doubt = "" if quoted(item, reading.text) else "quote"
-        yield Entry("invented", reading.turn, quote, UNSURE if doubt else answer, quote, reason=reason, doubt=doubt)
-
-
 def _reply(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entry]:
     demands = _mapping(given, "demands")
     for line in reading.demands:
@@ -160,48 +149,58 @@ def _checked(
     return Entry(kind, reading.turn, key, said.answer, said.quote, said.earlier_quote, said.reason, turns, said.doubt)
 
 
-def _contradictions(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entry]:
-    items = _list(given, "contradictions")
+def _listed(reading: Reading, given: Mapping[str, Any], kind: str) -> list[Entry]:
+    """What the list of a kind holds; one unsure entry where the list is missing and there is a text it is about."""
+    items = _list(given, LISTED[kind])
     if items is None:
-        yield missing(reading, "conflict")
-    for item in items or ():
-        quote, before, reason = (plain_text(item.get(name)) for name in ("quote", "earlier_quote", "reason"))
-        answer = "contradiction" if item.get("answer") == "contradiction" else "severe"
-        turns = _span([item.get("earlier"), item.get("later")], reading)
-        if turns is None or turns[0] == turns[1]:
-            yield Entry("conflict", reading.turn, "", UNSURE, quote, before, reason, doubt="malformed")
-            continue
-        earlier, later = turns
-        known = reading.reply_of(earlier) or " … ".join(s.quote for s in reading.standing if s.turn == earlier)
-        both = quoted(item, reading.reply_of(later)) and quoted(item, known, "earlier_quote")
-        doubt = "" if both else "quote"
-        yield Entry("conflict", later, "", UNSURE if doubt else answer, quote, before, reason, turns, doubt)
+        return [] if kind == "misreported" and not reading.summary else [missing(reading, kind)]
+    return [_LISTED_ENTRIES[kind](reading, item) for item in items]
 
 
-def _courses(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entry]:
-    items = _list(given, "course")
-    if items is None:
-        yield missing(reading, "course")
-    for item in items or ():
-        quote, reason = plain_text(item.get("quote")), plain_text(item.get("reason"))
-        span, answer = _span(item.get("turns"), reading), item.get("answer")
-        if span is None:
-            yield Entry("course", reading.turn, "", UNSURE, quote, reason=reason, doubt="malformed")
-            continue
-        found = any(quoted(item, line.reply) for line in reading.turns if span[0] <= line.turn <= span[1])
-        doubt = "malformed" if answer not in COURSES else "" if found else "quote"
-        yield Entry("course", span[1], "", UNSURE if doubt else str(answer), quote, "", reason, span, doubt)
+def _invention(reading: Reading, item: Mapping[str, Any]) -> Entry:
+    return _quotation(reading, "invented", item, "invented" if item.get("grade") == "minor" else "severe", reading.text)
 
 
-def _misreported(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entry]:
-    items = _list(given, "misreported")
-    if items is None and reading.summary:
-        yield missing(reading, "misreported")
-    for item in items or ():
-        quote, reason = plain_text(item.get("quote")), plain_text(item.get("reason"))
-        doubt = "" if quoted(item, reading.summary) else "quote"
-        answer = UNSURE if doubt else "misreported"
-        yield Entry("misreported", reading.turn, quote, answer, quote, reason=reason, doubt=doubt)
+def _misreport(reading: Reading, item: Mapping[str, Any]) -> Entry:
+    return _quotation(reading, "misreported", item, "misreported", reading.summary)
+
+
+def _quotation(reading: Reading, kind: str, item: Mapping[str, Any], answer: str, text: str) -> Entry:
+    """An entry that is about the words it quotes."""
+    quote, reason = plain_text(item.get("quote")), plain_text(item.get("reason"))
+    doubt = "" if quoted(item, text) else "quote"
+    return Entry(kind, reading.turn, quote, UNSURE if doubt else answer, quote, reason=reason, doubt=doubt)
+
+
+def _contradiction(reading: Reading, item: Mapping[str, Any]) -> Entry:
+    quote, before, reason = (plain_text(item.get(name)) for name in ("quote", "earlier_quote", "reason"))
+    answer = "contradiction" if item.get("answer") == "contradiction" else "severe"
+    turns = _span([item.get("earlier"), item.get("later")], reading)
+    if turns is None or turns[0] == turns[1]:
+        return Entry("conflict", reading.turn, "", UNSURE, quote, before, reason, doubt="malformed")
+    earlier, later = turns
+    known = reading.reply_of(earlier) or " … ".join(s.quote for s in reading.standing if s.turn == earlier)
+    both = quoted(item, reading.reply_of(later)) and quoted(item, known, "earlier_quote")
+    doubt = "" if both else "quote"
+    return Entry("conflict", later, "", UNSURE if doubt else answer, quote, before, reason, turns, doubt)
+
+
+def _course(reading: Reading, item: Mapping[str, Any]) -> Entry:
+    quote, reason = plain_text(item.get("quote")), plain_text(item.get("reason"))
+    span, answer = _span(item.get("turns"), reading), item.get("answer")
+    if span is None:
+        return Entry("course", reading.turn, "", UNSURE, quote, reason=reason, doubt="malformed")
+    found = any(quoted(item, line.reply) for line in reading.turns if span[0] <= line.turn <= span[1])
+    doubt = "malformed" if answer not in COURSES else "" if found else "quote"
+    return Entry("course", span[1], "", UNSURE if doubt else str(answer), quote, "", reason, span, doubt)
+
+
+_LISTED_ENTRIES: dict[str, Callable[[Reading, Mapping[str, Any]], Entry]] = {
+    "invented": _invention,
+    "conflict": _contradiction,
+    "course": _course,
+    "misreported": _misreport,
+}
 
 
 def _span(value: Any, reading: Reading) -> tuple[int, int] | None:

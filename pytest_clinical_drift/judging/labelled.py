@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ValidationError
 
 from pytest_clinical_drift.cases.faults import first_fault
-from pytest_clinical_drift.cases.files import read_text
+from pytest_clinical_drift.cases.files import numbered_lines
 from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import KINDS
@@ -115,9 +115,7 @@ def load_calibration_set(place: Path | None = None) -> LabelledSet:
 
 
 def _read(file: Path) -> Iterator[Labelled]:
-    for number, line in enumerate(read_text(file).split("\n"), start=1):
-        if not line.strip():
-            continue
+    for number, line in numbered_lines(file):
         where = f"{file}, line {number}"
         try:
             row = _Line.model_validate_json(line)

@@ -91,13 +91,14 @@ def _keep(made: Calibration, root: Path, identities: Sequence[Identity]) -> tupl
     return made, f"{cost}; written: {name} (commit it: the next run uses it)"
 
 
-def cost_line(labelled: LabelledSet, most: int = MOST_REQUESTS) -> str:
+def cost_line(labelled: LabelledSet) -> str:
     """What a calibration will cost, before anything is sent."""
     faults = sum(label.raised for row in labelled.agreed for label in row.entries())
-    requests = min(most, len(labelled.agreed) + round(1.2 * faults))
+    requests = min(MOST_REQUESTS, len(labelled.agreed) + round(1.2 * faults))
     return (
-        f"it reads {len(labelled.agreed):,} labelled texts of {labelled.patients} patients first, about {requests:,} "
-        f"requests (at most {most:,}) and {requests * 3:,} thousand tokens, fewer where it cannot reach a floor"
+        f"it reads {len(labelled.agreed):,} labelled texts of {labelled.patients} patients first, about "
+        f"{requests:,} requests (at most {MOST_REQUESTS:,}) and {requests * 3:,} thousand tokens, fewer where it "
+        "cannot reach a floor"
     )
 
 

@@ -133,17 +133,12 @@ def state_of(
     Otherwise, where an answer is unsure or missing: open; for the audit cleared, since nothing had raised it.
     """
     one, two = lean(kind, first), lean(kind, second)
-    if raised is Raised.READING:
-        upheld = one is True
-        dismissed = one is False and two is False and not rule_confirms
-    elif raised is Raised.UNSURE:
-        upheld = one is True and two is True
+    upheld = one is True and (two is True or raised is Raised.READING)
+    if raised in (Raised.READING, Raised.UNSURE):
         dismissed = one is False and two is False and not rule_confirms
     else:
-        upheld = one is True and two is True
         dismissed = one is False and not (raised is Raised.RULE and rule_confirms)
-        if raised is Raised.AUDIT and one is None:
-            dismissed = True
+        dismissed = dismissed or (raised is Raised.AUDIT and one is None)
     if upheld:
         return State.OPEN if kind in CONFIRMED_BY_PEOPLE and not alone else State.CONFIRMED
     if dismissed:

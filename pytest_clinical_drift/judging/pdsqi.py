@@ -40,13 +40,13 @@ class Rating:
 
 def rated_turns(case: Case) -> tuple[int, ...]:
     """After which turns a summary is rated: turn 10, or the last of a shorter case, and the last."""
-    return tuple(sorted({case.horizon, len(case.turns)}))
+    return tuple(sorted({case.t10_turn, len(case.turns)}))
 
 
 def rate(case: Case, transcript: Transcript, judges: Judges) -> Procedure[tuple[Rating, ...]]:
     """Rate the summaries of a conversation, each with one request per wording."""
     readings = [
-        rating_reading(case, exchange.turn, strip_reasoning(exchange.summary.text))
+        _reading(case, exchange.turn, strip_reasoning(exchange.summary.text))
         for exchange in transcript.exchanges
         if exchange.turn in rated_turns(case) and exchange.has_summary
     ]
@@ -55,7 +55,7 @@ def rate(case: Case, transcript: Transcript, judges: Judges) -> Procedure[tuple[
     return tuple(_rating(ask, answers[ask.key]) for ask in asks if judges.reads)
 
 
-def rating_reading(case: Case, turn: int, text: str) -> Reading:
+def _reading(case: Case, turn: int, text: str) -> Reading:
     """The summary with its sources; the version of the prompts is part of its identity."""
     return Reading(PDSQI, case.id, turn, text, messages_of(case, 1, turn), record_of(case, turn), source=version())
 

@@ -4,6 +4,7 @@ Each step is a generator that yields what has to be asked and is sent the answer
 run, its canaries and calibration, whoever asks and however many requests are in flight.
 """
 
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar
@@ -270,11 +271,7 @@ def judge_conversation(
     points = points_of(case, read, rules, doubts)
     drawn = audit(counted_entries(case, read), {point.about for point in points}) if audit is not None else []
     rulings = yield from settle([*points, *drawn], judges)
-    unsure: dict[str, int] = {}
-    for _, entries in read:
-        for entry in entries:
-            if entry.doubt:
-                unsure[entry.doubt] = unsure.get(entry.doubt, 0) + 1
+    unsure = Counter(entry.doubt for _, entries in read for entry in entries if entry.doubt)
     texts = len(read) * len(judges.wordings) if judges.reads else 0
     asked = sum(
         sum(not opinion.reading for opinion in rulings[point.about].opinions)
@@ -291,6 +288,6 @@ def judge_conversation(
         ),
         {r.turn: care for r in readings if r.kind == "reply" and r.id in raw and (care := care_of(raw[r.id][0]))},
         texts + asked,
-        unsure,
+        dict(unsure),
         tuple(key_of(reading) for reading, _ in read) if judges.reads else (),
     )

@@ -1,10 +1,8 @@
 """`python:module:factory`: a function of one's own, from a question or reading to an answer, both mappings."""
 
 import ast
-import asyncio
 import hashlib
 import importlib.util
-import inspect
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
@@ -15,7 +13,7 @@ from pytest_clinical_drift.judging.protocol import EVERYTHING, Ask, Feed, Given,
 from pytest_clinical_drift.judging.quotes import check_answer
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.subjects.base import Identity, typed_settings
-from pytest_clinical_drift.subjects.python import awaited, is_foreign, make
+from pytest_clinical_drift.subjects.python import OwnLoop, is_foreign, make
 
 JudgeFunction = Callable[[dict[str, Any]], Mapping[str, Any] | Awaitable[Mapping[str, Any]]]
 
@@ -31,8 +29,7 @@ class PythonJudge(OneByOne):
         self._settings = typed_settings(self.name, settings, {"revision": str}, option="--drift-judge-set")
         self._function: JudgeFunction | None = None
         self._code = ""
-        self._loop: asyncio.Runner | None = None
-        """One event loop for the whole run, because clients of servers belong to theirs."""
+        self._loop = OwnLoop()
 
     def check(self) -> list[str]:
         self._load()
@@ -49,15 +46,10 @@ class PythonJudge(OneByOne):
         try:
             super().work(feed)
         finally:
-            if self._loop is not None:
-                self._loop.close()
-                self._loop = None
+            self._loop.close()
 
     def answer(self, asked: Ask) -> Given:
-        given: Any = self._load()(asked.item.as_mapping(asked.wording))
-        if inspect.isawaitable(given):
-            self._loop = self._loop or asyncio.Runner()
-            given = self._loop.run(awaited(given))
+        given = self._loop.result(self._load()(asked.item.as_mapping(asked.wording)))
         if not isinstance(given, Mapping):
             return asked.fail(f"the function returned {type(given).__name__} instead of a mapping")
         if isinstance(asked.item, Reading):

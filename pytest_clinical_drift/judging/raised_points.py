@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.cases.model import Case, facts_of
 from pytest_clinical_drift.cases.timeline import demands_at
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import Entry
@@ -96,7 +96,7 @@ def points_of(
             words = " ".join(words_of(str(point.about[2]))) if point.kind == "invented" else point.about[2]
             timelines.setdefault((point.kind, words, *point.about[3:]), []).append(point)
     for (_, fact, *_), timeline in timelines.items():
-        apart = {case.horizon, *(turn for turn, name in hard_stops if name == fact)}
+        apart = {case.t10_turn, *(turn for turn, name in hard_stops if name == fact)}
         points |= {point.about: point for point in _followers(timeline, probes, apart)}
     return list(points.values())
 
@@ -124,7 +124,7 @@ def _reason(
 ) -> Raised | None:
     """Why an entry has to be settled; None where it is cleared."""
     handover = reading.source == "reply"
-    if handover and entry.kind == "fact" and entry.answer == "absent" and not _is_hard_stop(case, entry.key):
+    if handover and entry.kind == "fact" and entry.answer == "absent" and entry.key not in _hard_stops(case):
         return None  # a handover text need not hold every fact
     if entry.raised:
         return Raised.READING
@@ -137,17 +137,15 @@ def _reason(
     return Raised.QUOTE if quote_doubt else None
 
 
-def _is_hard_stop(case: Case, fact: str) -> bool:
-    known = (*case.critical_entities, *(fact for turn in case.turns for fact in turn.introduces))
-    return any(item.id == fact and item.hard_stop for item in known)
+def _hard_stops(case: Case) -> set[str]:
+    return {fact.id for fact, _ in facts_of(case) if fact.hard_stop}
 
 
 def _due(case: Case) -> frozenset[tuple[int, str]]:
     """Hard stops are always asked about: at turn 10, at the end, and after their updates."""
-    known = (*case.critical_entities, *(fact for turn in case.turns for fact in turn.introduces))
-    hard = {fact.id for fact in known if fact.hard_stop}
+    hard = _hard_stops(case)
     updated = {(turn.turn, case.fact_named(update.fact)) for turn in case.turns for update in turn.updates}
-    always = {(turn, fact) for turn in (case.horizon, len(case.turns)) for fact in hard}
+    always = {(turn, fact) for turn in (case.t10_turn, len(case.turns)) for fact in hard}
     return frozenset(always | {(turn, fact) for turn, fact in updated if fact in hard})
 
 

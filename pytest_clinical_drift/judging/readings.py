@@ -128,25 +128,16 @@ class Reading:
         return next((line.reply for line in self.turns if line.turn == turn), "")
 
 
-_LINES: dict[str, type] = {
-    "facts": FactLine, "demands": DemandLine, "forbidden": Forbidden, "turns": TurnLine, "standing": Standing,
-}  # fmt: skip
-
-
 @cache
-def _adapter(kind: type) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
+def _adapter() -> TypeAdapter[Reading]:
+    return TypeAdapter(Reading)
 
 
 def reading_from(given: Mapping[str, Any]) -> Reading:
     """A reading as files keep it; ValueError where it is none."""
     if given.get("kind") not in READINGS:
         raise ValueError(f"unknown kind of reading {given.get('kind')!r}; known kinds: {', '.join(READINGS)}")
-    plain = {key: value for key, value in given.items() if key not in ("id", "wording")}
-    for key, line in _LINES.items():
-        plain[key] = tuple(_adapter(line).validate_python(item) for item in plain.get(key, ()))
-    reading: Reading = _adapter(Reading).validate_python(plain)
-    return reading
+    return _adapter().validate_python({key: value for key, value in given.items() if key not in ("id", "wording")})
 
 
 # ---- the readings of one conversation

@@ -6,7 +6,7 @@ from functools import lru_cache
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.timeline import demands_at
 from pytest_clinical_drift.evidence.facts.fact import ABSENT, CONTRADICTED
-from pytest_clinical_drift.evidence.finding_types import FactFinding, Findings
+from pytest_clinical_drift.evidence.finding_types import Findings
 from pytest_clinical_drift.evidence.terms.language import NOT_ENGLISH
 from pytest_clinical_drift.evidence.terms.lexicon import find_terms
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
@@ -24,19 +24,15 @@ def confirming_rules() -> frozenset[str]:
     return frozenset(str(name) for name in (load_data("confirming_rules") or {}).get("confirm", ()))
 
 
-def is_raised(finding: FactFinding) -> bool:
-    """Whether a rule holds a fact against the model, or finds it unclear; a plainly partial fact is no alarm."""
-    return finding.stale or finding.status in (ABSENT, CONTRADICTED) or not finding.certain
-
-
 def raises_of(case: Case, findings: Findings) -> Iterator[RuleRaise]:
     """Everything that a rule raised in one conversation."""
     confirm = confirming_rules()
     for turn in findings.turns:
         for fact in turn.facts:
-            if is_raised(fact) and fact.rule != NOT_ENGLISH:
-                sure = fact.certain and (fact.stale or fact.status in (ABSENT, CONTRADICTED))
-                yield RuleRaise("fact", turn.turn, fact.fact_id, sure and fact.rule in confirm)
+            wrong = fact.stale or fact.status in (ABSENT, CONTRADICTED)  # a plainly partial fact is no alarm
+            if (wrong or not fact.certain) and fact.rule != NOT_ENGLISH:
+                confirms = wrong and fact.certain and fact.rule in confirm
+                yield RuleRaise("fact", turn.turn, fact.fact_id, confirms)
     for item in findings.replies:
         kind = "forbidden" if item.by_fact else "must" if item.kind == "omits" else "must_not"
         demands = demands_at(case, item.turn)

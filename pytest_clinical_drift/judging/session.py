@@ -21,7 +21,7 @@ from pytest_clinical_drift.judging.for_reviewers import questions_for_people, un
 from pytest_clinical_drift.judging.for_reviewers import with_reviews as with_reviews
 from pytest_clinical_drift.judging.judge_options import JudgePolicy, make_judges, procedure_of
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS
-from pytest_clinical_drift.judging.make_calibration import CALIBRATIONS, calibration_of
+from pytest_clinical_drift.judging.make_calibration import CALIBRATIONS, Say, calibration_of
 from pytest_clinical_drift.judging.pdsqi import Rating, rate
 from pytest_clinical_drift.judging.procedure import (
     ConversationJudgement,
@@ -34,7 +34,6 @@ from pytest_clinical_drift.judging.procedure import (
     unread_entries,
 )
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
-from pytest_clinical_drift.judging.protocol import Judge
 from pytest_clinical_drift.judging.queue import Count, JudgeQueue
 from pytest_clinical_drift.judging.raised_points import points_of
 from pytest_clinical_drift.judging.readings import READINGS, readings_of, single_reading, windows_of
@@ -46,7 +45,6 @@ from pytest_clinical_drift.transcript import Transcript
 
 Group = tuple[str, int]
 """A case and its repeat."""
-Say = Callable[[str], object]
 Find = Callable[[Case, Transcript], Findings]
 """Reads a conversation by rules."""
 
@@ -103,10 +101,6 @@ class JudgeSession:
     # -- who judges
 
     @property
-    def reader(self) -> Judge | None:
-        return self.judges[0] if self.judges else None
-
-    @property
     def name(self) -> str:
         """For headlines and the manifest."""
         return " + ".join(judge.name for judge in self.judges) or "rules"
@@ -123,7 +117,7 @@ class JudgeSession:
     @property
     def below_floor(self) -> tuple[str, ...]:
         """Groups of kinds that the judge answers and may not decide."""
-        if self.reader is None:
+        if not self.judges:
             return ()
         able = {GROUP_OF[kind] for kind in self.judges[-1].kinds if kind in GROUP_OF}
         return tuple(group for group in GROUPS if group in able and group not in self.deciding)

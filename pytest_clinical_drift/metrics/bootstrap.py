@@ -32,6 +32,7 @@ STRETCH_BAD, STRETCH_GOOD = 6.0, 1.0
 
 _CHUNK = 4_000_000
 """Most draws held at once, which bounds the memory for large sets."""
+_LABEL_DRAWS = 2_000
 _TIE = 1e-12
 _FEWEST_FREEDOM = 8
 """Heavier tails than this come from a few cases unlike the rest, for which the exact limits stand in."""
@@ -129,20 +130,17 @@ def paired_label_limits(
     one: Sequence[bool],
     two: Sequence[bool],
     figure: Callable[[Sequence[bool], Sequence[bool]], float | None],
-    *,
-    draws: int = 2_000,
-    confidence: float = 0.95,
 ) -> tuple[float, float] | None:
-    """Percentile limits of a figure of two raters over resampled items; None where too few resamples define it."""
+    """95 % percentile limits of a figure of two raters over resampled items; None where too few resamples define it."""
     generator = np.random.default_rng(SEED)
     first, second = np.asarray(one, dtype=bool), np.asarray(two, dtype=bool)
     values = []
-    for _ in range(draws):
+    for _ in range(_LABEL_DRAWS):
         drawn = generator.integers(0, len(first), len(first))
         value = figure(first[drawn].tolist(), second[drawn].tolist())
         if value is not None:
             values.append(value)
-    if len(values) < draws // 2:
+    if len(values) < _LABEL_DRAWS // 2:
         return None
-    low, high = np.quantile(values, ((1 - confidence) / 2, (1 + confidence) / 2))
+    low, high = np.quantile(values, (0.025, 0.975))
     return float(low), float(high)

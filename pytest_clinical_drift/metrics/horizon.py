@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from pytest_clinical_drift.metrics.bootstrap import RESAMPLES, Table
-from pytest_clinical_drift.metrics.drift import SlopeFit, fit_slope
+from pytest_clinical_drift.metrics.drift import SlopeFit, fit_slope, fit_worst_slope
 from pytest_clinical_drift.metrics.stats import Interval, mean_intervals
 
 SLOPE_TURNS = 20
@@ -27,9 +27,13 @@ def fall(first: Sequence[float], last: Sequence[float]) -> float | None:
     return None if len(first) < 4 else (sum(first[:2]) - sum(last[-2:])) / 2
 
 
-def early_slope(curve: Curve) -> SlopeFit | None:
-    """The line through turns 1 to 20, or through the whole of a shorter curve; None below two points."""
-    return fit_slope(curve[:SLOPE_TURNS])
+def early_slope(curve: Curve, worst: Curve | None = None) -> SlopeFit | None:
+    """The line through turns 1 to 20, or through the whole of a shorter curve; None below two points.
+
+    With `worst`, the steepest fall that values between the two curves allow.
+    """
+    early = curve[:SLOPE_TURNS]
+    return fit_slope(early) if worst is None else fit_worst_slope(early, worst[:SLOPE_TURNS])
 
 
 def carried(curve: Curve) -> list[float | None]:

@@ -22,10 +22,6 @@ class Verification(NamedTuple):
     problems: tuple[str, ...]
     """One sentence per difference from what was frozen; empty: unchanged."""
 
-    @property
-    def unchanged(self) -> bool:
-        return not self.problems
-
 
 def freeze(
     predictions: Path,
@@ -142,7 +138,7 @@ def verify_slate(folder: Path, sha256: str | None, say: Callable[[str], object])
     result = verify(folder, sha256)
     for problem in result.problems:
         say(problem)
-    say(f"{'unchanged' if result.unchanged else 'CHANGED'}: {folder}\nsha256 {result.sha256}")
-    if result.unchanged and sha256 is None:
+    say(f"{'CHANGED' if result.problems else 'unchanged'}: {folder}\nsha256 {result.sha256}")
+    if not result.problems and sha256 is None:
         say("without --sha256 this shows only that folder and manifest agree, not that both are the old ones")
-    return 0 if result.unchanged else 1
+    return 1 if result.problems else 0

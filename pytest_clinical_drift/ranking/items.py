@@ -166,7 +166,7 @@ class SlatePlugin(reporting.GroupsPlugin):
     def _report_verdict(self, session: pytest.Session, slug: str, verdict: SlateVerdict) -> None:
         """One more result per slate, on the controller only: it reaches terminal and junit like that of a test."""
         undecided = verdict.verdict in (Verdict.PARTIAL, FigureState.NOT_EVALUATED)
-        whole = reporting.WholeResult(
+        whole = reporting.ResultWithoutTest(
             place=f"{PREFIX}/{slug}",
             name="verdict",
             verdict=str(verdict.verdict),
@@ -214,17 +214,14 @@ def _read_options(config: pytest.Config) -> SlateRun:
 
 
 def _take_selection(config: pytest.Config, run: SlateRun) -> frozenset[str]:
-    """Our test ids given as arguments are taken out of pytest's paths, which would not find them."""
-    named = list(getattr(config.option, "slate_selection", None) or [])
-    paths = []
-    for argument in config.args if config.args_source is config.ArgsSource.ARGS else ():
-        if argument.startswith(f"{PREFIX}/") and not Path(argument.partition("::")[0]).exists():
-            slug, _, metric = argument.removeprefix(f"{PREFIX}/").partition("::")
-            if slug not in run.slates or (metric and metric not in run.slates[slug].tests):
-                raise InputError(f"{argument}: no such test; slates here: {', '.join(run.slates)}")
-            named.append(argument)
-        else:
-            paths.append(argument)
-    config.args = paths
-    config.option.slate_selection = named
-    return frozenset(named)
+    """Ids of our tests given as arguments; empty: all."""
+
+    def ids_in(argument: str) -> list[str] | None:
+        if not argument.startswith(f"{PREFIX}/") or Path(argument.partition("::")[0]).exists():
+            return None
+        slug, _, metric = argument.removeprefix(f"{PREFIX}/").partition("::")
+        if slug not in run.slates or (metric and metric not in run.slates[slug].tests):
+            raise InputError(f"{argument}: no such test; slates here: {', '.join(run.slates)}")
+        return [argument]
+
+    return frozenset(reporting.take_ids(config, "slate_selection", ids_in))

@@ -73,16 +73,14 @@ def measure_ranker(ranker: Ranker, slate: Slate, metric: str) -> dict[str, Ranke
     return held_out(ranker, slate.labels)
 
 
-def leave_one_out(
-    ranker: Ranker, labels: Sequence[LabelledPair], drugs: Sequence[str], *, k: int = K, least: int = MIN_LABELLED
-) -> RankerFigures:
+def leave_one_out(ranker: Ranker, labels: Sequence[LabelledPair], drugs: Sequence[str], *, k: int = K) -> RankerFigures:
     """Hit@K: each approved pair hidden in turn, all drugs of the disease scored again; trials hit / trials.
 
-    Diseases with at least `least` labelled pairs. Chance is K / number of drugs. Undefined without a trial.
+    Diseases with at least MIN_LABELLED labelled pairs. Chance is K / number of drugs. Undefined without a trial.
     """
     hits, chance = [], []
     for disease, pairs in _by_disease(labels).items():
-        if len(pairs) < least:
+        if len(pairs) < MIN_LABELLED:
             continue
         ranked = sorted({*drugs, *(pair.drug for pair in pairs)})
         for hidden in (pair for pair in pairs if pair.label == TOP_GRADE):
@@ -90,12 +88,12 @@ def leave_one_out(
             hits.append(hit(_scores(ranker, disease, ranked), ranked.index(hidden.drug), k=k))
             chance.append(min(1.0, k / len(ranked)))
     if not hits:
-        nothing = Figure.undefined(SlateCode.FEW_LABELS, least=least)
+        nothing = Figure.undefined(SlateCode.FEW_LABELS, least=MIN_LABELLED)
         return RankerFigures(nothing, nothing)
     return RankerFigures(Figure(float(np.mean(hits)), len(hits)), Figure(float(np.mean(chance)), len(hits)))
 
 
-def held_out(ranker: Ranker, labels: Sequence[LabelledPair], *, k: int = K) -> dict[str, RankerFigures]:
+def held_out(ranker: Ranker, labels: Sequence[LabelledPair]) -> dict[str, RankerFigures]:
     """NDCG@K within diseases and AUC over all pairs, on the fifth of the pairs that the ranker was not fitted on."""
     train = [pair for pair in labels if _digest(pair) % 5]
     test = [pair for pair in labels if not _digest(pair) % 5]
@@ -103,25 +101,25 @@ def held_out(ranker: Ranker, labels: Sequence[LabelledPair], *, k: int = K) -> d
     grades = np.asarray([pair.label for pair in test], dtype=np.int64)
     _, disease = np.unique([pair.disease for pair in test], return_inverse=True)
     groups = np.split(np.argsort(disease, kind="stable"), np.cumsum(np.bincount(disease))[:-1])
-    graded = [mean_of(ndcg(each[group], grades[group], k=k) for group in groups) for each in (scores, constant)]
+    graded = [mean_of(ndcg(each[group], grades[group], k=K) for group in groups) for each in (scores, constant)]
     return {
-        f"ndcg_at_{k}": RankerFigures(graded[0], graded[1]),
+        f"ndcg_at_{K}": RankerFigures(graded[0], graded[1]),
         "auc": RankerFigures(auc(scores, grades > 0), Figure(0.5, len(test))),
     }
 
 
-def temporal_auc(ranker: Ranker, labels: Sequence[LabelledPair], *, cutoff: int = CUTOFF) -> RankerFigures:
+def temporal_auc(ranker: Ranker, labels: Sequence[LabelledPair]) -> RankerFigures:
     """AUC on pairs dated after the cutoff, by a ranker fitted on pairs up to it; also for each later year.
 
     Negatives often carry no year: half of them, chosen by their names, are learnt from, the others are tested on.
     Positives without a year take no part.
     """
     used = [pair for pair in labels if pair.year is not None or pair.label == 0]
-    late = [_digest(pair) % 2 == 1 if pair.year is None else pair.year > cutoff for pair in used]
+    late = [_digest(pair) % 2 == 1 if pair.year is None else pair.year > CUTOFF for pair in used]
     train = [pair for pair, tested in zip(used, late, strict=True) if not tested]
     test = [pair for pair, tested in zip(used, late, strict=True) if tested]
     if not any(pair.label > 0 for pair in test):
-        nothing = Figure.undefined(SlateCode.NOTHING_AFTER, len(test), cutoff=cutoff)
+        nothing = Figure.undefined(SlateCode.NOTHING_AFTER, len(test), cutoff=CUTOFF)
         return RankerFigures(nothing, Figure(0.5, len(test)))
     scores = _fit_and_score(ranker, train, test)
     positive = np.asarray([pair.label > 0 for pair in test])

@@ -101,7 +101,8 @@ class GatedSlate:
             counts = {"file": manifest.file.name, "recorded": manifest.n_predictions, "there": there}
             problems.append(str(SlateReason(SlateCode.OTHER_COUNT, counts)))
         if problems:
-            return SlateJudgement(INTEGRITY, FigureState.FAIL, Figure(0.0, 1), detail=_changed(problems))
+            changed = SlateReason(SlateCode.CHANGED, {"difference": "; ".join(problems)})
+            return SlateJudgement(INTEGRITY, FigureState.FAIL, Figure(0.0, 1), detail=changed)
         if frozen:
             return SlateJudgement(INTEGRITY, FigureState.PASS, Figure(1.0, 1))
         return SlateJudgement.not_evaluated(INTEGRITY, SlateCode.NO_HASH)
@@ -145,13 +146,11 @@ class GatedSlate:
         """The verdict from the tests that ran; None when none did."""
         if not self.judged:
             return None
-        integrity = self.judged.get(INTEGRITY)
-        failed = integrity is not None and integrity.verdict == FigureState.FAIL
-        changed = [integrity.detail] if integrity is not None and failed and integrity.detail is not None else []
+        integrity = [item for item in self.judged.values() if item.metric == INTEGRITY]
         verdict = judge_slate(
-            [item for item in self.judged.values() if item is not integrity],
-            changed,
-            proven=integrity is not None and integrity.verdict == FigureState.PASS,
+            [item for item in self.judged.values() if item.metric != INTEGRITY],
+            [item.detail for item in integrity if item.verdict == FigureState.FAIL and item.detail is not None],
+            proven=any(item.verdict == FigureState.PASS for item in integrity),
             expected=self._run.rules.metrics,
         )
         if verdict.verdict != FigureState.FAIL and len(self.judged) < len(self.tests):
@@ -233,7 +232,3 @@ def _figure(figure: Figure) -> dict[str, Any]:
         plain["reason"] = str(figure.reason)
         plain["reason_code"] = figure.reason.code if figure.reason else None
     return plain
-
-
-def _changed(differences: list[str]) -> SlateReason:
-    return SlateReason(SlateCode.CHANGED, {"difference": "; ".join(differences)})

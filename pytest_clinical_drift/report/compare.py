@@ -113,7 +113,7 @@ def _judges(runs: Sequence[NamedRun]) -> list[tuple[str, str]]:
 def _figures(result: RunResult) -> tuple[str, ...]:
     interval = result.confidence_intervals.get("recall_at_t10")
     rate, slope = result.judgement("k_conflict"), result.drift_slope_critical
-    memory, at_end = result.trend.memory if result.trend else None, result.judgement("recall_at_end")
+    memory, at_end = result.memory, result.judgement("recall_at_end")
     horizons = horizon_texts(memory) if memory else {"facts": "–", "hard_stops": "–"}
     severe, waiting = (_cases_with(result, state) for state in (AlarmState.CONFIRMED, AlarmState.OPEN))
     early, strict, ends, slopes = (limit_values(result.judgement(name)) for name in _HELD)

@@ -20,14 +20,11 @@ def worse_text(item: Judgement, *, of_set: bool = False) -> str:
 
 
 def _bounded(item: Judgement, value: float, of_set: bool) -> str:
-    return ("at least " if item.at_least else "") + _value_text(item, value, of_set)
-
-
-def _value_text(item: Judgement, value: float, of_set: bool) -> str:
     """A metric's value: over the set events count cases, within a case they count facts or what else there is."""
-    if not metric_named(item.metric).counts_events:
-        return number(item.metric, value, limit_values(item))
-    return counted(value, "case" if of_set else words("metrics")[item.metric].get("unit", "fact"))
+    shown = number(item.metric, value, limit_values(item))
+    if metric_named(item.metric).counts_events:
+        shown = counted(value, "case" if of_set else words("metrics")[item.metric].get("unit", "fact"))
+    return f"at least {shown}" if item.at_least else shown
 
 
 def limit_values(item: Judgement | None) -> list[float]:

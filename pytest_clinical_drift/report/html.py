@@ -23,7 +23,7 @@ from pytest_clinical_drift.results.releases import Standing
 from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.limits import MetricLimits
-from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.states import WORST_FIRST
 from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds
 
 REPORT_FILE = "report.html"
@@ -31,7 +31,6 @@ ONE_PAGE = 80
 """Most cases that one page holds with everything."""
 MOST_LINES = 1000
 """Groups of alarms of a state that the first page of a large set lists; all are on the pages of their cases."""
-_ORDER = (Verdict.FAIL, Verdict.INCOMPLETE, Verdict.UNSETTLED, Verdict.CAUTION, Verdict.PASS)
 _PAGE_LIMIT = 4_000_000
 """Characters of transcript text on one page; beyond it the cases that pass are shown without theirs."""
 
@@ -43,7 +42,7 @@ def render_report(result: RunResult, transcripts: Transcripts, thresholds: Thres
     """The page's HTML: the two pages to sign, then the annex."""
     groups = alarm_groups(result.cases)
     judge = result.manifest.judged
-    memory = result.trend.memory if result.trend else None
+    memory = result.memory
     return _page(
         "report.html.j2",
         result=result,
@@ -68,7 +67,7 @@ def render_report(result: RunResult, transcripts: Transcripts, thresholds: Thres
         apart=_has_case_pages(result),
         most=MOST_LINES,
         folder=CASE_PAGES,
-        per_verdict={name: sum(case.verdict == name for case in result.cases) for name in _ORDER},
+        per_verdict={name: sum(case.verdict == name for case in result.cases) for name in WORST_FIRST},
         gate=_gate_rows(thresholds),
         manifest=result.manifest.model_dump(mode="json"),
     )
@@ -111,7 +110,7 @@ def _cases(result: RunResult, transcripts: Transcripts) -> list[dict[str, Any]]:
     """The cases, the worst first; texts as far as the page holds them."""
     left = _PAGE_LIMIT
     shown = []
-    for case in sorted(result.cases, key=lambda case: (_ORDER.index(case.verdict), case.case_id)):
+    for case in sorted(result.cases, key=lambda case: (WORST_FIRST.index(case.verdict), case.case_id)):
         groups = alarm_groups([case])
         if _has_case_pages(result):
             shown.append(case_view(case, groups))

@@ -14,6 +14,7 @@ from pytest_clinical_drift.report.sentences import alarm_title
 from pytest_clinical_drift.report.terminal import alarm_lines
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmState
+from pytest_clinical_drift.verdict.measures import in_a_row
 from pytest_clinical_drift.verdict.states import Verdict
 
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
@@ -47,27 +48,19 @@ def render_markdown(result: RunResult, slug: str) -> str:
 
 def _severe(result: RunResult) -> list[tuple[str, Alarm, str]]:
     """Each severe alarm once, with its case and all its turns; confirmed ones first."""
-    turns: dict[tuple[object, ...], set[int]] = {}
-    first: dict[tuple[object, ...], Alarm] = {}
+    alike: dict[tuple[object, ...], list[Alarm]] = {}
     for state in (AlarmState.CONFIRMED, AlarmState.OPEN):
         for case in result.cases:
             for alarm in (alarm for run in case.repeats for alarm in run.alarms):
                 if alarm.severe and alarm.state == state:
                     words = "" if alarm.fact is not None else alarm.quote
-                    key = case.case_id, state, alarm_title(alarm), words
-                    first.setdefault(key, alarm)
-                    turns.setdefault(key, set()).add(alarm.turn)
-    return [(str(key[0]), alarm, turn_list(turns[key])) for key, alarm in first.items()]
+                    alike.setdefault((case.case_id, state, alarm_title(alarm), words), []).append(alarm)
+    return [(str(key[0]), alarms[0], turn_list({alarm.turn for alarm in alarms})) for key, alarms in alike.items()]
 
 
 def turn_list(turns: Collection[int]) -> str:
     """ "turn 3", "turns 3, 5 to 7": runs of three or more are joined."""
-    runs: list[list[int]] = []
-    for turn in sorted(turns):
-        if runs and turn == runs[-1][-1] + 1:
-            runs[-1].append(turn)
-        else:
-            runs.append([turn])
+    runs = in_a_row(turns, lambda _: None, lambda turn: turn)
     parts = [f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
     return f"{'turn' if len(turns) == 1 else 'turns'} {', '.join(parts)}"
 

@@ -23,7 +23,7 @@ _EARLY = (1, 5, 10, 20)
 
 def memory_lines(result: RunResult) -> list[str]:
     """A line each, details indented; the whole of it only for runs that are longer than the slope's turns."""
-    memory = result.trend.memory if result.trend else None
+    memory = result.memory
     if memory is None:
         return []
     values = {"result": result, "memory": memory, "horizon": horizon_texts(memory), "lost": first_lost(result)}
@@ -70,7 +70,7 @@ def last_above(horizon: Horizon) -> int:
 def first_lost(result: RunResult) -> list[str]:
     """Hard stops lost while their mean is still above the limit, which a mean does not show: the earliest confirmed
     one, and an open one where that is earlier."""
-    memory = result.trend.memory if result.trend else None
+    memory = result.memory
     if memory is None or memory.hard_stop_horizon is None:
         return []
     held = max(1, last_above(memory.hard_stop_horizon))
@@ -93,7 +93,7 @@ def first_lost(result: RunResult) -> list[str]:
 
 def horizon_sentences(result: RunResult) -> list[str]:
     """What the horizons are: means over which cases, to which turn; and the hard stop that was lost first."""
-    memory = result.trend.memory if result.trend else None
+    memory = result.memory
     if memory is None:
         return []
     both = (
@@ -142,7 +142,7 @@ def single_line(memory: Memory) -> str:
 
 def scheduled_turns(result: RunResult) -> list[int] | None:
     """Turns of the scheduled probes; None where nothing was probed."""
-    memory = result.trend.memory if result.trend else None
+    memory = result.memory
     return [probe.turn for probe in memory.probes] if memory and memory.probes else None
 
 
@@ -154,7 +154,7 @@ def probe_rows(result: RunResult) -> list[tuple[str, ...]]:
 
 def probe_table(result: RunResult, width: int) -> list[str]:
     """Recall at the probes of a long run that a window has room for."""
-    memory = result.trend.memory if result.trend else None
+    memory = result.memory
     if memory is None or memory.turns <= SLOPE_TURNS:
         return []
     shown = [probe for probe in memory.probes if probe.turn in _EARLY or probe.turn > SLOPE_TURNS]
@@ -180,7 +180,7 @@ def _probe_row(probe: ProbedTurn, held: Sequence[float]) -> tuple[str, ...]:
 
 def memory_chart(result: RunResult) -> Markup:
     """Recall over the turns, with the prompt tokens of each probe on a second axis."""
-    memory = result.trend.memory if result.trend else None
+    memory = result.memory
     if memory is None or not memory.probes:
         return Markup("")
     by_turn = {probe.turn: probe for probe in memory.probes}

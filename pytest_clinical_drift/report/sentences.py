@@ -10,10 +10,11 @@ from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmStat
 from pytest_clinical_drift.verdict.measures import in_a_row
 
 _FACTS = {
-    "lost": "lost",
-    "contradicted": "contradicted",
-    "stale": "kept the old value instead of",
+    AlarmKind.LOST: "lost",
+    AlarmKind.CONTRADICTED: "contradicted",
+    AlarmKind.STALE: "kept the old value instead of",
 }
+_BREACHES = (AlarmKind.RECOMMENDS, AlarmKind.OMITS)
 _OTHERS = {
     AlarmKind.INVENTED: "states what has no source",
     AlarmKind.HARM: "could harm",
@@ -44,8 +45,8 @@ def _what_happened(event: Event) -> str:
         return f'"{one_line(event.text)}" not taken up{_why_stale(event)}'
     if event.metric == "contradicted_facts":
         return f'contradicted "{one_line(event.text)}"'
-    if event.kind in ("recommends", "omits"):
-        return _breach(event.kind, event.text, event.what, event)
+    if event.kind in _BREACHES:
+        return _breach(event.text, event)
     if event.kind in _FACTS:
         return f'{_FACTS[event.kind]} "{one_line(event.text)}"'
     return _other(event, "contradicts the advice of turn")
@@ -53,10 +54,10 @@ def _what_happened(event: Event) -> str:
 
 def _other(source: Alarm | Event, contradicts: str) -> str:
     """Of everything but facts and demands."""
-    if source.kind == "conflict":
+    if source.kind == AlarmKind.CONFLICT:
         against = f"{contradicts} {source.earlier_turn}"
         return f"{against if source.earlier_turn != source.turn else 'contradicts itself'}{_brackets(source.reason)}"
-    if source.kind == "course":
+    if source.kind == AlarmKind.COURSE:
         went = source.what if source.what in COURSES else "the course of the advice"
         since = f" since turn {source.earlier_turn}" if source.earlier_turn != source.turn else ""
         return f"{went}{since}{_brackets(source.reason)}"
@@ -64,16 +65,16 @@ def _other(source: Alarm | Event, contradicts: str) -> str:
 
 
 def _why_stale(event: Event) -> str:
-    return f", {one_line(event.reason)}" if event.kind == "stale" and event.reason else ""
+    return f", {one_line(event.reason)}" if event.kind == AlarmKind.STALE and event.reason else ""
 
 
-def _breach(kind: str, rule: str, what: str, source: Alarm | Event) -> str:
+def _breach(rule: str, source: Alarm | Event) -> str:
     """What a reply recommends and what rules it out, or what it leaves out."""
-    broken = one_line(rule)
+    broken, what = one_line(rule), source.what
     why = source.reason if source.finder else ""  # of the demand; what the judge says stands with its opinions
     if source.grade:
         why = f"{source.grade}{f': {why}' if why else ''}"
-    if kind == "omits":
+    if source.kind == AlarmKind.OMITS:
         return f'omits "{broken}"{_brackets(why)}'
     if source.by_fact:
         named = f"recommends {one_line(what)}," if what else "recommends what is"
@@ -88,17 +89,17 @@ def alarm_title(alarm: Alarm) -> str:
     """What an alarm says happened, without turn, state and words."""
     if alarm.fact is not None:
         return f'{_FACTS[alarm.kind]} "{one_line(alarm.what)}"'
-    if alarm.kind in ("recommends", "omits"):
-        return _breach(alarm.kind, alarm.rule, alarm.what, alarm)
+    if alarm.kind in _BREACHES:
+        return _breach(alarm.rule, alarm)
     return _other(alarm, "contradicts turn")
 
 
 def alarm_sentence(alarm: Alarm, until: int | None = None) -> str:
     """One alarm in a line: turn (or the turns up to `until`), state, what happened and why, the words."""
     state = "" if alarm.state == AlarmState.CONFIRMED else f"{alarm.state}: "
-    mark = " (severe)" if alarm.severe and alarm.kind not in ("recommends", "omits") else ""
+    mark = " (severe)" if alarm.severe and alarm.kind not in _BREACHES else ""
     reason = f", {one_line(alarm.reason)}" if alarm.fact is not None and alarm.reason else ""
-    if alarm.kind == "conflict":
+    if alarm.kind == AlarmKind.CONFLICT:
         shown = (
             f":{words(alarm.earlier_quote)}, then{words(alarm.quote)}" if alarm.earlier_quote else words(alarm.quote)
         )

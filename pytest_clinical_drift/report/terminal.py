@@ -15,11 +15,11 @@ from pytest_clinical_drift.report.reasons import reason_text
 from pytest_clinical_drift.report.sentences import alarm_sentence, worst_first
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.results.models import RunResult
-from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.states import WORST_FIRST, Verdict
 
 _BARS = "▁▂▃▄▅▆▇█"
 _NARROWEST = 40
-_WORST_FIRST = (Verdict.FAIL, Verdict.INCOMPLETE, Verdict.UNSETTLED, Verdict.CAUTION)
+_MOST_CASES = 10
 
 
 def verdict_line(result: RunResult, width: int) -> str:
@@ -78,17 +78,13 @@ def _indented(line: str, width: int) -> str:
     return fill(line.strip(), width, " " * (depth + 2))
 
 
-def _worst_cases(result: RunResult, width: int, limit: int = 10) -> list[str]:
+def _worst_cases(result: RunResult, width: int) -> list[str]:
     """Cases that did not pass, the worst first, each with its curve."""
-    shown = [case for case in result.cases if case.verdict in _WORST_FIRST]
-    shown.sort(
-        key=lambda case: (
-            _WORST_FIRST.index(case.verdict), case.repeats[0].recall_at_horizon or 0.0, case.case_id
-        )
-    )  # fmt: skip
-    longest = max((len(case.case_id) for case in shown[:limit]), default=0)
+    shown = [case for case in result.cases if case.verdict != Verdict.PASS]
+    shown.sort(key=lambda case: (WORST_FIRST.index(case.verdict), case.repeats[0].recall_at_t10 or 0.0, case.case_id))
+    longest = max((len(case.case_id) for case in shown[:_MOST_CASES]), default=0)
     lines = []
-    for case in shown[:limit]:
+    for case in shown[:_MOST_CASES]:
         run = case.repeats[0]
         curve = sparkline([turn.recall for turn in run.turns if turn.probed])
         lines.append(_cut(f"  {case.verdict:<10} {case.case_id:<{longest}} {curve}", width))
@@ -96,8 +92,8 @@ def _worst_cases(result: RunResult, width: int, limit: int = 10) -> list[str]:
         lines += [f"             {line}" for line in wrapped[:3]]
         if len(wrapped) > 3:
             lines[-1] = _cut(f"{lines[-1]} …", width)
-    if len(shown) > limit:
-        lines.append(f"  … and {counted(len(shown) - limit, 'more case')}")
+    if len(shown) > _MOST_CASES:
+        lines.append(f"  … and {counted(len(shown) - _MOST_CASES, 'more case')}")
     return lines
 
 

@@ -63,7 +63,7 @@ def build_result(
         cases_complete=verdict.complete,
         failing_cases=verdict.failing,
         entity_recall_at_t10=values.get("recall_at_t10"),
-        entity_recall_at_t10_extended=mean(_extended_at_horizon(run) for run in complete),
+        entity_recall_at_t10_extended=mean(_extended_at_t10(run) for run in complete),
         strict_recall_at_t10=values.get("strict_recall_at_t10"),
         knowledge_conflict_rate=values.get("k_conflict"),
         knowledge_conflict_pairs=sum(run.conflict.pairs for run in complete),
@@ -153,5 +153,5 @@ def _hazards(cases: Sequence[Case]) -> dict[str, tuple[str, ...]]:
     return {hazard: tuple(case.id for case in cases if hazard in case.hazards) for hazard in named}
 
 
-def _extended_at_horizon(run: CaseAssessment) -> float | None:
+def _extended_at_t10(run: CaseAssessment) -> float | None:
     return run.turns[run.horizon - 1].extended.recall if run.horizon <= len(run.turns) else None

@@ -9,9 +9,10 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pytest_clinical_drift.cases.files import write_atomically
+from pytest_clinical_drift.cases.files import hash_cases, write_atomically
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.sharding import Shard
+from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.opinions import Ruling
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
@@ -130,6 +131,15 @@ def write_inputs(
     inputs = RunInputs(**known, manifest=name, deciders=deciders, window=window, judged=tuple(stored))
     plain = inputs.model_dump(mode="json", by_alias=True)
     return write_atomically(folder / INPUTS_FILE, json.dumps(plain, ensure_ascii=True) + "\n")
+
+
+def check_inputs(folder: Path, inputs: RunInputs, manifest: Manifest) -> None:
+    """InputError where a folder's results and `run.json` are not of one run, or were changed."""
+    hashes = manifest.hashes
+    if inputs.manifest != manifest_hash(manifest):
+        raise InputError(f"{folder}: its results and its run.json belong to different runs, or one of them was changed")
+    if hash_cases(inputs.cases) != hashes.cases or inputs.thresholds.fingerprint() != hashes.thresholds:
+        raise InputError(f"{folder}: the cases or thresholds in run.json are not those of the run")
 
 
 def read_inputs(folder: Path) -> RunInputs:

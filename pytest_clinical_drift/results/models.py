@@ -16,6 +16,7 @@ from pytest_clinical_drift.scoring.assessment import AlarmKind, AlarmState, Case
 from pytest_clinical_drift.scoring.sanity import SanityBand
 from pytest_clinical_drift.verdict.baseline import BaselineComparison
 from pytest_clinical_drift.verdict.counts import EvidenceCounts
+from pytest_clinical_drift.verdict.memory import Memory
 from pytest_clinical_drift.verdict.quality import AttributeFigures
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
 from pytest_clinical_drift.verdict.states import Verdict
@@ -273,6 +274,11 @@ class RunResult(Record):
     cases: tuple[CaseResult, ...]
     what_this_means: str = ""
     manifest: Manifest
+
+    @property
+    def memory(self) -> Memory | None:
+        """How long facts are remembered; None where no case was finished."""
+        return self.trend.memory if self.trend else None
 
     @property
     def runs(self) -> list[CaseAssessment]:

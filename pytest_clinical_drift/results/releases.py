@@ -14,13 +14,12 @@ from pytest_clinical_drift.results.dossier_file import Sheet
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_record
 from pytest_clinical_drift.results.models import SCHEMA_VERSION, Manifest, Record, RunResult
 from pytest_clinical_drift.results.signatures import has_keygen, is_signed_by
-from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.states import WORST_FIRST, Verdict
 
 RELEASE_FILE = "release.json"
 Decision = Literal["accept", "accept-until", "reject"]
 SignatureState = Literal["valid", "invalid", "not checked"]
 LimitsState = Literal["approved", "not approved", "not named"]
-_WORST_FIRST = (Verdict.FAIL, Verdict.INCOMPLETE, Verdict.UNSETTLED, Verdict.PARTIAL, Verdict.CAUTION, Verdict.PASS)
 _PLACES = ("*", "*/reviewed", "*/runs/*", "*/runs/*/reviewed")
 
 
@@ -196,7 +195,7 @@ def _hazard_rows(result: RunResult, sheet: Sheet) -> Iterable[HazardRow]:
         cases = result.hazards.get(hazard, ())
         found = [verdicts.get(case) for case in cases]
         known = [verdict for verdict in found if verdict is not None]
-        worst = min(known, key=_WORST_FIRST.index) if known and len(known) == len(found) else None
+        worst = min(known, key=WORST_FIRST.index) if known and len(known) == len(found) else None
         verdict = Verdict.FAIL if Verdict.FAIL in known else worst
         at_worst = tuple(case for case in cases if verdict is not None and verdicts.get(case) == verdict)
         yield HazardRow(hazard, sheet.hazards.get(hazard, ""), cases, verdict, at_worst)
@@ -234,8 +233,9 @@ def _last_release(result: RunResult, sha256: str, sheet: Sheet, home: Path | Non
 
 def newest_release(files: Iterable[Path], sha256: str) -> tuple[Path, Release] | None:
     """The newest accepted release, other than one of the record itself."""
-    known = [(file, release) for file in files if (release := _accepted(file)) and release.record != sha256]
-    return max(known, key=lambda pair: pair[1].signed_at, default=None)
+    known = [(file, release) for file in files if (release := _readable(file)) and release.record != sha256]
+    accepted = [(file, release) for file, release in known if release.decision != "reject"]
+    return max(accepted, key=lambda pair: pair[1].signed_at, default=None)
 
 
 def releases_below(home: Path) -> list[Path]:
@@ -248,8 +248,3 @@ def _readable(file: Path) -> Release | None:
         return read_release(file)
     except InputError:
         return None
-
-
-def _accepted(file: Path) -> Release | None:
-    release = _readable(file)
-    return None if release is None or release.decision == "reject" else release

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_clinical_drift.cases.files import hash_cases
 from pytest_clinical_drift.cases.sharding import Shard, deal_cases
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
 from pytest_clinical_drift.results.folders import TRANSCRIPTS
-from pytest_clinical_drift.results.inputs import INPUTS_FILE, GateInputs, RunInputs, manifest_hash, read_inputs
+from pytest_clinical_drift.results.inputs import INPUTS_FILE, RunInputs, check_inputs, read_inputs
 from pytest_clinical_drift.results.models import Manifest, RunResult, ShardRecord
 from pytest_clinical_drift.versions import PACKAGE
 
@@ -115,27 +114,27 @@ def _read(folder: Path, *, named: bool) -> ShardRun | None:
     """A shard; None for a run that is no shard, unless the user named it."""
     try:
         result, inputs = read_results(folder), read_inputs(folder)
+        record = result.manifest.shard
+        if record is not None:
+            check_inputs(folder, inputs, result.manifest)
     except InputError as error:
         raise _Broken(str(error)) from None
-    record = result.manifest.shard
     if record is None:
         if named:
             raise InputError(f"merge {folder}: not a shard; it was run without --drift-shard")
         return None
-    hashes = result.manifest.hashes
-    if inputs.manifest != manifest_hash(result.manifest) or inputs.shard != Shard(record.index, record.count):
+    run = ShardRun(folder, inputs, result, record)
+    if inputs.shard != run.shard:
         raise _Broken(f"{folder}: its results and its run.json belong to different runs, or one of them was changed")
-    if hash_cases(inputs.cases) != hashes.cases or inputs.thresholds.fingerprint() != hashes.thresholds:
-        raise _Broken(f"{folder}: the cases or thresholds in run.json are not those of the run")
     if result.runs and not (folder / TRANSCRIPTS).is_dir():
-        raise _Broken(f"{folder}: the transcripts of {Shard(record.index, record.count)} are missing")
+        raise _Broken(f"{folder}: the transcripts of {run.shard} are missing")
     judged = result.manifest.judged
     if judged is not None and judged.calibration is None and not result.deciders.control:
         raise InputError(
-            f"merge {folder}: the judge of {Shard(record.index, record.count)} has no calibration; make one with "
-            "clinical-drift calibrate and run the shards again"
+            f"merge {folder}: the judge of {run.shard} has no calibration; make one with clinical-drift calibrate and "
+            "run the shards again"
         )
-    return ShardRun(folder, inputs, result, record)
+    return run
 
 
 # -- whether they are parts of one run
@@ -180,7 +179,7 @@ def _identity(run: ShardRun) -> dict[str, Any]:
         "the judge's calibration": calibration,
         "the judge's settings": (inputs.window, dict(run.record.settings)),
         "the baseline": inputs.baseline,
-        "the options": [getattr(inputs, name) for name in gate if name in GateInputs.model_fields],
+        "the options": [getattr(inputs, name) for name in gate],
     }
 
 

@@ -75,11 +75,6 @@ class Alarm:
     """`reply` where a handover in a reply was read as a summary."""
     answers: tuple[Opinion, ...] = ()
 
-    def __post_init__(self) -> None:
-        """Words become members, so that a kind or state that nobody knows is refused."""
-        object.__setattr__(self, "kind", AlarmKind(self.kind))
-        object.__setattr__(self, "state", AlarmState(self.state))
-
 
 @dataclass(frozen=True, slots=True)
 class Event:
@@ -109,7 +104,3 @@ class Event:
     """Of a broken demand."""
     source: str = ""
     """As of the alarm behind it."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "kind", AlarmKind(self.kind))
-        object.__setattr__(self, "state", AlarmState(self.state))

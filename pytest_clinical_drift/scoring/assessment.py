@@ -14,7 +14,6 @@ from pytest_clinical_drift.judging.audit import AuditCount
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.pdsqi import Rating
 from pytest_clinical_drift.metrics.drift import SlopeFit
-from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS as SLOPE_TURNS
 from pytest_clinical_drift.scoring.alarm_types import CONFIRMED as CONFIRMED
 from pytest_clinical_drift.scoring.alarm_types import DISMISSED as DISMISSED
 from pytest_clinical_drift.scoring.alarm_types import OPEN as OPEN
@@ -129,10 +128,11 @@ class CaseAssessment:
     group: str
     repeat: int
     horizon: int
+    """Turn at which Recall@T10 is read; not the drift horizon."""
     turns: tuple[TurnAssessment, ...]
     """One per turn; those without a scheduled summary have nothing evaluated."""
     slope: SlopeFit | None
-    """Fit of the critical recall curve up to the horizon."""
+    """Fit of the critical recall curve over turns 1 to 20."""
     slope_worst: SlopeFit | None
     slope_extended: SlopeFit | None
     conflict: ConflictFigures
@@ -227,7 +227,7 @@ class CaseAssessment:
         return tuple(turn.recall_worst for turn in self.turns)
 
     @property
-    def recall_at_horizon(self) -> float | None:
+    def recall_at_t10(self) -> float | None:
         """Recall@T10."""
         return self.recall_curve[self.horizon - 1] if self.horizon <= len(self.turns) else None
 

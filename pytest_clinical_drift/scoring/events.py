@@ -4,26 +4,26 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pytest_clinical_drift.scoring.assessment import DISMISSED, Alarm, Event, TurnAssessment
+from pytest_clinical_drift.scoring.assessment import DISMISSED, Alarm, AlarmKind, Event, TurnAssessment
 
 _STOP = re.compile(r"\n+|[.;!?](?=\s|$)")
 """Where a sentence or line ends."""
 _BESIDE = 35
 """Characters that a headline shows on each side of a quote in a long sentence."""
 _METRIC_OF = {
-    "invented": ("inventions", "minor_inventions"),
-    "conflict": ("severe_contradictions", "other_contradictions"),
-    "recommends": ("breaches", "lesser_breaches"),
-    "omits": ("breaches", "lesser_breaches"),
-    "lost": ("hard_stops", "contradicted_facts"),
-    "contradicted": ("hard_stops", "contradicted_facts"),
-    "stale": ("hard_stops", "stale_facts"),
-    "harm": ("harms", "harms"),
-    "course": ("courses", "courses"),
-    "misreported": ("misreported", "misreported"),
-    "leak": ("leaks", "leaks"),
-    "to_judge": ("appeals", "appeals"),
-}  # fmt: skip
+    AlarmKind.INVENTED: ("inventions", "minor_inventions"),
+    AlarmKind.CONFLICT: ("severe_contradictions", "other_contradictions"),
+    AlarmKind.RECOMMENDS: ("breaches", "lesser_breaches"),
+    AlarmKind.OMITS: ("breaches", "lesser_breaches"),
+    AlarmKind.LOST: ("hard_stops", "contradicted_facts"),
+    AlarmKind.CONTRADICTED: ("hard_stops", "contradicted_facts"),
+    AlarmKind.STALE: ("hard_stops", "stale_facts"),
+    AlarmKind.HARM: ("harms", "harms"),
+    AlarmKind.COURSE: ("courses", "courses"),
+    AlarmKind.MISREPORTED: ("misreported", "misreported"),
+    AlarmKind.LEAK: ("leaks", "leaks"),
+    AlarmKind.TO_JUDGE: ("appeals", "appeals"),
+}
 """Kind of an alarm to the metric that counts it: where it is severe, and where it is not."""
 
 
@@ -44,7 +44,7 @@ def in_its_sentence(event: Event, turns: Sequence[TurnAssessment], summary: str)
     """A contradicted fact with the words that deny it: the name of the thing alone would not show it."""
     findings = [fact for turn in turns if turn.turn == event.turn for fact in turn.findings]
     quote = next((fact.quotes[0] for fact in findings if fact.fact_id == event.fact and fact.quotes), None)
-    if event.kind != "contradicted" or quote is None or summary[quote.start : quote.end] != quote.text:
+    if event.kind != AlarmKind.CONTRADICTED or quote is None or summary[quote.start : quote.end] != quote.text:
         return event
     begin = max((stop.end() for stop in _STOP.finditer(summary, 0, quote.start)), default=0)
     stop = _STOP.search(summary, quote.end)

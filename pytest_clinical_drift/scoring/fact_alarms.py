@@ -1,6 +1,6 @@
 """What each summary says of each fact once everybody was heard, and the alarm on it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 
 from pytest_clinical_drift.cases.model import Case, facts_at
@@ -9,10 +9,17 @@ from pytest_clinical_drift.evidence.finding_types import Quote
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.opinions import ALARMING, Ruling, State
+from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.rule_raises import confirming_rules
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, DISMISSED, OPEN, Alarm, AlarmKind, SettledFact
+from pytest_clinical_drift.scoring.ruled_alarms import is_alarm, rule_alarm, ruled_alarm
 
-_ALARMS = {"absent": "lost", "contradicted": "contradicted", "both": "contradicted", "stale": "stale"}
+_ALARMS = {
+    "absent": AlarmKind.LOST,
+    "contradicted": AlarmKind.CONTRADICTED,
+    "both": AlarmKind.CONTRADICTED,
+    "stale": AlarmKind.STALE,
+}
 """Kind of the alarm that a status or an answer raises."""
 _NO_WORDS = "no-words"
 """The rule that finds no word of a fact, and leaves it open whether others state it."""
@@ -37,17 +44,15 @@ def settled_fact(
     below its floor, rules decide. What a summary that was cut off does not state stays open. `essential` are the parts
     without which the fact counts as lost.
     """
-    if ruling is not None and not deciding and not ruling.by_person:
-        ruling = replace(ruling, state=State.SILENT, opinions=ruling.opinions)
     if (deciding and entry is not None) or (ruling is not None and ruling.by_person):
         status, alarm = _by_judge(finding, turn, entry, ruling, essential)
     else:
         status, alarm = _by_rules(finding, turn, ruling, essential)
     if alarm is not None:
         alarm = replace(alarm, source=source)
-    if cut and alarm is not None and alarm.kind == "lost" and alarm.state == CONFIRMED and alarm.settled_by != "person":
-        alarm = replace(alarm, state=OPEN, settled_by="")
-        status = finding.status
+        if cut and (alarm.kind, alarm.state) == (AlarmKind.LOST, CONFIRMED) and alarm.settled_by != "person":
+            alarm = replace(alarm, state=OPEN, settled_by="")
+            status = finding.status
     return _settled(finding, status, alarm, entry if deciding else None, text), alarm
 
 
@@ -58,40 +63,46 @@ def _by_judge(
     ruling: Ruling | None,
     essential: Sequence[str],
 ) -> tuple[str, Alarm | None]:
+    """Its status and alarm as the readings and rulings have it; what nobody confirms counts as stated."""
     said = entry.answer if entry is not None else UNSURE
     if ruling is None or ruling.state is State.CLEARED:
-        return said if said in ("retained", "partial") else "retained", None
+        return _stated(said), None
     answer = ruling.answer if ruling.answer in _ALARMS else said
-    kind = _ALARMS.get(answer) or ("stale" if finding.stale else _ALARMS.get(finding.status, "lost"))
+    kind = _ALARMS.get(answer) or (AlarmKind.STALE if finding.stale else _ALARMS.get(finding.status, AlarmKind.LOST))
     reason = finding.reason if finding.status in _ALARMS else ""
-    if kind == "lost" and essential and (not reason or finding.rule in _NOTHING_FOUND):
+    if kind == AlarmKind.LOST and essential and (not reason or finding.rule in _NOTHING_FOUND):
         reason = _missing(essential)
-    alarm = Alarm(
-        kind=AlarmKind(kind),
-        turn=turn,
+    alarm = ruled_alarm(
+        kind,
+        turn,
+        ruling,
         severe=finding.hard_stop,
-        state=_STATES[ruling.state],
-        quote=ruling.quote or " … ".join(q.text for q in finding.quotes),
+        quote=ruling.quote or _quoted(finding),
         reason=ruling.reason or reason,
         fact=finding.fact_id,
         finder=finding.rule if not finding.plain else "",
         what=finding.text,
-        question=ruling.question_id,
-        settled_by="" if ruling.state in (State.OPEN, State.SILENT) else "person" if ruling.by_person else "judge",
-        answers=ruling.opinions,
     )
     if ruling.state is State.CONFIRMED:
-        return "absent" if kind == "lost" else "contradicted", alarm
+        return _status_of(kind), alarm
     if ruling.state is State.DISMISSED:
         alarmed = alarm if ruling.raised in ALARMING or ruling.by_person else None
-        return ruling.answer if ruling.answer in ("retained", "partial") else "retained", alarmed
-    return said if said in ("retained", "partial") else "retained", alarm
+        return _stated(ruling.answer), alarmed
+    return _stated(said), alarm
 
 
-_STATES = {
-    State.CONFIRMED: CONFIRMED, State.OPEN: OPEN, State.SILENT: OPEN, State.DISMISSED: DISMISSED,
-    State.CLEARED: DISMISSED,
-}  # fmt: skip
+def _stated(word: str) -> str:
+    """The status of a fact without a confirmed alarm, from an answer or an earlier status."""
+    return "partial" if word == "partial" else "retained"
+
+
+def _status_of(kind: AlarmKind) -> str:
+    """The status of a fact with a confirmed alarm."""
+    return "absent" if kind == AlarmKind.LOST else "contradicted"
+
+
+def _quoted(finding: finding_types.FactFinding) -> str:
+    return " … ".join(quote.text for quote in finding.quotes)
 
 
 def _missing(essential: Sequence[str]) -> str:
@@ -102,27 +113,24 @@ def _missing(essential: Sequence[str]) -> str:
 def _by_rules(
     finding: finding_types.FactFinding, turn: int, ruling: Ruling | None, essential: Sequence[str]
 ) -> tuple[str, Alarm | None]:
-    raised = "stale" if finding.stale else _ALARMS.get(finding.status)
-    kind = raised or (None if finding.certain else "contradicted" if finding.rule == "rival" else "lost")
-    if kind is None:
+    raised = AlarmKind.STALE if finding.stale else _ALARMS.get(finding.status)
+    if raised is None and finding.certain:
         return finding.status, None
+    kind = raised or (AlarmKind.CONTRADICTED if finding.rule == "rival" else AlarmKind.LOST)
     sure = finding.certain and raised is not None and finding.rule in confirming_rules()
-    alarm = Alarm(
-        kind=AlarmKind(kind),
-        turn=turn,
+    alarm = rule_alarm(
+        kind,
+        turn,
+        ruling,
+        finding.rule,
+        sure=sure,
         severe=finding.hard_stop,
-        state=CONFIRMED if sure else OPEN,
-        quote=" … ".join(q.text for q in finding.quotes),
+        quote=_quoted(finding),
         reason=_missing(essential) if essential and finding.rule == _NO_WORDS else finding.reason or "unclear",
         fact=finding.fact_id,
-        finder=finding.rule,
         what=finding.text,
-        question=ruling.question_id if ruling is not None else "",
-        settled_by="rule" if sure else "",
-        answers=ruling.opinions if ruling is not None else (),
     )
-    status = ("absent" if kind == "lost" else "contradicted") if sure else finding.status
-    return status, alarm
+    return _status_of(kind) if sure else finding.status, alarm
 
 
 def _settled(
@@ -130,7 +138,7 @@ def _settled(
 ) -> SettledFact:
     counts = alarm is not None and alarm.state != DISMISSED
     known = {item.name: getattr(finding, item.name) for item in fields(finding_types.FactFinding)}
-    known |= {"status": status, "stale": alarm is not None and alarm.kind == "stale" and counts}
+    known |= {"status": status, "stale": alarm is not None and alarm.kind == AlarmKind.STALE and counts}
     if status == "retained" and not counts:
         known["reason"] = ""
     elif alarm is not None and counts:
@@ -147,13 +155,9 @@ def locate(quote: str, text: str) -> Quote:
     return Quote(quote, start, start + len(quote)) if start >= 0 else Quote(quote, -1, -1)
 
 
-def entries_by_fact(
-    entries: Sequence[tuple[str, int, str, Entry]], source: str = ""
-) -> Mapping[tuple[int, str], Entry]:
-    """The readings' entries on facts, by turn and fact."""
-    return {
-        (turn, e.key): e for kind, turn, of, e in entries if kind == "summary" and e.kind == "fact" and of == source
-    }
+def entries_by_fact(entries: Sequence[tuple[str, int, str, Entry]]) -> Mapping[tuple[int, str], Entry]:
+    """What readings of summaries say of facts, by turn and fact."""
+    return {(turn, e.key): e for kind, turn, of, e in entries if (kind, e.kind, of) == ("summary", "fact", "")}
 
 
 def essential_at(case: Case, turn: int) -> dict[str, tuple[str, ...]]:
@@ -173,6 +177,19 @@ def every_fact(case: Case, turn: int, known: Sequence[finding_types.FactFinding]
     ]
 
 
+def handover_alarms(case: Case, judgement: ConversationJudgement, deciding: frozenset[str]) -> Iterator[Alarm]:
+    """Facts given wrongly in a reply that was read as a handover; what it leaves out counts for hard stops only."""
+    for about, ruling in judgement.rulings.items():
+        if ruling.kind == "fact" and len(about) > 3 and is_alarm(ruling, deciding):
+            turn, fact = int(about[1]), str(about[2])
+            quiet = next(finding for finding in every_fact(case, turn, ()) if finding.fact_id == fact)
+            entry = next(p.entry for p in judgement.asked if p.about == about)
+            parts = essential_at(case, turn).get(fact, ())
+            _, alarm = settled_fact(quiet, turn, entry, ruling, deciding=True, essential=parts, source="reply")
+            if alarm is not None and (quiet.hard_stop or (alarm.kind, alarm.state) != (AlarmKind.LOST, CONFIRMED)):
+                yield alarm
+
+
 def counts_at_turn(finding: SettledFact) -> bool:
     """What has ended counts only where it is stated as if it held."""
     return finding.text not in finding.replaced or finding.alarm is not None
@@ -181,6 +198,4 @@ def counts_at_turn(finding: SettledFact) -> bool:
 def counted_status(fact: SettledFact, *, worst: bool) -> str:
     """The status that counts at an end: an open alarm counts for the model at the better one."""
     counted = fact.counts(worst=worst)
-    if counted is not None:
-        return "absent" if counted == "lost" else "contradicted"
-    return fact.status if fact.status in ("retained", "partial") else "retained"
+    return _stated(fact.status) if counted is None else _status_of(AlarmKind(counted))

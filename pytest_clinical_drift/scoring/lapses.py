@@ -14,7 +14,7 @@ History = Mapping[int, SettledFact]
 def lapses(case: Case, turns: Sequence[TurnAssessment]) -> list[Event]:
     """Events of both ends: what confirmed alarms make is confirmed, what only open ones add is open."""
     probed = [turn.turn for turn in turns if turn.findings]
-    decisive = {*probed[-1:], *((case.horizon,) if all(map(case.is_own, range(1, len(case.turns) + 1))) else ())}
+    decisive = {*probed[-1:], *((case.t10_turn,) if all(map(case.is_own, range(1, len(case.turns) + 1))) else ())}
     before = dict(zip(probed[1:], probed, strict=False))
     updated = {case.fact_named(update.fact): turn.turn for turn in reversed(case.turns) for update in turn.updates}
     timeline: dict[str, dict[int, SettledFact]] = {}
@@ -60,31 +60,31 @@ def _events(
 ) -> Iterator[Event]:
     """The events of one fact at one end; `before` is the probe before each, `since` the turn of its first update."""
 
-    def marked(kind: str) -> list[int]:
+    def marked(kind: AlarmKind) -> list[int]:
         return [turn for turn, finding in history.items() if finding.counts(worst=worst) == kind]
 
-    def event(metric: str, kind: str, turn: int) -> Event:
+    def event(metric: str, kind: AlarmKind, turn: int) -> Event:
         finding, state = history[turn], OPEN if worst else CONFIRMED
-        quote = " … ".join(quote.text for quote in finding.quotes) if kind != "lost" else ""
-        return Event(metric, AlarmKind(kind), turn, state, finding.text, quote, finding.reason, finding.fact_id)
+        quote = " … ".join(quote.text for quote in finding.quotes) if kind != AlarmKind.LOST else ""
+        return Event(metric, kind, turn, state, finding.text, quote, finding.reason, finding.fact_id)
 
-    stale, wrong, lost = marked("stale"), marked("contradicted"), marked("lost")
+    stale, wrong, lost = (marked(kind) for kind in (AlarmKind.STALE, AlarmKind.CONTRADICTED, AlarmKind.LOST))
     # after an update any wrong value means that the new one was not taken up, whether it is the old one or another
     behind = sorted({*stale, *(turn for turn in wrong if since is not None and turn >= since)})
     lasting_stale = _lasting(behind, decisive, before)
     if lasting_stale:
-        yield event("stale_facts", "stale" if behind[0] in stale else "contradicted", behind[0])
+        yield event("stale_facts", AlarmKind.STALE if behind[0] in stale else AlarmKind.CONTRADICTED, behind[0])
     if next(iter(history.values())).hard_stop:
         if wrong or stale:
             first = min([*wrong, *stale])
-            yield event("hard_stops", "contradicted" if first in wrong else "stale", first)
+            yield event("hard_stops", AlarmKind.CONTRADICTED if first in wrong else AlarmKind.STALE, first)
         elif lasting := _lasting(lost, decisive, before):
             first = earlier if (earlier := before.get(lasting[0])) in lost and earlier else lasting[0]
-            yield event("hard_stops", "lost", first)
+            yield event("hard_stops", AlarmKind.LOST, first)
         elif lost:
-            yield event("hard_stop_slips", "lost", lost[0])
+            yield event("hard_stop_slips", AlarmKind.LOST, lost[0])
     elif (wrong or stale) and not lasting_stale:
-        yield event("contradicted_facts", "contradicted", min([*wrong, *stale]))
+        yield event("contradicted_facts", AlarmKind.CONTRADICTED, min([*wrong, *stale]))
 
 
 def _lasting(marked: Sequence[int], decisive: set[int], before: Mapping[int, int]) -> list[int]:

@@ -43,14 +43,14 @@ def is_alarm(ruling: Ruling, deciding: frozenset[str]) -> bool:
     return ruling.state is not State.DISMISSED or ruling.raised in ALARMING or ruling.by_person
 
 
-def _alarm(kind: str, turn: int, ruling: Ruling, **more: Any) -> Alarm:
+def ruled_alarm(kind: AlarmKind, turn: int, ruling: Ruling, **more: Any) -> Alarm:
     """An alarm in the state that its ruling leaves it in."""
     states = {State.CONFIRMED: CONFIRMED, State.DISMISSED: DISMISSED}
     state = states.get(ruling.state, OPEN)
     who = "" if state == OPEN else "person" if ruling.by_person else "judge"
     fields: dict[str, Any] = {"quote": ruling.quote, "reason": _reason(ruling), "severe": True}
     return Alarm(
-        kind=AlarmKind(kind), turn=turn, state=state, question=ruling.question_id, settled_by=who,
+        kind=kind, turn=turn, state=state, question=ruling.question_id, settled_by=who,
         answers=ruling.opinions,
         **(fields | more),
     )  # fmt: skip
@@ -63,11 +63,11 @@ def _reason(ruling: Ruling) -> str:
     return UNREAD if unread else ""
 
 
-def _by_rule(kind: str, turn: int, ruling: Ruling, finder: str, **more: Any) -> Alarm:
-    """An alarm that only a rule raised and nobody who may decide has settled."""
-    sure = finder in confirming_rules()
+def rule_alarm(kind: AlarmKind, turn: int, ruling: Ruling | None, finder: str, *, sure: bool, **more: Any) -> Alarm:
+    """An alarm that only a rule raised and nobody who may decide has settled; `sure`: the rule confirms by itself."""
+    ruling = ruling or _NOBODY
     return Alarm(
-        kind=AlarmKind(kind), turn=turn, state=CONFIRMED if sure else OPEN, finder=finder, question=ruling.question_id,
+        kind=kind, turn=turn, state=CONFIRMED if sure else OPEN, finder=finder, question=ruling.question_id,
         settled_by="rule" if sure else "", answers=ruling.opinions, **({"severe": True} | more),
     )  # fmt: skip
 
@@ -89,9 +89,9 @@ def reply_alarms(case: Case, findings: Findings, rulings: Rulings, deciding: fro
         if "breach" in deciding and ruling.state is State.SILENT and not ruling.question_id:
             continue  # a judge read this reply and the rule's finding was settled with another point
         seen.add(about)
-        yield _by_rule(
-            item.kind, item.turn, ruling, item.finder, quote=item.quote, reason=item.why, rule=item.rule,
-            what=item.what, by_fact=item.by_fact, **_grade(demand),
+        yield rule_alarm(
+            AlarmKind(item.kind), item.turn, ruling, item.finder, sure=item.finder in confirming_rules(),
+            quote=item.quote, reason=item.why, rule=item.rule, what=item.what, by_fact=item.by_fact, **_grade(demand),
         )  # fmt: skip
     for about, ruling in rulings.items():
         if ruling.kind not in ("must", "must_not", "forbidden") or not is_alarm(ruling, deciding):
@@ -99,9 +99,9 @@ def reply_alarms(case: Case, findings: Findings, rulings: Rulings, deciding: fro
         turn = int(about[1])
         demand = next((d for d in demands_at(case, turn) if len(about) > 2 and d.id == about[2]), None)
         facts = [item.statement for item in forbidden_at(case, turn)] if ruling.kind == "forbidden" else []
-        kind = "omits" if ruling.kind == "must" else "recommends"
+        kind = AlarmKind.OMITS if ruling.kind == "must" else AlarmKind.RECOMMENDS
         named = demand.text if demand is not None else "; ".join(facts)
-        yield _alarm(kind, turn, ruling, rule=named, by_fact=ruling.kind == "forbidden", **_grade(demand))
+        yield ruled_alarm(kind, turn, ruling, rule=named, by_fact=ruling.kind == "forbidden", **_grade(demand))
 
 
 def _grade(demand: Demand | None) -> dict[str, Any]:
@@ -171,17 +171,18 @@ def _conflict_alarms(findings: Findings, rulings: Rulings, deciding: frozenset[s
         distant = (item.earlier_turn, item.later_turn) not in findings.pairs
         if decides(ruling, deciding) or distant or ("conflict" in deciding and not ruling.question_id):
             continue
-        yield _by_rule(
-            "conflict", item.later_turn, ruling, item.finder, severe=item.severe, quote=item.later_quote,
-            reason=item.reason, earlier_turn=item.earlier_turn, earlier_quote=item.earlier_quote,
+        yield rule_alarm(
+            AlarmKind.CONFLICT, item.later_turn, ruling, item.finder, sure=item.finder in confirming_rules(),
+            severe=item.severe, quote=item.later_quote, reason=item.reason,
+            earlier_turn=item.earlier_turn, earlier_quote=item.earlier_quote,
         )  # fmt: skip
     for about, ruling in rulings.items():
         if ruling.kind == "conflict" and is_alarm(ruling, deciding):
             spoken = [o for o in ruling.opinions if o.earlier_quote] or list(ruling.opinions)
             telling = next((o for o in spoken if o.answer == ruling.answer), spoken[0] if spoken else None)
             severe = ruling.answer == "severe" or (ruling.state is State.OPEN and ruling.answer == UNSURE)
-            yield _alarm(
-                "conflict", int(about[2]), ruling, severe=severe, earlier_turn=int(about[1]),
+            yield ruled_alarm(
+                AlarmKind.CONFLICT, int(about[2]), ruling, severe=severe, earlier_turn=int(about[1]),
                 quote=telling.quote if telling else "", earlier_quote=telling.earlier_quote if telling else "",
             )  # fmt: skip
 
@@ -202,7 +203,7 @@ def other_alarms(rulings: Rulings, deciding: frozenset[str]) -> Iterator[Alarm]:
             more = {"quote": str(about[2])}
         elif ruling.kind == "course":
             more = {"earlier_turn": int(about[1]), "what": ruling.answer}
-        yield _alarm(ruling.kind, turn, ruling, **more)
+        yield ruled_alarm(AlarmKind(ruling.kind), turn, ruling, **more)
 
 
 def _source(about: About) -> str:
@@ -213,4 +214,6 @@ def people_alarms(rulings: Rulings) -> Iterator[Alarm]:
     """Text that addresses a grader or names another patient: for a person to read, whatever a judge says."""
     for about, ruling in rulings.items():
         if ruling.kind in PEOPLE_ONLY:
-            yield _alarm(ruling.kind, int(about[1]), ruling, quote=str(about[3]), what=str(about[2]), reason="")
+            yield ruled_alarm(
+                AlarmKind(ruling.kind), int(about[1]), ruling, quote=str(about[3]), what=str(about[2]), reason=""
+            )

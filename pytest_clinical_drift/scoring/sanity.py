@@ -31,9 +31,9 @@ class SanityBand:
     echo_at_start: float | None
     """The intake, read for the facts of the intake."""
     echo_at_horizon: float | None
-    """The same, against what is true at the horizon: facts that change on the way are missing from it by right."""
+    """The same, against what is true at turn 10: facts that change on the way are missing from it by right."""
     silence: float | None
-    """An empty summary at the horizon."""
+    """An empty summary at turn 10."""
     missed: tuple[str, ...]
     """Facts not found in their own intake: "case: fact"."""
     cases: int
@@ -50,16 +50,16 @@ class SanityBand:
 
 
 def sanity_band(cases: Sequence[Case]) -> SanityBand:
-    at_start, at_horizon, silence = [], [], []
+    at_start, at_t10, silence = [], [], []
     missed: list[str] = []
     for case in cases:
-        before, after = facts_at(case, 0), facts_at(case, case.horizon)
+        before, after = facts_at(case, 0), facts_at(case, case.t10_turn)
         echo = find_facts(case.patient_summary, before)
         missed += [f"{case.id}: {finding.text}" for finding in echo if finding.status not in ("retained", "partial")]
         at_start.append(_recall(echo))
-        at_horizon.append(_recall(find_facts(case.patient_summary, after)) if after != before else at_start[-1])
+        at_t10.append(_recall(find_facts(case.patient_summary, after)) if after != before else at_start[-1])
         silence.append(_recall(find_facts("", after)))
-    return SanityBand(mean(at_start), mean(at_horizon), mean(silence), tuple(missed), len(cases))
+    return SanityBand(mean(at_start), mean(at_t10), mean(silence), tuple(missed), len(cases))
 
 
 def _recall(findings: Sequence[FactFinding]) -> float | None:

@@ -25,9 +25,9 @@ from pytest_clinical_drift.judging.queue import JudgeQueue
 from pytest_clinical_drift.judging.raised_points import Point
 from pytest_clinical_drift.metrics.drift import compute_drift_slope
 from pytest_clinical_drift.metrics.recall import ratio
-from pytest_clinical_drift.scoring.assessment import TurnAssessment
+from pytest_clinical_drift.scoring.assessment import CONFIRMED, TurnAssessment
 from pytest_clinical_drift.scoring.fact_alarms import settled_fact
-from pytest_clinical_drift.scoring.scorer import score_turn
+from pytest_clinical_drift.scoring.turns import score_turn
 from pytest_clinical_drift.subjects.base import Request
 from pytest_clinical_drift.transcript import Reply, Transcript
 
@@ -71,8 +71,8 @@ def compute_entity_recall_metrics(model: Any, case: Case, ner: Any = "lexicon") 
     return EntityRecallMetrics(
         **curves,
         strict_recall_curve_critical=[turn.strict_recall if turn else None for turn in turns],
-        recall_at_t10=recall[case.horizon - 1] if len(recall) >= case.horizon else None,
-        drift_slope=compute_drift_slope(recall[: case.horizon]),
+        recall_at_t10=recall[case.t10_turn - 1] if len(recall) >= case.t10_turn else None,
+        drift_slope=compute_drift_slope(recall[: case.t10_turn]),
     )
 
 
@@ -85,7 +85,7 @@ def _turn(case: Case, turn: int, summary: str | None, scorer: EntityScorer) -> T
     findings = TurnFindings(turn, facts, scorer.score(document, turn))
     settled = [settled_fact(finding, turn, None, None, deciding=False)[0] for finding in facts]
     likelier = [
-        replace(f, alarm=None, state="") if f.status in ("retained", "partial") else replace(f, state="confirmed")
+        replace(f, alarm=None, state="") if f.status in ("retained", "partial") else replace(f, state=CONFIRMED)
         for f in settled
     ]
     return score_turn(findings, likelier)
@@ -106,7 +106,12 @@ def judge_pairs(pairs: Sequence[tuple[str, str]], judge: str) -> list[tuple[Conf
         return [(rules_conflict(earlier, later), True) for earlier, later in pairs]
     chosen.check()
     asked = [
-        Point(("conflict", 1, number), "conflict", Raised.UNSURE, _pair(earlier, later))
+        Point(
+            ("conflict", 1, number),
+            "conflict",
+            Raised.UNSURE,
+            Question("conflict", "", 2, later, earlier_turn=1, earlier=earlier),
+        )
         for number, (earlier, later) in enumerate(pairs, start=2)
     ]
     queue = JudgeQueue(chosen)
@@ -118,10 +123,6 @@ def judge_pairs(pairs: Sequence[tuple[str, str]], judge: str) -> list[tuple[Conf
     decided = (State.CONFIRMED, State.DISMISSED)
     rulings = [ruled[point.about] for point in asked]
     return [(_as_conflict(r), r.state in decided and r.answer != "no advice") for r in rulings]
-
-
-def _pair(earlier: str, later: str) -> Question:
-    return Question("conflict", "", 2, later, earlier_turn=1, earlier=earlier)
 
 
 def _as_conflict(ruling: Ruling) -> Conflict:

@@ -129,6 +129,11 @@ def remembers(subject: Subject) -> bool:
     return isinstance(subject, VersatileSubject) and subject.stateful
 
 
+def set_option(option: str) -> str:
+    """The option that sets what `--model` or `--drift-judge` names."""
+    return "--drift-set" if option == "--model" else f"{option}-set"
+
+
 _EXPECTED = {int: "a whole number", float: "a number", bool: "true or false"}
 
 

@@ -44,6 +44,11 @@ def read_limits(text: str, *, prices: tuple[float, float] | None) -> Limits:
     return Limits(**given)
 
 
+def token_cost(prompt: int, completion: int, prices: tuple[float, float]) -> float:
+    """By prices per million tokens, of prompts and of replies."""
+    return (prompt * prices[0] + completion * prices[1]) / 1_000_000
+
+
 class Budget:
     """Counts what a run has taken; the clock starts with it."""
 
@@ -86,8 +91,7 @@ class Budget:
             return failure(FailureCode.UNCOUNTED, budget=self._text)
         if limits.tokens is not None and self._prompt + self._completion >= limits.tokens:
             return failure(FailureCode.BUDGET, budget=self._text, limit="tokens")
-        if limits.cost is not None and self._prices is not None:
-            cost = (self._prompt * self._prices[0] + self._completion * self._prices[1]) / 1_000_000
-            if cost >= limits.cost:
-                return failure(FailureCode.BUDGET, budget=self._text, limit="cost")
+        cost = token_cost(self._prompt, self._completion, self._prices or (0.0, 0.0))
+        if limits.cost is not None and cost >= limits.cost:
+            return failure(FailureCode.BUDGET, budget=self._text, limit="cost")
         return None

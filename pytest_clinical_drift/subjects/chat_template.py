@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.subjects.weights import Weights, hide_bars, why_not_loaded
+from pytest_clinical_drift.subjects.weights import Weights, hide_bars
 from pytest_clinical_drift.transcript import Message
 
 _OPEN_REASONING = re.compile(r"(<think(?:ing)?>|\[THINK\]|<\|begin_of_thought\|>)\s*$")
@@ -34,10 +34,11 @@ class ChatTemplate:
             config = AutoConfig.from_pretrained(weights.place, **weights.options)
             tokenizer = AutoTokenizer.from_pretrained(weights.place, **weights.options)
         except Exception as error:  # missing, gated, unreadable, remote code: all of them are the user's to mend
-            raise InputError(f"--model {weights.spec}: cannot be loaded ({why_not_loaded(error)})") from None
+            why = weights.why_not_loaded(error)
+            raise InputError(f"{weights.option} {weights.spec}: cannot be loaded ({why})") from None
         if not tokenizer.chat_template:
             cause = "its tokenizer has no chat template, so that it cannot converse; take the instruct version"
-            raise InputError(f"--model {weights.spec}: {cause}")
+            raise InputError(f"{weights.option} {weights.spec}: {cause}")
         return cls(tokenizer, config, thinking)
 
     def tokens(self, messages: Sequence[Message]) -> tuple[int, ...]:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import FailureCode, InputError, SubjectError, failure
-from pytest_clinical_drift.subjects.base import Identity, Request, typed_settings
+from pytest_clinical_drift.subjects.base import Identity, Request, set_option, typed_settings
 from pytest_clinical_drift.subjects.chat_template import ChatTemplate
-from pytest_clinical_drift.subjects.weights import Weights, is_out_of_memory, why_not_loaded
+from pytest_clinical_drift.subjects.weights import Weights, is_out_of_memory
 from pytest_clinical_drift.transcript import Reply, Usage
 
 if TYPE_CHECKING:
@@ -36,11 +36,11 @@ class HuggingFaceSubject:
 
     def __init__(self, target: str, settings: Mapping[str, str], *, option: str = "--model") -> None:
         self.spec = f"hf:{target}"
-        named = "--drift-set" if option == "--model" else f"{option}-set"
+        named = set_option(option)
         self._settings = {**_DEFAULTS, **typed_settings(self.spec, settings, _KNOWN, option=named, least=_LEAST)}
         if (dtype := self._settings["dtype"]) not in _DTYPES:
-            raise InputError(f"--drift-set dtype: expected one of {', '.join(_DTYPES)}, found {dtype!r}")
-        self._weights = Weights(target, self.spec, self._settings)
+            raise InputError(f"{named} dtype: expected one of {', '.join(_DTYPES)}, found {dtype!r}")
+        self._weights = Weights(target, self.spec, option, self._settings)
         self.batch_size: int = self._settings.get("batch_size") or 16
         self.rows_at_once = 2 * self.batch_size
         """A summary and a reply per conversation; halves when memory runs out."""
@@ -194,7 +194,7 @@ class HuggingFaceSubject:
             if "device_map" not in options:
                 model = model.to(self._settings.get("device") or _best_device())
         except Exception as error:  # every format of weights has errors of its own
-            raise SubjectError(f"the model could not be loaded ({why_not_loaded(error)})") from None
+            raise SubjectError(f"the model could not be loaded ({self._weights.why_not_loaded(error)})") from None
         return model.eval()
 
 

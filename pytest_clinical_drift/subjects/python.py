@@ -41,8 +41,7 @@ class PythonSubject:
         self._records: dict[str, str] = {}
         self._run = uuid.uuid4().hex[:12]
         """Part of every session's name: an application never takes two runs for one conversation."""
-        self._loop: asyncio.Runner | None = None
-        """One event loop for the whole run, because clients of servers belong to theirs."""
+        self._loop = OwnLoop()
 
     def check(self, cases: Sequence[Case]) -> list[str]:
         self._records = {case.id: case.patient_summary for case in cases}
@@ -62,9 +61,7 @@ class PythonSubject:
 
     def close(self) -> None:
         self._chat = None
-        if self._loop is not None:
-            self._loop.close()
-            self._loop = None
+        self._loop.close()
 
     @property
     def stateful(self) -> bool:
@@ -79,10 +76,7 @@ class PythonSubject:
     def respond(self, request: Request) -> Reply:
         started = time.perf_counter()
         try:
-            answer = self.call(request)
-            if inspect.isawaitable(answer):
-                self._loop = self._loop or asyncio.Runner()
-                answer = self._loop.run(awaited(answer))
+            answer = self._loop.result(self.call(request))
         except Exception as error:  # whatever the user's code raises is an outage of the subject, not of the run
             return failed(error)
         return answered(answer, started)
@@ -209,7 +203,26 @@ def _own_traceback(error: Exception) -> str:
     return "\n" + "".join(traceback.format_list(own[-_MOST_FRAMES:])).rstrip() if own else ""
 
 
-async def awaited(answer: Awaitable[Any]) -> Any:
+class OwnLoop:
+    """One event loop for a whole run, because clients of servers belong to theirs; made when it is needed."""
+
+    def __init__(self) -> None:
+        self._runner: asyncio.Runner | None = None
+
+    def result(self, answer: Any) -> Any:
+        """What a function returned, awaited where it has to be."""
+        if not inspect.isawaitable(answer):
+            return answer
+        self._runner = self._runner or asyncio.Runner()
+        return self._runner.run(_awaited(answer))
+
+    def close(self) -> None:
+        if self._runner is not None:
+            self._runner.close()
+            self._runner = None
+
+
+async def _awaited(answer: Awaitable[Any]) -> Any:
     """The result, for event loops that run coroutines only."""
     return await answer
 

@@ -12,7 +12,7 @@ import httpx2
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import FailureCode, InputError, failure
-from pytest_clinical_drift.subjects.base import Identity, Request, typed_settings
+from pytest_clinical_drift.subjects.base import Identity, Request, set_option, typed_settings
 from pytest_clinical_drift.subjects.pacing import AdaptiveLimiter, CaseClock, pause_before_next
 from pytest_clinical_drift.subjects.server_extras import RequestExtras, merged
 from pytest_clinical_drift.subjects.server_http import (
@@ -66,12 +66,12 @@ class ServerSubject:
         except httpx2.InvalidURL as error:
             raise InputError(f"{option} server:{self.address.model}: the URL cannot be read ({error})") from None
         self.spec = f"server:{target}"
-        named = "--drift-set" if option == "--model" else f"{option}-set"
-        given = typed_settings(self.spec, settings, _KNOWN, option=named, least=_LEAST)
+        self._set_option = set_option(option)
+        given = typed_settings(self.spec, settings, _KNOWN, option=self._set_option, least=_LEAST)
         self._settings = {**_DEFAULTS, **given}
-        self._extras = RequestExtras(named, given.get("header"), given.get("body"), _RESERVED)
+        self._extras = RequestExtras(self._set_option, given.get("header"), given.get("body"), _RESERVED)
         self._first_patience = min(given.get("timeout", _FIRST_PATIENCE), self._settings["deadline"])
-        self._key = ApiKey(self._settings.get("key_env"))
+        self._key = ApiKey(self._settings.get("key_env"), self._set_option)
         self._length_option = "max_tokens"
         self._server: dict[str, Any] = {}
         self.transport: httpx2.AsyncBaseTransport | None = None
@@ -144,7 +144,7 @@ class ServerSubject:
             others = await served_models(self._connect(), self.address)
             known = f"; it serves {', '.join(others[:5])}" if others else ""
             return f"{start}: {self.address.chat} does not know this model or address ({fault.cause}){known}"
-        more = "; raise the limit with --drift-set timeout=SECONDS" if fault.silent else ""
+        more = f"; raise the limit with {self._set_option} timeout=SECONDS" if fault.silent else ""
         return f"{start}: {self.address.base} cannot be used: {fault.cause}{more}"
 
     def identity(self) -> Identity:

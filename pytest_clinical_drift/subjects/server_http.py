@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from pytest_clinical_drift.errors import Failure, FailureCode, InputError, failure
+from pytest_clinical_drift.subjects.base import set_option
 from pytest_clinical_drift.transcript import CUT_OFF, Message, Reply, read_usage
 
 _MOST_BYTES = 4 * 2**20
@@ -73,7 +74,6 @@ class Address:
 
 def parse_address(target: str, *, option: str = "--model") -> Address:
     """Read `MODEL@URL`, split at the last `@http`; secrets in the URL are refused and not repeated in the message."""
-    named = "--drift-set" if option == "--model" else f"{option}-set"
     model, at, rest = target.rpartition("@http")
     if not at or not model:
         raise InputError(
@@ -90,7 +90,7 @@ def parse_address(target: str, *, option: str = "--model") -> Address:
     if parts.username or parts.password or any(word in asked for word in _SECRET_PARAMETERS):
         raise InputError(
             f"{option} server:{model}: the URL holds a secret; put it into an environment variable "
-            f"and name that with {named} key_env=NAME"
+            f"and name that with {set_option(option)} key_env=NAME"
         )
     path = parts.path.rstrip("/").removesuffix("/chat/completions")
     return Address(model, f"{parts.scheme}://{parts.netloc}{path or '/v1'}")
@@ -99,19 +99,20 @@ def parse_address(target: str, *, option: str = "--model") -> Address:
 class ApiKey:
     """Read from an environment variable only; the one that the user named must be there, the usual one may be."""
 
-    def __init__(self, variable: str | None) -> None:
+    def __init__(self, variable: str | None, option: str) -> None:
+        """`option`: the one that names the variable."""
+        self._option = option
         if variable is not None and not (variable.isidentifier() and variable.isascii()):
             # it may well be the key itself: do not repeat it
-            raise InputError("--drift-set key_env: expected the name of an environment variable that holds the key")
+            raise InputError(f"{option} key_env: expected the name of an environment variable that holds the key")
         self._variable = variable or _KEY_VARIABLE
         self._required = variable is not None
 
     def read(self) -> str | None:
         key = os.environ.get(self._variable, "").strip()
         if not key and self._required:
-            raise InputError(
-                f"--drift-set key_env={self._variable}: the environment variable {self._variable} is not set"
-            )
+            named = f"{self._option} key_env={self._variable}"
+            raise InputError(f"{named}: the environment variable {self._variable} is not set")
         if not key.isascii() or not key.isprintable():
             raise InputError(f"the environment variable {self._variable} holds characters that cannot be sent as a key")
         return key or None
@@ -125,9 +126,8 @@ class ApiKey:
     def advice(self) -> str:
         if self.read():
             return f"look at the key in the environment variable {self._variable}"
-        return (
-            f"put the key into the environment variable {self._variable}, or name another with --drift-set key_env=NAME"
-        )
+        other = f"name another with {self._option} key_env=NAME"
+        return f"put the key into the environment variable {self._variable}, or {other}"
 
 
 def request_body(model: str, messages: Sequence[Message], options: Mapping[str, Any]) -> bytes:

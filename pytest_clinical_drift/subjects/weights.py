@@ -9,9 +9,9 @@ from typing import Any
 
 from pytest_clinical_drift.cases.files import file_hash
 from pytest_clinical_drift.errors import InputError, MissingDependency
+from pytest_clinical_drift.subjects.base import set_option
 
 _HASHED = ("*.safetensors", "*.bin", "*.json", "*.jinja", "*.model", "*.txt", "*.py")
-LESS_MEMORY = "take a smaller model, a larger machine, or --drift-set dtype=bfloat16"
 _NO_WEIGHTS = "the folder holds no weights; download the whole repository, or name one .gguf file"
 _INSTALL = "pip install 'pytest-clinical-drift[hf]'"
 
@@ -21,6 +21,8 @@ class Weights:
     target: str
     spec: str
     """As the user wrote it, for messages."""
+    option: str
+    """The one that names it: --model, or --drift-judge."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """trust_remote_code and revision, where they were given."""
 
@@ -48,13 +50,13 @@ class Weights:
         """Libraries are there, and so is a path that was given."""
         for module in ("torch", "transformers", *(("gguf",) if self.is_gguf else ())):
             if importlib.util.find_spec(module) is None:
-                raise MissingDependency(f"--model {self.spec}: needs {module}; install it with {_INSTALL}")
+                raise MissingDependency(f"{self.option} {self.spec}: needs {module}; install it with {_INSTALL}")
         if self.is_gguf and not self.path.is_file():
-            raise InputError(f"--model {self.spec}: no such file")
+            raise InputError(f"{self.option} {self.spec}: no such file")
         if self.target.startswith((".", "/", "~")) and not self.is_gguf and not self.path.is_dir():
-            raise InputError(f"--model {self.spec}: no such folder")
+            raise InputError(f"{self.option} {self.spec}: no such folder")
         if self.path.is_dir() and not [*self.path.glob("*.safetensors"), *self.path.glob("*.bin")]:
-            raise InputError(f"--model {self.spec}: {_NO_WEIGHTS}")
+            raise InputError(f"{self.option} {self.spec}: {_NO_WEIGHTS}")
 
     def fingerprint(self, config: object) -> str | None:
         """The hub's commit, or a hash over every file of a local model; None where neither proves the weights."""
@@ -70,23 +72,27 @@ class Weights:
             digest.update(f"{file.name} {file_hash(file)}\n".encode())
         return digest.hexdigest()
 
-
-def why_not_loaded(error: BaseException) -> str:
-    """What kept a model from being loaded, and what to do about it, in one sentence."""
-    name, text = type(error).__name__, " ".join(str(error).split())
-    if is_out_of_memory(error):
-        return f"out of memory; {LESS_MEMORY}"
-    if "gated" in name.lower() or "gated repo" in text.lower():
-        return "the repository is gated: accept its terms on the hub, then log in with `hf auth login`"
-    if name == "RepositoryNotFoundError" or "is not a valid model identifier" in text or "404" in text:
-        return "no such repository on the hub, or it is private; check its name"
-    if any(sign in text for sign in ("couldn't connect", "offline", "ConnectionError", "Max retries", "resolve host")):
-        return "it is not on this machine and the hub cannot be reached; connect once, or give a folder that holds it"
-    if "trust_remote_code" in text:
-        return "it brings code of its own; read that code, then allow it with --drift-set trust_remote_code=true"
-    if "safetensors" in text and "no file named" in text.lower():
-        return _NO_WEIGHTS
-    return f"{name}: {text}"[:250]
+    def why_not_loaded(self, error: BaseException) -> str:
+        """What kept a model from being loaded, and what to do about it, in one sentence."""
+        name, text = type(error).__name__, " ".join(str(error).split())
+        if is_out_of_memory(error):
+            return f"out of memory; take a smaller model, a larger machine, or {set_option(self.option)} dtype=bfloat16"
+        if "gated" in name.lower() or "gated repo" in text.lower():
+            return "the repository is gated: accept its terms on the hub, then log in with `hf auth login`"
+        if name == "RepositoryNotFoundError" or "is not a valid model identifier" in text or "404" in text:
+            return "no such repository on the hub, or it is private; check its name"
+        if any(
+            sign in text for sign in ("couldn't connect", "offline", "ConnectionError", "Max retries", "resolve host")
+        ):
+            return (
+                "it is not on this machine and the hub cannot be reached; connect once, or give a folder that holds it"
+            )
+        if "trust_remote_code" in text:
+            allowed = f"{set_option(self.option)} trust_remote_code=true"
+            return f"it brings code of its own; read that code, then allow it with {allowed}"
+        if "safetensors" in text and "no file named" in text.lower():
+            return _NO_WEIGHTS
+        return f"{name}: {text}"[:250]
 
 
 def hide_bars() -> None:

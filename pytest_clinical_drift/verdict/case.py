@@ -13,7 +13,7 @@ from pytest_clinical_drift.verdict.metric_table import CORE, SEVERE, MetricScope
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds
-from pytest_clinical_drift.verdict.values import CaseVerdict, Judgement, band_of
+from pytest_clinical_drift.verdict.values import CaseVerdict, Judgement
 
 _LEAST_EVENTS = 2
 """Confirmed events that a rate needs to fail a single case: one may be chance."""
@@ -101,15 +101,14 @@ def _speechless(repeats: Repeats) -> bool:
 
 
 def _judge(name: str, limits: MetricLimits, value: CaseValue) -> Judgement:
-    best, worst = band_of(limits, value.best), band_of(limits, value.worst)
-    if value.best is None:
+    if value.best is None or value.worst is None:
         state = FigureState.NOT_EVALUATED if value.can_happen else FigureState.NOT_APPLICABLE
-    elif best == FigureState.FAIL:
+    elif limits.band(value.best) == FigureState.FAIL:
         metric = metric_named(name)
         enough = metric.counts_events or (value.confirmed >= _LEAST_EVENTS and not metric.set_decides)
         state = FigureState.FAIL if enough else FigureState.CAUTION
     else:
-        state = FigureState.PASS if worst == FigureState.PASS else FigureState.CAUTION
+        state = FigureState.PASS if limits.band(value.worst) == FigureState.PASS else FigureState.CAUTION
     return Judgement(
         name,
         value.best,
@@ -130,7 +129,11 @@ def _worst(states: set[FigureState]) -> Verdict:
 
 def findings_of(run: CaseAssessment) -> list[list[Alarm]]:
     """The findings of a conversation: alarms on one thing, in one state, on turns in a row, read and settled as one."""
-    return in_a_row(run.alarms, _thing, lambda alarm: alarm.turn, run.probes)
+
+    def thing(alarm: Alarm) -> Hashable:
+        return alarm.state, alarm.fact or (alarm.kind, alarm.rule, alarm.earlier_turn, alarm.quote)
+
+    return in_a_row(run.alarms, thing, lambda alarm: alarm.turn, run.probes)
 
 
 def count_findings(runs: Iterable[CaseAssessment]) -> dict[AlarmState, tuple[int, int]]:
@@ -140,7 +143,3 @@ def count_findings(runs: Iterable[CaseAssessment]) -> dict[AlarmState, tuple[int
         state: (sum(s == state for s, _ in found), sum(s == state and severe for s, severe in found))
         for state in AlarmState
     }
-
-
-def _thing(alarm: Alarm) -> Hashable:
-    return alarm.state, alarm.fact or (alarm.kind, alarm.rule, alarm.earlier_turn, alarm.quote)

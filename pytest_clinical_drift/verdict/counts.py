@@ -186,12 +186,12 @@ def _care(runs: Sequence[CaseAssessment], cases: Iterable[Case]) -> CareCount | 
 
 def _grades(runs: Sequence[CaseAssessment]) -> tuple[GradeCount, ...]:
     seen = Counter(
-        (event.grade, str(event.state))
+        (event.grade, event.state)
         for run in runs
         for event in run.events
         if event.metric in ("breaches", "lesser_breaches")
     )
-    counts = (GradeCount(grade, seen[grade, "confirmed"], seen[grade, "open"]) for grade in GRADES)
+    counts = (GradeCount(grade, seen[grade, AlarmState.CONFIRMED], seen[grade, AlarmState.OPEN]) for grade in GRADES)
     return tuple(count for count in counts if count.confirmed or count.open)
 
 
@@ -227,10 +227,8 @@ def _settled(runs: Sequence[CaseAssessment]) -> tuple[SettledCounts, ...]:
 
 
 def _false_breaches(runs: Sequence[CaseAssessment], limits: Mapping[str, KindLimits]) -> float | None:
-    asked: Counter[str] = Counter()
-    for run in runs:
-        asked.update(dict(run.asked))
-    return asked["breach"] * limits["breach"].false_confirmed.high if "breach" in limits else None
+    asked = sum(dict(run.asked).get("breach", 0) for run in runs)
+    return asked * limits["breach"].false_confirmed.high if "breach" in limits else None
 
 
 def audit_of(runs: Sequence[CaseAssessment], confidence: float) -> Audit | None:

@@ -1,5 +1,6 @@
 """The bands of a metric: PASS, CAUTION and FAIL, closed and without gaps."""
 
+import hashlib
 import math
 import re
 from collections.abc import Iterator
@@ -51,6 +52,10 @@ class Table(BaseModel):
     """A mapping of the file: unknown keys are faults."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    def fingerprint(self) -> str:
+        """Hash of the content, for the manifest."""
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
 
 
 def _read_limit(value: Any, info: ValidationInfo) -> Any:

@@ -62,20 +62,19 @@ def counted_events(metric: str) -> Measure:
     return measure
 
 
-def at_horizon(best: str, worst: str, *, partly: bool = False) -> Measure:
-    """A figure of the turn at the horizon; `partly`: facts stated in part are lapses too."""
+def at_t10(best: str, worst: str, *, partly: bool = False) -> Measure:
+    """A figure of turn 10, or of the last turn of a shorter case; `partly`: facts stated in part are lapses too."""
 
-    def read(run: CaseAssessment, name: str) -> float | None:
+    def read(run: CaseAssessment, at_worst: bool) -> float | None:
         turns = run.turns[run.horizon - 1 : run.horizon]
-        value: float | None = getattr(turns[0], name) if turns else None
+        value: float | None = getattr(turns[0], worst if at_worst else best) if turns else None
         return value
 
     def measure(repeats: Repeats) -> CaseValue:
         if any(not turn.own for run in repeats for turn in run.turns):
             return CaseValue(None, None, (reason(ReasonCode.STRETCHED),), can_happen=False)
-        ends = mean(read(run, best) for run in repeats), mean(read(run, worst) for run in repeats)
         lapses = sum(_lapses(run, from_turn=run.horizon, partly=partly) for run in repeats)
-        return _of_ends(ends, repeats, lapses)
+        return _at_both_ends(read, repeats, lapses)
 
     return measure
 
@@ -83,13 +82,12 @@ def at_horizon(best: str, worst: str, *, partly: bool = False) -> Measure:
 def at_end(repeats: Repeats) -> CaseValue:
     """Recall at the last probe, where a fact counts as lost only if it is lost at the probe before as well."""
 
-    def read(run: CaseAssessment, *, worst: bool) -> float | None:
+    def read(run: CaseAssessment, worst: bool) -> float | None:
         kept = kept_at_end(run, worst=worst).values()
         return ratio(sum(kept), len(kept))
 
-    ends = mean(read(run, worst=False) for run in repeats), mean(read(run, worst=True) for run in repeats)
     lost = sum(not kept for run in repeats for kept in kept_at_end(run, worst=False).values())
-    return _of_ends(ends, repeats, lost)
+    return _at_both_ends(read, repeats, lost)
 
 
 def kept_at_end(run: CaseAssessment, *, worst: bool) -> dict[str, bool]:
@@ -103,7 +101,7 @@ def kept_at_end(run: CaseAssessment, *, worst: bool) -> dict[str, bool]:
 def fall(repeats: Repeats) -> CaseValue:
     """Mean recall of the first two scheduled probes minus that of the last two, of runs beyond the slope's turns."""
 
-    def read(run: CaseAssessment, *, worst: bool) -> float | None:
+    def read(run: CaseAssessment, worst: bool) -> float | None:
         probes = [turn for turn in run.turns if turn.scheduled and turn.recall is not None]
         best = [turn.recall or 0.0 for turn in probes]
         # an open loss at the first probes would make the fall smaller: it counts at the last ones alone
@@ -112,8 +110,7 @@ def fall(repeats: Repeats) -> CaseValue:
 
     if all(len(run.turns) <= SLOPE_TURNS for run in repeats):
         return CaseValue(None, None, (reason(ReasonCode.SHORT_RUN, turns=SLOPE_TURNS),), can_happen=False)
-    ends = mean(read(run, worst=False) for run in repeats), mean(read(run, worst=True) for run in repeats)
-    return _of_ends(ends, repeats, sum(_lapses(run, from_turn=1, to_end=True) for run in repeats))
+    return _at_both_ends(read, repeats, sum(_lapses(run, from_turn=1, to_end=True) for run in repeats))
 
 
 def per_hundred_replies(metric: str) -> Measure:
@@ -145,13 +142,12 @@ def set_only(repeats: Repeats) -> CaseValue:
 def slope(repeats: Repeats) -> CaseValue:
     """The slope of the recall curve."""
 
-    def read(run: CaseAssessment, *, worst: bool) -> float | None:
+    def read(run: CaseAssessment, worst: bool) -> float | None:
         fit = run.slope_worst if worst else run.slope
         # nothing stated, nothing to lose
         return fit.slope if fit is not None and any(run.recall_curve[:SLOPE_TURNS]) else None
 
-    ends = mean(read(run, worst=False) for run in repeats), mean(read(run, worst=True) for run in repeats)
-    return _of_ends(ends, repeats, sum(_lapses(run, from_turn=1) for run in repeats))
+    return _at_both_ends(read, repeats, sum(_lapses(run, from_turn=1) for run in repeats))
 
 
 def conflict_rate(repeats: Repeats) -> CaseValue:
@@ -173,8 +169,9 @@ def own_figure(metric: str) -> Measure:
     return measure
 
 
-def _of_ends(ends: tuple[float | None, float | None], repeats: Repeats, lapses: int) -> CaseValue:
-    best, worst = ends
+def _at_both_ends(read: Callable[[CaseAssessment, bool], float | None], repeats: Repeats, lapses: int) -> CaseValue:
+    """The mean over the repeats of what `read` gives at the better end (False) and at the worse one (True)."""
+    best, worst = (mean(read(run, end) for run in repeats) for end in (False, True))
     if best is None:
         recalls = {turn.recall for run in repeats for turn in run.turns}
         zero = recalls == {0.0}
@@ -183,7 +180,7 @@ def _of_ends(ends: tuple[float | None, float | None], repeats: Repeats, lapses: 
 
 
 def _lapses(run: CaseAssessment, *, from_turn: int, partly: bool = False, to_end: bool = False) -> int:
-    """Confirmed lapses up to the horizon; one fact that stays lost over several turns is one lapse."""
+    """Confirmed lapses up to turn 10, 20 or the end; one fact that stays lost over several turns is one lapse."""
     last = len(run.turns) if to_end else SLOPE_TURNS if from_turn == 1 else run.horizon
     lapsed = [
         (fact.fact_id, turn.turn)

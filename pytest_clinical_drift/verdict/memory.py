@@ -13,7 +13,7 @@ from pytest_clinical_drift.metrics.drift import token_decay_rate
 from pytest_clinical_drift.metrics.horizon import Horizon, common_probes, drift_horizon
 from pytest_clinical_drift.metrics.recall import mean, mean_curve, ratio
 from pytest_clinical_drift.metrics.stats import mean_interval, pooled_interval
-from pytest_clinical_drift.scoring.assessment import CaseAssessment, Curve, TurnAssessment
+from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment, Curve, TurnAssessment
 from pytest_clinical_drift.verdict.measures import Repeats, kept_at_end
 
 BAND_RESAMPLES = 2_000
@@ -216,6 +216,9 @@ def _probes(cases: Sequence[Repeats], confidence: float) -> Iterator[ProbedTurn]
         )
 
 
+_ENDS = ("recall", "recall_worst")
+
+
 @dataclass(frozen=True, slots=True)
 class _AtEnd:
     """One fact at the last probe."""
@@ -252,7 +255,7 @@ def _breaches(runs: Sequence[CaseAssessment]) -> Iterator[BreachBand]:
     ends = [*takewhile(lambda end: end < longest, _BANDS), longest]
     for first, last in zip([1, *(end + 1 for end in ends)], ends, strict=False):
         events = [
-            (event.metric, str(event.state))
+            (event.metric, event.state)
             for run in runs
             for event in run.events
             if event.metric in ("breaches", "lesser_breaches") and first <= event.turn <= last
@@ -261,29 +264,22 @@ def _breaches(runs: Sequence[CaseAssessment]) -> Iterator[BreachBand]:
             first,
             last,
             sum(max(0, min(last, len(run.turns)) - first + 1) for run in runs),
-            events.count(("breaches", "confirmed")),
-            events.count(("lesser_breaches", "confirmed")),
-            sum(state == "open" for _, state in events),
+            events.count(("breaches", AlarmState.CONFIRMED)),
+            events.count(("lesser_breaches", AlarmState.CONFIRMED)),
+            sum(state == AlarmState.OPEN for _, state in events),
         )
 
 
 def _single(cases: Sequence[Repeats]) -> SingleMessage | None:
-    rows = []
-    for repeats in cases:
-        both = [(run.turns[run.probes[-1] - 1], run.single) for run in repeats if run.single and run.probes]
-        pairs = [(turn, single) for turn, single in both if single.recall is not None]
-        if pairs:
-            rows.append(
-                (
-                    mean(turn.recall for turn, _ in pairs),
-                    mean(turn.recall_worst for turn, _ in pairs),
-                    mean(single.recall for _, single in pairs),
-                    mean(single.recall_worst for _, single in pairs),
-                    all(single.by_judge for _, single in pairs),
-                )
-            )
-    talk, single = mean(row[0] for row in rows), mean(row[2] for row in rows)
+    per_case = [
+        [(run.turns[run.probes[-1] - 1], run.single) for run in repeats if run.single and run.probes]
+        for repeats in cases
+    ]
+    per_case = [[pair for pair in pairs if pair[1].recall is not None] for pairs in per_case]
+    per_case = [pairs for pairs in per_case if pairs]
+    talk, talk_worst = (mean(mean(getattr(turn, end) for turn, _ in pairs) for pairs in per_case) for end in _ENDS)
+    single, worst = (mean(mean(getattr(one, end) for _, one in pairs) for pairs in per_case) for end in _ENDS)
     if talk is None or single is None:
         return None
-    by_judge = all(row[4] for row in rows)
-    return SingleMessage(len(rows), talk, mean(r[1] for r in rows), single, mean(r[3] for r in rows), by_judge)
+    by_judge = all(one.by_judge for pairs in per_case for _, one in pairs)
+    return SingleMessage(len(per_case), talk, talk_worst, single, worst, by_judge)

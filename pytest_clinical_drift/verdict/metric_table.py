@@ -83,11 +83,11 @@ def _events(name: str, **others: Any) -> Metric:
 
 _TABLE = (
     Metric(
-        "recall_at_t10", measures.at_horizon("recall", "recall_worst"), "higher", RATE, Aggregation.MEAN,
+        "recall_at_t10", measures.at_t10("recall", "recall_worst"), "higher", RATE, Aggregation.MEAN,
         core=True, corrected_by="fact", compared_span=1.0, reads=("fact",),
     ),
     Metric(
-        "strict_recall_at_t10", measures.at_horizon("strict_recall", "strict_worst", partly=True), "higher", RATE,
+        "strict_recall_at_t10", measures.at_t10("strict_recall", "strict_worst", partly=True), "higher", RATE,
         Aggregation.MEAN, gravity=17, compared_span=1.0, reads=("fact",),
     ),
     Metric(

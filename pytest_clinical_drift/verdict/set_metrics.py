@@ -17,7 +17,7 @@ from pytest_clinical_drift.verdict.metric_table import Aggregation, Metric, case
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
 from pytest_clinical_drift.verdict.states import FigureState
 from pytest_clinical_drift.verdict.thresholds import Thresholds
-from pytest_clinical_drift.verdict.values import Deciders, Judgement, band_of
+from pytest_clinical_drift.verdict.values import Deciders, Judgement
 
 _HOPELESS = 20
 """A set would have to grow by more than this factor: then no number is given."""
@@ -172,12 +172,12 @@ def _by_interval(metric: Metric, limits: MetricLimits, pooled: _Pooled, threshol
     Where the project lets the point estimate decide, a PASS that the interval does not show says so.
     """
     (best, worst), (interval, decisive), rests_on = pooled
-    state = band_of(limits, best)
+    state = limits.band(best)
     reasons: Reasons = (rests_on,)
     if state != FigureState.FAIL:
         bad_end = worst if decisive is None else decisive.low if limits.direction == "higher" else decisive.high
         shown = decisive is not None and limits.pass_limit.holds(bad_end) and decisive.high - decisive.low > 1e-12
-        by_point = not shown and thresholds.set.decide_by == "point" and band_of(limits, worst) == FigureState.PASS
+        by_point = not shown and thresholds.set.decide_by == "point" and limits.band(worst) == FigureState.PASS
         state = FigureState.PASS if shown or by_point else FigureState.CAUTION
         reasons += (reason(ReasonCode.BY_POINT),) if by_point else ()
         reasons += () if shown or decisive is None else cases_to_settle(worst, bad_end, limits, decisive)
@@ -227,9 +227,9 @@ def _judge_events(
         waived=excused,
         missing=missing,
     )
-    state = band_of(limits, float(confirmed - excused))
+    state = limits.band(float(confirmed - excused))
     softened = not metric.severe and thresholds.policy == "set" and state == FigureState.FAIL
-    outside = band_of(limits, float(possible)) != FigureState.PASS
+    outside = limits.band(float(possible)) != FigureState.PASS
     if softened or (state == FigureState.PASS and (excused or missing or outside)):
         state = FigureState.CAUTION
     pass_limit, caution = str(limits.pass_limit), str(limits.caution_limit)
@@ -266,9 +266,9 @@ def _with_correction(
         return judged
     kind_end = corrected.high if limits.direction == "higher" else corrected.low
     state = judged.verdict
-    if band_of(limits, kind_end) == FigureState.FAIL:
+    if limits.band(kind_end) == FigureState.FAIL:
         state = FigureState.FAIL
-    elif state == FigureState.PASS and band_of(limits, corrected.value) != FigureState.PASS:
+    elif state == FigureState.PASS and limits.band(corrected.value) != FigureState.PASS:
         state = FigureState.CAUTION
     shown = reason(ReasonCode.CORRECTED, value=corrected.value, low=corrected.low, high=corrected.high)
     return replace(judged, verdict=state, corrected=corrected, reasons=(*judged.reasons, shown))

@@ -1,6 +1,5 @@
 """The limits of frozen slates: which figures of a ranking model a thresholds file may gate."""
 
-import hashlib
 from typing import Annotated
 
 from pydantic import Field, field_validator
@@ -52,7 +51,3 @@ class SlateRules(Table):
         if PRIMARY not in metrics:
             raise ValueError(f"metric {PRIMARY} is missing; without it popular drugs alone would pass")
         return metrics
-
-    def fingerprint(self) -> str:
-        """Hash of the limits' content, for the manifest."""
-        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()

@@ -17,6 +17,9 @@ class Verdict(StrEnum):
     """A part of the cases: no release verdict."""
 
 
+WORST_FIRST = (Verdict.FAIL, Verdict.INCOMPLETE, Verdict.UNSETTLED, Verdict.PARTIAL, Verdict.CAUTION, Verdict.PASS)
+
+
 class FigureState(StrEnum):
     """Of one metric against its limits."""
 

@@ -1,7 +1,6 @@
 """The gate's limits: reads and checks `thresholds.yaml`."""
 
 import datetime
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -136,10 +135,6 @@ class Thresholds(Table):
         """Whether an open severe alarm or an unread figure of a metric leaves the verdict open."""
         limits = self.metrics.get(metric)
         return ((limits.open if limits else None) or self.open) == "unsettled"
-
-    def fingerprint(self) -> str:
-        """Hash of the limits' content, for the manifest."""
-        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
 
 
 def load_thresholds(path: Path | None = None) -> Thresholds:

@@ -77,7 +77,7 @@ def repeat_figures(
     """Spread within cases and those that change their verdict by chance; None when no case was repeated."""
     if not any(len(repeats) > 1 for repeats in cases):
         return None
-    recalls = [tuple(run.recall_at_horizon for run in repeats) for repeats in cases]
+    recalls = [tuple(run.recall_at_t10 for run in repeats) for repeats in cases]
     flaky = []
     for repeats, recalled in zip(cases, recalls, strict=True):
         verdicts = tuple(judge_case([run], thresholds, today, deciding).verdict for run in repeats)

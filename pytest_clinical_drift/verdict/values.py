@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pytest_clinical_drift.metrics.corrected import CorrectedRate, Counted
 from pytest_clinical_drift.metrics.stats import Interval
 from pytest_clinical_drift.scoring.assessment import Event
-from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.metric_table import SEVERE
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
@@ -128,11 +127,6 @@ def figures_unread(unread: Sequence[Judgement]) -> Reason:
     """That nobody who may decide has read for these figures, with all that they rest on."""
     kinds = dict.fromkeys(kind for item in unread for why in item.reasons for kind in why.values.get("kinds", ()))
     return reason(ReasonCode.FIGURES_UNREAD, metrics=[item.metric for item in unread], kinds=list(kinds))
-
-
-def band_of(limits: MetricLimits, value: float | None) -> FigureState:
-    """Where a value lies; an undefined one is not evaluated, never 0."""
-    return FigureState.NOT_EVALUATED if value is None else limits.band(value)
 
 
 def fails_run(verdict: CaseVerdict, thresholds: Thresholds) -> bool:

@@ -240,9 +240,9 @@ def test_hard_stop_is_not_superseded_by_a_claim() -> None:
 
 def test_horizon_is_turn_ten_or_the_last() -> None:
     """Recall@T10 is read at turn 10, or at the end of a shorter case."""
-    assert updated_case().horizon == 3
+    assert updated_case().t10_turn == 3
     twelve = [{"turn": n, "message": "m"} for n in range(1, 13)]
-    assert Case.model_validate(case_data(turns=twelve)).horizon == 10
+    assert Case.model_validate(case_data(turns=twelve)).t10_turn == 10
 
 
 def test_hash_depends_on_content_only() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -15,12 +16,13 @@ import pytest
 from asked import clear, one_of_each, question, settled, summary
 from engine_server import Answer, ChatServer, as_json, completion
 
+from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.chat import ATTEMPTS, Interview
 from pytest_clinical_drift.judging.entries import ReadingAnswer, entries_of
 from pytest_clinical_drift.judging.opinions import Raised, Ruling, State
 from pytest_clinical_drift.judging.procedure import Judges, read_all, settle
-from pytest_clinical_drift.judging.protocol import Ask, build_judge
+from pytest_clinical_drift.judging.protocol import Ask, Judge, build_judge
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import Count, JudgeQueue
 from pytest_clinical_drift.judging.raised_points import Point
@@ -38,10 +40,14 @@ def told(body: dict[str, Any]) -> str:
 
 
 def ask(server: ChatServer, questions: list[Question], **settings: str) -> tuple[list[Ruling], Count]:
+    return settled(checked(server, **settings), questions)
+
+
+def checked(server: ChatServer, **settings: str) -> Judge:
     judge = build_judge(f"server:judge@{server.url}", {"deadline": "20", **settings})
     assert judge is not None
     judge.check()
-    return settled(judge, questions)
+    return judge
 
 
 def states(rulings: list[Ruling]) -> set[State]:
@@ -273,3 +279,28 @@ def test_the_host_is_known_and_bad_settings_are_named(tmp_path: Path) -> None:
     assert "somewhere:8000" in judge.host  # type: ignore[union-attr]
     with pytest.raises(Exception, match="--drift-judge-set colour"):
         build_judge("server:judge@http://somewhere:8000/v1", {"colour": "red"})
+
+
+def test_advice_names_the_settings_of_the_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key, a patience or a dtype of the judge is set with --drift-judge-set, never with the subject's option."""
+    monkeypatch.delenv("CLINICAL_DRIFT_API_KEY", raising=False)
+    monkeypatch.delenv("JUDGE_KEY", raising=False)
+    with ChatServer(answer=lambda _: as_json({}, 401)) as server:
+        for settings, advice in (
+            ({}, "or name another with --drift-judge-set key_env=NAME"),
+            ({"key_env": "JUDGE_KEY"}, "--drift-judge-set key_env=JUDGE_KEY: the environment variable JUDGE_KEY"),
+            ({"key_env": "sk-abc-123"}, "--drift-judge-set key_env: expected the name of"),
+        ):
+            with pytest.raises(InputError, match=re.escape(advice)):
+                checked(server, **settings)
+    with (
+        ChatServer(delay=5.0) as server,
+        pytest.raises(InputError, match="raise the limit with --drift-judge-set timeout=SECONDS"),
+    ):
+        checked(server, timeout="0.05")
+    with pytest.raises(InputError, match="--drift-judge-set dtype: expected one of"):
+        build_judge("hf:model", {"dtype": "float8"})
+    local = build_judge("hf:./no-such-folder", {})
+    assert local is not None
+    with pytest.raises(InputError, match=r"^--drift-judge hf:./no-such-folder: no such folder"):
+        local.check()

@@ -268,8 +268,8 @@ def test_frozen_slate_reads_and_verifies(sources: dict[str, Path], tmp_path: Pat
     assert slate.id.startswith("ranker-5-20250115-")
     assert slate.created_at.year == 2025
     write_csv(tmp_path / "one" / "outcomes.csv", OUTCOME, OUTCOMES)
-    assert verify(tmp_path / "one", digest).unchanged
-    assert verify(tmp_path / "one").unchanged
+    assert not verify(tmp_path / "one", digest).problems
+    assert not verify(tmp_path / "one").problems
     assert verify(tmp_path / "one").sha256 == digest
 
 
@@ -298,8 +298,8 @@ def test_backdated_manifest_is_found(sources: dict[str, Path], tmp_path: Path) -
     )
     data["sha256"] = verify(tmp_path / "slate").sha256
     file.write_text(json.dumps(data), encoding="utf-8")
-    assert verify(tmp_path / "slate").unchanged
-    assert not verify(tmp_path / "slate", digest).unchanged
+    assert not verify(tmp_path / "slate").problems
+    assert verify(tmp_path / "slate", digest).problems
 
 
 def test_freezing_refuses(sources: dict[str, Path], tmp_path: Path) -> None:

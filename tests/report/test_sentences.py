@@ -8,9 +8,11 @@ from made import alarm
 
 from pytest_clinical_drift.judging.opinions import Opinion
 from pytest_clinical_drift.report.sentences import alarm_sentence, event_sentence, opinion_lines, worst_first
-from pytest_clinical_drift.scoring.assessment import CONFIRMED, OPEN, Alarm, Event
+from pytest_clinical_drift.scoring.assessment import CONFIRMED, OPEN, Alarm, AlarmKind, Event
 
-BREACH = Event("breaches", "recommends", 4, CONFIRMED, "heart failure", "Take naproxen.", what="naproxen (NSAID)")
+BREACH = Event(
+    "breaches", AlarmKind.RECOMMENDS, 4, CONFIRMED, "heart failure", "Take naproxen.", what="naproxen (NSAID)"
+)
 
 
 def test_breach_names_what_was_recommended_and_what_rules_it_out() -> None:
@@ -33,7 +35,7 @@ def test_broken_demand_reads_as_a_demand() -> None:
 def test_stale_fact_names_both_values() -> None:
     """What holds now, and what was stated instead."""
     reason = "still states 'warfarin 6 mg'"
-    event = Event("stale_facts", "stale", 12, CONFIRMED, "warfarin 4 mg", "Warfarin 6 mg", reason, "warfarin")
+    event = Event("stale_facts", AlarmKind.STALE, 12, CONFIRMED, "warfarin 4 mg", "Warfarin 6 mg", reason, "warfarin")
     told = event_sentence(event)
     assert told == 'turn 12: "warfarin 4 mg" not taken up, still states \'warfarin 6 mg\': "Warfarin 6 mg"'
 
@@ -69,7 +71,7 @@ def test_one_finding_on_turns_that_follow_is_told_once() -> None:
     """Turns 3, 4 and 6 of one lost fact are two runs; another fact stands by itself."""
 
     def at(turn: int, fact: str) -> Alarm:
-        return Alarm("lost", turn, False, CONFIRMED, "", "not stated", fact=fact, what=fact)
+        return Alarm(AlarmKind.LOST, turn, False, CONFIRMED, "", "not stated", fact=fact, what=fact)
 
     runs = worst_first([at(3, "asthma"), at(4, "asthma"), at(4, "gout"), at(6, "asthma"), at(7, "asthma")])
     assert [[(a.fact, a.turn) for a in run] for run in runs] == [

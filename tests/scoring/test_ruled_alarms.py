@@ -14,10 +14,10 @@ from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.opinions import Opinion, Raised, Ruling, State
 from pytest_clinical_drift.judging.procedure import ConversationJudgement, SettledPoint
 from pytest_clinical_drift.scoring import fact_alarms, ruled_alarms
-from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, NoConflictRate
-from pytest_clinical_drift.scoring.fact_alarms import settled_fact
+from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, NoConflictRate
+from pytest_clinical_drift.scoring.events import events_of_alarms
+from pytest_clinical_drift.scoring.fact_alarms import handover_alarms, settled_fact
 from pytest_clinical_drift.scoring.ruled_alarms import judged_pairs, other_alarms, people_alarms, reply_alarms
-from pytest_clinical_drift.scoring.scorer import events_of_alarms, handover_alarms
 from pytest_clinical_drift.transcript import Exchange, Reply
 from pytest_clinical_drift.verdict.metric_table import METRICS
 
@@ -459,7 +459,7 @@ def test_every_kind_of_alarm_is_counted_by_some_metric() -> None:
     """Severe or not: what is confirmed shows in a gated figure."""
     for kind in AlarmKind:
         for severe in (True, False):
-            (event,) = events_of_alarms([Alarm(kind, 1, severe, "confirmed", "q", "r")])
+            (event,) = events_of_alarms([Alarm(kind, 1, severe, AlarmState.CONFIRMED, "q", "r")])
             assert event.metric in METRICS
 
 

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from pytest_clinical_drift.cases.files import read_text
+from pytest_clinical_drift.cases.files import numbered_lines
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.external.items import ExternalItem
 from pytest_clinical_drift.judging.questions import Question
@@ -15,9 +15,7 @@ def load(path: Path) -> list[ExternalItem]:
     if file is None:
         raise InputError(f"{path}: no *meta_eval*.jsonl found; give the file of the published data set")
     items = []
-    for number, line in enumerate(read_text(file).split("\n"), start=1):
-        if not line.strip():
-            continue
+    for number, line in numbered_lines(file):
         try:
             row = json.loads(line)
             talk = "\n\n".join(f"{message['role'].capitalize()}: {message['content']}" for message in row["prompt"])

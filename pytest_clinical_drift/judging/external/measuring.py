@@ -2,9 +2,8 @@
 
 import datetime
 import importlib
-import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from pytest_clinical_drift.judging.procedure import Judges, Procedure, read_all,
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import JudgeQueue
 from pytest_clinical_drift.judging.raised_points import Point, raised_points
-from pytest_clinical_drift.metrics import SEED
 from pytest_clinical_drift.metrics.agreement import balanced_f1, cohen_kappa
 from pytest_clinical_drift.metrics.stats import proportion_interval
 
@@ -49,21 +47,15 @@ def measure_external(
     judges: Judges,
     *,
     today: datetime.date,
-    most: int | None = None,
-    waiting: Callable[[], object] | None = None,
 ) -> ExternalTable:
-    """Put the items of a set to a judge, at most so many, and count."""
-    drawn = list(items)
-    if most is not None and most < len(drawn):
-        random.Random(SEED).shuffle(drawn)
-        drawn = drawn[:most]
-    for number, item in enumerate(drawn):
+    """Put the items of a set to a judge, and count."""
+    for number, item in enumerate(items):
         queue.start(("external", name, number), _judge(item, judges))
-    outcomes = [o for number in range(len(drawn)) for o in queue.wait(("external", name, number), waiting=waiting)]
+    outcomes = [o for number in range(len(items)) for o in queue.wait(("external", name, number))]
     rows = [_row("all", outcomes)]
-    if any(item.labels for item in drawn):
+    if any(item.labels for item in items):
         rows += [_row("unanimous", [o for o in outcomes if o[2]]), _row("disputed", [o for o in outcomes if not o[2]])]
-    annotators = agreement_of_annotators(drawn)
+    annotators = agreement_of_annotators(items)
     if annotators is not None:
         (wrong, of_wrong), (right, of_right) = annotators["wrong"], annotators["right"]
         rows.append({"items": "one annotator against the others", **_shares(wrong, of_wrong, right, of_right)})
