@@ -113,10 +113,10 @@ class ActivePlugin(GroupsPlugin):
         node.workerinput["drift_folder"] = self._results.handoff_folder
 
     def pytest_report_header(self) -> list[str]:
-        cases, limits, gate = self.run.cases_path, self.run.thresholds_file, self.run.inputs
+        cases, limits = self.run.cases_path, self.run.thresholds_file
         sets = {bundled_cases(): "the bundled set", bundled_cases(LONG): "the bundled long set"}
         names = self.run.session.names
-        impossible = [cannot_happen(case, others_named=others_named(case, names)) for case in gate.cases]
+        impossible = [cannot_happen(case, others_named=others_named(case, names)) for case in self.run.inputs.cases]
         lines = text_lines(
             "gate.txt.j2",
             "header",

@@ -65,15 +65,15 @@ def merge(folders: Sequence[Path], out: Path, junit: Path | None, say: Say) -> i
 def judge_shards(shards: Shards) -> tuple[SetResult, Manifest]:
     """Every case judged again, then the set over all of them; cases that no shard has are INCOMPLETE."""
     known = shards.used[0].inputs
-    gate = GateInputs(**{name: getattr(known, name) for name in GateInputs.model_fields if name != "shard"})
-    collected = SetResult(gate)
+    inputs = GateInputs(**{name: getattr(known, name) for name in GateInputs.model_fields if name != "shard"})
+    collected = SetResult(inputs)
     deciding = known.deciders.deciding
     for run in shards.used:
         for case in run.result.cases:
             collected.judge_case(case.repeats, deciding)
     for case_id, why in shards.lacking.items():
-        collected.judge_case((_not_run(gate, case_id, why),), deciding)
-    verdict = collected.judge(_deciders(shards.used, collected.runs, gate.thresholds.judge))
+        collected.judge_case((_not_run(inputs, case_id, why),), deciding)
+    verdict = collected.judge(_deciders(shards.used, collected.runs, inputs.thresholds.judge))
     if shards.missing:
         missing = reason(ReasonCode.SHARDS_MISSING, shards=list(shards.missing))
         state = verdict.verdict if verdict.verdict == Verdict.FAIL else Verdict.INCOMPLETE
@@ -81,10 +81,10 @@ def judge_shards(shards: Shards) -> tuple[SetResult, Manifest]:
     return collected, _manifest(shards, collected.runs)
 
 
-def _not_run(gate: GateInputs, case_id: str, why: str) -> CaseAssessment:
-    case = next(case for case in gate.cases if case.id == case_id)
+def _not_run(inputs: GateInputs, case_id: str, why: str) -> CaseAssessment:
+    case = next(case for case in inputs.cases if case.id == case_id)
     missing = Transcript(case_id, (), failure=failure(FailureCode.SHARD_MISSING, error=why))
-    return Scorer(gate.stride, load_extractor(gate.ner)).score(case, missing)
+    return Scorer(inputs.stride, load_extractor(inputs.ner)).score(case, missing)
 
 
 def _deciders(used: Sequence[ShardRun], runs: Sequence[CaseAssessment], rules: JudgeRules) -> Deciders:

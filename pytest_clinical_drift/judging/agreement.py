@@ -79,18 +79,14 @@ def _counts(review: Review) -> bool:
 
 def _agreement(kind: str, pairs: Sequence[tuple[Review, Review]]) -> Agreement:
     one, two = [_counts(a) for a, _ in pairs], [_counts(b) for _, b in pairs]
-    limits = {
-        name: paired_label_limits(one, two, figure)
-        for name, figure in (("percent", percent_agreement), ("kappa", cohen_kappa), ("alpha", krippendorff_alpha))
-    }
     kappa, alpha = cohen_kappa(one, two), krippendorff_alpha(one, two)
     return Agreement(
         kind=kind,
         questions=len(pairs),
         percent=percent_agreement(one, two) or 0.0,
-        percent_limits=limits["percent"] or (0.0, 1.0),
+        percent_limits=paired_label_limits(one, two, percent_agreement) or (0.0, 1.0),
         kappa=kappa,
-        kappa_limits=limits["kappa"] if kappa is not None else None,
+        kappa_limits=paired_label_limits(one, two, cohen_kappa) if kappa is not None else None,
         alpha=alpha,
-        alpha_limits=limits["alpha"] if alpha is not None else None,
+        alpha_limits=paired_label_limits(one, two, krippendorff_alpha) if alpha is not None else None,
     )
