@@ -16,7 +16,7 @@ from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.results.releases import HazardRow, Standing, made_of
 from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.verdict.metric_table import SEVERE
-from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.states import WORST_FIRST
 
 _MOST = {"findings": 6, "hazards": 12, "charged": 2, "named": 3, "title": 90, "dismissals": 5, "reasons": 4}
 """Entries of each list that fit on the two pages, and characters of a finding beside a hazard; all are in the annex."""
@@ -26,7 +26,6 @@ _LINES = {"findings": 4, "hazards": 3, "dismissals": 3}
 """Printed lines of an entry, at most."""
 _ROOM, _JUDGE = 62, 12
 """Printed lines that these lists share, and those that the judge's figures take of them."""
-_ORDER = (Verdict.INCOMPLETE, Verdict.UNSETTLED, Verdict.PARTIAL, Verdict.CAUTION, Verdict.PASS)
 
 
 def sign_values(result: RunResult, standing: Standing, groups: Sequence[AlarmGroup]) -> dict[str, Any]:
@@ -108,9 +107,9 @@ def _hazard(row: HazardRow, severe: Sequence[AlarmGroup], hazards_of: Mapping[st
     return Hazard(row, charges, len(found) - sum(map(len, shown)))
 
 
-def _urgency(row: HazardRow) -> int:
+def _urgency(row: HazardRow) -> float:
     """Failed first, then what no case covers or was not run, then the other verdicts."""
-    return 0 if row.verdict == Verdict.FAIL else 1 if row.verdict is None else 2 + _ORDER.index(row.verdict)
+    return 0.5 if row.verdict is None else WORST_FIRST.index(row.verdict)
 
 
 def _words(result: RunResult) -> dict[tuple[str, str | None, int], str]:
