@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.judging import pdsqi
 from pytest_clinical_drift.metrics import SEED
+from pytest_clinical_drift.results.inputs import options_hash
 from pytest_clinical_drift.results.models import JudgeRecord, Manifest, ShardRecord, TokenCounts
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.transcript import Transcript
@@ -41,6 +42,7 @@ def make_manifest(
             **scoring["hashes"],
             "thresholds": run.gate.thresholds.fingerprint(),
             "interludes": run.interludes,
+            "options": options_hash(run.gate, run.session.options.window),
             "system_prompt": hashlib.sha256(system.encode()).hexdigest() if system else None,
         },
         "replies": sum(assessment.replies_total for assessment in assessed),

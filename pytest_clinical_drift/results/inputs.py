@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pytest_clinical_drift.cases.files import write_atomically
+from pytest_clinical_drift.cases.files import hash_cases, write_atomically
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.sharding import Shard
 from pytest_clinical_drift.judging.canaries import CanaryResult
@@ -35,7 +35,7 @@ INPUTS_VERSION: Final = 4
 class GateInputs(BaseModel):
     """Cases, limits and ways of scoring of a run: the same when it is judged again."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     slug: str
     strict: bool
@@ -70,7 +70,7 @@ class GateInputs(BaseModel):
 class StoredJudgement(BaseModel):
     """What the judge, and people, made of one conversation."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     case_id: str
     repeat: int
@@ -99,6 +99,28 @@ class RunInputs(GateInputs):
 def manifest_hash(manifest: Manifest) -> str:
     """What every review of a run carries."""
     return content_hash(manifest.model_dump(mode="json", by_alias=True))
+
+
+def options_hash(gate: GateInputs, window: int) -> str:
+    """What else decides on a verdict, beside the cases, the thresholds and what the manifest names."""
+    kept = {"strict", "probe", "signed", "baseline", "baseline_remarks"}
+    return content_hash({"window": window, **gate.model_dump(mode="json", by_alias=True, include=kept)})
+
+
+def contradiction(inputs: RunInputs, result: RunResult) -> str:
+    """In what the two records of a run contradict each other; empty where they are of one run."""
+    manifest, hashes = result.manifest, result.manifest.hashes
+    if inputs.manifest != manifest_hash(manifest):
+        return "its results and its run.json belong to different runs, or one of them was changed"
+    if hash_cases(inputs.cases) != hashes.cases or inputs.thresholds.fingerprint() != hashes.thresholds:
+        return "the cases or thresholds in run.json are not those of the run"
+    ours = (inputs.stride, inputs.ner, inputs.repeats, inputs.probe_every_turn, inputs.single_message)
+    theirs = (manifest.stride, manifest.ner, manifest.repeats, manifest.probes == "all", manifest.single_message)
+    if ours != theirs or hashes.options not in (None, options_hash(inputs, inputs.window)):
+        return "its results and its run.json name different options; one of them was changed"
+    if inputs.deciders != result.deciders:
+        return "its results and its run.json name different judges or reviewers; one of them was changed"
+    return ""
 
 
 def store_judged(judged: Mapping[Group, JudgedConversation]) -> list[StoredJudgement]:

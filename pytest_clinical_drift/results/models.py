@@ -7,9 +7,9 @@ Raise `SCHEMA_VERSION` when a reader of the older file would misread the new one
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from pytest_clinical_drift.judging.calibration_file import Calibration
 from pytest_clinical_drift.scoring.assessment import AlarmKind, AlarmState, CaseAssessment, Curve
@@ -25,6 +25,10 @@ from pytest_clinical_drift.verdict.values import RULES_ONLY, CaseVerdict, Decide
 
 SCHEMA_VERSION: Final = 3
 UNDIAGNOSED: Final = Reason(ReasonCode.NOTHING_TO_DIAGNOSE)
+
+
+def _is_price(value: object) -> bool:
+    return isinstance(value, int | float) and 0 <= value < 1e9
 
 
 class Record(BaseModel):
@@ -46,6 +50,8 @@ class Hashes(Record):
     system_prompt: str | None = None
     interludes: str | None = None
     """Of the bank that stretched the cases; None: they were run as written."""
+    options: str | None = None
+    """Of what `run.json` alone holds: baseline, strictness, probe, window, signatures; None: not recorded."""
 
 
 class TokenCounts(Record):
@@ -84,14 +90,23 @@ class JudgeRecord(Record):
 class ShardRecord(Record):
     """A shard of a run, and what its merge must know besides the rest of the manifest."""
 
-    index: int
-    count: int
+    index: int = Field(ge=1)
+    count: int = Field(ge=1)
     run: str
     """Id of the shard's run."""
     ended: str
     """When, in UTC: of two runs of one shard the newer one counts."""
     settings: Mapping[str, Any] = Field(default_factory=dict)
     """What decides on figures and is named nowhere else in the manifest."""
+
+    @model_validator(mode="after")
+    def _one_of_the_shards(self) -> Self:
+        if self.index > self.count:
+            raise ValueError(f"index must be 1 to {self.count}, found {self.index}")
+        prices = self.settings.get("prices") or (0, 0)
+        if not isinstance(prices, list | tuple) or len(prices) != 2 or not all(map(_is_price, prices)):
+            raise ValueError("prices must be two numbers")
+        return self
 
 
 class Manifest(Record):

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_clinical_drift.cases.files import hash_cases
 from pytest_clinical_drift.cases.sharding import Shard, deal_cases
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
 from pytest_clinical_drift.results.folders import TRANSCRIPTS
-from pytest_clinical_drift.results.inputs import INPUTS_FILE, GateInputs, RunInputs, manifest_hash, read_inputs
+from pytest_clinical_drift.results.inputs import INPUTS_FILE, GateInputs, RunInputs, contradiction, read_inputs
 from pytest_clinical_drift.results.models import Manifest, RunResult, ShardRecord
 from pytest_clinical_drift.versions import PACKAGE
 
@@ -122,11 +121,10 @@ def _read(folder: Path, *, named: bool) -> ShardRun | None:
         if named:
             raise InputError(f"merge {folder}: not a shard; it was run without --drift-shard")
         return None
-    hashes = result.manifest.hashes
-    if inputs.manifest != manifest_hash(result.manifest) or inputs.shard != Shard(record.index, record.count):
-        raise _Broken(f"{folder}: its results and its run.json belong to different runs, or one of them was changed")
-    if hash_cases(inputs.cases) != hashes.cases or inputs.thresholds.fingerprint() != hashes.thresholds:
-        raise _Broken(f"{folder}: the cases or thresholds in run.json are not those of the run")
+    if fault := contradiction(inputs, result):
+        raise _Broken(f"{folder}: {fault}")
+    if inputs.shard != Shard(record.index, record.count) or record.count > len(inputs.cases):
+        raise _Broken(f"{folder}: its results and its run.json are not of one shard; one of them was changed")
     if result.runs and not (folder / TRANSCRIPTS).is_dir():
         raise _Broken(f"{folder}: the transcripts of {Shard(record.index, record.count)} are missing")
     judged = result.manifest.judged
