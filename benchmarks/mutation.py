@@ -45,7 +45,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "metrics/power": ("tests/metrics/test_power.py",),
     "metrics/recall": ("tests/metrics/test_recall.py",),
     "metrics/stats": ("tests/metrics/test_stats.py",),
-    "scoring/ruled_alarms": ("tests/scoring/test_alarms.py", "tests/scoring/test_scorer.py"),
+    "scoring/ruled_alarms": ("tests/scoring/test_ruled_alarms.py", "tests/scoring/test_scorer.py"),
     "verdict/case": VERDICT,
     "verdict/limits": ("tests/verdict/test_thresholds.py", VERDICT[0]),
     "verdict/set_metrics": VERDICT[1:],
@@ -55,19 +55,30 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/judging/test_opinions.py",
         "tests/judging/test_procedure.py",
         "tests/judging/test_reviews.py",
-        "tests/scoring/test_alarms.py",
+        "tests/scoring/test_ruled_alarms.py",
     ),
     "judging/reviews": ("tests/judging/test_reviews.py",),
     "judging/entries": ("tests/judging/test_entries.py",),
     "judging/raised_points": ("tests/judging/test_points.py", "tests/judging/test_procedure.py"),
-    "judging/readings": ("tests/judging/test_procedure.py", "tests/judging/test_prompts.py"),
+    "judging/readings": (
+        "tests/judging/test_entries.py",
+        "tests/judging/test_points.py",
+        "tests/judging/test_procedure.py",
+        "tests/judging/test_prompts.py",
+    ),
     "results/folders": ("tests/results/test_folders.py",),
     "cases/probes": ("tests/cases/test_probes.py",),
     "cases/interludes": ("tests/cases/test_interludes.py",),
     "cases/stretching": ("tests/cases/test_stretching.py", "tests/cases/test_interludes.py"),
-    "results/shards": ("tests/plugin/test_shards.py",),
-    "results/inputs": ("tests/plugin/test_review.py", "tests/plugin/test_shards.py"),
-    "gate/merging": ("tests/plugin/test_shards.py",),
+    "results/comparing": (
+        "tests/results/test_results_file.py",
+        "tests/verdict/test_comparison.py",
+        "tests/verdict/test_baseline.py",
+    ),
+    "results/shards": ("tests/gate/test_changed_records.py", "tests/plugin/test_shards.py"),
+    "results/inputs": ("tests/gate/test_changed_records.py", "tests/plugin/test_review.py"),
+    "gate/merging": ("tests/gate/test_changed_records.py", "tests/plugin/test_shards.py"),
+    "gate/rescoring": ("tests/gate/test_changed_records.py",),
 }
 EQUIVALENT = {
     (
@@ -240,6 +251,7 @@ def exchange(mutant: Mutant) -> None:
     """Give every living function of the module the code that the changed source has for it."""
     name = f"{PACKAGE}.{mutant.module.replace('/', '.')}"
     file = str(ROOT / PACKAGE / f"{mutant.module}.py")
+    importlib.import_module(name)  # commands import late, and what comes later would be as it was
     codes: dict[tuple[str, int], CodeType] = {}
     waiting = [compile(mutant.tree, file, "exec", dont_inherit=True)]
     while waiting:

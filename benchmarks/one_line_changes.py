@@ -19,8 +19,9 @@ from benchmarks.mutation import PACKAGE, Mutant, run_tests, warm_up
 
 CASE, SET = "tests/verdict/test_case_verdict.py", "tests/verdict/test_set_verdict.py"
 GATE = "tests/plugin/test_gate.py"
+CHANGED = "tests/gate/test_changed_records.py"
 OPINIONS = ("tests/judging/test_opinions.py", "tests/judging/test_procedure.py")
-ALARMS = ("tests/scoring/test_alarms.py", "tests/scoring/test_scorer.py")
+ALARMS = ("tests/scoring/test_ruled_alarms.py", "tests/scoring/test_scorer.py")
 
 
 class Change(NamedTuple):
@@ -52,11 +53,11 @@ CHANGES = (
         "return [turn for turn in marked if before.get(turn) in marked]",
         ("tests/scoring/test_lapses.py", *ALARMS),
     ),
-    Change("FAIL exits with 0", "gate/collected", "return 1", "return 0", (GATE,)),
-    Change("INCOMPLETE exits with 0", "gate/collected", "return 6", "return 0", (GATE,)),
+    Change("FAIL exits with 0", "gate/set_result", "return 1", "return 0", (GATE,)),
+    Change("INCOMPLETE exits with 0", "gate/set_result", "return 6", "return 0", (GATE,)),
     Change(
         "UNSETTLED and PARTIAL exit with 0",
-        "gate/collected",
+        "gate/set_result",
         "return 7 if whole in (Verdict.UNSETTLED, Verdict.PARTIAL) else 0",
         "return 0 if whole in (Verdict.UNSETTLED, Verdict.PARTIAL) else 0",
         (GATE,),
@@ -92,10 +93,9 @@ CHANGES = (
     Change(
         "an open severe alarm does not unsettle",
         "verdict/case",
-        "return True",
-        "return False",
+        "return any(e.state == AlarmState.OPEN for i in fatal for e in i.events)",
+        "return all(e.state == AlarmState.OPEN for i in fatal for e in i.events) and False",
         (CASE,),
-        nth=2,
     ),
     Change("a subset passes", "verdict/whole_set", "verdict = Verdict.PARTIAL", "verdict = Verdict.PASS", (SET,)),
     Change(
@@ -137,9 +137,30 @@ CHANGES = (
     Change(
         "a quotation that does not occur is believed",
         "judging/entries",
-        'doubt = "quote"',
+        'doubt = "" if quoted(item, reading.text) else "quote"',
         'doubt = ""',
         ("tests/judging/test_entries.py",),
+    ),
+    Change(
+        "merge believes scores that do not follow from the transcript",
+        "gate/rescoring",
+        "if not scores_agree(with_unrepeatable(now, then), then):",
+        "if not scores_agree(with_unrepeatable(then, then), then):",
+        (CHANGED,),
+    ),
+    Change(
+        "merge believes another judge in run.json",
+        "results/inputs",
+        "if inputs.deciders != result.deciders:",
+        "if inputs.deciders != inputs.deciders:",
+        (CHANGED,),
+    ),
+    Change(
+        "the options in run.json may be changed",
+        "results/inputs",
+        "if ours != theirs or hashes.options not in (None, options_hash(inputs, inputs.window)):",
+        "if ours != theirs:",
+        (CHANGED,),
     ),
 )
 

@@ -106,7 +106,7 @@ MANIFEST = {
     "record": "where the model got the patient's record",
     "pdsqi": "version of the prompts by which summaries were rated; null: they were not",
     "single_message": "whether the transcript was also given in one message",
-    "hashes": "of cases, thresholds, prompts and system prompt",
+    "hashes": "of cases, thresholds, prompts, system prompt, interludes and the options that `run.json` alone holds",
     "replies": "replies and summaries",
     "replies_reused": "of them taken from the store",
     "replies_reused_since": "when the oldest of those was generated",

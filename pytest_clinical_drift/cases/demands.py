@@ -15,8 +15,11 @@ _FORMS = {"ask": "ask {}", "admit_unknown": "say that it is not known {}"}
 """Fields that make the text of a demand without one."""
 
 
-class Record(BaseModel, frozen=True, extra="forbid"):
-    """What stands in a case file."""
+class Record(BaseModel, frozen=True, extra="forbid", str_min_length=0):
+    """What stands in a case file.
+
+    A bound on texts, even of 0, lets pydantic refuse half a surrogate pair, which no file or hash can hold.
+    """
 
 
 class Expectation(Record):

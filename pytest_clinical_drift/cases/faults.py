@@ -111,8 +111,13 @@ def _advice(fault: Any) -> str:
         return message.removeprefix("Value error, ")
     known = _expectations().get(kind)  # pydantic's own words may hold braces of the file
     expected = known.format(**fault.get("ctx", {})) if known else message[0].lower() + message[1:]
-    shown = _BRIEF.repr(fault.get("input"))
-    return f"{expected}, found {shown if len(shown) <= 60 else shown[:57] + '…'}"
+    return f"{expected}, found {shortened(fault.get('input'))}"
+
+
+def shortened(value: Any) -> str:
+    """A value of a file, for a sentence."""
+    shown = _BRIEF.repr(value)
+    return shown if len(shown) <= 60 else shown[:57] + "…"
 
 
 @cache

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import textwrap
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from pytest_clinical_drift.cases.faults import LOADER, Location, describe_faults, placed
+from pytest_clinical_drift.cases.faults import LOADER, Location, describe_faults, placed, shortened
 from pytest_clinical_drift.cases.model import Case, Turn, bundled
 from pytest_clinical_drift.errors import InputError
 
@@ -187,7 +186,7 @@ def file_hash(file: Path) -> str:
 def parse_data(file: Path, text: str) -> Any:
     try:
         if file.suffix == ".json":
-            return json.loads(text, object_pairs_hook=_each_once)
+            return parse_json(text)
         return yaml.load(text, Loader=LOADER)
     except json.JSONDecodeError as error:
         raise InputError(f"{file}, line {error.lineno}: not valid JSON ({error.msg})") from None
@@ -203,11 +202,31 @@ def parse_data(file: Path, text: str) -> Any:
         ) from None
 
 
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    twice = next((key for key, count in Counter(key for key, _ in pairs).items() if count > 1), None)
-    if twice is not None:
-        raise ValueError(f"{twice!r} is given twice")
-    return dict(pairs)
+class JSONFault(ValueError):
+    """JSON that Python reads and the standard does not allow, or leaves open."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.msg = message
+
+
+def parse_json(text: str) -> Any:
+    """Strict JSON: a key that is given twice, NaN and Infinity are a JSONFault."""
+    return json.loads(text, object_pairs_hook=each_once, parse_constant=_no_number)
+
+
+def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these pairs, for `json.loads`: otherwise the last of two equal keys would win without a word."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise JSONFault(f"{shortened(twice)} is given twice")
+    return content
+
+
+def _no_number(name: str) -> Any:
+    raise JSONFault(f"{name} is not a number")
 
 
 def write_new_case(case_id: str, folder: Path) -> Path:

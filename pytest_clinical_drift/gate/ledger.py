@@ -6,6 +6,7 @@ Each line carries the hash of the one before; a line taken out or changed breaks
 import datetime
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 from filelock import FileLock
 
 from pytest_clinical_drift.report.page import text_lines
-from pytest_clinical_drift.results.models import Manifest
+from pytest_clinical_drift.results.manifest import Manifest
 from pytest_clinical_drift.results.releases import Attempts, InstrumentCheck
 from pytest_clinical_drift.subjects.control import CONTROLS
 from pytest_clinical_drift.verdict.states import Verdict
@@ -22,6 +23,8 @@ from pytest_clinical_drift.versions import PACKAGE
 FILE_NAME = "ledger.jsonl"
 _CANDIDATE = ("subject", "revision", "system_prompt")
 _WATCHED = ("cases", "thresholds", "prompts", "settings", "judge")
+
+_VERDICTS, _UNKNOWN = frozenset(map(str, Verdict)), "unknown"
 
 Entry = Mapping[str, Any]
 
@@ -63,7 +66,7 @@ def _sentence(entry: Entry, lines: Sequence[str]) -> str:
         "gate.txt.j2",
         "attempt",
         number=0 if entry["verdict"] == Verdict.PARTIAL else len(earlier) + 1,
-        earlier=[str(line.get("verdict")) for line in earlier],
+        earlier=[_verdict(line) for line in earlier],
         subsets=len(mine) - len(earlier),
         changed=[f"the {key}" for key in _WATCHED if earlier and earlier[-1].get(key) != entry[key]],
         altered=_altered(lines),
@@ -90,7 +93,7 @@ def attempts_of(folder: Path, manifest: Manifest) -> Attempts:
     mine, whole = _runs_of(candidate, lines)
     same_model = sum(entry.get("subject") == manifest.model for entry in filter(None, map(_parse, lines)))
     return Attempts(
-        verdicts=tuple((str(entry.get("time"))[:10], str(entry.get("verdict"))) for entry in whole),
+        verdicts=tuple((_day(entry), _verdict(entry)) for entry in whole),
         subsets=len(mine) - len(whole),
         others=same_model - len(mine),
         altered=_altered(lines),
@@ -109,7 +112,7 @@ def controls_of(folder: Path, manifest: Manifest) -> InstrumentCheck | None:
         kind, _, name = str(entry.get("subject")).partition(":")
         same = all(entry.get(key) == value for key, value in wanted.items())
         if kind == "control" and same and entry.get("verdict") != Verdict.PARTIAL:
-            got[name] = str(entry.get("verdict"))
+            got[name] = _verdict(entry)
     right = [name for name, verdict in got.items() if verdict == (Verdict.PASS if name == "steady" else Verdict.FAIL)]
     wrong = tuple(sorted(got.keys() - set(right)))
     return InstrumentCheck(len(right), wrong, len(CONTROLS)) if got else None
@@ -131,6 +134,17 @@ def _parse(line: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return entry if isinstance(entry, dict) else None
+
+
+def _verdict(entry: Entry) -> str:
+    """A ledger that somebody edited may hold anything; what is no verdict of ours is not shown."""
+    given = entry.get("verdict")
+    return given if isinstance(given, str) and given in _VERDICTS else _UNKNOWN
+
+
+def _day(entry: Entry) -> str:
+    given = str(entry.get("time"))[:10]
+    return given if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", given) else _UNKNOWN
 
 
 def _digest(text: str) -> str:

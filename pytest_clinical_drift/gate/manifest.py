@@ -8,7 +8,8 @@ from typing import Any
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.judging import pdsqi
 from pytest_clinical_drift.metrics import SEED
-from pytest_clinical_drift.results.models import JudgeRecord, Manifest, ShardRecord, TokenCounts
+from pytest_clinical_drift.results.inputs import options_hash
+from pytest_clinical_drift.results.manifest import JudgeRecord, Manifest, ShardRecord, TokenCounts
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.subjects.budget import token_cost
 from pytest_clinical_drift.transcript import Transcript
@@ -42,6 +43,7 @@ def make_manifest(
             **scoring["hashes"],
             "thresholds": run.inputs.thresholds.fingerprint(),
             "interludes": run.case_set.interludes,
+            "options": options_hash(run.inputs, run.session.options.window),
             "system_prompt": hashlib.sha256(system.encode()).hexdigest() if system else None,
         },
         "replies_reused_since": min(reused, default=None),

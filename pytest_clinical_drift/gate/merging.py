@@ -12,13 +12,14 @@ from pytest_clinical_drift.gate.manifest import counts_of
 from pytest_clinical_drift.gate.publishing import enter_in_ledger, write_run_junit
 from pytest_clinical_drift.gate.reopened import read_transcripts
 from pytest_clinical_drift.gate.reporting import Say, shown
+from pytest_clinical_drift.gate.rescoring import check_conversations, check_scores
 from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.report.markdown import publish_markdown
 from pytest_clinical_drift.report.terminal import render_summary
 from pytest_clinical_drift.results.dossier_file import read_sheet
 from pytest_clinical_drift.results.folders import TRANSCRIPTS, RunFolder, check_results_place
 from pytest_clinical_drift.results.inputs import GateInputs
-from pytest_clinical_drift.results.models import JudgeRecord, Manifest, TokenCounts
+from pytest_clinical_drift.results.manifest import JudgeRecord, Manifest, TokenCounts
 from pytest_clinical_drift.results.shards import ShardRun, Shards, find_shards
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
@@ -36,11 +37,11 @@ def merge(folders: Sequence[Path], out: Path, junit: Path | None, say: Say) -> i
     shards = find_shards(folders)
     for run in shards.replaced:
         say(f"{run.shard}: a newer run replaces {shown(run.folder)}")
+    transcripts = checked_transcripts(shards)
     collected, manifest = judge_shards(shards)
     given = [run.result.reviewed.records for run in shards.used if run.result.reviewed is not None]
     result = collected.result(manifest, collected.reviewed(max(given)) if given else None)
     finished = enter_in_ledger(result, collected.inputs, out)
-    transcripts = _transcripts(shards)
     folder = RunFolder(out)
     folder.create()
     for run in shards.used:
@@ -143,12 +144,15 @@ def _tokens(counts: Sequence[TokenCounts | None]) -> TokenCounts | None:
     )
 
 
-def _transcripts(shards: Shards) -> dict[str, list[Transcript]]:
-    """By case, for the dossier and the review page."""
+def checked_transcripts(shards: Shards) -> dict[str, list[Transcript]]:
+    """The conversations by case; InputError where the scores of a shard do not follow from them."""
     transcripts: dict[str, list[Transcript]] = {}
     for run in shards.used:
+        check_conversations(run.folder, run.inputs, run.result)
         own = {case.case_id for case in run.result.cases}
-        if cases := [case for case in run.inputs.cases if case.id in own]:
-            for transcript in read_transcripts(run.folder, run.inputs, cases):
-                transcripts.setdefault(transcript.case_id, []).append(transcript)
+        cases = [case for case in run.inputs.cases if case.id in own]
+        spoken = read_transcripts(run.folder, run.inputs, cases) if cases else []
+        check_scores(run.folder, run.inputs, run.result, spoken)
+        for transcript in spoken:
+            transcripts.setdefault(transcript.case_id, []).append(transcript)
     return transcripts

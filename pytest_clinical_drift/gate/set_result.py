@@ -7,7 +7,8 @@ from pytest_clinical_drift.gate.reporting import Property
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.results.build import build_result, case_result
 from pytest_clinical_drift.results.inputs import GateInputs
-from pytest_clinical_drift.results.models import CaseResult, Manifest, ReviewRecord, RunResult
+from pytest_clinical_drift.results.manifest import Manifest
+from pytest_clinical_drift.results.models import CaseResult, ReviewRecord, RunResult
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.verdict.baseline import BaselineComparison, apply_baseline, by_id, compare_with_baseline
 from pytest_clinical_drift.verdict.reasons import ReasonCode, reason

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError, ValidationInfo, field_validator
 
 from pytest_clinical_drift.cases.faults import first_fault
-from pytest_clinical_drift.cases.files import read_text
+from pytest_clinical_drift.cases.files import JSONFault, parse_json, read_text
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import UNSURE, against, answers_of
 from pytest_clinical_drift.judging.opinions import Opinion, person
@@ -132,12 +132,13 @@ def read_reviews(path: Path, *, known: Reviews | None = None) -> Reviews:
 
 def _read(where: str, line: str, previous: str) -> Review:
     try:
-        raw = json.loads(line)
+        raw = parse_json(line)
         review = Review.model_validate(raw)
     except ValidationError as error:
         raise InputError(f"{where}: not a review ({first_fault(error)})") from None
-    except (ValueError, RecursionError):
-        raise InputError(f"{where}: not a review (not JSON)") from None
+    except (ValueError, RecursionError) as error:
+        fault = error.msg if isinstance(error, JSONFault) else "not JSON"
+        raise InputError(f"{where}: not a review ({fault})") from None
     fault = ""
     if review.hash != content_hash({key: value for key, value in raw.items() if key != "hash"}):
         fault = "was changed after it was written, its hash does not fit"

@@ -12,7 +12,7 @@ from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS
 from pytest_clinical_drift.report.clean import one_line
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.words import counted, kind_name, listed, rounded, span, words
-from pytest_clinical_drift.results.models import JudgeRecord
+from pytest_clinical_drift.results.manifest import JudgeRecord
 from pytest_clinical_drift.verdict.counts import EvidenceCounts
 
 NO_JUDGE = "judge: none; only rules validated on labelled text confirm alarms, the rest stay open"

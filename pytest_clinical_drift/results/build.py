@@ -7,14 +7,8 @@ from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.metrics.recall import mean, mean_curve
-from pytest_clinical_drift.results.models import (
-    CaseResult,
-    IntervalRecord,
-    LimitRecord,
-    Manifest,
-    ReviewRecord,
-    RunResult,
-)
+from pytest_clinical_drift.results.manifest import Manifest
+from pytest_clinical_drift.results.models import CaseResult, IntervalRecord, LimitRecord, ReviewRecord, RunResult
 from pytest_clinical_drift.scoring.assessment import AlarmKind, AlarmState, CaseAssessment
 from pytest_clinical_drift.scoring.sanity import sanity_band
 from pytest_clinical_drift.verdict.baseline import BaselineComparison

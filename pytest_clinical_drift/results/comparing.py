@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
-from pytest_clinical_drift.results.models import Manifest, RunResult
+from pytest_clinical_drift.results.manifest import Manifest
+from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.verdict.baseline import RunDifference, compare_cases
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
 from pytest_clinical_drift.verdict.thresholds import BaselineRules

@@ -20,7 +20,8 @@ from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.reviews import content_hash
 from pytest_clinical_drift.judging.session import Group, JudgedConversation
 from pytest_clinical_drift.results.files import read_record
-from pytest_clinical_drift.results.models import Manifest, RunResult
+from pytest_clinical_drift.results.manifest import Manifest
+from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.reasons import Reason
@@ -36,7 +37,7 @@ INPUTS_VERSION: Final = 4
 class GateInputs(BaseModel):
     """Cases, limits and ways of scoring of a run: the same when it is judged again."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     slug: str
     strict: bool
@@ -71,7 +72,7 @@ class GateInputs(BaseModel):
 class StoredJudgement(BaseModel):
     """What the judge, and people, made of one conversation."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     case_id: str
     repeat: int
@@ -100,6 +101,34 @@ class RunInputs(GateInputs):
 def manifest_hash(manifest: Manifest) -> str:
     """What every review of a run carries."""
     return content_hash(manifest.model_dump(mode="json", by_alias=True))
+
+
+def options_hash(gate: GateInputs, window: int) -> str:
+    """What else decides on a verdict, beside the cases, the thresholds and what the manifest names."""
+    kept = {"strict", "probe", "signed", "baseline", "baseline_remarks"}
+    return content_hash({"window": window, **gate.model_dump(mode="json", by_alias=True, include=kept)})
+
+
+def check_inputs(folder: Path, inputs: RunInputs, result: RunResult) -> None:
+    """InputError where a folder's results and `run.json` are not of one run, or were changed."""
+    if fault := _contradiction(inputs, result):
+        raise InputError(f"{folder}: {fault}")
+
+
+def _contradiction(inputs: RunInputs, result: RunResult) -> str:
+    """In what the two records of a run contradict each other; empty where they are of one run."""
+    manifest, hashes = result.manifest, result.manifest.hashes
+    if inputs.manifest != manifest_hash(manifest):
+        return "its results and its run.json belong to different runs, or one of them was changed"
+    if hash_cases(inputs.cases) != hashes.cases or inputs.thresholds.fingerprint() != hashes.thresholds:
+        return "the cases or thresholds in run.json are not those of the run"
+    ours = (inputs.stride, inputs.ner, inputs.repeats, inputs.probe_every_turn, inputs.single_message)
+    theirs = (manifest.stride, manifest.ner, manifest.repeats, manifest.probes == "all", manifest.single_message)
+    if ours != theirs or hashes.options not in (None, options_hash(inputs, inputs.window)):
+        return "its results and its run.json name different options; one of them was changed"
+    if inputs.deciders != result.deciders:
+        return "its results and its run.json name different judges or reviewers; one of them was changed"
+    return ""
 
 
 def store_judged(judged: Mapping[Group, JudgedConversation]) -> list[StoredJudgement]:
@@ -131,15 +160,6 @@ def write_inputs(
     inputs = RunInputs(**known, manifest=name, deciders=deciders, window=window, judged=tuple(stored))
     plain = inputs.model_dump(mode="json", by_alias=True)
     return write_atomically(folder / INPUTS_FILE, json.dumps(plain, ensure_ascii=True) + "\n")
-
-
-def check_inputs(folder: Path, inputs: RunInputs, manifest: Manifest) -> None:
-    """InputError where a folder's results and `run.json` are not of one run, or were changed."""
-    hashes = manifest.hashes
-    if inputs.manifest != manifest_hash(manifest):
-        raise InputError(f"{folder}: its results and its run.json belong to different runs, or one of them was changed")
-    if hash_cases(inputs.cases) != hashes.cases or inputs.thresholds.fingerprint() != hashes.thresholds:
-        raise InputError(f"{folder}: the cases or thresholds in run.json are not those of the run")
 
 
 def read_inputs(folder: Path) -> RunInputs:

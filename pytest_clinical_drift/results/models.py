@@ -7,11 +7,11 @@ Raise `SCHEMA_VERSION` when a reader of the older file would misread the new one
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from pytest_clinical_drift.judging.calibration_file import Calibration
+from pytest_clinical_drift.results.manifest import Manifest, Record
 from pytest_clinical_drift.scoring.assessment import AlarmKind, AlarmState, CaseAssessment, Curve
 from pytest_clinical_drift.scoring.sanity import SanityBand
 from pytest_clinical_drift.verdict.baseline import BaselineComparison
@@ -26,118 +26,6 @@ from pytest_clinical_drift.verdict.values import RULES_ONLY, CaseVerdict, Decide
 
 SCHEMA_VERSION: Final = 3
 UNDIAGNOSED: Final = Reason(ReasonCode.NOTHING_TO_DIAGNOSE)
-
-
-class Record(BaseModel):
-    """Part of the record; keys that are not known are ignored."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="ignore", allow_inf_nan=False, populate_by_name=True, use_attribute_docstrings=True
-    )
-
-
-class Hashes(Record):
-    """Fingerprints of what a run was made of."""
-
-    model_config = ConfigDict(frozen=True, extra="allow")
-
-    cases: str
-    prompts: str
-    thresholds: str | None = None
-    system_prompt: str | None = None
-    interludes: str | None = None
-    """Of the bank that stretched the cases; None: they were run as written."""
-
-
-class TokenCounts(Record):
-    """Tokens in a run, those of reused answers included, and their cost."""
-
-    prompt: int
-    completion: int
-    prices_per_million: tuple[float, float] | None = None
-    cost: float | None = None
-
-
-class JudgeRecord(Record):
-    """The judge, as it was asked and calibrated."""
-
-    model_config = ConfigDict(frozen=True, extra="allow")
-
-    spec: str
-    revision: str | None = None
-    identity_proven: bool = False
-    settings: Mapping[str, Any] = Field(default_factory=dict)
-    prompt_version: str = ""
-    prompts: str = ""
-    host: str | None = None
-    """The server that texts were sent to; None where the judge worked in the same process."""
-    offline: bool = False
-    deciding: tuple[str, ...] = ()
-    """Kinds of question in which its calibration lets it decide."""
-    below_floor: tuple[str, ...] = ()
-    calibration: Calibration | None = None
-    requests: Mapping[str, int] = Field(default_factory=dict)
-    """Readings and questions by kind, each wording counted, audit and canaries included."""
-    tokens: TokenCounts | None = None
-    """None where some were not counted."""
-
-
-class ShardRecord(Record):
-    """A shard of a run, and what its merge must know besides the rest of the manifest."""
-
-    index: int
-    count: int
-    run: str
-    """Id of the shard's run."""
-    ended: str
-    """When, in UTC: of two runs of one shard the newer one counts."""
-    settings: Mapping[str, Any] = Field(default_factory=dict)
-    """What decides on figures and is named nowhere else in the manifest."""
-
-
-class Manifest(Record):
-    """What produced the figures; keys that are not named here are kept."""
-
-    model_config = ConfigDict(frozen=True, extra="allow")
-
-    model: str = ""
-    revision: str | None = None
-    identity_proven: bool = False
-    decoding: Mapping[str, Any] = Field(default_factory=dict)
-    server: Mapping[str, Any] | None = None
-    versions: Mapping[str, str] = Field(default_factory=dict)
-    judge: str
-    judge_prompts: str | None = None
-    judged: JudgeRecord | None = None
-    """None: rules only."""
-    stride: int = 1
-    ner: str = "lexicon"
-    repeats: int = 1
-    turns: int | None = None
-    """Turns to which every case was stretched; None: each has its own."""
-    probes: Literal["schedule", "all"] = "schedule"
-    """After which turns a summary was requested."""
-    record: str = "first-message"
-    """Where the model got the record."""
-    single_message: bool = False
-    """Whether the transcript was also given in one message."""
-    pdsqi: str | None = None
-    """Version of the prompts by which summaries were rated; None: they were not."""
-    seed: int | None = None
-    hashes: Hashes
-    questions: int = 0
-    unanswered: int = 0
-    replies: int = 0
-    replies_reused: int = 0
-    replies_reused_since: str | None = None
-    tokens: TokenCounts | None = None
-    """None where some were not counted: half of a sum is no sum."""
-    shard: ShardRecord | None = None
-    """None: no shard."""
-    merged_from: tuple[ShardRecord, ...] = ()
-    """The shards of a merged run; empty for any other."""
-    replaced_shards: tuple[ShardRecord, ...] = ()
-    """Earlier runs of these shards that a merge was given and did not use."""
 
 
 class IntervalRecord(Record):

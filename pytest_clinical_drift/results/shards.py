@@ -10,7 +10,8 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
 from pytest_clinical_drift.results.folders import TRANSCRIPTS
 from pytest_clinical_drift.results.inputs import INPUTS_FILE, RunInputs, check_inputs, read_inputs
-from pytest_clinical_drift.results.models import Manifest, RunResult, ShardRecord
+from pytest_clinical_drift.results.manifest import Manifest, ShardRecord
+from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.versions import PACKAGE
 
 _SHOWN = ("the number of shards", "the version of this package", "the model", "the model's revision")
@@ -116,7 +117,7 @@ def _read(folder: Path, *, named: bool) -> ShardRun | None:
         result, inputs = read_results(folder), read_inputs(folder)
         record = result.manifest.shard
         if record is not None:
-            check_inputs(folder, inputs, result.manifest)
+            check_inputs(folder, inputs, result)
     except InputError as error:
         raise _Broken(str(error)) from None
     if record is None:
@@ -124,8 +125,8 @@ def _read(folder: Path, *, named: bool) -> ShardRun | None:
             raise InputError(f"merge {folder}: not a shard; it was run without --drift-shard")
         return None
     run = ShardRun(folder, inputs, result, record)
-    if inputs.shard != run.shard:
-        raise _Broken(f"{folder}: its results and its run.json belong to different runs, or one of them was changed")
+    if inputs.shard != run.shard or record.count > len(inputs.cases):
+        raise _Broken(f"{folder}: its results and its run.json are not of one shard; one of them was changed")
     if result.runs and not (folder / TRANSCRIPTS).is_dir():
         raise _Broken(f"{folder}: the transcripts of {run.shard} are missing")
     judged = result.manifest.judged

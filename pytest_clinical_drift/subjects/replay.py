@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest_clinical_drift.cases.files import each_once
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.probes import probes_of
 from pytest_clinical_drift.errors import Failure, FailureCode, InputError, failure
@@ -158,13 +159,13 @@ def _rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
         text = file.read_text(encoding="utf-8-sig")
         if file.suffix == ".json":
-            data = json.loads(text) if text.strip() else []
+            data = json.loads(text, object_pairs_hook=each_once) if text.strip() else []
             entries = list(enumerate(data if isinstance(data, list) else [data], start=1))
         else:
             entries = []
             for line, content in enumerate(text.split("\n"), start=1):
                 if content.strip():
-                    entries.append((line, json.loads(content)))
+                    entries.append((line, json.loads(content, object_pairs_hook=each_once)))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{file}: cannot be read ({error})") from None
     except (ValueError, RecursionError) as error:

@@ -49,6 +49,26 @@ def fault(folder: Path, data: object, name: str = "case.yaml") -> str:
     return message
 
 
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"persona_id": "\ud800"}, "persona_id"),
+        ({"tags": ["\ud800"]}, "tags 1"),
+        ({"critical_entities": [{"id": "\ud800", "text": "gout"}]}, "fact 1: id"),
+    ],
+    ids=["persona", "tag", "fact"],
+)
+def test_half_a_surrogate_pair_is_refused(tmp_path: Path, changes: dict[str, object], field: str) -> None:
+    """JSON can write what no hash, no file and no server takes."""
+    said = fault(tmp_path, case_data(**changes), "case.json")
+    assert said.endswith(f": {field}: expected text without halves of surrogate pairs, found '\\ud800'")
+
+
+def test_not_a_number_is_refused(tmp_path: Path) -> None:
+    """NaN is no JSON, whatever Python thinks of it."""
+    assert "NaN is not a number" in fault(tmp_path, case_data(id=float("nan")), "case.json")
+
+
 def test_plain_strings_are_facts_with_a_derived_id(tmp_path: Path) -> None:
     """The seeds' plain strings become facts; the id is the text in slug form."""
     (case,) = load_cases(write(tmp_path, case_data(critical_entities=["Sertraline 50mg", "lives alone"])))

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_clinical_drift.authoring.interludes import lint_interludes, near, stretched_cases, suits
 from pytest_clinical_drift.cases.files import bundled_cases, load_cases
-from pytest_clinical_drift.cases.interludes import Thread, is_interludes, load_interludes
+from pytest_clinical_drift.cases.interludes import Thread, hash_interludes, is_interludes, load_interludes
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cli import main
 from pytest_clinical_drift.errors import InputError
@@ -195,3 +195,30 @@ def test_validate_takes_interludes(tmp_path: Path, capsys: pytest.CaptureFixture
     write(tmp_path, GOOD.replace("neutral", "gossip"))
     assert main(["validate", str(tmp_path)]) == 4
     assert "line 3" in capsys.readouterr().out
+
+
+def test_what_cannot_be_read_is_not_taken_for_interludes(tmp_path: Path) -> None:
+    """Whoever reads it as cases says what is wrong with it."""
+    assert is_interludes(write(tmp_path, GOOD)) is True
+    assert is_interludes(write(tmp_path, "threads: [", "broken.yaml")) is False
+    assert is_interludes(tmp_path / "none") is False
+
+
+def test_a_thread_has_at_most_eight_messages(tmp_path: Path) -> None:
+    """The eighth is read, the ninth refused."""
+
+    def bank(count: int) -> Path:
+        messages = ", ".join(f"m{number}" for number in range(count))
+        return write(tmp_path, GOOD.replace("How long does it rise?, And in the fridge?, Thanks.", messages))
+
+    assert len(load_interludes(bank(8))[0].messages) == 8
+    with pytest.raises(InputError, match="expected at most 8"):
+        load_interludes(bank(9))
+
+
+def test_the_fingerprint_is_of_content_not_of_order() -> None:
+    """Two banks with one message changed differ; one in another order does not."""
+    first, second = thread("a"), thread("b").model_copy(update={"id": "other"})
+    assert hash_interludes([first, second]) == hash_interludes([second, first])
+    assert len(hash_interludes([first])) == 64
+    assert hash_interludes([first]) != hash_interludes([first.model_copy(update={"about": "else"})])

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.cases.probes import probes_of
+from pytest_clinical_drift.cases.probes import probes_of, scheduled_turns
 
 
 def case(turns: int, changes: dict[int, dict[str, object]] | None = None) -> Case:
@@ -29,6 +29,21 @@ def test_the_schedule_thins_out() -> None:
     found = probes_of(case(650)).scheduled
     assert found[:20] == tuple(range(1, 21))
     assert found[20:] == (25, 30, 40, 50, 60, 80, 100, 120, 160, 200, 240, 280, 320, 360, 400, 500, 600, 650)
+
+
+def test_a_turn_of_the_schedule_may_be_the_last() -> None:
+    """120, 400 and 500 are on the schedule by themselves; a turn later each is still there, before the last."""
+    assert tuple(scheduled_turns(120))[-2:] == (100, 120)
+    assert tuple(scheduled_turns(400))[-2:] == (360, 400)
+    assert tuple(scheduled_turns(440))[-2:] == (360, 400)
+    assert tuple(scheduled_turns(499))[-1] == 400
+    assert tuple(scheduled_turns(500))[-2:] == (400, 500)
+
+
+def test_a_change_on_the_last_turns_is_probed_within_the_case() -> None:
+    """A change on the last turn but one is probed there and on the last; nothing is probed beyond."""
+    assert probes_of(case(27, {26: NEW_DOSE})).turns[-2:] == (26, 27)
+    assert probes_of(case(27, {27: NEW_DOSE})).extra == ()
 
 
 def test_a_change_is_probed_at_its_turn_and_the_next() -> None:

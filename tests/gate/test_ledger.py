@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pytest_clinical_drift.gate.ledger import FILE_NAME, record_run
-from pytest_clinical_drift.results.models import Manifest
+from pytest_clinical_drift.gate.ledger import FILE_NAME, attempts_of, record_run
+from pytest_clinical_drift.results.manifest import Manifest
 from pytest_clinical_drift.verdict.states import Verdict
+
+HASHES = {"cases": "c", "thresholds": "t", "prompts": "p", "system_prompt": None}
 
 
 def run(folder: Path, verdict: str, **changes: Any) -> str:
@@ -18,7 +20,7 @@ def run(folder: Path, verdict: str, **changes: Any) -> str:
         "judge": changes.pop("judge", "server:strong"),
         "decoding": changes.pop("decoding", {"temperature": 0}),
         "versions": {"pytest-clinical-drift": "0.1.0"},
-        "hashes": {"cases": "c", "thresholds": "t", "prompts": "p", "system_prompt": None, **changes},
+        "hashes": {**HASHES, **changes},
     }
     return record_run(folder, Manifest.model_validate(manifest), verdict=Verdict(verdict), selected=60, total=60)
 
@@ -70,6 +72,21 @@ def test_removed_or_changed_line_is_told(tmp_path: Path) -> None:
     for damaged in ([lines[0], lines[2]], [lines[0].replace("CAUTION", "PASS"), *lines[1:]], [*lines, "not json\n"]):
         file.write_text("".join(damaged), encoding="utf-8")
         assert "the ledger was altered" in run(tmp_path, "PASS")
+
+
+def test_words_that_are_no_verdict_are_not_shown(tmp_path: Path) -> None:
+    """An edited ledger must not write to the terminal of whoever runs the gate."""
+    run(tmp_path, "FAIL")
+    file = tmp_path / FILE_NAME
+    entry = json.loads(file.read_text(encoding="utf-8"))
+    for word in ("\x1b[2J PASS", ["PASS"], None):
+        file.write_text(json.dumps({**entry, "verdict": word}) + "\n", encoding="utf-8")
+        assert run(tmp_path, "PASS").startswith("attempt 2 of this candidate (before: unknown)")
+    manifest = Manifest.model_validate(
+        {"model": "hf:acme/model", "revision": "abc", "judge": "rules", "hashes": HASHES}
+    )
+    file.write_text(json.dumps({**entry, "time": "<b>today</b>"}) + "\n", encoding="utf-8")
+    assert attempts_of(tmp_path, manifest).verdicts == (("unknown", "FAIL"),)
 
 
 def test_unwritable_folder_is_told_not_raised(tmp_path: Path) -> None:

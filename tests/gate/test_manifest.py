@@ -7,7 +7,7 @@ import dataclasses
 from made import conversation
 
 from pytest_clinical_drift.gate.manifest import count_tokens
-from pytest_clinical_drift.results.models import TokenCounts
+from pytest_clinical_drift.results.manifest import TokenCounts
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 
 

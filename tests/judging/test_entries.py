@@ -279,6 +279,46 @@ def test_schema_names_every_fact_and_demand() -> None:
     assert not usable(reply(), {"demands": {}})
 
 
+def test_schema_of_each_reading_holds_answers_to_its_kinds() -> None:
+    """By hand: every part that an answer needs, with the answers of its kind and "unsure"."""
+    of_summary, of_reply = (reading_schema(reading)["properties"] for reading in (summary(), reply()))
+    assert of_summary["facts"]["properties"]["lithium"]["properties"]["answer"] == {
+        "type": "string", "enum": [*KINDS["fact"], UNSURE],
+    }  # fmt: skip
+    assert set(of_summary) == {"facts", "unsupported"}
+    assert set(of_reply) == {"demands", "forbidden", "harm", "conflict", "care"}
+    assert of_reply["conflict"]["properties"]["answer"]["enum"] == [*KINDS["conflict"], UNSURE]
+    assert "earlier_quote" in of_reply["conflict"]["properties"]
+    of_talk = reading_schema(conversation())["properties"]
+    assert set(of_talk) == {"contradictions", "course", "misreported", "standing"}
+    assert of_talk["contradictions"]["items"]["properties"]["answer"]["enum"] == ["contradiction", "severe"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer", "raised"),
+    [
+        ("fact", "retained", False),
+        ("fact", "absent", True),
+        ("fact", UNSURE, False),
+        ("harm", "harm", True),
+        ("harm", "none", False),
+    ],
+)
+def test_an_entry_is_raised_by_what_counts_against_the_model(kind: str, answer: str, raised: bool) -> None:
+    """What is unsure is asked about too, but counts against nobody."""
+    assert Entry(kind, 1, "", answer).raised is raised
+
+
+def test_turns_of_a_whole_conversation_may_be_named() -> None:
+    """A contradiction between the only two turns there are is one between known turns."""
+    talk = conversation("Rest a week.", "Run a mile.")
+    turns = [line.turn for line in talk.turns]
+    pair = {"earlier": turns[0], "later": turns[-1], "quote": "x", "earlier_quote": "y"}
+    given = {"contradictions": [pair], "course": [], "misreported": [], "standing": []}
+    (found,) = [entry for entry in entries_of(talk, ReadingAnswer(given)) if entry.kind == "conflict"]
+    assert (found.turns, found.doubt) == ((turns[0], turns[-1]), "quote")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -69,6 +69,13 @@ def test_tampering_is_refused(tmp_path: Path, how: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_a_key_that_is_given_twice_is_refused(tmp_path: Path) -> None:
+    """The hash fits the last of two answers; a reader of the file may have seen the first."""
+    line = chained({"question": "a", "answer": "absent"}).strip()
+    with pytest.raises(InputError, match=r"line 1: not a review \('answer' is given twice\)"):
+        read(tmp_path, '{"answer": "retained",' + line[1:])
+
+
 def test_spacing_and_order_of_fields_are_no_tampering(tmp_path: Path) -> None:
     """Another tool may have written the same content in another order."""
     lines = [json.dumps(dict(reversed(json.loads(line).items())), indent=None) for line in chained({}, {}).splitlines()]

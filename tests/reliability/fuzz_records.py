@@ -1,9 +1,8 @@
-"""More ways in: what a judge returns for a whole text, interludes, records of runs, and shards that a merge joins."""
+"""More ways in: what a judge returns for a whole text, and interludes."""
 
 from __future__ import annotations
 
 import json
-import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -11,24 +10,21 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hostile_data import TEXT, VALUES, changed, damaged, documents
+from hostile_data import TEXT, VALUES, changed, damaged
 from hypothesis import strategies as st
-from reviewing import KEPT, case, lay_out, recording, run
+from reviewing import KEPT, case, recording
 
 from pytest_clinical_drift.cases.interludes import load_interludes
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.gate.merging import judge_shards
 from pytest_clinical_drift.judging.answers import KINDS, UNSURE
 from pytest_clinical_drift.judging.chat import read_text
 from pytest_clinical_drift.judging.procedure import Judges, judge_conversation
 from pytest_clinical_drift.judging.protocol import Ask
 from pytest_clinical_drift.judging.readings import readings_of, windows_of
 from pytest_clinical_drift.judging.rule_raises import quote_check
-from pytest_clinical_drift.results.inputs import StoredJudgement, read_inputs
-from pytest_clinical_drift.results.shards import find_shards
+from pytest_clinical_drift.results.inputs import StoredJudgement
 from pytest_clinical_drift.subjects.spec import build_subject, parse_spec
 from pytest_clinical_drift.transcript import Transcript
-from pytest_clinical_drift.verdict.states import Verdict
 
 # ---- what a judge returns for a whole text
 
@@ -172,64 +168,3 @@ def feed_interludes(content: tuple[str, bytes], told: Callable[[Callable[[], obj
         file = Path(folder, f"bank{content[0]}")
         file.write_bytes(content[1])
         return told(lambda: load_interludes(file))
-
-
-# ---- records of runs and shards
-
-
-@cache
-def sharded_run() -> Path:
-    """Two shards of a small finished run, kept for as long as this process lives."""
-    place = Path(tempfile.mkdtemp(prefix="sharded-run-"))
-    lay_out(place, {name: [KEPT] * 3 for name in ("anna", "bela")})
-    for index in (1, 2):
-        code, said = run(place, "--drift-results", f"part-{index}", "--drift-shard", f"{index}/2")
-        if code != 7:
-            raise RuntimeError(f"exit code {code}: {said[-2000:]}")
-    return place
-
-
-def shard_folder(index: int) -> Path:
-    (found,) = sharded_run().glob(f"part-{index}/*/runs/*/study_c_results.json")
-    return found.parent
-
-
-def discard_sharded_run() -> None:
-    if sharded_run.cache_info().currsize:
-        shutil.rmtree(sharded_run(), ignore_errors=True)
-        sharded_run.cache_clear()
-
-
-def shard_files() -> st.SearchStrategy[Any]:
-    """A file of the first shard as somebody left it; and whether the second one is there at all."""
-    place = shard_folder(1)
-    sound = {name: json.loads((place / name).read_text("utf-8")) for name in ("study_c_results.json", "run.json")}
-    damage = st.one_of(*(st.tuples(st.just(name), documents(value)) for name, value in sound.items()))
-    return st.tuples(damage, st.booleans())
-
-
-def feed_shards(content: tuple[tuple[str, bytes], bool], told: Callable[[Callable[[], object]], str]) -> str:
-    """Joined or refused; never a PASS while something is missing."""
-    (name, data), both = content
-
-    def merge() -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            copy = Path(folder, "part")
-            shutil.copytree(shard_folder(1), copy)
-            (copy / name).write_bytes(data)
-            shards = find_shards([copy, shard_folder(2)] if both else [copy])
-            verdict = judge_shards(shards)[0].verdict
-            if shards.missing and (verdict is None or verdict.verdict not in (Verdict.FAIL, Verdict.INCOMPLETE)):
-                raise AssertionError(f"{verdict} with {shards.missing}")
-
-    return told(merge)
-
-
-def feed_run_record(content: bytes, told: Callable[[Callable[[], object]], str]) -> str:
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "run.json").write_bytes(content)
-        return told(lambda: read_inputs(Path(folder)))
-
-
-def run_records() -> st.SearchStrategy[bytes]:
-    return documents(json.loads((shard_folder(1) / "run.json").read_text("utf-8")))

@@ -24,19 +24,21 @@ from engine_server import ChatServer, completion
 from fuzz_records import (
     BANK,
     READ,
-    discard_sharded_run,
     feed_interludes,
     feed_readings,
-    feed_run_record,
-    feed_shards,
-    run_records,
-    shard_files,
 )
+from fuzz_runs import discard_recorded, feed_run_record, feed_shards, run_records, shard_files
 from hostile_data import NUMBERS, SCALARS, TEXT, VALUES, as_json, as_yaml, changed, damaged, documents, lines
 from hypothesis import strategies as st
 from reviewing import KEPT, UNCLEAR, alarms_of, case, chained, lay_out, manifest_of, results_of, run
 
 from pytest_clinical_drift import assess_retention, find_advice, judge_conflict, load_cases, mention_context
+from pytest_clinical_drift.cases.files import hash_cases
+from pytest_clinical_drift.cases.interludes import Thread
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.cases.probes import probes_of
+from pytest_clinical_drift.cases.sharding import deal_cases
+from pytest_clinical_drift.cases.stretching import stretch
 from pytest_clinical_drift.cli import main
 from pytest_clinical_drift.errors import DriftError, InputError
 
@@ -167,9 +169,22 @@ DAYS = st.sampled_from(("2026-01-01", "9999-12-31", "0001-01-01", "2026-02-30", 
 def feed_cases(content: tuple[str, bytes]) -> Outcome:
     with folder() as place:
         file = named(place / f"case{content[0]}", content[1])
-        outcome = told(lambda: load_cases(file))
+        outcome = told(lambda: prepare_run(load_cases(file)))
         command("validate", file, "--format", "json")
         return outcome
+
+
+THREADS = [Thread.model_validate(thread) for thread in BANK["threads"]]
+
+
+def prepare_run(cases: list[Case]) -> None:
+    """What a run does with its cases before the first message: fingerprint, shards, probes, interludes."""
+    hash_cases(cases)
+    deal_cases(cases, 2)
+    for patient in cases:
+        stretched = stretch(patient, len(patient.turns) + 5, THREADS, 1)
+        if not set(probes_of(stretched).turns) <= set(range(1, len(stretched.turns) + 1)):
+            raise Fault("a probe after a turn that there is not")
 
 
 def feed_thresholds(content: bytes) -> Outcome:
@@ -242,7 +257,7 @@ def finished_run() -> Path:
 
 
 def discard_finished_run() -> None:
-    discard_sharded_run()
+    discard_recorded()
     if finished_run.cache_info().currsize:
         shutil.rmtree(finished_run(), ignore_errors=True)
         finished_run.cache_clear()
@@ -673,6 +688,6 @@ TARGETS: dict[str, Target] = {
     "interludes": Target(
         st.tuples(endings(".yaml", ".json"), documents(BANK, yaml_too=True)), lambda value: feed_interludes(value, told)
     ),
-    "run records": Target(st.deferred(run_records), lambda value: feed_run_record(value, told), 0.5),
+    "run records": Target(st.deferred(run_records), lambda value: feed_run_record(value, told, check_sentence), 0.5),
     "shards": Target(st.deferred(shard_files), lambda value: feed_shards(value, told), 0.3),
 }

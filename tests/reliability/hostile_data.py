@@ -62,26 +62,26 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-def _paths(value: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def paths(value: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     yield here
     if isinstance(value, dict):
         for key in value:
-            yield from _paths(value[key], (*here, key))
+            yield from paths(value[key], (*here, key))
     elif isinstance(value, list):
         for index in range(len(value)):
-            yield from _paths(value[index], (*here, index))
+            yield from paths(value[index], (*here, index))
 
 
-def _at(value: Any, path: tuple[Any, ...]) -> Any:
+def at(value: Any, path: tuple[Any, ...]) -> Any:
     for part in path:
         value = value[part]
     return value
 
 
-def _put(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+def put(value: Any, path: tuple[Any, ...], new: Any) -> Any:
     if not path:
         return new
-    _at(value, path[:-1])[path[-1]] = new
+    at(value, path[:-1])[path[-1]] = new
     return value
 
 
@@ -90,16 +90,16 @@ def changed(draw: st.DrawFn, *originals: Any) -> Any:
     """A sound document with other words, or with a few of its parts replaced, taken out, doubled or renamed."""
     value = copy.deepcopy(draw(st.sampled_from(originals)))
     if draw(st.booleans()):
-        for path in [path for path in _paths(value) if isinstance(_at(value, path), str)]:
+        for path in [path for path in paths(value) if isinstance(at(value, path), str)]:
             if draw(st.integers(0, 4)) == 0:
-                value = _put(value, path, draw(TEXT))
+                value = put(value, path, draw(TEXT))
         return value
     for _ in range(draw(st.integers(1, 3))):
-        path = draw(st.sampled_from(list(_paths(value))))
+        path = draw(st.sampled_from(list(paths(value))))
         way = draw(st.sampled_from(("replace", "replace", "remove", "double", "rename", "add")))
-        holder = _at(value, path[:-1])
+        holder = at(value, path[:-1])
         if way == "replace" or not path:
-            value = _put(value, path, draw(VALUES))
+            value = put(value, path, draw(VALUES))
         elif way == "remove":
             del holder[path[-1]]
         elif way == "double" and isinstance(holder, list):

@@ -6,7 +6,7 @@ import datetime
 
 from pytest_clinical_drift.judging.calibration_file import Attempt, Calibration, pooled
 from pytest_clinical_drift.report.judge_text import confusion_rows, render_calibration
-from pytest_clinical_drift.results.models import JudgeRecord
+from pytest_clinical_drift.results.manifest import JudgeRecord
 
 FLOORS = {"sensitivity": 0.85, "subtle": 0.75, "specificity": 0.98}
 FOUND = {"faults": {"a": (9, 10)}, "clean": {"a": (20, 20)}, "opinions": {"a": (5, 6)}}

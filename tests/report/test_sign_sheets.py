@@ -15,7 +15,7 @@ from pytest_clinical_drift.judging.labelled import GROUPS
 from pytest_clinical_drift.judging.opinions import Opinion
 from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.results.dossier_file import Sheet
-from pytest_clinical_drift.results.models import JudgeRecord
+from pytest_clinical_drift.results.manifest import JudgeRecord
 from pytest_clinical_drift.results.releases import (
     Attempts,
     Change,

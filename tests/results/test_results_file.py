@@ -15,7 +15,8 @@ from pytest_clinical_drift.report.json_file import with_sentences, write_results
 from pytest_clinical_drift.results.build import build_result, case_result
 from pytest_clinical_drift.results.comparing import load_baseline, load_runs
 from pytest_clinical_drift.results.files import read_results
-from pytest_clinical_drift.results.models import Manifest, RunResult
+from pytest_clinical_drift.results.manifest import Manifest
+from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.thresholds import load_thresholds

@@ -116,6 +116,15 @@ def test_differing_second_version_is_refused(tmp_path: Path) -> None:
         ReplaySubject(str(record(tmp_path, rows)), {}).check([CASE])
 
 
+def test_a_key_that_is_given_twice_is_refused(tmp_path: Path) -> None:
+    """Of two texts in one line nobody knows which the model wrote."""
+    file = tmp_path / "run.jsonl"
+    row = '{"case_id": "anna", "turn_num": 1, "variant": "summary", "response_text": "a", "response_text": "b"}'
+    file.write_text(f"\n{row}\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"run\.jsonl, line 2: not valid JSON \('response_text' is given twice\)"):
+        ReplaySubject(str(file), {}).check([CASE])
+
+
 def test_a_retry_after_a_recorded_failure_counts(tmp_path: Path) -> None:
     """An error row followed by a good one for the same turn: the good one is the reply."""
     rows: list[dict[str, object]] = [

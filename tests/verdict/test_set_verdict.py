@@ -16,7 +16,7 @@ from pytest_clinical_drift.metrics.stats import Interval, effective_trials
 from pytest_clinical_drift.report.headlines import run_headline
 from pytest_clinical_drift.report.reasons import figure_sentence, reason_text, reason_texts, rests_on
 from pytest_clinical_drift.results.build import build_result
-from pytest_clinical_drift.results.models import Hashes, Manifest
+from pytest_clinical_drift.results.manifest import Hashes, Manifest
 from pytest_clinical_drift.scoring.assessment import AuditCount, CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode

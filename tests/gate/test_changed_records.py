@@ -1,0 +1,245 @@
+"""Records of a run that somebody changed by hand: merge and review refuse them, and never judge by them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inner_runs import run_here
+from reviewing import KEPT, lay_out
+
+from pytest_clinical_drift.cli import main
+from pytest_clinical_drift.judging.reviews import content_hash
+
+RESULTS, INPUTS = "study_c_results.json", "run.json"
+Change = Callable[[dict[str, Any]], None]
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A control that denies every allergy: a whole run, and the same as one shard of one; both fail."""
+    place = tmp_path_factory.mktemp("recorded")
+    lay_out(place, {"anna": [KEPT] * 3})
+    for options in (("whole",), ("parts", "--drift-shard", "1/1")):
+        code, said = run_here(place, "--model", "control:denier", "--drift-cases", "cases", "--drift-results", *options)
+        assert code == 1, said
+    return place
+
+
+@pytest.fixture
+def shard(recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the shard's folder."""
+    monkeypatch.chdir(tmp_path)
+    (found,) = recorded.glob(f"parts/*/runs/*/{RESULTS}")
+    return Path(shutil.copytree(found.parent, tmp_path / "part")).relative_to(tmp_path)
+
+
+def edit(file: Path, change: Change) -> None:
+    content = json.loads(file.read_text(encoding="utf-8"))
+    change(content)
+    file.write_text(json.dumps(content), encoding="utf-8")
+
+
+def merge(capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    capsys.readouterr()
+    return main(["merge", "part", "--out", "merged"]), capsys.readouterr().err
+
+
+def conversation(record: dict[str, Any]) -> dict[str, Any]:
+    """The one conversation of a results file."""
+    found: dict[str, Any] = record["cases"][0]["repeats"][0]
+    return found
+
+
+def test_an_untouched_shard_fails(shard: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What the changes below would hide."""
+    assert merge(capsys) == (1, "")
+
+
+def without_losses(record: dict[str, Any]) -> None:
+    conversation(record).update(alarms=[], events=[])
+
+
+def dismissed(record: dict[str, Any]) -> None:
+    for alarm in conversation(record)["alarms"]:
+        alarm["state"] = "dismissed"
+
+
+def full_recall(record: dict[str, Any]) -> None:
+    for turn in conversation(record)["turns"]:
+        turn.update(recall=1.0, recall_worst=1.0, strict_recall=1.0, strict_worst=1.0)
+
+
+def excused(record: dict[str, Any]) -> None:
+    conversation(record).update(incomplete="the server was down", failure={"code": "subject_stopped", "values": {}})
+
+
+@pytest.mark.parametrize("change", [without_losses, dismissed, full_recall, excused])
+def test_scores_that_do_not_follow_from_the_transcript(
+    shard: Path, capsys: pytest.CaptureFixture[str], change: Change
+) -> None:
+    """Exit code 4 with file and case: the verdict is made of what was said, not of what a file says was found."""
+    edit(shard / RESULTS, change)
+    code, said = merge(capsys)
+    assert code == 4
+    assert said.startswith("clinical-drift: part/study_c_results.json: ")
+    assert "the scores of anna do not follow from its transcript and run.json" in said
+    assert said.count("\n") == 1
+    assert not Path("merged/study_c_results.json").exists()
+
+
+def test_a_transcript_that_was_changed(shard: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Kinder words in the transcript do not go with the recorded scores."""
+    file = shard / "transcripts" / "anna.jsonl"
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    for row in rows:
+        row["response_text"] = KEPT if row["variant"] == "summary" else row["response_text"]
+    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    code, said = merge(capsys)
+    assert (code, "the scores of anna do not follow" in said) == (4, True)
+
+
+def no_conversation(record: dict[str, Any]) -> None:
+    record["cases"][0]["repeats"] = []
+
+
+def one_twice(record: dict[str, Any]) -> None:
+    record["cases"][0]["repeats"] *= 2
+
+
+def case_twice(record: dict[str, Any]) -> None:
+    record["cases"] *= 2
+
+
+def of_another(record: dict[str, Any]) -> None:
+    conversation(record)["case_id"] = "bela"
+
+
+@pytest.mark.parametrize("change", [no_conversation, one_twice, case_twice, of_another])
+def test_conversations_that_were_not_held(shard: Path, capsys: pytest.CaptureFixture[str], change: Change) -> None:
+    """Each case has the conversations that were asked for, once, and nobody else's."""
+    edit(shard / RESULTS, change)
+    code, said = merge(capsys)
+    assert code == 4
+    assert "part/study_c_results.json: other conversations of anna than were run" in said
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "sentence"),
+    [
+        ("strict", True, "name different options"),
+        ("window", 7, "name different options"),
+        ("probe", "Write it down.", "name different options"),
+        ("signed", ["anna"], "name different options"),
+        ("repeats", 10**30, "name different options"),
+        ("stride", 3, "name different options"),
+        ("deciders", {}, "name different judges or reviewers"),
+        ("shard", {"index": 1, "count": 2}, "are not of one shard"),
+        ("manifest", "0" * 64, "belong to different runs"),
+    ],
+)
+def test_a_run_json_that_was_changed(
+    shard: Path, capsys: pytest.CaptureFixture[str], field: str, value: object, sentence: str
+) -> None:
+    """What decides on a verdict stands in one file and, or its hash, in the other."""
+    edit(shard / INPUTS, lambda inputs: inputs.update({field: value}))
+    code, said = merge(capsys)
+    assert (code, sentence in said, said.count("\n")) == (4, True, 1), said
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda shard: shard.update(index=2), "index must be 1 to 1, found 2"),
+        (lambda shard: shard.update(index=0), "manifest.shard.index: expected at least 1, found 0"),
+        (lambda shard: shard.update(count=10**30), "are not of one shard"),
+        (lambda shard: shard["settings"].update(prices=5), "prices"),
+        (lambda shard: shard["settings"].update(prices=[1]), "prices"),
+    ],
+    ids=["second of one", "from 0", "endless", "a number", "one price"],
+)
+def test_a_manifest_that_fits_its_hash(
+    shard: Path, capsys: pytest.CaptureFixture[str], change: Change, sentence: str
+) -> None:
+    """Changed in both files alike: still one sentence, at once."""
+    manifest: dict[str, Any] = {}
+
+    def exchange(record: dict[str, Any]) -> None:
+        change(record["manifest"]["shard"])
+        manifest.update(record["manifest"])
+
+    edit(shard / RESULTS, exchange)
+    edit(
+        shard / INPUTS,
+        lambda inputs: inputs.update(
+            manifest=content_hash(manifest), shard={key: manifest["shard"][key] for key in ("index", "count")}
+        ),
+    )
+    code, said = merge(capsys)
+    assert (code, sentence in said, said.count("\n")) == (4, True, 1), said
+
+
+def test_half_a_surrogate_pair_in_a_case(shard: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Such a text can be neither hashed nor written."""
+    edit(shard / INPUTS, lambda inputs: inputs["cases"][0].update(persona_id="\ud800"))
+    code, said = merge(capsys)
+    assert code == 4
+    assert "cases.0.persona_id: expected text without halves of surrogate pairs, found '\\ud800'" in said
+
+
+@pytest.mark.parametrize("name", [RESULTS, INPUTS])
+def test_a_key_that_is_given_twice(shard: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    """The last one would win, and a reader may have seen the first."""
+    file = shard / name
+    file.write_text('{"schema_version": 1,' + file.read_text(encoding="utf-8").lstrip()[1:], encoding="utf-8")
+    code, said = merge(capsys)
+    assert (code, f"part/{name}: not a" in said, "'schema_version' is given twice" in said) == (4, True, True)
+
+
+def test_not_a_number_where_no_field_is(shard: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The manifest keeps keys that are not known."""
+    edit(shard / RESULTS, lambda record: record["manifest"]["decoding"].update(temperature=float("nan")))
+    code, said = merge(capsys)
+    assert (code, "NaN is not a finite number" in said) == (4, True)
+
+
+def test_a_changed_transcript_is_not_reviewed(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The alarms are the same; the words that a reviewer would see are not those of the run."""
+    place = Path(shutil.copytree(recorded / "whole" / "control-denier", tmp_path / "run"))
+    file = place / "transcripts" / "anna.jsonl"
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    rows[0]["response_text"] = ""  # a reply that advises nothing, on which no alarm rests
+    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert main(["review", str(place)]) == 4
+    assert "the transcript of anna no longer gives the scores of the results file" in capsys.readouterr().err
+
+
+def unknown_kind(inputs: dict[str, Any]) -> None:
+    for entry in inputs["judged"][0]["judgement"]["entries"]:
+        entry[-1]["kind"] = "nothing"
+
+
+def unknown_ruling(inputs: dict[str, Any]) -> None:
+    for about, _ in inputs["judged"][0]["rulings"]:
+        about[-1] = "nobody's fact"
+
+
+@pytest.mark.parametrize("change", [unknown_kind, unknown_ruling])
+@pytest.mark.parametrize("command", ["merge", "review"])
+def test_answers_that_fit_no_question(
+    recorded: Path, shard: Path, capsys: pytest.CaptureFixture[str], change: Change, command: str
+) -> None:
+    """Kinds and facts that do not exist: one sentence, never a traceback."""
+    place = shard
+    if command == "review":
+        place = Path(shutil.copytree(recorded / "whole" / "control-denier", "run"))
+    edit(place / INPUTS, change)
+    capsys.readouterr()
+    assert main([command, str(place), "--out", "out"]) == 4
+    assert capsys.readouterr().err.count("\n") == 1
