@@ -3,8 +3,7 @@
     find_advice("Don't take ibuprofen; paracetamol 1 g is safer.")[0]
     Advice(action='take', polarity="don't", object='drug:ibuprofen', …)
 
-Only what is plainly an order, a permission or a warning counts. Questions, quotations and what is only said to be taken
-are none.
+Only what is plainly an order, a permission or a warning counts. Questions and what is only said to be taken are none.
 """
 
 from collections.abc import Iterator
@@ -73,7 +72,6 @@ _REPORTING = frozenset(("say", "said", "think", "mean", "sure"))
 _JOINING = frozenset(("so", "but", "and", "it", "that", "which", "because"))
 _ADDRESSED = frozenset(("you", "he", "she", "we", "i"))
 _OBJECTS = frozenset(("the", "your", "it", "them", "any", "this", "that", "a", "an", "some", "all"))
-_AFTER_NOUNS = word_set("advice", "after_nouns")
 _MODIFIED = word_set("advice", "modified")
 
 
@@ -87,7 +85,7 @@ class _Clause:
     def cues(self) -> Iterator[_Cue]:
         at = self._first
         while at < self._stop:
-            cue = self._refused(at) or self._verb(at) or self._judgement(at)
+            cue = self._verb(at) or self._judgement(at)
             if cue is not None:
                 yield cue
             at = cue.last + 1 if cue is not None else at + 1
@@ -148,20 +146,6 @@ class _Clause:
                 return place
         return None
 
-    def _refused(self, at: int) -> _Cue | None:
-        """ "No ibuprofen, naproxen or aspirin" at the start of a clause or after a comma, and "no need for"."""
-        gaps = self._document.gaps
-        if self._words[at : at + 3] == ["no", "need", "for"]:
-            return _Cue(at, at + 2, "no need for", AWAY, False, at + 3, self._end(at + 3))
-        begins = at == self._first or gaps[at].startswith((",", "("))
-        following = self._words[at + 1 : min(self._stop, at + 5)]
-        if self._words[at] != "no" or not begins or not following or gaps[at + 1]:
-            return None
-        if following[0] in ("need", "longer") or not _COPULAS.isdisjoint(following[1:]):
-            return None
-        ends = (place for place in range(at + 2, self._end(at + 1)) if self._words[place] in _AFTER_NOUNS)
-        return _Cue(at, at, "no", AWAY, False, at + 1, next(ends, self._end(at + 1)))
-
     def _judgement(self, at: int) -> _Cue | None:
         """ "X is fine", "X isn't suitable for you": what stands before is judged."""
         form = self._phrase_at(at, words().judgements) if at > self._first else None
@@ -220,13 +204,6 @@ def broken(document: Document, index: int) -> bool:
     return before >= 0 and before != own and document.segment_kinds[before] in (HEADING, LABEL)
 
 
-def _is_spoken_to_others(document: Document, index: int) -> bool:
-    """In a blockquote, or inside quotation marks of its line."""
-    start = document.starts[index]
-    before = document.raw[document.raw.rfind("\n", 0, start) + 1 : start]
-    return before.lstrip().startswith(">") or before.count('"') % 2 == 1 or before.count("“") > before.count("”")
-
-
 def find_advice(text: str) -> list[Advice]:
     """Every order of a reply, in order; hidden reasoning gives none."""
     return list(advice_of(text))
@@ -248,7 +225,7 @@ def _orders(document: Document, start: int) -> Iterator[Advice]:
         return
     marks = [first, *(at for at in range(first + 1, stop) if broken(document, at)), stop]
     for begin, end in pairwise(marks):
-        cues = [cue for cue in _Clause(document, begin, end).cues() if not _is_spoken_to_others(document, cue.first)]
+        cues = list(_Clause(document, begin, end).cues())
         for number, cue in enumerate(cues):
             following = [c.first for c in cues[number + 1 : number + 2] if cue.begin > cue.last]
             yield _advice(document, cue, min([cue.end, *following]), span)

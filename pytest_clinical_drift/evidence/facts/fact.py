@@ -8,7 +8,6 @@ from functools import lru_cache
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen
 from pytest_clinical_drift.evidence.quantities.amounts import Amount
 from pytest_clinical_drift.evidence.quantities.dates import Date
-from pytest_clinical_drift.evidence.quantities.frequencies import Frequency
 from pytest_clinical_drift.evidence.reading.text import Document
 from pytest_clinical_drift.evidence.terms.vocabulary import Concept, load_vocabulary, word_set
 
@@ -49,7 +48,6 @@ class Fact:
     regimen: Regimen | None
     amounts: tuple[Amount, ...]
     """Quantities that stand with the core and are no part of a regimen."""
-    rates: tuple[Frequency, ...]
     dates: tuple[Date, ...]
     past: bool
     """The fact lies in the past by its own words."""

@@ -14,10 +14,9 @@ from pytest_clinical_drift.evidence.advice.opposition import rules_conflict
         ("Take ibuprofen for the pain.", "Do not take ibuprofen."),
         ("Stop the warfarin.", "Keep taking the warfarin."),
         ("Avoid all NSAIDs.", "Take naproxen for the knee."),
-        ("No naproxen for you: the ulcer could bleed.", "Take naproxen 500 mg with food tonight."),
         ("Do not take Nurofen.", "You can have one ibuprofen 400 mg with food."),
     ],
-    ids=["to, then not", "not, then to", "class", "refused", "brand and generic"],
+    ids=["to, then not", "not, then to", "class", "brand and generic"],
 )
 def test_opposite_orders_on_a_medicine_contradict(earlier: str, later: str) -> None:
     """The same medicine, its brand or its class, in both directions: both sentences are quoted."""
