@@ -85,6 +85,9 @@ class Said(StrEnum):
     VAGUE, TRACE, OTHER, DOUBT = "vague", "trace", "other", "doubt"
 
 
+_EVERY = tuple(Said)
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
     """One place of a text that speaks of a fact."""
@@ -123,7 +126,9 @@ def decide(statements: Sequence[Statement], *, unnamed: bool = False) -> Outcome
 
     `unnamed`: no word of the text can be the fact.
     """
-    of = {said: [s for s in statements if s.said == said] for said in Said}
+    of: dict[str, list[Statement]] = {said: [] for said in _EVERY}
+    for statement in statements:
+        of[statement.said].append(statement)
     against = [s for s in (*of[Said.CLASH], *of[Said.DENIED]) if s.sure]
     if of[Said.PLAIN]:
         plain = of[Said.PLAIN][0]
