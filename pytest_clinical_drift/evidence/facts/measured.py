@@ -210,8 +210,6 @@ def _equal(measure: Concept, wanted: Amount, stated: Amount) -> bool:
     convert = measure.data.get("convert") or {}
     if (wanted.ratio or stated.ratio) and measure.data.get("unit") != "none":
         return wanted.ratio == stated.ratio
-    if (wanted.unit is None or stated.unit is None) and same(wanted.value, stated.value):
-        return True
     if wanted.unit is None or stated.unit is None or wanted.unit is stated.unit:
         return same(wanted.value, stated.value)
     rounding = 0.001 * abs(wanted.base) if convert else max(_rounding(wanted), _rounding(stated))
