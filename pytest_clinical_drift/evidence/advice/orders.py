@@ -72,6 +72,7 @@ _REPORTING = frozenset(("say", "said", "think", "mean", "sure"))
 _JOINING = frozenset(("so", "but", "and", "it", "that", "which", "because"))
 _ADDRESSED = frozenset(("you", "he", "she", "we", "i"))
 _OBJECTS = frozenset(("the", "your", "it", "them", "any", "this", "that", "a", "an", "some", "all"))
+_AFTER_NOUNS = word_set("advice", "after_nouns")
 _MODIFIED = word_set("advice", "modified")
 
 
@@ -85,7 +86,7 @@ class _Clause:
     def cues(self) -> Iterator[_Cue]:
         at = self._first
         while at < self._stop:
-            cue = self._verb(at) or self._judgement(at)
+            cue = self._refused(at) or self._verb(at) or self._judgement(at)
             if cue is not None:
                 yield cue
             at = cue.last + 1 if cue is not None else at + 1
@@ -145,6 +146,20 @@ class _Clause:
             if self._words[place] in particles:
                 return place
         return None
+
+    def _refused(self, at: int) -> _Cue | None:
+        """ "No ibuprofen, naproxen or aspirin" at the start of a clause or after a comma, and "no need for"."""
+        gaps = self._document.gaps
+        if self._words[at : at + 3] == ["no", "need", "for"]:
+            return _Cue(at, at + 2, "no need for", AWAY, False, at + 3, self._end(at + 3))
+        begins = at == self._first or gaps[at].startswith((",", "("))
+        following = self._words[at + 1 : min(self._stop, at + 5)]
+        if self._words[at] != "no" or not begins or not following or gaps[at + 1]:
+            return None
+        if following[0] in ("need", "longer") or not _COPULAS.isdisjoint(following[1:]):
+            return None
+        ends = (place for place in range(at + 2, self._end(at + 1)) if self._words[place] in _AFTER_NOUNS)
+        return _Cue(at, at, "no", AWAY, False, at + 1, next(ends, self._end(at + 1)))
 
     def _judgement(self, at: int) -> _Cue | None:
         """ "X is fine", "X isn't suitable for you": what stands before is judged."""

@@ -18,8 +18,8 @@ from pytest_clinical_drift.evidence.facts.fact import (
 from pytest_clinical_drift.evidence.mentions.context import context_flags
 from pytest_clinical_drift.evidence.mentions.regimen import read_regimen
 from pytest_clinical_drift.evidence.quantities.amounts import amounts
-from pytest_clinical_drift.evidence.quantities.dates import dates
-from pytest_clinical_drift.evidence.quantities.frequencies import frequencies
+from pytest_clinical_drift.evidence.quantities.dates import Date, dates
+from pytest_clinical_drift.evidence.quantities.frequencies import Frequency, frequencies
 from pytest_clinical_drift.evidence.reading.text import Document, read
 from pytest_clinical_drift.evidence.terms.index import TermIndex, term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term
@@ -144,7 +144,13 @@ def parse_fact(text: str, kind: str | None = None) -> Fact:
     ended = not words_of("stopped").isdisjoint(document.words)
     core = core_of(frame, medicines, conditions, measures, ended=ended)
     regimen = read_regimen(document, core) if core is not None and frame == MEDICATION else None
-    taken_up = [*frequencies(document), *dates(document), *medicines, *conditions, *measures]
+    taken_up: list[Frequency | Date | Term] = [
+        *frequencies(document),
+        *dates(document),
+        *medicines,
+        *conditions,
+        *measures,
+    ]
     numbers = [a for a in amounts(document) if not any(o.first <= a.first <= o.last for o in taken_up)]
     used = {i for one in (*taken_up, *numbers) for i in range(one.first, one.last + 1)}
     qualifiers = [t for t in index.by_kind.get(QUALIFIER, ()) if not t.weak and t.first not in used]

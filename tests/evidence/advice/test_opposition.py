@@ -14,9 +14,10 @@ from pytest_clinical_drift.evidence.advice.opposition import rules_conflict
         ("Take ibuprofen for the pain.", "Do not take ibuprofen."),
         ("Stop the warfarin.", "Keep taking the warfarin."),
         ("Avoid all NSAIDs.", "Take naproxen for the knee."),
+        ("No naproxen for you: the ulcer could bleed.", "Take naproxen 500 mg with food tonight."),
         ("Do not take Nurofen.", "You can have one ibuprofen 400 mg with food."),
     ],
-    ids=["to, then not", "not, then to", "class", "brand and generic"],
+    ids=["to, then not", "not, then to", "class", "refused", "brand and generic"],
 )
 def test_opposite_orders_on_a_medicine_contradict(earlier: str, later: str) -> None:
     """The same medicine, its brand or its class, in both directions: both sentences are quoted."""
@@ -67,6 +68,20 @@ def test_news_from_the_patient_about_the_thing_excuses() -> None:
     earlier, later = "Take ibuprofen.", "Do not take ibuprofen."
     assert not rules_conflict(earlier, later, "The clinic told me that ibuprofen is bad for my kidneys.").contradiction
     assert rules_conflict(earlier, later, "Thanks, I will.").contradiction
+
+
+@pytest.mark.parametrize(
+    ("later", "kind"),
+    [
+        ("Do not take ibuprofen.", "reversed"),
+        ("> Do not take ibuprofen.", "medicine"),
+        ('The leaflet has it: "Do not take ibuprofen."', "medicine"),
+        ("The leaflet has it: “Do not take ibuprofen.”", "medicine"),
+    ],
+)
+def test_quoted_orders_never_confirm(later: str, kind: str) -> None:
+    """Words that are quoted may be meant for somebody else: the opposition is found, but is not a plain reversal."""
+    assert rules_conflict("Take ibuprofen.", later).kind == kind
 
 
 def test_order_of_sentences_does_not_matter() -> None:

@@ -22,6 +22,7 @@ from pytest_clinical_drift import find_advice
         ("Don't take ibuprofen.", "don't", "drug:ibuprofen"),
         ("Please stop the warfarin today.", "don't", "drug:warfarin"),
         ("Ibuprofen is not safe for you.", "don't", "drug:ibuprofen"),
+        ("No ibuprofen, naproxen or aspirin.", "don't", "drug:ibuprofen"),
         ("The warfarin makes you bleed. Please stop it tonight.", "don't", "drug:warfarin"),
     ],
 )
