@@ -30,6 +30,7 @@ from pytest_clinical_drift.evidence.facts.fact import ALLERGY, MEDICATION, Fact
 from pytest_clinical_drift.evidence.facts.slots import parse_fact
 from pytest_clinical_drift.evidence.finding_types import FactFinding
 from pytest_clinical_drift.evidence.findings import find_facts
+from pytest_clinical_drift.evidence.quantities.frequencies import frequencies
 
 FACTS, PATIENTS, LIMIT = 30, 10, 0.90
 FILE = Path(__file__).resolve().parents[1] / "pytest_clinical_drift/data/confirming_rules.yaml"
@@ -129,9 +130,10 @@ def without_intervals(talk: Talk, ledger: Ledger) -> None:
         for state in talk.states(turn):
             fact = parse_fact(state.fact.text, state.fact.kind)
             stated = talk.label(turn, state.fact.id) == "retained" and not state.ended
-            if not stated or fact.frame != MEDICATION or not fact.rates:
+            rates = frequencies(fact.document)
+            if not stated or fact.frame != MEDICATION or not rates:
                 continue
-            interval = " ".join(fact.document.words[fact.rates[0].first : fact.rates[0].last + 1])
+            interval = " ".join(fact.document.words[rates[0].first : rates[0].last + 1])
             marked = state.fact.model_copy(update={"hard_stop": True, "essential": (interval,)})
             for text in (summary, bare):
                 alarm = alarms(text, [state.model_copy(update={"fact": marked})]).get(state.fact.id)

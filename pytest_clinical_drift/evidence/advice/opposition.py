@@ -58,7 +58,14 @@ def _is_bare(order: Advice) -> bool:
     verb = order.action in words().taking and first < order.first
     leading = set(order.document.words[first : order.first]) - set(tokenise(order.action))
     lasting = order.wanted or {"until", "till"}.isdisjoint(order.document.words[first:stop])
-    return verb and lasting and stop - first <= _SHORT and leading <= _LEADING
+    return verb and lasting and stop - first <= _SHORT and leading <= _LEADING and not _is_quoted(order)
+
+
+def _is_quoted(order: Advice) -> bool:
+    """In a blockquote, or inside quotation marks of its line: perhaps not said to the patient."""
+    text, start = order.document.raw, order.document.starts[order.first]
+    before = text[text.rfind("\n", 0, start) + 1 : start]
+    return before.lstrip().startswith(">") or before.count('"') % 2 == 1 or before.count("“") > before.count("”")
 
 
 _COMPANY = frozenset(("with", "alongside", "beside"))

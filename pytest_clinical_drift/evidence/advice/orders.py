@@ -3,8 +3,7 @@
     find_advice("Don't take ibuprofen; paracetamol 1 g is safer.")[0]
     Advice(action='take', polarity="don't", object='drug:ibuprofen', …)
 
-Only what is plainly an order, a permission or a warning counts. Questions, quotations and what is only said to be taken
-are none.
+Only what is plainly an order, a permission or a warning counts. Questions and what is only said to be taken are none.
 """
 
 from collections.abc import Iterator
@@ -220,13 +219,6 @@ def broken(document: Document, index: int) -> bool:
     return before >= 0 and before != own and document.segment_kinds[before] in (HEADING, LABEL)
 
 
-def _is_spoken_to_others(document: Document, index: int) -> bool:
-    """In a blockquote, or inside quotation marks of its line."""
-    start = document.starts[index]
-    before = document.raw[document.raw.rfind("\n", 0, start) + 1 : start]
-    return before.lstrip().startswith(">") or before.count('"') % 2 == 1 or before.count("“") > before.count("”")
-
-
 def find_advice(text: str) -> list[Advice]:
     """Every order of a reply, in order; hidden reasoning gives none."""
     return list(advice_of(text))
@@ -248,7 +240,7 @@ def _orders(document: Document, start: int) -> Iterator[Advice]:
         return
     marks = [first, *(at for at in range(first + 1, stop) if broken(document, at)), stop]
     for begin, end in pairwise(marks):
-        cues = [cue for cue in _Clause(document, begin, end).cues() if not _is_spoken_to_others(document, cue.first)]
+        cues = list(_Clause(document, begin, end).cues())
         for number, cue in enumerate(cues):
             following = [c.first for c in cues[number + 1 : number + 2] if cue.begin > cue.last]
             yield _advice(document, cue, min([cue.end, *following]), span)

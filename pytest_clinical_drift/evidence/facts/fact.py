@@ -8,7 +8,6 @@ from functools import lru_cache
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen
 from pytest_clinical_drift.evidence.quantities.amounts import Amount
 from pytest_clinical_drift.evidence.quantities.dates import Date
-from pytest_clinical_drift.evidence.quantities.frequencies import Frequency
 from pytest_clinical_drift.evidence.reading.text import Document
 from pytest_clinical_drift.evidence.terms.vocabulary import Concept, load_vocabulary, word_set
 
@@ -49,7 +48,6 @@ class Fact:
     regimen: Regimen | None
     amounts: tuple[Amount, ...]
     """Quantities that stand with the core and are no part of a regimen."""
-    rates: tuple[Frequency, ...]
     dates: tuple[Date, ...]
     past: bool
     """The fact lies in the past by its own words."""
@@ -85,6 +83,9 @@ class Said(StrEnum):
 
     PLAIN, CLASH, DENIED, PART = "plain", "clash", "denied", "part"
     VAGUE, TRACE, OTHER, DOUBT = "vague", "trace", "other", "doubt"
+
+
+_EVERY = tuple(Said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,9 @@ def decide(statements: Sequence[Statement], *, unnamed: bool = False) -> Outcome
 
     `unnamed`: no word of the text can be the fact.
     """
-    of = {said: [s for s in statements if s.said == said] for said in Said}
+    of: dict[str, list[Statement]] = {said: [] for said in _EVERY}
+    for statement in statements:
+        of[statement.said].append(statement)
     against = [s for s in (*of[Said.CLASH], *of[Said.DENIED]) if s.sure]
     if of[Said.PLAIN]:
         plain = of[Said.PLAIN][0]

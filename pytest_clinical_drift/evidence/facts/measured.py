@@ -67,20 +67,13 @@ def _of_mention(fact: Fact, document: Document, mention: Term, measure: Concept,
 
 
 def mentions_of(document: Document, measure: Concept) -> list[Term]:
-    """Where a measurement is named, also by a more general name, or as the "level" of a medicine named before it."""
+    """Where a measurement is named, else where a more general name of it stands."""
     mentions = _named(document, measure)
     index = term_index(document)
     if not mentions:
         mentions = [
             t for t in index.by_kind.get(MEASURE, ()) if measure.name.endswith(" " + t.concept.name) and not t.weak
         ]
-    medicine, _, level = measure.name.rpartition(" ")
-    if level == "level":
-        for place in (*places_in(document.words, "level"), *places_in(document.words, "levels")):
-            line = document.lines[place]
-            before = [m for m in index.medicines if m.last < place and document.lines[m.first] == line]
-            if before and before[-1].concept.name == medicine and not any(t.first == place for t in mentions):
-                mentions.append(Term(measure, place, place))
     return mentions
 
 
@@ -175,18 +168,13 @@ def _by_finding(document: Document, measure: Concept) -> list[Statement]:
 
 
 def _named(document: Document, measure: Concept) -> list[Term]:
-    """Where the measurement itself is named, "K" and "Na" only in capitals or as a key."""
+    """Where the measurement itself is named."""
     index = term_index(document)
     wider = [t for name in measure.data.get("includes", ()) for t in index.exact.get(f"{MEASURE}:{name}", ())]
     mentions = []
     for term in (*index.exact.get(measure.id, ()), *wider):
-        word = document.words[term.first]
         if any(m.last > term.last for m in index.medicines_between(term.first, term.first + 1)):
             continue  # "potassium chloride" is a medicine
-        if term.first == term.last and len(word) <= 2:
-            keyed = term.last + 1 < len(document) and ":" in document.gaps[term.last + 1]
-            if not document.spelled(term.first)[:1].isupper() and not keyed:
-                continue
         around = index.between(MEASURE, term.first - 6, term.first + 1)
         longer = [t for t in around if t.last >= term.last and t.last - t.first > term.last - term.first]
         if not any(t.concept is not term.concept for t in longer):
@@ -222,8 +210,6 @@ def _equal(measure: Concept, wanted: Amount, stated: Amount) -> bool:
     convert = measure.data.get("convert") or {}
     if (wanted.ratio or stated.ratio) and measure.data.get("unit") != "none":
         return wanted.ratio == stated.ratio
-    if (wanted.unit is None or stated.unit is None) and same(wanted.value, stated.value):
-        return True
     if wanted.unit is None or stated.unit is None or wanted.unit is stated.unit:
         return same(wanted.value, stated.value)
     rounding = 0.001 * abs(wanted.base) if convert else max(_rounding(wanted), _rounding(stated))

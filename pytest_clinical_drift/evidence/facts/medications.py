@@ -12,10 +12,7 @@ from pytest_clinical_drift.evidence.terms.lexicon import Term
 from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG, MEASURE, Concept, word_set
 
 NOW, STOPPED, PAST, DENIED_NOW = "now", "stopped", "past", "not taken"
-ASKED, ANOTHER, ALLERGEN = "asked", "other", "allergen"
-_TAKING = frozenset(("takes", "taking", "on", "prescribed", "uses", "using"))
-_ALLERGY = ("allerg", "anaphyla", "intoleran", "hypersens")
-_LINKS = word_set("facts", "links_to_an_allergy")
+ASKED, ANOTHER, MODIFIER = "asked", "other", "modifier"
 _MODIFIED = word_set("facts", "modified_by_a_medicine")
 _ADVICE = word_set("facts", "advice_about_a_medicine")
 _HOLDS = frozenset(("held", "withheld", "hold", "paused", "suspended", "on"))
@@ -30,8 +27,8 @@ def intake(document: Document, mention: Term) -> str:
     context = context_flags(document, mention.first, mention.last)
     if context.other_person:
         return ANOTHER
-    if _is_allergen(document, mention) or is_modifier(document, mention.last):
-        return ALLERGEN
+    if is_modifier(document, mention.last):
+        return MODIFIER
     if context.open:
         return ASKED
     if _replaced(document, mention) or ended(document, (mention.first, mention.last)):
@@ -41,26 +38,6 @@ def intake(document: Document, mention: Term) -> str:
     if context.hypothetical:
         return ASKED
     return PAST if context.historical else NOW
-
-
-def _is_allergen(document: Document, mention: Term) -> bool:
-    """Under "Allergies", "penicillin allergy", "allergic to penicillin or latex"."""
-    words = document.words
-    first, stop = document.clause_span(mention.first)
-    labels = " ".join(document.labels_of(mention.first)[:2])
-    if any(mark in labels for mark in ("allerg", "intoleran", "reaction")) and _TAKING.isdisjoint(
-        words[first : mention.first]
-    ):
-        return not read_regimen(document, mention).times  # but not in "Allergies: penicillin. Takes metformin."
-    if any(word.startswith(_ALLERGY) for word in words[mention.last + 1 : min(stop, mention.last + 3)]):
-        return True
-    medicines = term_index(document).medicines_between(max(first, mention.first - 12), mention.first)
-    for place in range(mention.first - 1, max(first, mention.first - 12) - 1, -1):
-        if words[place].startswith(_ALLERGY):
-            return words[place + 1] in ("to", "reaction")  # not in "penicillin allergy and metformin"
-        if words[place] not in _LINKS and not any(t.first <= place <= t.last for t in medicines):
-            return False
-    return False
 
 
 def is_modifier(document: Document, last: int, nouns: frozenset[str] = _MODIFIED) -> bool:
@@ -153,9 +130,9 @@ def _of_mention(fact: Fact, document: Document, mention: Term) -> Statement | No
     state = intake(document, mention)
     if state == ANOTHER:
         return Statement(Said.OTHER, (span,), "of someone else", "someone-else")
-    if state == ALLERGEN:
+    if state == MODIFIER:
         return None
-    regimen = _regimen(document, mention)
+    regimen = read_regimen(document, mention)
     evidence = ((min(mention.first, regimen.first), max(mention.last, regimen.last)),)
     missing: list[str] = []
     conflict = compare(fact.regimen, regimen, missing) if fact.regimen is not None else ""
@@ -188,20 +165,6 @@ def _is_single(regimen: Regimen) -> bool:
     kinds = [a.dimension for a in regimen.strengths] + ["ratio"] * len(regimen.ratios)
     other = len(kinds) > 1 and ("" in kinds or len(kinds) > len(set(kinds)))
     return not (other or regimen.earlier or regimen.planned)
-
-
-def _regimen(document: Document, mention: Term) -> Regimen:
-    """The regimen beside a mention; where none stands there, that of the next sentence of the same line."""
-    regimen = read_regimen(document, mention)
-    if regimen.strengths or regimen.ratios or regimen.earlier or regimen.planned:
-        return regimen
-    following = document.sentence_span(mention.first)[1]
-    if following < len(document) and document.lines[following] == document.lines[mention.first]:
-        opening = document.words[following : following + 3]
-        if opening[0][:1].isdigit() or not {"it", "dose", "dosage", "taken", "takes"}.isdisjoint(opening):
-            further = read_regimen(document, mention, stop=document.sentence_span(following)[1])
-            return further if further.strengths or further.times else regimen
-    return regimen
 
 
 def _is_title(document: Document, mention: Term) -> bool:

@@ -8,7 +8,6 @@ from pytest_clinical_drift.evidence.facts.fact import Fact, Slot, content_of
 from pytest_clinical_drift.evidence.mentions.context import context_flags
 from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts, same
 from pytest_clinical_drift.evidence.quantities.dates import Date, dates
-from pytest_clinical_drift.evidence.quantities.frequencies import Frequency
 from pytest_clinical_drift.evidence.reading.text import Document, once, tokenise
 from pytest_clinical_drift.evidence.terms.index import places_in, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, MEASURE, QUALIFIER, Concept, word_set
@@ -182,9 +181,7 @@ class Details:
             self.spans.append(stated_at)
             return
         near = [p for p in places_of(self.document, slot) if slot.concept is not None or self.scope.inside(p[0])]
-        if (
-            not near and slot.concept is not None and not slot.denied
-        ):  # "no retinopathy" denies a background retinopathy
+        if not near and slot.concept is not None and not slot.denied:  # "no retinopathy" denies the background one
             index = term_index(self.document)
             near = [(t.first, t.last) for above in sorted(slot.concept.ancestors) for t in index.exact.get(above, ())]
         contexts = [(place, context_flags(self.document, *place)) for place in near]
@@ -229,13 +226,10 @@ class Details:
             beside = {self.anchor[0] - 1, self.anchor[0] - 2, self.anchor[1] + 1, self.anchor[1] + 2}
             others = [a for a in others if a.unit is wanted.unit and beside & {a.first, a.last}]
         if others:
-            self._other(others[0], own, sure=not timed)
+            place = (others[0].first, others[0].last)
+            self._against(place, f"{self.document.quote(*place)} instead of {own}", "other-figure", sure=not timed)
         elif not timed:
             self.missing.append(own)
-
-    def _other(self, amounts_: Amount | Frequency, own: str, *, sure: bool = True) -> None:
-        place = (amounts_.first, amounts_.last)
-        self._against(place, f"{self.document.quote(*place)} instead of {own}", "other-figure", sure=sure)
 
 
 def _same(amount: Amount, wanted: Amount) -> bool:

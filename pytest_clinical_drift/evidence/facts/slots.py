@@ -17,7 +17,7 @@ from pytest_clinical_drift.evidence.facts.fact import (
 )
 from pytest_clinical_drift.evidence.mentions.context import context_flags
 from pytest_clinical_drift.evidence.mentions.regimen import read_regimen
-from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts
+from pytest_clinical_drift.evidence.quantities.amounts import amounts
 from pytest_clinical_drift.evidence.quantities.dates import Date, dates
 from pytest_clinical_drift.evidence.quantities.frequencies import Frequency, frequencies
 from pytest_clinical_drift.evidence.reading.text import Document, read
@@ -110,18 +110,18 @@ def conditions_of(document: Document, index: TermIndex) -> list[Term]:
     return [t for t in conditions if not any(t.concept.id in o.concept.ancestors for o in conditions if o is not t)]
 
 
-def measures_of(document: Document, index: TermIndex) -> list[tuple[Term, Amount]]:
-    measures: list[tuple[Term, Amount]] = []
+def measures_of(document: Document, index: TermIndex) -> list[Term]:
+    """Measurements that a short text gives a figure for; "weight loss" is none, nor is the dose of a medicine."""
+    measures: list[Term] = []
     for term in index.by_kind.get(MEASURE, ()):
-        if document.words[term.last + 1 : term.last + 2] in (["loss"], ["gain"]):
-            continue
+        changed = document.words[term.last + 1 : term.last + 2] in (["loss"], ["gain"])
         following = [a for a in amounts(document) if term.last < a.first <= term.last + 5]
         preceding = [a for a in amounts(document) if a.last + 1 == term.first]
         amount = next(iter(following or preceding), None)
-        taken = any(m.first == term.first and m.last >= term.last for m in index.medicines)
-        if amount is None or (taken and (amount.unit is None or amount.unit.data["kind"] != "result")):
-            continue
-        measures.append((term, amount))
+        dose = amount is not None and (amount.unit is None or amount.unit.data["kind"] != "result")
+        taken = dose and any(m.first == term.first and m.last >= term.last for m in index.medicines)
+        if amount is not None and not (changed or taken):
+            measures.append(term)
     return measures
 
 
@@ -136,47 +136,36 @@ def parse_fact(text: str, kind: str | None = None) -> Fact:
     document = read(text)
     index = term_index(document)
     measures = measures_of(document, index)
-    medicines = [m for m in named_medicines(index) if not any(is_inside(m, t) for t, _ in measures)]
-    avoided = not _AVOIDED.isdisjoint(document.words) and bool(medicines)
+    medicines = [m for m in named_medicines(index) if not any(is_inside(m, t) for t in measures)]
     conditions = [
-        c for c in conditions_of(document, index) if not any(is_inside(c, t) and c.last < t.last for t, _ in measures)
+        c for c in conditions_of(document, index) if not any(is_inside(c, t) and c.last < t.last for t in measures)
     ]
     frame = frame_of(document, kind, medicines, conditions, bool(measures))
     ended = not words_of("stopped").isdisjoint(document.words)
-    core = core_of(frame, medicines, conditions, [t for t, _ in measures], ended=ended)
+    core = core_of(frame, medicines, conditions, measures, ended=ended)
     regimen = read_regimen(document, core) if core is not None and frame == MEDICATION else None
-    clinical = [*medicines, *conditions, *(t for t, _ in measures)]
-    used = {token for term in clinical for token in range(term.first, term.last + 1)}
-    found_dates = tuple(dates(document))
-    rates = tuple(frequencies(document))
-    taken_up: list[Frequency | Date | Term] = [*rates, *found_dates, *clinical]
+    taken_up: list[Frequency | Date | Term] = [
+        *frequencies(document),
+        *dates(document),
+        *medicines,
+        *conditions,
+        *measures,
+    ]
     numbers = [a for a in amounts(document) if not any(o.first <= a.first <= o.last for o in taken_up)]
-    used.update(i for one in (*taken_up, *numbers) for i in range(one.first, one.last + 1))
+    used = {i for one in (*taken_up, *numbers) for i in range(one.first, one.last + 1)}
     qualifiers = [t for t in index.by_kind.get(QUALIFIER, ()) if not t.weak and t.first not in used]
-    used.update(token for term in qualifiers for token in range(term.first, term.last + 1))
     tested = not _TESTS.isdisjoint(document.words) and any(t.concept.group == "test result" for t in qualifiers)
-    if tested:
-        core = None
-    details = [_slot(document, term) for term in clinical if term is not core]
-    details += [_slot(document, term) for term in qualifiers]
-    details += _word_slots(document, index, used)
+    core = None if tested else core
+    details = [_slot(document, t) for t in (*medicines, *conditions, *measures, *qualifiers) if t is not core]
+    details += _word_slots(document, index, used.union(*(range(t.first, t.last + 1) for t in qualifiers)))
     telling = [s for s in details if s.concept is not None or not _is_optional(s, tested=tested)]
     if core is not None or len(telling) > 1 or (telling and numbers) or any(s.concept is not None for s in telling):
         details = telling
-    inner: tuple[Slot, ...] = ()
-    if core is not None:
-        main = _slot(document, core)
-        if avoided and frame == MEDICATION:
-            main = replace(main, denied=True)
-        held = [t for t in index.by_kind.get(QUALIFIER, ()) if is_inside(t, core) and not t.weak]
-        inner = tuple(_slot(document, t) for t in held)
-        above = {*main.ids} | (core.concept.ancestors | core.concept.implies)
-        details = [slot for slot in details if slot.concept is None or slot.concept.id not in above]
-    elif details:
-        first = next((n for n, s in enumerate(details) if s.concept is None), 0)
-        main, details = details[first], details[:first] + details[first + 1 :]
-    else:
-        main = Slot(text, stems=frozenset(map(stem, document.words)))
+    main, details = _core_and_details(document, core, details)
+    if medicines and frame == MEDICATION and not _AVOIDED.isdisjoint(document.words):
+        main = replace(main, denied=True)
+    inner = [t for t in index.by_kind.get(QUALIFIER, ()) if core is not None and is_inside(t, core) and not t.weak]
+    circumstance = frame == STATED and kind in _CIRCUMSTANCES and any(s.concept is None for s in (main, *details))
     return Fact(
         text,
         kind,
@@ -186,15 +175,24 @@ def parse_fact(text: str, kind: str | None = None) -> Fact:
         tuple(details),
         regimen,
         tuple(numbers) if frame != MEDICATION else (),
-        rates,
-        found_dates,
-        not words_of("history").isdisjoint(document.words) or bool(found_dates),
-        ended,
-        worded=core is None
-        or (frame == STATED and kind in _CIRCUMSTANCES and any(s.concept is None for s in (main, *details))),
+        tuple(dates(document)),
+        past=not words_of("history").isdisjoint(document.words) or bool(dates(document)),
+        ended=ended,
+        worded=core is None or circumstance,
         result=tested,
-        inner=inner,
+        inner=tuple(_slot(document, t) for t in inner),
     )
+
+
+def _core_and_details(document: Document, core: Term | None, details: list[Slot]) -> tuple[Slot, list[Slot]]:
+    """What stands at the centre (a named thing, else the first word) and the rest; what its name says is no detail."""
+    if core is not None:
+        said = {core.concept.id} | core.concept.ancestors | core.concept.implies
+        return _slot(document, core), [s for s in details if s.concept is None or s.concept.id not in said]
+    if not details:
+        return Slot(document.raw, stems=frozenset(map(stem, document.words))), []
+    first = next((n for n, s in enumerate(details) if s.concept is None), 0)
+    return details[first], details[:first] + details[first + 1 :]
 
 
 def _is_optional(slot: Slot, *, tested: bool) -> bool:
@@ -220,40 +218,30 @@ def _slot(document: Document, term: Term) -> Slot:
 
 def _word_slots(document: Document, index: TermIndex, used: set[int]) -> list[Slot]:
     """Content words that nothing else covers; the words of one cluster phrase are one slot."""
-    clusters: dict[int, list[Term]] = {}
-    for term in index.by_kind.get(WORD, ()):
-        if not term.weak:
-            clusters.setdefault(term.first, []).append(term)
-    filler = words_of("filler")
-    slots: list[Slot] = []
-    position = 0
-    if len(used) < len(document) and all(i in used or w in filler for i, w in enumerate(document.words)) and not used:
+    free = [t for t in index.by_kind.get(WORD, ()) if not t.weak and used.isdisjoint(range(t.first, t.last + 1))]
+    words, filler = document.words, words_of("filler")
+    if not used and filler.issuperset(words):
         filler = FUNCTION | DENYING
-    while position < len(document):
-        last = max(
-            (t.last for t in clusters.get(position, ()) if not any(i in used for i in range(t.first, t.last + 1))),
-            default=position,
-        )
-        word = document.words[position]
-        if position in used or (last == position and (word in filler or not word.isalpha())):
-            position += 1
+    slots: list[Slot] = []
+    last = -1
+    for position, word in enumerate(words):
+        if position <= last or position in used:
             continue
-        terms = [t for t in clusters.get(position, ()) if t.last == last]
+        end = max((t.last for t in free if t.first == position), default=position)
+        if end == position and (word in filler or not word.isalpha()):
+            continue
+        last = end
+        terms = [t for t in free if (t.first, t.last) == (position, last)]
+        said = words[position : last + 1]
         context = context_flags(document, position, last)
-        content = [w for w in document.words[position : last + 1] if w not in filler] or document.words[
-            position : last + 1
-        ]
-        stems = frozenset(map(stem, content))
         slots.append(
             Slot(
                 document.quote(position, last),
-                None,
-                frozenset(t.concept.id for t in terms),
-                frozenset(e for t in terms for e in t.concept.excludes),
-                stems,
-                context.negated,
-                context.other_person,
+                ids=frozenset(t.concept.id for t in terms),
+                against=frozenset(e for t in terms for e in t.concept.excludes),
+                stems=frozenset(map(stem, [w for w in said if w not in filler] or said)),
+                denied=context.negated,
+                other=context.other_person,
             )
         )
-        position = last + 1
     return slots

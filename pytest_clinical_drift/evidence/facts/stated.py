@@ -141,12 +141,7 @@ def meant(slot: Slot, context: ContextFlags, *, past: bool) -> str:
 def _named(fact: Fact, document: Document, span: Span) -> Statement:
     context = context_flags(document, *span)
     said = meant(fact.core, context, past=fact.past or fact.ended)
-    medicine = fact.core.concept is not None and fact.core.concept.kind in (DRUG, DRUG_CLASS)
     off = document.words[span[0] - 1 : span[0]] == ["off"] or ended(document, span)
-    if medicine and fact.ended and not said and not off and not context.historical:
-        return Statement(
-            Said.CLASH, (span,), "stated as taken, though the fact says it was stopped", "taken", sure=False
-        )
     if said == Said.DENIED and not fact.core.denied and _denies_less(fact, document, span):
         said = Said.DOUBT
     if said == Said.OTHER:

@@ -118,18 +118,16 @@ _LIGHT = frozenset(map(str, load_vocabulary("fact_words")["light"]))
 
 
 @dataclass(frozen=True, slots=True)
-class ContextFlags:
-    negated: bool
-    hypothetical: bool
-    historical: bool
-    other_person: bool
-    ended: bool
+class ContextFlags(MentionContext):
+    """A context, and what its cues say more closely."""
+
+    ended: bool = False
     """Stated to be over: resolved, cured, gone."""
-    arranged: bool
+    arranged: bool = False
     """Uncertain only because it lies ahead: planned, booked, due."""
-    hedged: bool
+    hedged: bool = False
     """Uncertain only because it is called likely: asserted with less than full weight."""
-    open: bool
+    open: bool = False
     """The text says that it does not know: not asked, not recorded, result awaited."""
 
     @property
@@ -149,22 +147,20 @@ _UNSTATED = word_set("mentions", "unstated")
 @once
 def context_flags(document: Document, first: int, last: int) -> ContextFlags:
     context = context_at(document, first, last)
-    negated = context.negated
-    hypothetical = context.hypothetical
-    words = document.words
+    negated, words = context.negated, document.words
     following = words[last + 1] if last + 1 < len(words) and document.gaps[last + 1] in ("", "-") else ""
     is_open = _left_open(document, last) or following in _UNSTATED
     if negated and first > 1 and words[first - 2] == "no" and words[first - 1] in ("other", "further", "additional"):
         negated, is_open = False, True  # "no other contraception" says nothing about the one named before
-    other_person = context.other_person
     past = [quote.lower() for role, quote in context.cues if role == HISTORICAL]
     doubts = [quote.lower() for role, quote in context.cues if role == HYPOTHETICAL]
-    unsure_only = hypothetical and bool(doubts) and not (negated or other_person)
+    unsure_only = bool(doubts) and not (negated or context.other_person)
     return ContextFlags(
         negated,
-        hypothetical,
+        context.hypothetical,
         context.historical,
-        other_person,
+        context.other_person,
+        context.cues,
         ended=any(root in quote for quote in past for root in _ENDINGS),
         arranged=unsure_only and all(d.startswith(_AHEAD) for d in doubts),
         hedged=unsure_only and all(_LIKELY & set(d.split()) for d in doubts),

@@ -72,7 +72,7 @@ class ScopeBuilder(PersonFinder):
             return  # "will be stopped": nothing has ended
         direction = rule.direction
         if direction in ("auto", "object", "subject"):
-            has_object = self._has_object(first, last)
+            has_object = self._has_object(last)
             if direction == "object" and not has_object:
                 if first and self._words[first - 1] in self._table.offers:  # "X offered, declined"
                     self._add(self.backward(first - 2, "phrase"), first, last, rule.roles)
@@ -95,13 +95,9 @@ class ScopeBuilder(PersonFinder):
                 return  # "once the rash has resolved"
             self._add(span, first, last, rule.roles)
 
-    def _has_object(self, first: int, last: int) -> bool:
+    def _has_object(self, last: int) -> bool:
         """Whether a participle acts on what follows ("stopped X") and not on what stands before ("X was stopped")."""
         document, table = self._document, self._table
-        if first > 0 and document.words[first - 1] in table.be and document.gaps[first] == "":
-            sentence_starts = document.sentences[first - 1] == document.sentences[first]
-            if sentence_starts and document.words[first - 1] not in ("has", "have", "had", "also", "then", "now"):
-                return False
         after = last + 1
         if after >= len(document) or document.gaps[after] not in ("", "/"):
             return False

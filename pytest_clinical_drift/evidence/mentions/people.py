@@ -71,17 +71,10 @@ class PersonFinder(ScopeFinder):
     def _statement_end(self, first: int, stop: int) -> int:
         """Last token of a statement that begins at `first`: to ";", an adversative or the patient's return."""
         words, gaps, table = self._words, self._gaps, self._table
-        depth = 0
         for index in range(first, stop):
-            gap = gaps[index]
-            if gap and index > first:
-                depth += gap.count("(") - gap.count(")")
-                if depth < 0 or ";" in gap:
-                    return index - 1
-            word = words[index]
-            if word in table.returns or (index > first and "," in gap and word in table.reporting):
-                return index - 1
-            if word in table.patient_again and index > first:
+            word, gap = words[index], gaps[index]
+            parted = ";" in gap or ")" in gap or ("," in gap and word in table.reporting)
+            if word in table.returns or (index > first and (parted or word in table.patient_again)):
                 return index - 1
         return stop - 1
 

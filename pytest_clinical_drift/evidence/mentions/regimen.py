@@ -62,32 +62,27 @@ class Regimen:
 
 
 @once
-def read_regimen(document: Document, mention: Term, stop: int | None = None) -> Regimen:
-    """The regimen that stands with a mention of a medicine; `stop` moves the end of what is looked at."""
+def read_regimen(document: Document, mention: Term) -> Regimen:
+    """The regimen that stands with a mention of a medicine."""
     index = term_index(document)
     first, end = document.row_span(mention.first)
     begin = _own_start(document, index, mention, max(first, mention.first - _REACH))
-    end = _own_end(document, index, mention, stop or min(end, mention.last + 1 + _REACH))
+    end = _own_end(document, index, mention, min(end, mention.last + 1 + _REACH))
     own = [a for a in between(amounts(document), begin, end) if not (mention.first <= a.first <= mention.last)]
-    rates = _chain(document, mention, own, frequencies_between(document, begin, end))
+    rates = _chain(mention, own, frequencies_between(document, begin, end))
     roles = amount_roles(document, mention, own, end)
     return _assemble(document, mention, own, roles, rates, begin, end)
 
 
-def _chain(document: Document, mention: Term, own: list[Amount], rates: list[Frequency]) -> list[Frequency]:
+def _chain(mention: Term, own: list[Amount], rates: list[Frequency]) -> list[Frequency]:
     """Frequencies that go with the amounts: near an amount or the name, or joined to one that is."""
     kept: list[Frequency] = []
     ends = [mention.last, *(a.last for a in own)]
     for rate in rates:
         before = max((end for end in ends if end < rate.first), default=rate.first - 1)
         joined = bool(kept) and rate.first - kept[-1].last <= 4
-        needed = bool(kept) and rate.per_day == 0 and rate.first - kept[-1].last <= 2
-        if rate.first < mention.first or needed or (joined and kept[-1].time and rate.time):
-            kept.append(rate)
-            continue
         beside = any(0 <= rate.first - a.last - 1 <= 2 and (a.unit is not None or not kept) for a in own)
-        near = beside or joined or (not kept and rate.first - before <= _RATE_REACH)
-        if near:
+        if rate.first < mention.first or joined or beside or (not kept and rate.first - before <= _RATE_REACH):
             kept.append(rate)
     return kept
 
@@ -248,8 +243,4 @@ def _compare_rate(wanted: Regimen, stated: Regimen, missing: list[str], per_day:
         if per_day == 0 or rate == 0:
             return "as needed instead of regularly" if per_day == 0 else "regularly instead of as needed"
         return f"{per_day:g} instead of {rate:g} times a day" if per_day >= 1 and rate >= 1 else "another interval"
-    if wanted.parts_of_day and not wanted.parts_of_day & stated.parts_of_day:
-        if stated.parts_of_day:
-            return f"in the {min(stated.parts_of_day)} instead of {min(wanted.parts_of_day)}"
-        missing.append("time of day")
     return ""

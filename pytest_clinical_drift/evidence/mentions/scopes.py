@@ -51,18 +51,9 @@ class ScopeFinder:
         return (after, end - 1) if end > after else None
 
     def _clause_stop(self, after: int, stop: int) -> int:
-        """One past the last token before ";", "because" or the like, or a bracket that closes around the cue."""
+        """One past the last token before ";", "because" or the like."""
         words, gaps, ends = self._words, self._gaps, self._table.clause_words
-        depth = 0
-        for index in range(after + 1, stop):
-            gap = gaps[index]
-            if gap:
-                depth += gap.count("(") - gap.count(")")
-                if depth < 0 or ";" in gap:
-                    return index
-            if words[index] in ends:
-                return index
-        return stop
+        return next((at for at in range(after + 1, stop) if ";" in gaps[at] or words[at] in ends), stop)
 
     def _list_stop(self, after: int, stop: int, reach: str) -> int:
         """One past the last token of the noun phrases that a cue before `after` affects."""
@@ -138,42 +129,23 @@ class ScopeFinder:
         if ";" in gaps[before + 1] or (reach == "near" and "," in gaps[before + 1]):
             return None
         index = before
-        singular = False
         while index >= start and words[index] in table.be:
-            singular = singular or words[index] in ("is", "was", "has")
             index -= 1
         if index < start:
             return None
         if words[index] in table.prepositions or words[index] in ("a", "an", "the"):
             return None  # attributive: "of unknown cause"
-        last = index
-        first = self._backward_start(start, last, reach, crosses_and=not singular)
-        return (first, last) if first <= last else None
+        first = self._backward_start(start, index)
+        return (first, index) if first <= index else None
 
-    def _backward_start(self, start: int, last: int, reach: str, *, crosses_and: bool) -> int:
+    def _backward_start(self, start: int, last: int) -> int:
         """First token of the noun phrases that end at `last`."""
         words, gaps, table = self._words, self._gaps, self._table
-        joined = False  # an "and" or "or" was met: commas before it belong to the same list
-        index = last
-        while index >= start:
-            word = words[index]
-            if word in table.end_words or (word in table.finite and index < last):
+        for index in range(last, start - 1, -1):
+            if words[index] in table.end_words or (words[index] in table.finite and index < last):
                 return index + 1
-            if word in ("and", "or", "nor", "&"):
-                if reach == "phrase" or not crosses_and:
-                    return index + 1
-                joined = True
-            gap = gaps[index]
-            if gap and index > start:
-                if ";" in gap or "–" in gap or ":" in gap or "(" in gap:
-                    return index
-                if "," in gap and (reach == "phrase" or not joined):
-                    return index
-                if ")" in gap:  # over "(rash)" in "penicillin (rash) was denied"
-                    index -= 1
-                    while index > start and "(" not in gaps[index]:
-                        index -= 1
-            index -= 1
+            if index > start and any(mark in gaps[index] for mark in ";–:(,"):
+                return index
         return start
 
 

@@ -34,31 +34,28 @@ class Date:
 
 @once
 def dates(document: Document) -> list[Date]:
-    dates_: list[Date] = []
-    words, kinds = document.words, document.kinds
-    index, total = 0, len(words)
-    while index < total:
-        kind = kinds[index]
+    found: list[Date] = []
+    for index, (word, kind) in enumerate(zip(document.words, document.kinds, strict=True)):
         date: Date | None = None
+        if found and index <= found[-1].last:
+            continue
         if kind == DATE:
-            date = _written(words[index], index)
-        elif kind == RATIO and words[index].count("/") == 1:
-            left, _, right = words[index].partition("/")
-            if left.isdecimal() and right.isdecimal() and 1 <= int(left[:3]) <= 12 and 1900 <= int(right[:5]) <= 2100:
-                date = Date(int(right), int(left), None, index, index)
-        elif words[index] in _MONTHS and (words[index] not in ("may", "mar", "march") or _dated(document, index)):
+            date = _written(word, index)
+        elif kind == RATIO:
+            month, _, year = word.partition("/")
+            if month.isdecimal() and 1 <= int(month[:3]) <= 12 and _year(year):
+                date = Date(_year(year), int(month), None, index, index)
+        elif word in _MONTHS and (word not in ("may", "mar", "march") or _is_month(document, index)):
             date = _around_month(document, index)
-        elif (
-            kind == NUMBER and len(words[index]) == 4 and words[index].isdecimal() and 1900 <= int(words[index]) <= 2100
-        ):
-            date = Date(int(words[index]), None, None, index, index)
+        elif kind == NUMBER and _year(word):
+            date = Date(_year(word), None, None, index, index)
         if date is not None:
-            if dates_ and dates_[-1].last >= date.first:
-                dates_.pop()
-            dates_.append(date)
-            index = date.last
-        index += 1
-    return dates_
+            found.append(date)
+    return found
+
+
+def _year(word: str) -> int | None:
+    return int(word) if len(word) == 4 and word.isdecimal() and 1900 <= int(word) <= 2100 else None
 
 
 def _written(text: str, index: int) -> Date | None:
@@ -72,40 +69,32 @@ def _written(text: str, index: int) -> Date | None:
     return Date(year, month, day, index, index)
 
 
-def _dated(document: Document, index: int) -> bool:
-    """Whether "may" or "march" is the month: in capitals, or with a figure or "in" beside it."""
-    spelled = document.spelled(index)
-    if not spelled[:1].isupper():
-        return False
-    after = index + 1 < len(document) and document.kinds[index + 1] == NUMBER
-    before = document.words[index - 1] if index else ""
-    by_preposition = before in ("in", "since", "until", "from", "by", "last", "this", "of", "early", "late", "mid")
-    return bool(after or by_preposition or (index and document.kinds[index - 1] == NUMBER))
+_BEFORE_A_MONTH = frozenset(("in", "since", "until", "from", "by", "last", "this", "of", "early", "late", "mid"))
 
 
-def _ordinal(word: str) -> int | None:
+def _is_month(document: Document, index: int) -> bool:
+    """Whether "may" or "march" is the month: in capitals, with a figure or "in" beside it."""
+    beside = document.kinds[max(0, index - 1) : index] + document.kinds[index + 1 : index + 2]
+    introduced = not _BEFORE_A_MONTH.isdisjoint(document.words[max(0, index - 1) : index])
+    return document.spelled(index)[:1].isupper() and (introduced or NUMBER in beside)
+
+
+def _day(word: str) -> int | None:
     digits = word.rstrip("stndrh")
     return int(digits) if digits.isdecimal() and len(digits) <= 2 and 1 <= int(digits) <= 31 else None
 
 
 def _around_month(document: Document, index: int) -> Date:
+    """The month at a token, with the day on either side of it and the year behind."""
     words, gaps = document.words, document.gaps
     first = last = index
-    day = year = None
-    before = index - 1
-    if before >= 0 and words[before] == "of" and before:
-        before -= 1
-    if before >= 0 and gaps[index] in ("", "-") and document.sentences[before] == document.sentences[index]:
-        day = _ordinal(words[before])
-        first = before if day is not None else index
-    after = index + 1
-    if day is None and after < len(words) and gaps[after] in ("", "-"):
-        day = _ordinal(words[after])
-        if day is not None:
-            last = after
-            after += 1
-    if after < len(words) and gaps[after] in ("", ",", "-", "'") and words[after].isdecimal():
-        value = int(words[after][:6])
-        if len(words[after]) == 4 and 1900 <= value <= 2100:
-            year, last = value, after
-    return Date(year, _MONTHS[words[index]], day, first, last)
+    before = index - 2 if words[max(0, index - 1) : index] == ["of"] else index - 1
+    beside = before >= 0 and gaps[index] in ("", "-") and document.sentences[before] == document.sentences[index]
+    day = _day(words[before]) if beside else None
+    if day is not None:
+        first = before
+    elif index + 1 < len(words) and gaps[index + 1] in ("", "-") and (day := _day(words[index + 1])):
+        last = index + 1
+    following = last + 1
+    year = _year(words[following]) if following < len(words) and gaps[following] in ("", ",", "-", "'") else None
+    return Date(year, _MONTHS[words[index]], day, first, last if year is None else following)

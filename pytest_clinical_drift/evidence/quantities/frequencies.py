@@ -111,12 +111,6 @@ def _by_rule(document: Document, amount: Amount) -> Frequency | None:
         word = words[after]
         if word == "a" and words[after + 1 : after + 2] == ["day"] and words[amount.first] not in ("once", "twice"):
             return Frequency(amount.value, "", amount.first, after + 1)  # "five a day"
-        if word in ("hourly", "weekly", "monthly") and not amount.ratio:
-            # "twice weekly" and "three weekly sessions" are not "2-weekly"
-            several = not words[amount.first][:1].isdigit() and "".join(words[after + 1 : after + 2]).endswith("s")
-            times = words[amount.first] in ("once", "twice", "thrice") or (several and not gaps[after])
-            rate = _PERIODS[word] * amount.value if times else _PERIODS[word] / amount.value
-            return Frequency(rate, "", amount.first, after)
         if word in _OCCASIONS and after + 1 < total:
             position = after + 1
             if words[position] in ("a", "per", "each", "every") and position + 1 < total:

@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import wraps
-from itertools import chain, repeat
+from itertools import accumulate, chain, pairwise, repeat
 from operator import sub
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -128,21 +128,15 @@ def place_segments(
             kept = last
     if sum(last - first for _, first, last in placed) == len(starts):
         return placed
-    moved: list[tuple[Segment, int, int]] = []
-    effects_kept: dict[int, int] = {}
-    positions = list(effects)
-    total = 0
-    for segment, first, last in placed:
-        for index in positions[bisect_left(positions, first) : bisect_left(positions, last)]:
-            effects_kept[index - first + total] = effects[index]
-        moved.append((segment, total, total + last - first))
-        total += last - first
-    effects.clear()
-    effects.update(effects_kept)
+    places = list(chain.from_iterable(range(first, last) for _, first, last in placed))
     for name in ("words", "kinds", "gaps", "starts", "ends"):
         values = getattr(document, name)
-        setattr(document, name, list(chain.from_iterable(values[first:last] for _, first, last in placed)))
-    return moved
+        setattr(document, name, [values[place] for place in places])
+    kept_effects = {new: effects[old] for new, old in enumerate(places) if old in effects}
+    effects.clear()
+    effects.update(kept_effects)
+    moved = accumulate((last - first for _, first, last in placed), initial=0)
+    return [(segment, start, stop) for (segment, _, _), (start, stop) in zip(placed, pairwise(moved), strict=True)]
 
 
 class Structure:

@@ -161,12 +161,10 @@ class Lexicon:
 def _keep_longest(matches: Sequence[_Match], first: int, covered: dict[str, int], terms: list[Term]) -> None:
     """Add the longest match of every slot that no earlier term covers; at equal length every reading is kept."""
     ends: dict[str, int] = {}
-    for slot, _, last in matches:
-        ends[slot] = last  # the matches come shortest first
     seen: set[str] = set()
-    for slot, form, last in reversed(matches):
+    for slot, form, last in reversed(matches):  # the longest first
         concept = form.concept
-        if last < ends[slot] or covered.get(slot, -1) >= first or concept.id in seen:
+        if last < ends.setdefault(slot, last) or covered.get(slot, -1) >= first or concept.id in seen:
             continue
         if form.weak and covered.get(concept.kind, -1) >= last:
             continue

@@ -70,6 +70,20 @@ def test_news_from_the_patient_about_the_thing_excuses() -> None:
     assert rules_conflict(earlier, later, "Thanks, I will.").contradiction
 
 
+@pytest.mark.parametrize(
+    ("later", "kind"),
+    [
+        ("Do not take ibuprofen.", "reversed"),
+        ("> Do not take ibuprofen.", "medicine"),
+        ('The leaflet has it: "Do not take ibuprofen."', "medicine"),
+        ("The leaflet has it: “Do not take ibuprofen.”", "medicine"),
+    ],
+)
+def test_quoted_orders_never_confirm(later: str, kind: str) -> None:
+    """Words that are quoted may be meant for somebody else: the opposition is found, but is not a plain reversal."""
+    assert rules_conflict("Take ibuprofen.", later).kind == kind
+
+
 def test_order_of_sentences_does_not_matter() -> None:
     """The opposite orders are found wherever they stand in the replies."""
     earlier, later = ("Rest well.", "Take ibuprofen.", "Drink water."), ("Sleep well.", "Do not take ibuprofen.")
