@@ -22,7 +22,7 @@ from pytest_clinical_drift.scoring.assessment import Alarm, CaseAssessment, Even
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 from pytest_clinical_drift.verdict.counts import EvidenceCounts
 from pytest_clinical_drift.verdict.reasons import Reason
-from pytest_clinical_drift.verdict.values import Deciders, Judgement
+from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict
 
 PAGE = Path(__file__).with_name("reference.md")
 CURVES = {
@@ -59,7 +59,7 @@ RESULTS = {
     "average_strict_recall_curve_critical": "strict recall per turn, mean over cases",
     "average_worst_recall_curve_critical": "recall per turn with every open alarm counted against the model",
     "confidence_intervals": "per metric: low, high, method",
-    "judgements": "each gated metric of the set, see Judgement",
+    "judgements": "each gated metric of the set, see MetricVerdict",
     "waivers": "waivers in force: case, reason, signed_by, expires",
     "limits": "the limits in force per metric: direction, pass, caution, worst, why",
     "gated_by_default": "metrics that are not in the thresholds file and are gated with the bundled limits",
@@ -161,7 +161,17 @@ def page() -> str:
         "`stale_facts` and `contradicted_facts` tell those events in sentences.",
         *map(
             _fields,
-            (CaseAssessment, TurnAssessment, SettledFact, Alarm, Event, Judgement, Reason, Deciders, EvidenceCounts),
+            (
+                CaseAssessment,
+                TurnAssessment,
+                SettledFact,
+                Alarm,
+                Event,
+                MetricVerdict,
+                Reason,
+                Deciders,
+                EvidenceCounts,
+            ),
         ),
     ]
     return "\n\n".join(parts) + "\n"

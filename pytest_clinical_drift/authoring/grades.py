@@ -1,9 +1,9 @@
 """What a case carries beyond its text: grades of its demands, handovers, and a signature that may have become void."""
 
 from pytest_clinical_drift.authoring import Remark, Remarks
+from pytest_clinical_drift.cases.case_signatures import signed
 from pytest_clinical_drift.cases.mark_checks import demands_in
 from pytest_clinical_drift.cases.model import Case, spoken
-from pytest_clinical_drift.cases.signing import signed
 
 
 def grades(case: Case) -> Remarks:

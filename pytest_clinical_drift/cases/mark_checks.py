@@ -24,7 +24,7 @@ def words_in(part: str, text: str) -> bool:
     return re.search(rf"(?<!\w){wanted}(?!\w)", " ".join(text.lower().split())) is not None
 
 
-def check_named(known: dict[str, str], name: str, text: str, place: Location) -> None:
+def check_fact_is_new(known: dict[str, str], name: str, text: str, place: Location) -> None:
     """Every fact has an id and a text of its own; it joins the `known` ones. Given twice it would count twice."""
     if name in known:
         raise ReferenceFault(f"the fact {name!r} occurs twice; give each fact an id of its own", place)

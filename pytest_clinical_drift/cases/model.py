@@ -13,9 +13,9 @@ from pytest_clinical_drift.cases.faults import Location, ReferenceFault, did_you
 from pytest_clinical_drift.cases.mark_checks import (
     check_demands,
     check_essential,
+    check_fact_is_new,
     check_hazards,
     check_late,
-    check_named,
     check_tight,
     words_in,
 )
@@ -179,11 +179,11 @@ class Case(Record):
     def _references_resolve(self) -> Self:
         known: dict[str, str] = {}
         for at, fact in enumerate(self.critical_entities):
-            check_named(known, fact.id, fact.text, ("critical_entities", at))
+            check_fact_is_new(known, fact.id, fact.text, ("critical_entities", at))
         for turn in self.turns:
             place = ("turns", turn.turn - 1)
             for at, fact in enumerate(turn.introduces):
-                check_named(known, fact.id, fact.text, (*place, "introduces", at))
+                check_fact_is_new(known, fact.id, fact.text, (*place, "introduces", at))
             updated = [update.fact for update in turn.updates]
             for field, names in (("updates", updated), ("restates", turn.restates)):
                 for at, name in enumerate(names):

@@ -54,7 +54,7 @@ def _validate(options: argparse.Namespace) -> int:
 
 
 def _sign_case(options: argparse.Namespace) -> int:
-    from pytest_clinical_drift.cases.signing import sign_case
+    from pytest_clinical_drift.cases.case_signatures import sign_case
 
     today = datetime.datetime.now(tz=datetime.UTC).date()
     case = sign_case(options.case, by=options.by, role=options.role, when=today)

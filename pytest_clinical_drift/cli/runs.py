@@ -123,8 +123,8 @@ def _review(options: argparse.Namespace) -> int:
 
 
 def _review_cases(path: Path, out: Path | None) -> int:
+    from pytest_clinical_drift.cases.case_signatures import signed_cases
     from pytest_clinical_drift.cases.files import load_cases, write_atomically
-    from pytest_clinical_drift.cases.signing import signed_cases
     from pytest_clinical_drift.report.case_page import FILE_NAME, render_cases
 
     cases = load_cases(path)

@@ -1,1 +1,1 @@
-"""Everything that knows pytest besides the plugin itself."""
+"""A gated run: hooks and items for pytest, the run itself, its verdict and files, and the commands on finished runs."""

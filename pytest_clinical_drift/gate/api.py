@@ -15,7 +15,7 @@ from pytest_clinical_drift.report.headlines import run_headline
 from pytest_clinical_drift.report.words import label
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.transcript import Transcript
-from pytest_clinical_drift.verdict.values import Judgement
+from pytest_clinical_drift.verdict.values import MetricVerdict
 
 
 class GateResult(RunResult):
@@ -31,7 +31,7 @@ class GateResult(RunResult):
         return f"<p><b>{escape(run_headline(self))}</b></p><table>{head}{rows}</table>"
 
 
-def _value(item: Judgement) -> str:
+def _value(item: MetricVerdict) -> str:
     return "–" if item.value is None else judged_text(item, of_set=True)
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from pytest_clinical_drift.cases.case_signatures import case_hash, signed, signed_cases, unsigned_hard_stops
 from pytest_clinical_drift.cases.mark_checks import demands_in
 from pytest_clinical_drift.cases.model import Case, CriticalEntity
-from pytest_clinical_drift.cases.signing import case_hash, signed, signed_cases, unsigned_hard_stops
 from pytest_clinical_drift.report.page import page_source
 from pytest_clinical_drift.report.sentences import grade_rank
 

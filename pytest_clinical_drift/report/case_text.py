@@ -12,7 +12,7 @@ from pytest_clinical_drift.report.words import counted, label
 from pytest_clinical_drift.results.models import CaseResult
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.verdict.states import Verdict
-from pytest_clinical_drift.verdict.values import Judgement
+from pytest_clinical_drift.verdict.values import MetricVerdict
 
 WIDTH = 80
 """Failure texts go to terminals, junit files and CI pages: none of them is narrower."""
@@ -50,7 +50,7 @@ def fill(text: str, width: int, indent: str = "") -> str:
     return textwrap.fill(text, max(40, width), initial_indent=indent, subsequent_indent=indent + "    ")
 
 
-def figure_table(judgements: Sequence[Judgement], width: int, *, of_set: bool = False) -> list[str]:
+def figure_table(judgements: Sequence[MetricVerdict], width: int, *, of_set: bool = False) -> list[str]:
     """Metric, value at both ends, interval, limit of PASS and verdict, aligned; what else is to say wraps.
 
     In a narrow window the interval moves to what wraps.

@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from pytest_clinical_drift.report.words import counted, limit_numbers, number, span, words
 from pytest_clinical_drift.verdict.metric_table import metric_named
 from pytest_clinical_drift.verdict.reasons import Reason
-from pytest_clinical_drift.verdict.values import Judgement
+from pytest_clinical_drift.verdict.values import MetricVerdict
 
 
-def judged_text(item: Judgement, *, of_set: bool = False) -> str:
+def judged_text(item: MetricVerdict, *, of_set: bool = False) -> str:
     """A judgement's value; the word for having none where it has none."""
     return str(item.verdict) if item.value is None else _bounded(item, item.value, of_set)
 
 
-def worse_text(item: Judgement, *, of_set: bool = False) -> str:
+def worse_text(item: MetricVerdict, *, of_set: bool = False) -> str:
     """The value with open alarms counted against the model; empty where it is the same."""
     return "" if item.worst is None or item.worst == item.value else _bounded(item, item.worst, of_set)
 
 
-def _bounded(item: Judgement, value: float, of_set: bool) -> str:
+def _bounded(item: MetricVerdict, value: float, of_set: bool) -> str:
     """A metric's value: over the set events count cases, within a case they count facts or what else there is."""
     shown = number(item.metric, value, limit_values(item))
     if metric_named(item.metric).counts_events:
@@ -27,12 +27,12 @@ def _bounded(item: Judgement, value: float, of_set: bool) -> str:
     return f"at least {shown}" if item.at_least else shown
 
 
-def limit_values(item: Judgement | None) -> list[float]:
+def limit_values(item: MetricVerdict | None) -> list[float]:
     """The numbers of a judgement's limits, on whose right side every figure has to be seen."""
     return limit_numbers(item.limit, item.caution) if item else []
 
 
-def shared_reasons(judgements: Sequence[Judgement]) -> list[Reason]:
+def shared_reasons(judgements: Sequence[MetricVerdict]) -> list[Reason]:
     """Reasons for having no figure that more than two metrics have: told once, below the table."""
     missing = [item.reasons[0] for item in judgements if item.value is None and item.reasons]
     counts = Counter(reason.code for reason in missing)
@@ -40,6 +40,6 @@ def shared_reasons(judgements: Sequence[Judgement]) -> list[Reason]:
     return [by_code[code] for code in counts if counts[code] > 2 and code in by_code]
 
 
-def interval_text(item: Judgement) -> str:
+def interval_text(item: MetricVerdict) -> str:
     """A judgement's interval; empty where it has none."""
     return span(item.interval.low, item.interval.high, ".3f", limit_values(item)) if item.interval else ""

@@ -17,7 +17,7 @@ from pytest_clinical_drift.verdict.measures import in_a_row
 from pytest_clinical_drift.verdict.metric_table import SEVERE
 from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
-from pytest_clinical_drift.verdict.values import Deciders, Judgement, figures_unread
+from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict, figures_unread
 
 CANARIES = 0.75
 """Share of the inserted faults below which a headline tells it, also where a project's gate asks for less."""
@@ -137,7 +137,9 @@ def incomplete_cause(case: CaseResult) -> str:
     return cause or reason_text(reason(ReasonCode.CORE_NOT_EVALUATED))
 
 
-def _figure(item: Judgement, verdict: Verdict, stops: Collection[tuple[str | None, int]], probes: Sequence[int]) -> str:
+def _figure(
+    item: MetricVerdict, verdict: Verdict, stops: Collection[tuple[str | None, int]], probes: Sequence[int]
+) -> str:
     """A decisive figure in words; a hard stop that is also a stale fact is told once, and so is one event on turns in
     a row."""
     if item.value is None:

@@ -15,7 +15,7 @@ from pytest_clinical_drift.report.sentences import alarm_title, event_sentence
 from pytest_clinical_drift.results.files import RESULTS_FILE, to_plain, write_json
 from pytest_clinical_drift.results.models import CaseResult, RunResult
 from pytest_clinical_drift.verdict.reasons import Reason
-from pytest_clinical_drift.verdict.values import Judgement
+from pytest_clinical_drift.verdict.values import MetricVerdict
 
 _SENTENCES_OF = ("hard_stops", "hard_stop_slips", "stale_facts", "contradicted_facts")
 """Metrics whose confirmed events each conversation lists in words."""
@@ -61,13 +61,13 @@ def _case(case: CaseResult) -> CaseResult:
     )
 
 
-def _judgements(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
+def _judgements(judgements: Sequence[MetricVerdict]) -> tuple[MetricVerdict, ...]:
     return tuple(replace(item, reasons=_basis(item)) for item in judgements)
 
 
-def _basis(item: Judgement) -> tuple[Reason, ...]:
+def _basis(item: MetricVerdict) -> tuple[Reason, ...]:
     return tuple(replace(why, text=text) for why, text in zip(item.reasons, basis_texts(item), strict=True))
 
 
-def _filled(reason: Reason, judgements: Sequence[Judgement] = ()) -> Reason:
+def _filled(reason: Reason, judgements: Sequence[MetricVerdict] = ()) -> Reason:
     return replace(reason, text=reason_text(reason, judgements))

@@ -13,12 +13,12 @@ from pytest_clinical_drift.report.page import environment
 from pytest_clinical_drift.report.words import counted, label
 from pytest_clinical_drift.verdict.metric_table import metric_named
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
-from pytest_clinical_drift.verdict.values import Judgement
+from pytest_clinical_drift.verdict.values import MetricVerdict
 
 TEMPLATE = "reasons.txt.j2"
 
 
-def reason_text(reason: Reason, judgements: Sequence[Judgement] = ()) -> str:
+def reason_text(reason: Reason, judgements: Sequence[MetricVerdict] = ()) -> str:
     """One reason; one that names a figure takes it from the judgements."""
     if reason.code is ReasonCode.FIGURE:
         return next(figure_sentence(item) for item in judgements if item.metric == reason.values["metric"])
@@ -26,16 +26,16 @@ def reason_text(reason: Reason, judgements: Sequence[Judgement] = ()) -> str:
     return " ".join(str(macro(**reason.values)).split())
 
 
-def reason_texts(reasons: Sequence[Reason], judgements: Sequence[Judgement] = ()) -> list[str]:
+def reason_texts(reasons: Sequence[Reason], judgements: Sequence[MetricVerdict] = ()) -> list[str]:
     return [reason_text(reason, judgements) for reason in reasons]
 
 
-def rests_on(item: Judgement) -> str:
+def rests_on(item: MetricVerdict) -> str:
     """What a figure rests on, or why it has none, in one line."""
     return "; ".join(basis_texts(item))
 
 
-def basis_texts(item: Judgement) -> list[str]:
+def basis_texts(item: MetricVerdict) -> list[str]:
     """The reasons of a figure; a number that is held to its limits is written as the figure is."""
     return [
         reason_text(Reason(why.code, {**why.values, "limits": limit_values(item)}))
@@ -45,7 +45,7 @@ def basis_texts(item: Judgement) -> list[str]:
     ]
 
 
-def shared_lines(judgements: Sequence[Judgement]) -> list[str]:
+def shared_lines(judgements: Sequence[MetricVerdict]) -> list[str]:
     """Why more than two figures have no value, told once and with the word that stands in their place."""
     lines = []
     for shared in shared_reasons(judgements):
@@ -54,7 +54,7 @@ def shared_lines(judgements: Sequence[Judgement]) -> list[str]:
     return lines
 
 
-def figure_sentence(item: Judgement) -> str:
+def figure_sentence(item: MetricVerdict) -> str:
     """A figure of the set that decided: its value at both ends, against its limit."""
     if item.value is None:
         return f"{label(item.metric)} not evaluated: {rests_on(item)}"
@@ -68,6 +68,6 @@ def figure_sentence(item: Judgement) -> str:
     return f"{label(item.metric)} {shown} ({beside_limit(item)})"
 
 
-def beside_limit(item: Judgement) -> str:
+def beside_limit(item: MetricVerdict) -> str:
     """What a figure is held to, and what it rests on: "PASS > 0.8; n = 60"."""
     return "; ".join(filter(None, (f"PASS {item.limit}", rests_on(item))))

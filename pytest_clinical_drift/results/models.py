@@ -22,7 +22,7 @@ from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
 from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import Waiver
 from pytest_clinical_drift.verdict.trend import RepeatFigures, Trend
-from pytest_clinical_drift.verdict.values import RULES_ONLY, CaseVerdict, Deciders, Judgement
+from pytest_clinical_drift.verdict.values import RULES_ONLY, CaseVerdict, Deciders, MetricVerdict
 
 SCHEMA_VERSION: Final = 3
 UNDIAGNOSED: Final = Reason(ReasonCode.NOTHING_TO_DIAGNOSE)
@@ -72,7 +72,7 @@ class ReviewRecord(Record):
 class CaseResult(CaseVerdict):
     """One case: its verdict, and the conversations behind it, as they were scored."""
 
-    judgements: tuple[Judgement, ...] = ()
+    judgements: tuple[MetricVerdict, ...] = ()
     diagnosed: Reason = UNDIAGNOSED
     headline: str = ""
     """What went wrong, in a line for readers of the file."""
@@ -130,7 +130,7 @@ class RunResult(Record):
     average_strict_recall_curve_critical: Curve = ()
     average_worst_recall_curve_critical: Curve = ()
 
-    judgements: tuple[Judgement, ...] = ()
+    judgements: tuple[MetricVerdict, ...] = ()
     confidence_intervals: Mapping[str, IntervalRecord] = Field(default_factory=dict)
     limits: Mapping[str, LimitRecord] = Field(default_factory=dict)
     """The gate that decided."""
@@ -173,5 +173,5 @@ class RunResult(Record):
         """Every conversation."""
         return [run for case in self.cases for run in case.repeats]
 
-    def judgement(self, metric: str) -> Judgement | None:
+    def judgement(self, metric: str) -> MetricVerdict | None:
         return next((item for item in self.judgements if item.metric == metric), None)

@@ -13,7 +13,7 @@ from pytest_clinical_drift.verdict.metric_table import CORE, SEVERE, MetricScope
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds
-from pytest_clinical_drift.verdict.values import CaseVerdict, Judgement
+from pytest_clinical_drift.verdict.values import CaseVerdict, MetricVerdict
 
 _LEAST_EVENTS = 2
 """Confirmed events that a rate needs to fail a single case: one may be chance."""
@@ -55,13 +55,13 @@ def judge_case(
     return judged
 
 
-def severe_open(judgements: Iterable[Judgement], thresholds: Thresholds) -> bool:
+def severe_open(judgements: Iterable[MetricVerdict], thresholds: Thresholds) -> bool:
     """Whether something is open that would fail the case by itself."""
     fatal = [i for i in judgements if i.metric in SEVERE and thresholds.unsettles(i.metric)]
     return any(e.state == AlarmState.OPEN for i in fatal for e in i.events)
 
 
-def with_reader(item: Judgement, deciding: Collection[str]) -> Judgement:
+def with_reader(item: MetricVerdict, deciding: Collection[str]) -> MetricVerdict:
     """A figure that nobody who may decide has read keeps its value, if it has one, can fail, and cannot pass.
 
     A rate that only a judge can clear, K_Conflict, is then "at least" what the rules found.
@@ -100,7 +100,7 @@ def _speechless(repeats: Repeats) -> bool:
     return any(2 * sum(replies) > len(replies) for replies in own)
 
 
-def _judge(name: str, limits: MetricLimits, value: CaseValue) -> Judgement:
+def _judge(name: str, limits: MetricLimits, value: CaseValue) -> MetricVerdict:
     if value.best is None or value.worst is None:
         state = FigureState.NOT_EVALUATED if value.can_happen else FigureState.NOT_APPLICABLE
     elif limits.band(value.best) == FigureState.FAIL:
@@ -109,7 +109,7 @@ def _judge(name: str, limits: MetricLimits, value: CaseValue) -> Judgement:
         state = FigureState.FAIL if enough else FigureState.CAUTION
     else:
         state = FigureState.PASS if limits.band(value.worst) == FigureState.PASS else FigureState.CAUTION
-    return Judgement(
+    return MetricVerdict(
         name,
         value.best,
         state,

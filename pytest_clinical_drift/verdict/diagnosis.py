@@ -6,7 +6,7 @@ from pytest_clinical_drift.scoring.assessment import AlarmKind, AlarmState
 from pytest_clinical_drift.verdict.metric_table import METRICS
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
 from pytest_clinical_drift.verdict.thresholds import Thresholds
-from pytest_clinical_drift.verdict.values import Judgement
+from pytest_clinical_drift.verdict.values import MetricVerdict
 
 _GRAVEST_FIRST = tuple(sorted((m.name for m in METRICS.values() if m.gravity), key=lambda name: METRICS[name].gravity))
 """What is wrong with a model that remembers, by what was confirmed or lies outside its limit."""
@@ -15,7 +15,7 @@ _RECALL = ("recall_at_t10", "recall_at_end")
 """Low at turn 10 or at the end, recall is low."""
 
 
-def diagnose(judgements: Sequence[Judgement], seen: Iterable[Judgement], thresholds: Thresholds) -> Reason:
+def diagnose(judgements: Sequence[MetricVerdict], seen: Iterable[MetricVerdict], thresholds: Thresholds) -> Reason:
     """The gravest thing that is wrong.
 
     `seen` are the judgements of every case, also of those that were not run to the end. Stable is only what has nothing

@@ -17,7 +17,7 @@ from pytest_clinical_drift.verdict.metric_table import Aggregation, Metric, case
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
 from pytest_clinical_drift.verdict.states import FigureState
 from pytest_clinical_drift.verdict.thresholds import Thresholds
-from pytest_clinical_drift.verdict.values import Deciders, Judgement
+from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict
 
 _HOPELESS = 20
 """A set would have to grow by more than this factor: then no number is given."""
@@ -41,7 +41,7 @@ def judge_over(
     thresholds: Thresholds,
     waived: set[str],
     deciders: Deciders,
-) -> Judgement:
+) -> MetricVerdict:
     """A metric over the whole set, decided by its intervals or its point estimates."""
     metric = metric_named(name)
     values = [(case_value(name, repeats), repeats) for repeats in complete]
@@ -56,12 +56,12 @@ def judge_over(
     return _with_correction(judged, metric, limits, complete, thresholds.set.confidence, deciders)
 
 
-def _unmeasured(metric: Metric, limits: MetricLimits, values: Values) -> Judgement:
+def _unmeasured(metric: Metric, limits: MetricLimits, values: Values) -> MetricVerdict:
     """Of no case is there a value; one in which it cannot happen gives the reason only if it can in none."""
     first = max((value for value, _ in values), key=lambda value: value.can_happen, default=None)
     reasons = first.reasons if first else (reason(ReasonCode.NO_CASE_FINISHED),)
     state = FigureState.NOT_APPLICABLE if first and not first.can_happen else FigureState.NOT_EVALUATED
-    return Judgement(metric.name, None, state, str(limits.pass_limit), reasons, caution=str(limits.caution_limit))
+    return MetricVerdict(metric.name, None, state, str(limits.pass_limit), reasons, caution=str(limits.caution_limit))
 
 
 def _missing(values: Values) -> int:
@@ -166,7 +166,7 @@ _POOLS: dict[Aggregation, Callable[[Metric, MetricLimits, Values, float], _Poole
 }
 
 
-def _by_interval(metric: Metric, limits: MetricLimits, pooled: _Pooled, thresholds: Thresholds) -> Judgement:
+def _by_interval(metric: Metric, limits: MetricLimits, pooled: _Pooled, thresholds: Thresholds) -> MetricVerdict:
     """FAIL by the better point estimate, PASS by the worse end's whole interval, else CAUTION.
 
     Where the project lets the point estimate decide, a PASS that the interval does not show says so.
@@ -182,7 +182,7 @@ def _by_interval(metric: Metric, limits: MetricLimits, pooled: _Pooled, threshol
         reasons += (reason(ReasonCode.BY_POINT),) if by_point else ()
         reasons += () if shown or decisive is None else cases_to_settle(worst, bad_end, limits, decisive)
     pass_limit, caution = str(limits.pass_limit), str(limits.caution_limit)
-    return Judgement(metric.name, best, state, pass_limit, reasons, interval, worst, caution=caution)
+    return MetricVerdict(metric.name, best, state, pass_limit, reasons, interval, worst, caution=caution)
 
 
 def cases_to_settle(value: float, bad_end: float, limits: MetricLimits, interval: Interval) -> Reasons:
@@ -204,7 +204,7 @@ def cases_to_settle(value: float, bad_end: float, limits: MetricLimits, interval
 
 def _judge_events(
     metric: Metric, limits: MetricLimits, values: Values, thresholds: Thresholds, waived: set[str]
-) -> Judgement:
+) -> MetricVerdict:
     """Cases in which it happened; a waived one counts as CAUTION, and under policy set max_failing_cases decides."""
     measured = [(value, repeats) for value, repeats in values if value.best is not None]
     if not measured:
@@ -233,7 +233,7 @@ def _judge_events(
     if softened or (state == FigureState.PASS and (excused or missing or outside)):
         state = FigureState.CAUTION
     pass_limit, caution = str(limits.pass_limit), str(limits.caution_limit)
-    return Judgement(
+    return MetricVerdict(
         metric.name, float(confirmed), state, pass_limit, (rests_on,), worst=float(possible), caution=caution
     )
 
@@ -242,13 +242,13 @@ def _judge_events(
 
 
 def _with_correction(
-    judged: Judgement,
+    judged: MetricVerdict,
     metric: Metric,
     limits: MetricLimits,
     complete: Sequence[Repeats],
     confidence: float,
     deciders: Deciders,
-) -> Judgement:
+) -> MetricVerdict:
     """The judgement with the corrected rate beside it.
 
     CAUTION instead of PASS where the corrected value leaves the pass limit; FAIL where its whole interval lies past the
@@ -275,7 +275,7 @@ def _with_correction(
 
 
 def _corrected(
-    judged: Judgement, complete: Sequence[Repeats], confidence: float, upheld: Counted, cleared: Counted
+    judged: MetricVerdict, complete: Sequence[Repeats], confidence: float, upheld: Counted, cleared: Counted
 ) -> CorrectedRate | None:
     counts = [_asked_of(judged.metric, repeats) for repeats in complete]
     hits, asked = [row[0] for row in counts], [row[1] for row in counts]

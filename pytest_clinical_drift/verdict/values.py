@@ -37,7 +37,7 @@ RULES_ONLY = Deciders()
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class MetricVerdict:
     """One metric against its limits."""
 
     metric: str
@@ -67,7 +67,7 @@ class CaseVerdict:
 
     case_id: str
     verdict: Verdict
-    judgements: tuple[Judgement, ...]
+    judgements: tuple[MetricVerdict, ...]
     diagnosed: Reason
     waiver: Waiver | None = None
     """The waiver that turned this FAIL into CAUTION."""
@@ -102,7 +102,7 @@ class SetVerdict:
     """The whole set, judged."""
 
     verdict: Verdict
-    judgements: tuple[Judgement, ...]
+    judgements: tuple[MetricVerdict, ...]
     reasons: tuple[Reason, ...]
     """The decisive ones first."""
     diagnosed: Reason
@@ -123,7 +123,7 @@ class SetVerdict:
     """Those among them that would fail a case."""
 
 
-def figures_unread(unread: Sequence[Judgement]) -> Reason:
+def figures_unread(unread: Sequence[MetricVerdict]) -> Reason:
     """That nobody who may decide has read for these figures, with all that they rest on."""
     kinds = dict.fromkeys(kind for item in unread for why in item.reasons for kind in why.values.get("kinds", ()))
     return reason(ReasonCode.FIGURES_UNREAD, metrics=[item.metric for item in unread], kinds=list(kinds))

@@ -25,7 +25,7 @@ from pytest_clinical_drift.verdict.values import (
     RULES_ONLY,
     CaseVerdict,
     Deciders,
-    Judgement,
+    MetricVerdict,
     SetVerdict,
     fails_run,
     figures_unread,
@@ -98,7 +98,7 @@ def _unread(complete: Sequence[Repeats]) -> int:
 
 def _decide(
     verdicts: Sequence[CaseVerdict],
-    judgements: Sequence[Judgement],
+    judgements: Sequence[MetricVerdict],
     thresholds: Thresholds,
     complete: Sequence[Repeats],
     deciders: Deciders,
@@ -134,18 +134,18 @@ def _decide(
     return verdict, reasons
 
 
-def _by_point(judgements: Sequence[Judgement]) -> list[Reason]:
+def _by_point(judgements: Sequence[MetricVerdict]) -> list[Reason]:
     metrics = [i.metric for i in judgements if any(why.code is ReasonCode.BY_POINT for why in i.reasons)]
     return [reason(ReasonCode.PASSED_BY_POINT, metrics=metrics)] if metrics else []
 
 
-def _figure(item: Judgement) -> Reason:
+def _figure(item: MetricVerdict) -> Reason:
     return reason(ReasonCode.FIGURE, metric=item.metric)
 
 
 def _unsettled(
     verdicts: Sequence[CaseVerdict],
-    judgements: Sequence[Judgement],
+    judgements: Sequence[MetricVerdict],
     thresholds: Thresholds,
     canaries: tuple[int, int],
 ) -> list[Reason]:

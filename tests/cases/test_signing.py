@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_clinical_drift.cases.case_signatures import case_hash, sign_case, signed, signed_cases, unsigned_hard_stops
 from pytest_clinical_drift.cases.files import bundled_cases, load_cases
-from pytest_clinical_drift.cases.signing import case_hash, sign_case, signed, signed_cases, unsigned_hard_stops
 from pytest_clinical_drift.cli import main
 from pytest_clinical_drift.errors import InputError
 

@@ -13,7 +13,7 @@ import pytest
 from reviewing import KEPT, UNCLEAR, chained, lay_out, manifest_of, results_of, run
 
 from pytest_clinical_drift import cli
-from pytest_clinical_drift.results import signatures
+from pytest_clinical_drift.results import ssh_signatures
 
 needs_keygen = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs ssh-keygen (openssh-client)")
 ADA, BO, DEV = "ada@clinic.example", "bo@clinic.example", "dev@clinic.example"
@@ -181,7 +181,7 @@ def test_verify_says_what_is_missing(drift: Command, monkeypatch: pytest.MonkeyP
     assert code == 4
     assert "nobody has signed this run" in said
     Path("key").touch()
-    monkeypatch.setattr(signatures, "has_keygen", lambda: False)
+    monkeypatch.setattr(ssh_signatures, "has_keygen", lambda: False)
     code, said = drift("sign", results_of(Path()), "--key", "key", "--as", ADA, *LIMITED)
     assert code == 4
     assert "ssh-keygen is not installed" in said

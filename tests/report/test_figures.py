@@ -37,7 +37,7 @@ from pytest_clinical_drift.verdict.limits import Limit
 from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
 from pytest_clinical_drift.verdict.states import FigureState
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
-from pytest_clinical_drift.verdict.values import Deciders, Judgement
+from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict
 
 
 def test_counts_have_their_noun() -> None:
@@ -190,13 +190,13 @@ def test_reports_write_shares_with_one_formatter() -> None:
 
 def test_values_say_what_they_count() -> None:
     """Facts within a case, cases over the set; nothing evaluated is no number."""
-    stops = Judgement("hard_stops", 2.0, FigureState.FAIL, worst=3.0)
+    stops = MetricVerdict("hard_stops", 2.0, FigureState.FAIL, worst=3.0)
     assert (judged_text(stops), judged_text(stops, of_set=True)) == ("2 facts", "2 cases")
     assert (worse_text(stops), worse_text(stops, of_set=True)) == ("3 facts", "3 cases")
-    assert worse_text(Judgement("hard_stops", 1.0, FigureState.FAIL, worst=1.0)) == ""
-    assert judged_text(Judgement("harms", 1.0, FigureState.FAIL)) == "1 reply"
-    assert judged_text(Judgement("harms", None, FigureState.NOT_EVALUATED)) == "not evaluated"
-    assert judged_text(Judgement("recall_at_t10", 0.914, FigureState.PASS)) == "0.91"
+    assert worse_text(MetricVerdict("hard_stops", 1.0, FigureState.FAIL, worst=1.0)) == ""
+    assert judged_text(MetricVerdict("harms", 1.0, FigureState.FAIL)) == "1 reply"
+    assert judged_text(MetricVerdict("harms", None, FigureState.NOT_EVALUATED)) == "not evaluated"
+    assert judged_text(MetricVerdict("recall_at_t10", 0.914, FigureState.PASS)) == "0.91"
 
 
 def test_what_rules_alone_count_of_contradictions_is_a_lower_limit_everywhere() -> None:

@@ -15,7 +15,7 @@ from pytest_clinical_drift.verdict.case import count_findings
 from pytest_clinical_drift.verdict.measures import Repeats, events_of
 from pytest_clinical_drift.verdict.metric_table import EVENT_METRICS, SEVERE, case_value
 from pytest_clinical_drift.verdict.thresholds import Thresholds, Waiver, load_thresholds
-from pytest_clinical_drift.verdict.values import CaseVerdict, Judgement, fails_run
+from pytest_clinical_drift.verdict.values import CaseVerdict, MetricVerdict, fails_run
 
 TODAY = datetime.date(2026, 5, 1)
 GATE = load_thresholds()
@@ -38,7 +38,7 @@ def verdict(case: CaseAssessment, thresholds: Thresholds = GATE) -> str:
     return judge_case([case], thresholds, TODAY).verdict
 
 
-def judgement(case: CaseAssessment, metric: str) -> Judgement:
+def judgement(case: CaseAssessment, metric: str) -> MetricVerdict:
     return next(item for item in judge_case([case], GATE, TODAY).judgements if item.metric == metric)
 
 

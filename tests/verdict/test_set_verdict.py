@@ -22,7 +22,7 @@ from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
 from pytest_clinical_drift.verdict.set_metrics import cases_to_settle
 from pytest_clinical_drift.verdict.thresholds import Thresholds, Waiver, load_thresholds
-from pytest_clinical_drift.verdict.values import Deciders, Judgement, SetVerdict
+from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict, SetVerdict
 from pytest_clinical_drift.verdict.whole_set import judge_set
 
 TODAY = datetime.date(2026, 5, 1)
@@ -50,7 +50,7 @@ def judge(
     return judge_set(cases, verdicts, thresholds, total=total or len(cases), today=TODAY, deciders=deciders)
 
 
-def figure(verdict: SetVerdict, metric: str) -> Judgement:
+def figure(verdict: SetVerdict, metric: str) -> MetricVerdict:
     return next(item for item in verdict.judgements if item.metric == metric)
 
 
@@ -711,7 +711,7 @@ def test_where_lower_is_better_the_upper_limit_decides() -> None:
     """60 cases between 0.2 and 0.8, mean 0.5: the upper limit is the careful one, and past 0.57 by a little or not."""
     cases = [[flat(f"c{number}", scores=(("own.x", 0.2 + 0.01 * number + 0.005),))] for number in range(60)]
 
-    def found(limit: float) -> Judgement:
+    def found(limit: float) -> MetricVerdict:
         return figure(judge(cases, own({"direction": "lower", "pass": f"< {limit}", "caution": "< 1"})), "own.x")
 
     interval = found(0.9).interval
