@@ -59,6 +59,8 @@ class Answer:
     """Words of the earlier reply, for a conflict."""
     failed: str = ""
     """Why there is no answer: an outage or a malformed one; empty for an answer."""
+    malformed: bool = False
+    """Whether it failed although the judge said something: in no form that could be read."""
     tokens: tuple[int, int] | None = None
     """Of the prompt and of the answer, all attempts together; None where nobody counted."""
     doubt: str = ""

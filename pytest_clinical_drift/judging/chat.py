@@ -59,7 +59,7 @@ def read_text(asked: Ask, text: str, *, last: bool = True, cut: bool = False) ->
     item = asked.item
     given = find_object(text, _PARTS if isinstance(item, Reading) else ("answer",), cut=cut)
     if given is None or (isinstance(item, Reading) and not last and not _whole(item, given)):
-        return asked.fail(f"no answer in the form asked for: {text[:80]!r}")
+        return asked.fail(f"no answer in the form asked for: {text[:80]!r}", malformed=True)
     return ReadingAnswer(given) if isinstance(item, Reading) else check_answer(item, given)
 
 

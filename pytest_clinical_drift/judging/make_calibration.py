@@ -33,6 +33,8 @@ from pytest_clinical_drift.subjects.base import Identity
 CALIBRATIONS = "calibration"
 """Folder of a project in which calibration files are looked for."""
 _TELL_EVERY = 15.0
+_SILENT = 0.02
+"""Share of requests without any answer above which a judge was away, and is not called a bad one."""
 Say = Callable[[str], object]
 
 
@@ -128,6 +130,11 @@ def make_calibration(
         if count.answered and count.failed == count.answered:
             told = f"none of its answers could be used ({count.last_failure})"
             raise InputError(f"--drift-judge {procedure.reader}: {told}")
+        if count.silent > _SILENT * count.answered:
+            raise InputError(
+                f"--drift-judge {procedure.reader}: {count.silent:,} of {count.answered:,} requests had no answer "
+                f"({count.last_failure}), so it was not measured; calibrate again when it answers"
+            )
     finally:
         queue.stop(close=False)
     attempts = (attempt_of(agreed, _all_wrong(labelled.disputed), count, today),)

@@ -250,7 +250,8 @@ def hopeless(
             tally = result.kinds[group][part]
             floor, seen = floors.get(name, 0.0), tally.counts[1]
             more = max(0, expected.get(group, {}).get(part, 0) - seen)
-            too_few = seen >= _ENOUGH_TRIALS and tally.limits(right_more=more)[0] < floor
+            wrong = seen - tally.counts[0]
+            too_few = wrong and seen >= _ENOUGH_TRIALS and tally.limits(right_more=more)[0] < floor
             if too_few or tally.limits(_SURELY)[1] < floor:
                 stopped[group] = name
     return stopped

@@ -36,9 +36,11 @@ class Ask:
     def key(self) -> tuple[str, int, str]:
         return self.item.id, self.wording, self.to
 
-    def fail(self, why: str) -> Given:
-        """What stands for an answer that could not be had."""
-        return ReadingAnswer({}, failed=why) if isinstance(self.item, Reading) else Answer(UNSURE, failed=why)
+    def fail(self, why: str, *, malformed: bool = False) -> Given:
+        """What stands for an answer that could not be had, or not be read."""
+        if isinstance(self.item, Reading):
+            return ReadingAnswer({}, failed=why, malformed=malformed)
+        return Answer(UNSURE, failed=why, malformed=malformed)
 
 
 class Feed:

@@ -31,6 +31,8 @@ class Count:
     failed: int = 0
     last_failure: str = ""
     """Why the latest of them failed."""
+    silent: int = 0
+    """Those among them to which the judge said nothing."""
     tokens: Counter[str] = field(default_factory=Counter)
     """Of prompts and answers, and over how many answers they were counted; stored answers included."""
     kinds: Counter[str] = field(default_factory=Counter)
@@ -58,6 +60,8 @@ class _Line:
         self.feed = Feed(deliver)
         self.failures = 0
         self.given_up = ""
+        self.malformed = False
+        """Whether it was given up for answers that could not be read."""
         self._thread: threading.Thread | None = None
         self._broken = ""
 
@@ -205,7 +209,7 @@ class JudgeQueue:
         if stored is None and not failed:
             return False
         self.count.reused += stored is not None
-        self._record(ask.key, stored if stored is not None else ask.fail(failed))
+        self._record(ask.key, stored if stored is not None else ask.fail(failed, malformed=line.malformed))
         return True
 
     def _take(self, asked: Ask, answer: Given) -> None:
@@ -216,12 +220,13 @@ class JudgeQueue:
             line.store.put(asked.item, asked.wording, answer)
         if line.failures >= _GIVEN_UP_AFTER and not line.given_up:
             line.given_up = f"the judge was given up after {line.failures} failures in a row ({answer.failed})"
+            line.malformed = answer.malformed
         if not line.given_up and (over := self.spent()):
             line.given_up = self._over = str(over)
         self._deliver([(asked.key, answer)])
         if line.given_up:
             dropped = line.feed.take(1_000_000)
-            self._deliver([(item.key, item.fail(line.given_up)) for item in dropped])
+            self._deliver([(item.key, item.fail(line.given_up, malformed=line.malformed)) for item in dropped])
 
     def _deliver(self, answers: Sequence[tuple[_Key, Given]]) -> None:
         ready = []
@@ -247,5 +252,6 @@ class JudgeQueue:
         if answer.failed:
             count.failed += 1
             count.last_failure = answer.failed
+            count.silent += not answer.malformed
         if answer.tokens is not None:
             count.tokens.update(prompt=answer.tokens[0], answer=answer.tokens[1], answers=1)

@@ -125,10 +125,13 @@ def _measured(limits: KindLimits, name: str, floors: Collection[float]) -> str:
 def _why_not(calibration: Calibration, group: str, floors: Mapping[str, float]) -> str:
     stopped = calibration.kinds[group].stopped
     if stopped:
-        return "no: stopped early" + (
-            ", too many requests" if stopped == "requests" else f", {stopped} below its floor"
+        return "no: stopped early, " + (
+            "too many requests" if stopped == "requests" else f"{_SHARE_NAMES[stopped]} below its floor"
         )
-    return f"no: {', '.join(calibration.below(group, floors))} below its floor"
+    return f"no: {', '.join(_SHARE_NAMES[name] for name in calibration.below(group, floors))} below its floor"
+
+
+_SHARE_NAMES = {"sensitivity": "sensitivity", "subtle": "sensitivity to subtle faults", "specificity": "specificity"}
 
 
 def external_tables(judge: JudgeRecord | None) -> tuple[ExternalTable, ...]:

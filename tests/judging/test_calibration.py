@@ -427,6 +427,25 @@ def test_calibrating_again_adds_an_attempt_and_asks_anew(tmp_path: Path) -> None
     assert read_calibration(file) == second
 
 
+def test_a_judge_that_goes_away_is_not_measured() -> None:
+    """It answers ten questions rightly and then no more: an outage is no lack of ability."""
+    judge = ScriptedJudge(lambda item, wording: right(item, wording) if len(judge.asked) <= 10 else "HTTP 500")
+    labelled = LabelledSet(tuple(labelled_facts(30, 0)))
+    with pytest.raises(InputError, match=r"\d+ of \d+ requests had no answer \(HTTP 500\)"):
+        make_calibration([judge], Judges("scripted", "scripted"), labelled, today=TODAY, rules=JudgePolicy(FLOORS))
+
+
+def test_too_few_texts_for_a_floor_do_not_stop_a_judge_without_an_error() -> None:
+    """40 of 40 right: their lower limit is 0.928, below 0.98, because they are few and not because it errs."""
+    perfect = Measurement()
+    for number in range(30):
+        perfect.kinds["fact"]["clean"].add(f"p{number}", True)
+    assert FLOORS["specificity"] > 0.05 ** (1 / 40)
+    assert hopeless(perfect, {"fact": {"clean": 40}}, FLOORS) == {}
+    perfect.kinds["fact"]["clean"].add("p30", False)
+    assert hopeless(perfect, {"fact": {"clean": 40}}, FLOORS) == {"fact": "specificity"}
+
+
 def test_a_judge_that_answers_nothing_has_no_calibration() -> None:
     judge = ScriptedJudge(lambda item, wording: "no route")
     with pytest.raises(InputError, match=r"none of its answers could be used \(no route\)"):
