@@ -1,15 +1,19 @@
 """Summary and critical facts: enough of them, each stated where the model can read it, no slip of the pen in a dose."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.authoring import Remark, Remarks
+from pytest_clinical_drift.cases.files import place_of
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
+from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
 from pytest_clinical_drift.evidence.facts.slots import parse_fact
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen
 from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts
 from pytest_clinical_drift.evidence.reading.text import read
+from pytest_clinical_drift.evidence.terms.language import rules_read
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS
 
 _SUMMARY_WORDS = (60, 120)
@@ -56,6 +60,15 @@ def facts_in_summary(case: Case) -> Remarks:
             yield Remark("error", fact.id, text)
         elif status.status == "partial":
             yield Remark("warning", fact.id, f"{fact.text!r} only partly in the patient summary: {status.reason}")
+
+
+def refuse_untold_facts(path: Path, cases: Iterable[Case]) -> None:
+    """InputError with file and line where the record does not tell a fact that the model is to remember."""
+    for case in cases:
+        for remark in facts_in_summary(case) if rules_read(case.patient_summary, case.language) else ():
+            if remark.level == "error":
+                at = next(at for at, fact in enumerate(case.critical_entities) if fact.id == remark.place)
+                raise InputError(f"{place_of(path, case.id, ('critical_entities', at))}: {remark.text}")
 
 
 def hard_stops(case: Case) -> Remarks:

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, get_args
 
+from pytest_clinical_drift.authoring.facts import refuse_untold_facts
 from pytest_clinical_drift.authoring.interludes import stretched_cases
 from pytest_clinical_drift.authoring.replies import refuse_unknown_terms
 from pytest_clinical_drift.cases.case_signatures import signed
@@ -61,6 +62,7 @@ class _CaseSet:
 def _load_case_set(path: Path, settings: Settings) -> _CaseSet:
     loaded = load_cases(path)
     refuse_unknown_terms(path, loaded)
+    refuse_untold_facts(path, loaded)
     cases, joined = by_patient(loaded)
     interludes = None
     if settings.turns is not None:
