@@ -78,6 +78,8 @@ TESTS: dict[str, tuple[str, ...]] = {
     "results/comparing": (
         "tests/results/test_results_file.py",
         "tests/results/test_comparing.py",
+        "tests/verdict/test_comparison.py",
+        "tests/verdict/test_baseline.py",
     ),
     "results/shards": ("tests/gate/test_changed_records.py", "tests/plugin/test_shards.py"),
     "results/inputs": ("tests/gate/test_changed_records.py", "tests/plugin/test_review.py"),
