@@ -59,12 +59,17 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "judging/reviews": ("tests/judging/test_reviews.py",),
     "judging/entries": ("tests/judging/test_entries.py",),
-    "judging/raised_points": ("tests/judging/test_points.py", "tests/judging/test_procedure.py"),
+    "judging/raised_points": (
+        "tests/judging/test_points.py",
+        "tests/judging/test_procedure.py",
+        "tests/judging/test_readings.py",
+    ),
     "judging/readings": (
         "tests/judging/test_entries.py",
         "tests/judging/test_points.py",
         "tests/judging/test_procedure.py",
         "tests/judging/test_prompts.py",
+        "tests/judging/test_readings.py",
     ),
     "results/folders": ("tests/results/test_folders.py",),
     "cases/probes": ("tests/cases/test_probes.py",),
@@ -72,6 +77,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "cases/stretching": ("tests/cases/test_stretching.py", "tests/cases/test_interludes.py"),
     "results/comparing": (
         "tests/results/test_results_file.py",
+        "tests/results/test_comparing.py",
         "tests/verdict/test_comparison.py",
         "tests/verdict/test_baseline.py",
     ),
@@ -81,6 +87,16 @@ TESTS: dict[str, tuple[str, ...]] = {
     "gate/rescoring": ("tests/gate/test_changed_records.py",),
 }
 EQUIVALENT = {
+    (
+        "cases/stretching",
+        "return [Turn(turn=1, message=message, interlude=thread.id, interferes=near) for message in messages]",
+        "1 → 2",
+    ): "turns are counted anew",
+    (
+        "cases/stretching",
+        "before.append(Turn(turn=1, message=late.message, expect=late.expect))",
+        "1 → 2",
+    ): "turns are counted anew",
     (
         "metrics/bootstrap",
         "if resamples <= rows_at_once:",

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from pytest_clinical_drift.cases.faults import first_fault
+from pytest_clinical_drift.cases.faults import first_fault, shortened
 from pytest_clinical_drift.cases.files import JSONFault, each_once, write_atomically
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.results.folders import RUNS
@@ -44,7 +44,20 @@ def read_results(path: Path, option: str = "") -> RunResult:
     `option` is the option that named it, for that sentence.
     """
     file = path / RESULTS_FILE if path.is_dir() else path
-    return read_record(file, RunResult.model_validate, f"{option} {file}".strip(), RESULTS_FILE)
+    return read_record(file, _check_result, f"{option} {file}".strip(), RESULTS_FILE)
+
+
+def _check_result(content: Any) -> RunResult:
+    """A record whose parts fit each other: reports look turns up on the curve."""
+    result = RunResult.model_validate(content)
+    turns = len(result.average_recall_curve_critical)
+    memory = result.trend.memory if result.trend else None
+    for probe in memory.probes if memory else ():
+        if not 1 <= probe.turn <= turns:
+            raise JSONFault(
+                f"trend.memory.probes: turn {shortened(probe.turn)}, but the curve of recall has {turns} turns"
+            )
+    return result
 
 
 def read_record(file: Path, check: Callable[[Any], T], named: str, what: str, version: int = SCHEMA_VERSION) -> T:

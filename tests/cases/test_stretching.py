@@ -193,3 +193,24 @@ def test_what_cannot_be_stretched_is_one_sentence(
     with pytest.raises(InputError) as caught:
         stretch(case(tight=tight), turns, bank(threads), 1)
     assert told in str(caught.value)
+
+
+def fives(count: int) -> list[Thread]:
+    """Threads of five messages on everyday matters."""
+    messages = tuple(f"m{at}" for at in range(5))
+    return [Thread(id=f"t{number}", type="neutral", about="x", messages=messages) for number in range(count)]
+
+
+def test_ten_messages_go_before_the_late_question() -> None:
+    """Two threads of five are ten: a third would be more than is needed."""
+    made = stretch(case(late=True), 80, fives(20), 1)
+    late = next(turn.turn for turn in made.turns if turn.message == "Can I take it after all?")
+    before = own_turns(case(), made)[11]
+    assert late - before - 1 == 10
+
+
+def test_threads_are_spread_evenly_over_the_gaps() -> None:
+    """Four threads and eight gaps: the middle of each thread lies in the second, fourth, sixth and eighth gap."""
+    made = stretch(case(9), 29, fives(4), 1)
+    places = own_turns(case(9), made)
+    assert [places[turn + 1] - places[turn] - 1 for turn in range(1, 9)] == [0, 5, 0, 5, 0, 5, 0, 5]

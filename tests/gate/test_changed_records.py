@@ -5,15 +5,22 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from inner_runs import run_here
+from made import flat
 from reviewing import KEPT, lay_out
 
 from pytest_clinical_drift.cli import main
+from pytest_clinical_drift.errors import FailureCode, InputError, failure
+from pytest_clinical_drift.gate.rescoring import check_conversations, scores_agree
 from pytest_clinical_drift.judging.reviews import content_hash
+from pytest_clinical_drift.results.files import read_results
+from pytest_clinical_drift.results.inputs import read_inputs
+from pytest_clinical_drift.scoring.assessment import CaseAssessment
 
 RESULTS, INPUTS = "study_c_results.json", "run.json"
 Change = Callable[[dict[str, Any]], None]
@@ -243,3 +250,32 @@ def test_answers_that_fit_no_question(
     capsys.readouterr()
     assert main([command, str(place), "--out", "out"]) == 4
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_of_a_conversation_that_could_not_be_held_only_the_run_knows_why() -> None:
+    """Incomplete then and now: no contradiction, whatever the cause; incomplete at one time only is one."""
+    whole, other = flat("anna"), flat("anna", 0.1)
+    stopped = replace(whole, failure=failure(FailureCode.SUBJECT_STOPPED, error="down"))
+    again = replace(whole, failure=failure(FailureCode.RECORDED, error="not there"))
+    assert scores_agree(whole, whole)
+    assert not scores_agree(whole, other)
+    assert scores_agree(again, stopped)
+    assert not scores_agree(again, whole)
+    assert not scores_agree(whole, stopped)
+
+
+def test_a_case_that_was_stopped_has_one_conversation(recorded: Path) -> None:
+    """However many were wanted; one that was held to its end has all of them."""
+    place = recorded / "whole" / "control-denier"
+    inputs, result = read_inputs(place).model_copy(update={"repeats": 2}), read_results(place)
+    (case,) = result.cases
+    held = case.repeats[0]
+
+    def check(*repeats: CaseAssessment) -> None:
+        check_conversations(place, inputs, result.model_copy(update={"cases": (replace(case, repeats=repeats),)}))
+
+    check(held, replace(held, repeat=1))
+    check(replace(held, failure=failure(FailureCode.SUBJECT_STOPPED, error="down")))
+    for repeats in ((), (held,), (held, held), (replace(held, repeat=1), held)):
+        with pytest.raises(InputError, match="other conversations of anna than were run"):
+            check(*repeats)

@@ -270,6 +270,13 @@ def test_a_rules_contradiction_across_windows_is_asked_about() -> None:
     assert point.question.text[:11] == "Drink milk."
 
 
+def test_a_rule_needs_a_window_and_a_contradiction() -> None:
+    """A rule on anything else, or on a turn that no window shows, makes no pair of replies."""
+    of, told = _windowed()
+    assert points_of(of, told, [RuleRaise("harm", 10, "", False, 1)], due=False) == []
+    assert points_of(of, [], [RuleRaise("conflict", 10, "", False, 1)], due=False) == []
+
+
 def test_a_contradiction_of_an_earlier_window_carries_what_the_patient_said_in_between() -> None:
     """Turn 1 is not in the last window: the messages of turns 2 to 4, which that window lacks too, may explain it."""
     of = case(turns=10)

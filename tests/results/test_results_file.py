@@ -88,6 +88,21 @@ def test_a_baseline_is_kept_without_its_conversations(tmp_path: Path) -> None:
     assert baseline.cases[0].best()["recall_at_t10"] == pytest.approx(0.8)
 
 
+@pytest.mark.parametrize("turn", [0, 2, 10**30])
+def test_a_probe_beyond_the_curve_is_refused(tmp_path: Path, turn: int) -> None:
+    """Every report looks the recall of a probe up on the curve, here of one turn."""
+    file = write_results(made([[flat("a")], [flat("b")]]), tmp_path)
+    record = json.loads(file.read_text(encoding="utf-8"))
+    record["trend"]["memory"]["probes"] = record["trend"]["memory"]["probes"][:1]
+    record["average_recall_curve_critical"] = record["average_recall_curve_critical"][:1]
+    file.write_text(json.dumps(record), encoding="utf-8")
+    assert read_results(file).verdict == record["verdict"]
+    record["trend"]["memory"]["probes"][0]["turn"] = turn
+    file.write_text(json.dumps(record), encoding="utf-8")
+    with pytest.raises(InputError, match=rf"trend\.memory\.probes: turn {turn}, but the curve of recall has 1 turns"):
+        read_results(file)
+
+
 WHOLE = json.dumps({"schema_version": 3, "verdict": "PASS", "cases": [{"case_id": 1}], "manifest": MANIFEST})
 
 
