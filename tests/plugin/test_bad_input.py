@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+import yaml
 from small_project import Project, refused
 
 
@@ -41,6 +42,18 @@ def test_broken_case(project: Project) -> None:
     (pytester.path / "mycases" / "broken.yaml").write_text("id: [x\nturns: y", encoding="utf-8")
     message = refused(pytester, *MODEL, "--drift-cases", "mycases")
     assert "broken.yaml, line 2" in message
+
+
+def test_a_fact_that_nobody_tells(project: Project) -> None:
+    """A model cannot forget what its record does not say: the case is refused, the model not failed."""
+    pytester = project()
+    file = pytester.path / "mycases" / "anna.yaml"
+    case = yaml.safe_load(file.read_text(encoding="utf-8"))
+    case["critical_entities"].append({"id": "clot", "text": "pulmonary embolism in 2021", "kind": "diagnosis"})
+    file.write_text(yaml.safe_dump(case, sort_keys=False), encoding="utf-8")
+    message = refused(pytester, *MODEL, "--drift-cases", "mycases")
+    assert "anna.yaml, line " in message
+    assert "'pulmonary embolism in 2021' not found in the patient summary" in message
 
 
 def test_two_cases_of_one_id(project: Project) -> None:
