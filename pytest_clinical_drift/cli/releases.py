@@ -2,6 +2,7 @@
 
 import argparse
 import datetime
+import shlex
 
 from pytest_clinical_drift.cli.command import Commands, say
 
@@ -27,6 +28,9 @@ def add_commands(commands: Commands) -> None:
     command.path("--candidates", "FILE", "all scored candidates, for the popularity baseline")
     command.path("--labels", "FILE", "pairs known at freeze")
     command.text("--slate-id", "ID", "default: made of model version, date and hash")
+    command = commands.add("example", _example, "write the bundled example slate, to try `pytest --slate` on")
+    command.choice("what", "the frozen predictions of a ranking model, with outcomes", "slate")
+    command.path("--out", "DIR", "its new folder (default: example-slate)", default="example-slate")
     command = commands.add(
         "verify",
         _verify,
@@ -59,6 +63,14 @@ def _freeze(options: argparse.Namespace) -> int:
         slate_id=options.slate_id,
     )
     say(f"frozen: {options.out}\nsha256 {manifest.sha256}\nkeep this hash elsewhere: verify --sha256 proves against it")
+    return 0
+
+
+def _example(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.ranking.example import write_example
+
+    folder = write_example(options.out)
+    say(f"written: {folder}\nnext: pytest --slate {shlex.quote(str(folder))}")
     return 0
 
 
