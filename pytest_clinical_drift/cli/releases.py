@@ -46,7 +46,7 @@ def _sign(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.gate.signing import sign
 
     given = {name: getattr(options, name) for name in ("key", "signer", "decision", "until", "conditions")}
-    return sign(options.results, **given, allowed=options.allowed_signers, say=say)
+    return sign(options.results, **given, allowed=options.allowed_signers, say=say, today=_today())
 
 
 def _freeze(options: argparse.Namespace) -> int:
@@ -80,8 +80,11 @@ def _verify(options: argparse.Namespace) -> int:
     if (options.folder / RESULTS_FILE).exists():
         from pytest_clinical_drift.gate.signing import verify_release
 
-        today = datetime.datetime.now(tz=datetime.UTC).date()
-        return verify_release(options.folder, options.allowed_signers, say, today)
+        return verify_release(options.folder, options.allowed_signers, say, _today())
     from pytest_clinical_drift.ranking.freezing import verify_slate
 
     return verify_slate(options.folder, options.sha256, say)
+
+
+def _today() -> datetime.date:
+    return datetime.datetime.now(tz=datetime.UTC).date()
