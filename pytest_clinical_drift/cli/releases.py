@@ -2,6 +2,7 @@
 
 import argparse
 import datetime
+import shlex
 
 from pytest_clinical_drift.cli.command import Commands, say
 
@@ -27,6 +28,9 @@ def add_commands(commands: Commands) -> None:
     command.path("--candidates", "FILE", "all scored candidates, for the popularity baseline")
     command.path("--labels", "FILE", "pairs known at freeze")
     command.text("--slate-id", "ID", "default: made of model version, date and hash")
+    command = commands.add("example", _example, "write the bundled example slate, to try `pytest --slate` on")
+    command.choice("what", "the frozen predictions of a ranking model, with outcomes", "slate")
+    command.path("--out", "DIR", "its new folder (default: example-slate)", default="example-slate")
     command = commands.add(
         "verify",
         _verify,
@@ -42,7 +46,7 @@ def _sign(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.gate.signing import sign
 
     given = {name: getattr(options, name) for name in ("key", "signer", "decision", "until", "conditions")}
-    return sign(options.results, **given, allowed=options.allowed_signers, say=say)
+    return sign(options.results, **given, allowed=options.allowed_signers, say=say, today=_today())
 
 
 def _freeze(options: argparse.Namespace) -> int:
@@ -62,14 +66,25 @@ def _freeze(options: argparse.Namespace) -> int:
     return 0
 
 
+def _example(options: argparse.Namespace) -> int:
+    from pytest_clinical_drift.ranking.example import write_example
+
+    folder = write_example(options.out)
+    say(f"written: {folder}\nnext: pytest --slate {shlex.quote(str(folder))}")
+    return 0
+
+
 def _verify(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.results.files import RESULTS_FILE
 
     if (options.folder / RESULTS_FILE).exists():
         from pytest_clinical_drift.gate.signing import verify_release
 
-        today = datetime.datetime.now(tz=datetime.UTC).date()
-        return verify_release(options.folder, options.allowed_signers, say, today)
+        return verify_release(options.folder, options.allowed_signers, say, _today())
     from pytest_clinical_drift.ranking.freezing import verify_slate
 
     return verify_slate(options.folder, options.sha256, say)
+
+
+def _today() -> datetime.date:
+    return datetime.datetime.now(tz=datetime.UTC).date()

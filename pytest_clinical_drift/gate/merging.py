@@ -14,6 +14,8 @@ from pytest_clinical_drift.gate.reopened import read_transcripts
 from pytest_clinical_drift.gate.reporting import Say, shown
 from pytest_clinical_drift.gate.rescoring import check_conversations, check_scores
 from pytest_clinical_drift.gate.set_result import SetResult
+from pytest_clinical_drift.report.case_text import fill
+from pytest_clinical_drift.report.headlines import next_step
 from pytest_clinical_drift.report.markdown import publish_markdown
 from pytest_clinical_drift.report.terminal import render_summary
 from pytest_clinical_drift.results.dossier_file import read_sheet
@@ -57,6 +59,7 @@ def merge(folders: Sequence[Path], out: Path, junit: Path | None, say: Say) -> i
     for line in (
         *render_summary(result, slug, attempt=finished.attempt, width=width),
         *(f"written: {shown(file)}" for file in written),
+        fill(next_step(result, shown(written[0].parent), merged=True), width),
         *publish_markdown(result, slug),
     ):
         say(line)

@@ -3,6 +3,7 @@
 import datetime
 import hashlib
 import shutil
+import tempfile
 from pathlib import Path
 
 from pytest_clinical_drift.errors import InputError
@@ -28,7 +29,6 @@ from pytest_clinical_drift.results.ssh_signatures import (
     is_signed_by,
     names_of_key,
     sign_file,
-    signature_of,
 )
 from pytest_clinical_drift.verdict.states import Verdict
 
@@ -43,11 +43,12 @@ def sign(
     conditions: str,
     allowed: Path | None,
     say: Say,
+    today: datetime.date,
 ) -> int:
-    """Sign a decision on a run; nothing is left behind where the signature would not count."""
+    """Sign a decision on a run; where the signature would not count, nothing is written and an earlier one stays."""
     result, sha256 = read_results(results), record_hash(results)
     expires = _day(until)
-    _check_decision(result, decision, expires, conditions)
+    _check_decision(result, decision, expires, conditions, today)
     sheet = read_sheet(Path.cwd())
     release = Release(
         record=sha256,
@@ -61,24 +62,22 @@ def sign(
         rereads=rereads_in(result),
         tested=made_of(result.manifest),
     )
-    file = write_release(results, release)
-    try:
-        written = [file, sign_file(file, key)]
-        allowed = allowed or sheet.allowed_signers
+    allowed, replaced = allowed or sheet.allowed_signers, _replaced(results)
+    with tempfile.TemporaryDirectory() as draft:
+        file = write_release(Path(draft), release)
+        written = (file, sign_file(file, key))
         if allowed is not None and (fault := _fault(file, release, result, allowed)):
             raise InputError(_sentence(fault, release, results))
-    except InputError:
-        file.unlink()
-        signature_of(file).unlink(missing_ok=True)
-        raise
-    for place in _same_runs(results, sha256):
-        for part in written:
-            shutil.copyfile(part, place / part.name)
+        for place in (results, *_same_runs(results, sha256)):
+            for part in written:
+                shutil.copyfile(part, place / part.name)
     say(_sentence("signed", release, results))
+    if replaced:
+        say(replaced)
     if allowed is None:
         say(_sentence("unchecked", release, results))
     for part in written:
-        say(f"written: {part}")
+        say(f"written: {results / part.name}")
     return 0
 
 
@@ -101,11 +100,26 @@ def verify_release(results: Path, allowed: Path | None, say: Say, today: datetim
     return 1 if fault else 0
 
 
-def _check_decision(result: RunResult, decision: Decision, expires: datetime.date | None, conditions: str) -> None:
+def _replaced(results: Path) -> str:
+    """What is said of a decision that the new one takes the place of; empty where nobody had signed."""
+    file = results / RELEASE_FILE
+    if not file.is_file():
+        return ""
+    try:
+        return _sentence("replaced", read_release(file), results)
+    except InputError:
+        return f"this replaces an earlier {RELEASE_FILE}, which could not be read"
+
+
+def _check_decision(
+    result: RunResult, decision: Decision, expires: datetime.date | None, conditions: str, today: datetime.date
+) -> None:
     if decision == "accept-until" and expires is None:
         raise InputError("sign: accept-until needs --until YYYY-MM-DD")
-    if decision == "accept" and expires is not None:
+    if decision != "accept-until" and expires is not None:
         raise InputError("sign: --until belongs to --decision accept-until")
+    if expires is not None and expires < today:
+        raise InputError(f"--until {expires}: the day is past; the acceptance would not count")
     if decision == "reject":
         return
     if result.deciders.control:

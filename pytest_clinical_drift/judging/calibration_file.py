@@ -3,7 +3,7 @@
 import datetime
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -93,6 +93,8 @@ class Calibration(BaseModel, frozen=True):
     """The judge's name; with two judges both."""
     identity: str
     """Hash of judges, settings and prompts."""
+    specs: tuple[str, ...] = ()
+    """The judges as they were named, with their address; empty in files from before this was kept."""
     proven: bool
     prompt_version: str
     prompts: str
@@ -228,6 +230,10 @@ def _is_other(calibration: Calibration, identities: Sequence[Identity]) -> str:
     if calibration.prompts != prompt_hash():
         return f"it was made with other prompts (version {calibration.prompt_version}; now {prompt_version()})"
     if calibration.identity != fingerprint(identities):
+        now = tuple(identity.spec for identity in identities)
+        if calibration.specs and calibration.specs != now:
+            then = " + ".join(calibration.specs)
+            return f"it was made with {then}, not with {' + '.join(now)}; if that is the same judge, name it as then"
         return f"it is of another judge or of other settings ({calibration.judge})"
     return ""
 
@@ -238,19 +244,32 @@ def find_calibration(folder: Path, identities: Sequence[Identity], today: dateti
     return None if known is None or invalid_because(known, identities, today) else known
 
 
-def known_calibration(folder: Path, identities: Sequence[Identity]) -> Calibration | None:
-    """All attempts with a judge that a folder holds, of whatever age; other JSON files there are not ours to judge.
+def why_none_counts(folder: Path, judge: str, identities: Sequence[Identity], today: datetime.date) -> str:
+    """Why the newest file in a folder on a judge of this name does not count; empty where there is none."""
+    named = [(path, calibration) for path, calibration in _calibrations(folder) if calibration.judge == judge]
+    if not named:
+        return ""
+    path, newest = max(named, key=lambda pair: pair[1].made)
+    return f"{path.name} does not count: {invalid_because(newest, identities, today)}"
 
-    Pooled over all files: a retry kept under another name does not replace the first, and a copy adds nothing.
-    """
-    ours: list[Calibration] = []
+
+def _calibrations(folder: Path) -> Iterator[tuple[Path, Calibration]]:
+    """The calibration files of a folder; other JSON files there are not ours to judge."""
     for path in sorted(folder.glob("*.json")):
         try:
             looks_ours = isinstance(data := json.loads(read_text(path)), dict) and "attempts" in data
         except (InputError, ValueError, RecursionError):
             continue
-        if looks_ours and not _is_other(calibration := read_calibration(path), identities):
-            ours.append(calibration)
+        if looks_ours:
+            yield path, read_calibration(path)
+
+
+def known_calibration(folder: Path, identities: Sequence[Identity]) -> Calibration | None:
+    """All attempts with a judge that a folder holds, of whatever age.
+
+    Pooled over all files: a retry kept under another name does not replace the first, and a copy adds nothing.
+    """
+    ours = [calibration for _, calibration in _calibrations(folder) if not _is_other(calibration, identities)]
     known: Calibration | None = None
     for calibration in sorted(ours, key=lambda calibration: calibration.made):
         others = tuple(a for a in known.attempts if a not in calibration.attempts) if known else ()

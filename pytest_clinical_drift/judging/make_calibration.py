@@ -18,6 +18,7 @@ from pytest_clinical_drift.judging.calibration_file import (
     known_calibration,
     pooled,
     read_calibration,
+    why_none_counts,
     write_calibration,
 )
 from pytest_clinical_drift.judging.entries import LISTED
@@ -62,6 +63,8 @@ def calibration_of(
         return calibration, ""
     if known := find_calibration(root / CALIBRATIONS, identities, today):
         return known, ""
+    name = " + ".join(judge.name for judge in judges)
+    other = why_none_counts(root / CALIBRATIONS, name, identities, today)
     if not rules.calibrate or options.offline:
         why = (
             "offline=true sends no requests"
@@ -69,12 +72,13 @@ def calibration_of(
             else "`calibrate: never` or --drift-shard forbids making one"
         )
         raise InputError(
-            f"--drift-judge {procedure.reader}: no valid calibration was found in {root / CALIBRATIONS}, and {why}; "
-            "make one with clinical-drift calibrate"
+            f"--drift-judge {procedure.reader}: no valid calibration was found in {root / CALIBRATIONS}"
+            f"{f' ({other})' if other else ''}, and {why}; make one with clinical-drift calibrate"
         )
     labelled = load_calibration_set(options.calibration_set)
     if say is not None:
-        say(f"no valid calibration of {procedure.reader} was found: {cost_line(labelled)}")
+        said = f" ({other})" if other else ""
+        say(f"no valid calibration of {procedure.reader} was found{said}: {cost_line(labelled)}")
     made = make_calibration(judges, procedure, labelled, today=today, rules=rules, say=say)
     return _keep(made, root, identities)
 
@@ -142,6 +146,7 @@ def make_calibration(
     return Calibration(
         judge=" + ".join(judge.name for judge in judges),
         identity=fingerprint(identities),
+        specs=tuple(identity.spec for identity in identities),
         proven=all(identity.proven for identity in identities),
         prompt_version=prompt_version(),
         prompts=prompt_hash(),

@@ -126,9 +126,9 @@ def unsettled_line(case: CaseResult) -> str:
     return one_line(f"{case.verdict}: {'; '.join(parts) or case_headline(case)}", _LONGEST)
 
 
-def next_step(result: RunResult, place: str = "RESULTS") -> str:
-    """The one command to run next; `place` is where the results lie."""
-    return " ".join(text_lines("gate.txt.j2", "next_step", result=result, place=place))
+def next_step(result: RunResult, place: str = "RESULTS", *, merged: bool = False) -> str:
+    """The one command to run next; `place` is where the results lie, `merged` that they were merged from shards."""
+    return " ".join(text_lines("gate.txt.j2", "next_step", result=result, place=place, merged=merged))
 
 
 def incomplete_cause(case: CaseResult) -> str:

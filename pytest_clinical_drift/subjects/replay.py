@@ -133,6 +133,8 @@ class ReplaySubject:
 def _read_recording(path: Path) -> tuple[dict[_Key, Reply], dict[_Key, str]]:
     if not path.exists():
         raise InputError(f"replay:{path}: no such file or folder")
+    if (path / "run.json").is_file() and (path / "transcripts").is_dir():
+        path = path / "transcripts"  # the folder of a finished run, whose other files are not replies
     files = sorted(path.rglob("*.jsonl")) + sorted(path.rglob("*.json")) if path.is_dir() else [path]
     rows = [(f"{file}, line {line}", row) for file in files for line, row in _rows(file)]
     # the original's `turn_idx` may count from 0, its `turn_num` from 1

@@ -1,5 +1,6 @@
 """Reads `--model SPEC` and builds the subject it names; nothing is loaded or contacted here."""
 
+import difflib
 import importlib
 import os
 import re
@@ -47,6 +48,9 @@ def parse_spec(text: str) -> Spec:
         if not rest:
             raise InputError(f"--model {text}: missing value after {prefix}:")
         return Spec(prefix, rest)
+    known = (*_SUBJECTS, *others) if colon and not _is_path(text) else ()
+    if near := difflib.get_close_matches(prefix.lower(), known, n=1):
+        raise InputError(f"--model {text}: unknown prefix {prefix + ':'!r}; did you mean {near[0]}:{rest}?")
     if "@http" in text:
         raise InputError(f"--model {text}: did you mean server:{text}?")
     if colon and not _is_path(text):

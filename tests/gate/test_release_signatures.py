@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
 import shutil
@@ -13,6 +14,7 @@ import pytest
 from reviewing import KEPT, UNCLEAR, chained, lay_out, manifest_of, results_of, run
 
 from pytest_clinical_drift import cli
+from pytest_clinical_drift.gate.signing import verify_release
 from pytest_clinical_drift.results import ssh_signatures
 
 needs_keygen = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs ssh-keygen (openssh-client)")
@@ -111,13 +113,37 @@ def test_changed_record_or_decision_is_refused(
 @needs_keygen
 def test_expired_acceptance_and_rejection_release_nothing(drift: Command, keys: Path) -> None:
     """Both are valid signatures, and neither lets a pipeline go on."""
-    expired = ("--decision", "accept-until", "--until", "2020-01-31", "--conditions", "x")
-    assert drift(*signing(keys, ADA, *expired))[0] == 0
-    assert drift(*checking(keys)) == (1, f"not released: the acceptance by {ADA} expired on 2020-01-31\n")
+    assert drift(*signing(keys, ADA, *LIMITED))[0] == 0
+    said: list[str] = []
+    for day in (datetime.date(2999, 12, 31), datetime.date(3000, 1, 1)):
+        code = verify_release(results_of(Path()), keys / "allowed", said.append, day)
+    assert (code, said[1:]) == (1, [f"not released: the acceptance by {ADA} expired on 2999-12-31"])
+    assert said[0].startswith("released")
     assert drift(*signing(keys, BO, "--decision", "reject", "--conditions", "open finding"))[0] == 0
-    code, said = drift(*checking(keys))
+    code, answer = drift(*checking(keys))
     assert code == 1
-    assert re.fullmatch(rf"not released: {BO} rejected this run on \S+ \(open finding\)\n", said)
+    assert re.fullmatch(rf"not released: {BO} rejected this run on \S+ \(open finding\)\n", answer)
+
+
+@needs_keygen
+def test_verify_names_a_verdict_that_is_not_pass(drift: Command, keys: Path) -> None:
+    """An UNSETTLED run that somebody accepted for a time is released, and its verdict is beside the word."""
+    drift(*signing(keys, ADA, *LIMITED))
+    code, said = drift(*checking(keys))
+    assert code == 0
+    assert said.startswith("released although the verdict is UNSETTLED: accept until 2999-12-31 (pilot ward only)")
+
+
+@needs_keygen
+def test_second_decision_says_which_it_replaces(drift: Command, keys: Path) -> None:
+    """A refused attempt says nothing of the kind and leaves the earlier decision in force."""
+    assert "replaces" not in drift(*signing(keys, ADA, *LIMITED))[1]
+    code, said = drift(*signing(keys, DEV, *LIMITED))
+    assert (code, "replaces" in said) == (4, False)
+    assert drift(*checking(keys))[0] == 0
+    said = drift(*signing(keys, BO, "--decision", "reject", "--conditions", "open finding"))[1]
+    line = rf"this replaces the decision of {ADA} on \S+: accept until 2999-12-31 \(pilot ward only\)"
+    assert re.fullmatch(line, said.splitlines()[1])
 
 
 @needs_keygen
@@ -161,7 +187,9 @@ def test_developer_may_not_review_either(drift: Command, keys: Path, name: str) 
         (("--decision", "accept-until", "--until", "2999-01-01"), "the verdict is UNSETTLED"),
         (("--decision", "accept-until"), "accept-until needs --until"),
         (("--decision", "accept", "--until", "2999-01-01"), "--until belongs to"),
+        (("--decision", "reject", "--until", "2999-01-01"), "--until belongs to"),
         (("--decision", "accept-until", "--until", "soon"), "--until soon: not a day"),
+        (("--decision", "accept-until", "--until", "2020-01-31", "--conditions", "x"), "the day is past"),
         (LIMITED, "not a file"),
     ],
 )

@@ -519,6 +519,7 @@ def test_without_a_file_it_is_made_or_refused(tmp_path: Path) -> None:
     assert (judge.asked, said) == ([], [])
     made, remark = calibration_of([judge], names, options=options, rules=JudgePolicy(FLOORS), **where)
     assert made.kinds["fact"].sensitivity.of == 3
+    assert made.specs == ("python:scripted",)
     assert "6 labelled texts of 6 patients" in said[0]
     (kept,) = (tmp_path / "calibration").iterdir()
     assert read_calibration(kept) == made
@@ -528,8 +529,24 @@ def test_without_a_file_it_is_made_or_refused(tmp_path: Path) -> None:
     assert len(judge.asked) == asked
     named = replace(options, calibration=kept)
     other = ScriptedJudge(name="other")
-    with pytest.raises(InputError, match="it is of another judge"):
+    with pytest.raises(InputError, match="it was made with python:scripted, not with python:other"):
         calibration_of([other], names, options=named, rules=JudgePolicy(FLOORS), **where)
+
+
+def test_a_calibration_made_at_another_address_is_named(tmp_path: Path) -> None:
+    """The file on a judge of the same name: how it was named then and now, and what to do; without it no such words."""
+    judge, names, rules = ScriptedJudge(), Judges("scripted", "scripted"), JudgePolicy(FLOORS, calibrate=False)
+    where: dict[str, Any] = {"options": JudgeOptions(), "rules": rules, "root": tmp_path, "today": TODAY, "say": None}
+    with pytest.raises(InputError, match=r"was found in \S+calibration, and .*forbids making one; make one with"):
+        calibration_of([judge], names, **where)
+    made = calibration(attempt(Measurement()), identity="another", specs=("python:elsewhere",))
+    write_calibration(made, tmp_path / "calibration" / "old.json")
+    why = (
+        r"calibration \(old.json does not count: it was made with python:elsewhere, not with python:scripted; "
+        r"if that is the same judge, name it as then\), and .*; make one with clinical-drift calibrate"
+    )
+    with pytest.raises(InputError, match=why):
+        calibration_of([judge], names, **where)
 
 
 def test_attempts_that_have_expired_stay_pooled(tmp_path: Path) -> None:

@@ -142,6 +142,9 @@ def test_a_missing_shard_is_incomplete(project: Project, capsys: pytest.CaptureF
     code, said = merge(capsys, "parts", "--junitxml", "merged.xml")
     assert (code, record(pytester.path / "merged")["verdict"]) == (6, "INCOMPLETE")
     assert "shard 2 of 3 is missing (1 case)" in " ".join(said.split())
+    assert "next: run the shards that are missing or INCOMPLETE again, then clinical-drift merge" in " ".join(
+        said.split()
+    )
     suite = next(ElementTree.parse(pytester.path / "merged.xml").iter("testsuite"))
     assert (suite.get("tests"), suite.get("errors")) == ("4", "2")
 

@@ -13,6 +13,7 @@ import pytest
 from small_project import refused
 
 from pytest_clinical_drift.cases.model import bundled
+from pytest_clinical_drift.cli import main
 
 pytest.importorskip("polars")
 
@@ -45,6 +46,21 @@ def slate(pytester: pytest.Pytester) -> Path:
     shutil.copytree(EXAMPLE, folder)
     pytester.makepyfile(my_ranker=RANKER)
     return folder
+
+
+def test_example_slate_is_written_and_gated(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command it names gates the slate that was written; a second time nothing is overwritten."""
+    monkeypatch.chdir(pytester.path)
+    assert main(["example", "slate"]) == 0
+    assert capsys.readouterr().out == "written: example-slate\nnext: pytest --slate example-slate\n"
+    run = pytester.runpytest("--slate", "example-slate")
+    assert run.ret == 0, run.outlines
+    assert results(pytester)["verdict"] == "PASS"
+    assert main(["verify", "example-slate"]) == 0
+    assert main(["example", "slate"]) == 4
+    assert "example-slate: is not an empty folder; not overwritten" in capsys.readouterr().err
 
 
 def keep_outcomes(slate: Path, keep: Callable[[str], bool]) -> None:

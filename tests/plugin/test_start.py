@@ -58,6 +58,7 @@ def test_one_command_calibrates_writes_the_project_and_runs_three_cases(
     workflow = yaml.safe_load((home / ".github/workflows/clinical-drift.yml").read_text(encoding="utf-8"))
     runs = [step["run"] for step in workflow["jobs"]["gate"]["steps"] if "run" in step]
     assert runs[-1] == "pytest --model 'python:model:make' --junitxml=gate.xml"
+    assert "without the selection" not in text
     price, verdict = text.index("the first 3 cases"), text.index("PARTIAL (3 of 60)")
     assert price < text.index("prompts version") < verdict < text.index("next, another judge: this one decides nothing")
 

@@ -15,7 +15,7 @@ from pytest_clinical_drift.gate.reporting import GateFailure
 from pytest_clinical_drift.judging.opinions import Opinion
 from pytest_clinical_drift.report.case_text import case_report
 from pytest_clinical_drift.report.clean import loggable
-from pytest_clinical_drift.report.headlines import case_headline
+from pytest_clinical_drift.report.headlines import case_headline, next_step
 from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.report.markdown import render_markdown
 from pytest_clinical_drift.report.reasons import rests_on
@@ -23,7 +23,9 @@ from pytest_clinical_drift.report.terminal import render_summary, sparkline
 from pytest_clinical_drift.results.dossier_file import Sheet
 from pytest_clinical_drift.results.releases import standing_of
 from pytest_clinical_drift.scoring.assessment import OPEN
+from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds
+from pytest_clinical_drift.verdict.values import RULES_ONLY
 
 
 def test_terminal_gets_no_control_characters(hostile_run: Any) -> None:
@@ -86,6 +88,23 @@ def test_incomplete_case_shows_no_figures() -> None:
     assert not any("0/1" in line or "0 cases" in line for line in lines)
     (case,) = judged_cases(*runs)
     assert case_headline(case) == "INCOMPLETE: no server"
+
+
+def test_next_step_after_a_partial_run_fits_what_happened() -> None:
+    """Cases that could not be run come first, then a judge that decides nothing; only then all cases."""
+    down, fine = record(flat("down", incomplete="no server")), record(flat("a"))
+    useless = dataclasses.replace(RULES_ONLY, judge="reader")
+    partial = {"verdict": Verdict.PARTIAL, "cases_total": 60}
+    steps = {
+        "mend what left 1 of 1 case INCOMPLETE, then the same command again": down.model_copy(update=partial),
+        "clinical-drift calibrate with a stronger judge; this one decides nothing": fine.model_copy(
+            update=partial | {"deciders": useless}
+        ),
+        "the same command without the selection, on all 60 cases": fine.model_copy(
+            update=partial | {"deciders": dataclasses.replace(useless, deciding=("fact",))}
+        ),
+    }
+    assert [next_step(result) for result in steps.values()] == [f"next: {step}" for step in steps]
 
 
 def test_why_a_case_is_incomplete_stands_once_beside_its_verdict() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -137,6 +138,9 @@ def test_context_names_the_request_and_gives_the_record() -> None:
     assert texts == ["Question 1 of patient 1: what about tomorrow?"]
     assert len({context["session"] for context, _ in seen}) == 4
     assert [context["probe"] for context, _ in seen[:4]] == [False, True, False, True]
+    readme = Path(__file__).parents[2].joinpath("README.md").read_text(encoding="utf-8")
+    (row,) = (line for line in readme.splitlines() if line.startswith("| `python:module:factory`"))
+    assert set(re.findall("`([a-z_]+)`", row)) == {"context", *seen[0][0]}
 
 
 def test_a_function_with_a_state_gets_each_conversation_in_its_order() -> None:

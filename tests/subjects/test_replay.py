@@ -50,6 +50,21 @@ def test_original_fields_and_counting_from_zero(tmp_path: Path) -> None:
     assert transcript.failure is None
 
 
+def test_folder_of_a_run_is_read_by_its_transcripts(tmp_path: Path) -> None:
+    """`replay:results/…/runs/ID`: the run's other JSON files are not taken for replies."""
+    (tmp_path / "transcripts").mkdir()
+    rows: list[dict[str, object]] = [
+        {"case_id": "anna", "turn_num": turn, "variant": variant, "response_text": f"{variant} {turn}"}
+        for turn in (1, 2)
+        for variant in ("dialogue", "summary")
+    ]
+    record(tmp_path / "transcripts", rows)
+    (tmp_path / "run.json").write_text('{"format": 1}', encoding="utf-8")
+    (tmp_path / "study_c_results.json").write_text('{"verdict": "PASS"}', encoding="utf-8")
+    transcript = converse(tmp_path)
+    assert [exchange.summary.text for exchange in transcript.exchanges] == ["summary 1", "summary 2"]
+
+
 def test_summaries_alone_can_be_scored(tmp_path: Path) -> None:
     """A recording without dialogue keeps its summaries; the replies are unknown, not empty."""
     rows: list[dict[str, object]] = [

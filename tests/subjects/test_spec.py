@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_clinical_drift.subjects.spec import same_model
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.subjects.spec import parse_spec, same_model
 
 
 @pytest.mark.parametrize(
@@ -24,3 +25,18 @@ def test_one_model_under_two_addresses(one: str, other: str, same: bool) -> None
     """A model is not kept from judging itself by another spelling of its address alone."""
     assert same_model(one, other) is same
     assert same_model(other, one) is same
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("servr:x@http://h/v1", "server:x@http://h/v1"),
+        ("Control:steady", "control:steady"),
+        ("x@http://h/v1", "server:x@http://h/v1"),
+    ],
+)
+def test_mistyped_prefix_is_answered_with_the_right_one(given: str, meant: str) -> None:
+    """The prefix is mended in the suggestion, not put before the mistyped one."""
+    with pytest.raises(InputError) as refused:
+        parse_spec(given)
+    assert str(refused.value).endswith(f"did you mean {meant}?")
