@@ -116,6 +116,8 @@ def _advice(fault: Any) -> str:
 
 def shortened(value: Any) -> str:
     """A value of a file, for a sentence."""
+    if value is None:
+        return "nothing"
     shown = _BRIEF.repr(value)
     return shown if len(shown) <= 60 else shown[:57] + "…"
 

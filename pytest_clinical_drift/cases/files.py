@@ -105,7 +105,7 @@ def _entries(file: Path, data: Any) -> Iterator[tuple[Location, Any]]:
         return
     base, entries = ((), data) if isinstance(data, list) else (("cases",), data["cases"])
     if not isinstance(entries, list):
-        raise InputError(f"{file}: 'cases' must be a list of cases, found {type(entries).__name__}")
+        raise InputError(f"{file}: 'cases' must be a list of cases, found {shortened(entries)}")
     for at, entry in enumerate(entries):
         kept = _known(entry, Case)
         if isinstance(kept, dict) and isinstance(kept.get("turns"), list):
@@ -120,10 +120,8 @@ def _known(entry: Any, model: type[BaseModel]) -> Any:
 
 def _validate(file: Path, text: str, data: Any, base: Location) -> Case:
     if not isinstance(data, dict):
-        given = "nothing" if data is None else f"a {type(data).__name__}"
-        raise InputError(
-            f"{file}: expected a mapping with id, patient_summary, critical_entities and turns, found {given}"
-        )
+        wanted = "a mapping with id, patient_summary, critical_entities and turns"
+        raise InputError(f"{file}: expected {wanted}, found {shortened(data)}")
     try:
         case = Case.model_validate(data)
     except ValidationError as error:

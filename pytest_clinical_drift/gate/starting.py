@@ -15,6 +15,8 @@ from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.gate.settings import Settings
 from pytest_clinical_drift.judging.make_calibration import CALIBRATIONS
 from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.subjects.spec import on_this_machine, parse_spec
+from pytest_clinical_drift.versions import PACKAGE, own_version
 
 CiSystem = Literal["github", "gitlab", "none"]
 CI_FILES: Mapping[str, str] = {"github": ".github/workflows/clinical-drift.yml", "gitlab": ".gitlab-ci.yml"}
@@ -51,6 +53,8 @@ def start(settings: Settings, *, ci: CiSystem, agree: Callable[[], bool], say: S
         )  # fmt: skip
     for path, text in _files(settings, ci).items():
         say(_write_new(settings.root / path, text))
+    for remark in _ci_remarks(settings, ci):
+        say(remark)
     command = ["pytest", "--model", settings.model, *(f"{STUDY}/{case.id}" for case in first)]
     say(f"$ {' '.join(command)}")
     code = subprocess.run([sys.executable, "-m", *command], cwd=settings.root, check=False).returncode
@@ -73,8 +77,35 @@ def _files(settings: Settings, ci: CiSystem) -> dict[str, str]:
         "thresholds.yaml": text_lines("start.txt.j2", "thresholds"),
     }
     if ci in CI_FILES:
-        files[CI_FILES[ci]] = text_lines("start.txt.j2", ci, settings=settings, keys=list(dict.fromkeys(keys)))
+        given = {"keys": list(dict.fromkeys(keys)), "package": _package(settings)}
+        files[CI_FILES[ci]] = text_lines("start.txt.j2", ci, settings=settings, **given)
     return {path: "\n".join(lines) + "\n" for path, lines in files.items()}
+
+
+def _package(settings: Settings) -> str:
+    """What the pipeline installs: this version, with the extra that its models need."""
+    hf = any(parse_spec(spec).kind == "hf" for spec in (settings.model, *settings.judges))
+    number = own_version()
+    return f"{PACKAGE}{'[hf]' if hf else ''}{f'=={number}' if number[0].isdigit() else ''}"
+
+
+def _ci_remarks(settings: Settings, ci: CiSystem) -> list[str]:
+    """What has to be changed before the CI file that was written can work."""
+    if ci not in CI_FILES:
+        return []
+    file, root = CI_FILES[ci], settings.root.resolve()
+    remarks = [
+        f"{file}: a hosted runner does not reach {spec}; name an address that it reaches, or use your own runner"
+        for spec in (settings.model, *settings.judges)
+        if on_this_machine(spec)
+    ]
+    top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
+    if top != root:
+        below = root.relative_to(top).as_posix()
+        remarks.append(
+            f"{file}: is read only at the top of the repository; move it to {top} and run its steps in {below}"
+        )
+    return remarks
 
 
 def _write_new(path: Path, text: str) -> str:

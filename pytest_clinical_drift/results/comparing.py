@@ -94,7 +94,7 @@ def _differ(now: Mapping[str, Any], before: Manifest) -> str:
     different = [what for what in _ALIKE if now["hashes"][what] != getattr(before.hashes, what)]
     if (now["judge"], now["stride"]) != (before.judge, before.stride):
         of_now = f"{now['judge']}, stride {now['stride']}"
-        different.append(f"judge ({before.judge}, stride {before.stride}; now {of_now})")
+        different.append(f"judges ({before.judge}, stride {before.stride}; now {of_now})")
     if now["judge_prompts"] != before.judge_prompts:
         different.append("questions put to the judge")
     return " and the ".join(different)

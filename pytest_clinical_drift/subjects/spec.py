@@ -107,6 +107,12 @@ def _plain_spec(spec: str) -> str:
     return f"{name}@{host}:{port}{url.path.rstrip('/').removesuffix('/v1')}"
 
 
+def on_this_machine(spec: str) -> bool:
+    """Whether a SPEC names a server that only this machine reaches."""
+    _, at, address = spec.rpartition("@http")
+    return bool(at) and urlsplit(f"http{address}").hostname in _THIS_MACHINE
+
+
 _THIS_MACHINE = ("localhost", "127.0.0.1", "0.0.0.0", "::1")
 
 

@@ -176,6 +176,19 @@ def test_faults_are_told_in_one_sentence(tmp_path: Path, changes: dict[str, obje
     assert expected in fault(tmp_path, case_data(**changes))
 
 
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        ("hello", "and turns, found 'hello'"),
+        (case_data(turns=[{"turn": 1, "message": None}]), "found nothing"),
+        ({"cases": "hello"}, "'cases' must be a list of cases, found 'hello'"),
+    ],
+)
+def test_what_was_found_is_said_without_names_of_types(tmp_path: Path, data: object, found: str) -> None:
+    """The value itself, not `a str` or `None`."""
+    assert found in fault(tmp_path, data)
+
+
 def test_update_must_name_a_fact(tmp_path: Path) -> None:
     """An update of nothing is refused, with the facts there are."""
     turns = [{"turn": 1, "message": "a"}, {"turn": 2, "message": "b", "updates": [{"fact": "warfarin", "ended": True}]}]

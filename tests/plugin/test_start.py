@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -73,6 +74,28 @@ def test_files_that_exist_are_kept(
     assert (home / "pytest.ini").read_text(encoding="utf-8") == "[pytest]\n"
     assert "pytest.ini already exists; not overwritten" in capsys.readouterr().out
     assert yaml.safe_load((home / ".gitlab-ci.yml").read_text(encoding="utf-8"))["clinical-drift"]["script"]
+
+
+@pytest.mark.parametrize(
+    ("ci", "file"), [("github", ".github/workflows/clinical-drift.yml"), ("gitlab", ".gitlab-ci.yml")]
+)
+def test_what_keeps_the_ci_file_from_working_is_said(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, ci: str, file: str
+) -> None:
+    """A project in a folder of a repository; the file installs this version."""
+    write_measured(home)
+    (home.parent / ".git").mkdir(exist_ok=True)
+    finished = subprocess.CompletedProcess((), 0)
+    monkeypatch.setattr("pytest_clinical_drift.gate.starting.subprocess.run", lambda *_, **__: finished)
+    starting = importlib.import_module("pytest_clinical_drift.gate.starting")  # pytester may have imported it anew
+    monkeypatch.setattr(starting, "own_version", lambda: "7.8.9")
+    monkeypatch.setattr(starting, "on_this_machine", lambda spec: "model" in spec)
+    assert main(["start", *MODEL, *JUDGE, "--yes", "--ci", ci]) == 0
+    said = capsys.readouterr().out
+    assert f"{file}: is read only at the top of the repository; move it to {home.parent.resolve()}" in said
+    assert said.count("a hosted runner does not reach python:model:make; name an address") == 1
+    assert "pip install 'pytest-clinical-drift==7.8.9'" in (home / file).read_text(encoding="utf-8")
+    (home.parent / ".git").rmdir()
 
 
 def test_the_release_run_comes_next_with_a_judge_that_decides(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.subjects.spec import parse_spec, same_model
+from pytest_clinical_drift.subjects.spec import on_this_machine, parse_spec, same_model
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,20 @@ def test_one_model_under_two_addresses(one: str, other: str, same: bool) -> None
     """A model is not kept from judging itself by another spelling of its address alone."""
     assert same_model(one, other) is same
     assert same_model(other, one) is same
+
+
+@pytest.mark.parametrize(
+    ("spec", "here"),
+    [
+        ("server:m@http://localhost:8000/v1", True),
+        ("server:m@http://[::1]:8000", True),
+        ("server:m@https://localhost.example/v1", False),
+        ("hf:localhost", False),
+    ],
+)
+def test_server_that_only_this_machine_reaches(spec: str, here: bool) -> None:
+    """A hosted runner cannot use it."""
+    assert on_this_machine(spec) is here
 
 
 @pytest.mark.parametrize(

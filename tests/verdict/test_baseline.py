@@ -180,7 +180,7 @@ def test_subset_stays_partial() -> None:
         ({"hashes": {"cases": "other", "prompts": "p"}}, "the cases differ"),
         ({"hashes": {"cases": "c", "prompts": "other"}}, "the prompts differ"),
         ({"hashes": {"cases": "x", "prompts": "y"}}, "the cases and the prompts differ"),
-        ({"judge": "nli"}, "the judge (rules, stride 1; now nli, stride 1)"),
+        ({"judge": "nli"}, "the judges (rules, stride 1; now nli, stride 1) differ"),
         ({"stride": 2}, "stride 2"),
         ({"judge_prompts": "other"}, "the questions put to the judge differ"),
     ],
