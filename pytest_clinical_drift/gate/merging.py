@@ -14,6 +14,7 @@ from pytest_clinical_drift.gate.reopened import read_transcripts
 from pytest_clinical_drift.gate.reporting import Say, shown
 from pytest_clinical_drift.gate.rescoring import check_conversations, check_scores
 from pytest_clinical_drift.gate.set_result import SetResult
+from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.report.markdown import publish_markdown
 from pytest_clinical_drift.report.terminal import render_summary
 from pytest_clinical_drift.results.dossier_file import read_sheet
@@ -97,7 +98,17 @@ def _deciders(used: Sequence[ShardRun], runs: Sequence[CaseAssessment], rules: J
         unanswered = sum(run.unanswered for run in runs)
         counts = rules.required and unanswered
         missing = reason(ReasonCode.QUESTIONS_UNANSWERED, questions=unanswered) if counts else None
-    return replace(first, reviewers=tuple(reviewers), missing=missing)
+    outage = _outage([run.inputs.deciders.outage for run in used])
+    return replace(first, reviewers=tuple(reviewers), missing=missing, outage=outage)
+
+
+def _outage(outages: Sequence[Outage | None]) -> Outage | None:
+    """That of all shards; requests of shards without one are not counted, as nobody noted them."""
+    known = [outage for outage in outages if outage is not None]
+    if not known:
+        return None
+    worst = max(known, key=lambda outage: (outage.stopped, outage.requests))
+    return replace(worst, requests=sum(o.requests for o in known), asked=sum(o.asked for o in known))
 
 
 # -- what the merged run is made of

@@ -23,6 +23,8 @@ class ReadingAnswer:
     failed: str = ""
     """Why there is none: an outage or a malformed one; empty for an answer."""
     tokens: tuple[int, int] | None = None
+    outage: bool = False
+    """Nothing came from the judge, not even a malformed answer: it says nothing about the judge."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,9 +36,11 @@ class Ask:
     def key(self) -> tuple[str, int, str]:
         return self.item.id, self.wording, self.to
 
-    def fail(self, why: str) -> Given:
-        """What stands for an answer that could not be had."""
-        return ReadingAnswer({}, failed=why) if isinstance(self.item, Reading) else Answer(UNSURE, failed=why)
+    def fail(self, why: str, *, outage: bool = True) -> Given:
+        """What stands for an answer that could not be had; no `outage` where the judge gave one that is no use."""
+        if isinstance(self.item, Reading):
+            return ReadingAnswer({}, failed=why, outage=outage)
+        return Answer(UNSURE, failed=why, outage=outage)
 
 
 class Feed:

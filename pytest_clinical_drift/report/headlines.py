@@ -50,9 +50,11 @@ def headline_rest(result: RunResult) -> str:
 
 
 def _instrument(result: RunResult) -> str:
-    """What to know of the judge before anything else: without canaries, weak on them, or the model itself."""
+    """What to know of the judge before anything else: gone, without canaries, weak on them, or the model itself."""
     confirmed, inserted = result.canaries
-    told = ["no canaries"] if result.deciders.judge and not inserted else []
+    outage = result.deciders.outage
+    told = ["it stopped answering"] if outage is not None and outage.stopped else []
+    told += ["no canaries"] if result.deciders.judge and not inserted + result.canaries_unanswered else []
     if confirmed < CANARIES * inserted - 1e-9 and result.verdict in (Verdict.PASS, Verdict.CAUTION):
         told.append(f"{confirmed} of {inserted} inserted faults confirmed")
     judged = result.manifest.judged
