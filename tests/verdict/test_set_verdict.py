@@ -23,6 +23,7 @@ from pytest_clinical_drift.scoring.assessment import AuditCount, CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
 from pytest_clinical_drift.verdict.set_metrics import cases_to_settle
+from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds, Waiver, load_thresholds
 from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict, SetVerdict
 from pytest_clinical_drift.verdict.whole_set import judge_set
@@ -477,6 +478,16 @@ def test_what_to_do_after_an_outage(outage: Outage | None, step: str) -> None:
     result = build_result((), verdict, manifest, thresholds=gate(), case_set=(), today=TODAY)
     assert verdict.verdict == "UNSETTLED"
     assert next_step(result) == f"next: {step}"
+
+
+@pytest.mark.parametrize(("stopped", "step"), [(True, "the same command again once"), (False, "clinical-drift")])
+def test_a_request_lost_on_the_way_to_a_fail_is_no_reason_to_run_it_again(stopped: bool, step: str) -> None:
+    """Only a judge that is gone is waited for; after a FAIL with a request lost somewhere, people read."""
+    verdict = judge(steady(), deciders=replace(JUDGED, outage=Outage(1, 900, "no answer within 9 s", stopped)))
+    manifest = Manifest(judge="rules", hashes=Hashes(cases="c", prompts="p"))
+    failed = replace(verdict, verdict=Verdict.FAIL)
+    result = build_result((), failed, manifest, thresholds=gate(), case_set=(), today=TODAY)
+    assert next_step(result).startswith(f"next: {step}")
 
 
 def test_a_required_judge_that_did_not_judge_is_incomplete() -> None:
