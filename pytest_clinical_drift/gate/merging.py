@@ -98,17 +98,17 @@ def _deciders(used: Sequence[ShardRun], runs: Sequence[CaseAssessment], rules: J
         unanswered = sum(run.unanswered for run in runs)
         counts = rules.required and unanswered
         missing = reason(ReasonCode.QUESTIONS_UNANSWERED, questions=unanswered) if counts else None
-    outage = _outage([run.inputs.deciders.outage for run in used])
-    return replace(first, reviewers=tuple(reviewers), missing=missing, outage=outage)
+    return replace(first, reviewers=tuple(reviewers), missing=missing, outage=_outage(used))
 
 
-def _outage(outages: Sequence[Outage | None]) -> Outage | None:
-    """That of all shards; requests of shards without one are not counted, as nobody noted them."""
-    known = [outage for outage in outages if outage is not None]
+def _outage(used: Sequence[ShardRun]) -> Outage | None:
+    """That of all shards, among the requests of all of them."""
+    known = [outage for run in used if (outage := run.inputs.deciders.outage) is not None]
     if not known:
         return None
     worst = max(known, key=lambda outage: (outage.stopped, outage.requests))
-    return replace(worst, requests=sum(o.requests for o in known), asked=sum(o.asked for o in known))
+    asked = sum(sum(run.manifest.judged.requests.values()) for run in used if run.manifest.judged is not None)
+    return replace(worst, requests=sum(outage.requests for outage in known), asked=asked)
 
 
 # -- what the merged run is made of

@@ -71,6 +71,7 @@ def test_a_judge_that_goes_down_in_a_shard(
     assert found["manifest"]["unanswered"] > 0
     assert found["reasons"][0]["code"] == "judge_outage"
     assert found["deciders"]["outage"]["stopped"]
+    assert found["deciders"]["outage"]["asked"] == sum(found["manifest"]["judged"]["requests"].values())
 
 
 def stops_after(server: ChatServer, answers: int, *, gone: bool) -> None:
