@@ -17,6 +17,7 @@ from pytest_clinical_drift.cases.demands import Expect, Expectation
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, FactUpdate, Turn
 from pytest_clinical_drift.gate.items import DriftResult
 from pytest_clinical_drift.gate.set_result import SetResult
+from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.results.models import CaseResult
 from pytest_clinical_drift.scoring.assessment import Alarm, CaseAssessment, Event, SettledFact, TurnAssessment
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
@@ -77,7 +78,8 @@ RESULTS = {
     "pdsqi": "PDSQI-9 by attribute: mean at turn 10 and at the end, ICC of the two wordings; empty unless requested",
     "repeat_spread": "how far the repeats of a case differ; null without repeats",
     "baseline": "comparison with the earlier run; null without one",
-    "canaries": "faults put into copies of the model's texts: how many the judge confirmed, of how many",
+    "canaries": "faults put into copies of the model's texts: how many the judge confirmed, of how many with an answer",
+    "canaries_unanswered": "faults besides, to which an outage of the judge left no answer",
     "sanity_band": "what an echo of the intake and an empty summary would score on these cases",
 }
 SOMETIMES = {
@@ -170,6 +172,7 @@ def page() -> str:
                 MetricVerdict,
                 Reason,
                 Deciders,
+                Outage,
                 EvidenceCounts,
             ),
         ),

@@ -122,6 +122,7 @@ def deciders_of(run: GateRun, assessed: Sequence[CaseAssessment]) -> Deciders:
         errors=_judge_errors(run),
         control=session.is_control,
         judges=len(session.judges),
+        outage=session.outage,
     )
 
 

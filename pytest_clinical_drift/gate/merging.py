@@ -14,6 +14,7 @@ from pytest_clinical_drift.gate.reopened import read_transcripts
 from pytest_clinical_drift.gate.reporting import Say, shown
 from pytest_clinical_drift.gate.rescoring import check_conversations, check_scores
 from pytest_clinical_drift.gate.set_result import SetResult
+from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.report.case_text import fill
 from pytest_clinical_drift.report.headlines import next_step
 from pytest_clinical_drift.report.markdown import publish_markdown
@@ -100,7 +101,17 @@ def _deciders(used: Sequence[ShardRun], runs: Sequence[CaseAssessment], rules: J
         unanswered = sum(run.unanswered for run in runs)
         counts = rules.required and unanswered
         missing = reason(ReasonCode.QUESTIONS_UNANSWERED, questions=unanswered) if counts else None
-    return replace(first, reviewers=tuple(reviewers), missing=missing)
+    return replace(first, reviewers=tuple(reviewers), missing=missing, outage=_outage(used))
+
+
+def _outage(used: Sequence[ShardRun]) -> Outage | None:
+    """That of all shards, among the requests of all of them."""
+    known = [outage for run in used if (outage := run.inputs.deciders.outage) is not None]
+    if not known:
+        return None
+    worst = max(known, key=lambda outage: (outage.stopped, outage.requests))
+    asked = sum(sum(run.manifest.judged.requests.values()) for run in used if run.manifest.judged is not None)
+    return replace(worst, requests=sum(outage.requests for outage in known), asked=asked)
 
 
 # -- what the merged run is made of

@@ -59,12 +59,27 @@ class Answer:
     """Words of the earlier reply, for a conflict."""
     failed: str = ""
     """Why there is no answer: an outage or a malformed one; empty for an answer."""
-    malformed: bool = False
-    """Whether it failed although the judge said something: in no form that could be read."""
     tokens: tuple[int, int] | None = None
     """Of the prompt and of the answer, all attempts together; None where nobody counted."""
     doubt: str = ""
     """Why an answer became unsure: `quote` or `plea`; empty where it did not."""
+    outage: bool = False
+    """Nothing came from the judge, not even a malformed answer: it says nothing about the judge."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """Requests of a run to which nothing came from the judge: no fault of the model, and none of the judge."""
+
+    requests: int
+    asked: int
+    """All requests of the run."""
+    error: str
+    """The last one, as the judge or its server put it."""
+    stopped: bool = False
+    """It gave no answer any more when the run ended."""
+    offline: bool = False
+    """Nobody was asked: only stored answers were used."""
 
 
 def answers_of(kind: str) -> tuple[str, ...]:

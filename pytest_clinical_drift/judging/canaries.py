@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
 from pytest_clinical_drift.cases.probes import probes_of
@@ -21,13 +21,17 @@ from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.material import forbidden_at
+from pytest_clinical_drift.judging.opinions import State
 from pytest_clinical_drift.judging.procedure import Judges, Procedure, read_all, settle
 from pytest_clinical_drift.judging.raised_points import Read, raised_points, same_words, words_of
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.metrics import SEED
 
+T = TypeVar("T")
 WANTED = 40
 """Faults inserted in a run over the whole set."""
+UNANSWERED = "unanswered"
+"""State of a fault about which the judge could not be asked to the end: neither found nor missed."""
 KINDS = ("removed", "changed", "invented", "forbidden", "reversed")
 _USABLE = 0.75
 """Share of the texts that take a fault of a kind, as seen on recorded models: the draw allows for it."""
@@ -54,7 +58,7 @@ class CanaryResult:
     kind: str
     turn: int
     state: str
-    """confirmed, open, dismissed or missed: the reading did not raise it."""
+    """confirmed, open, dismissed; missed: the reading did not raise it; unanswered: an outage kept it from showing."""
 
 
 def canary_rates(cases: Sequence[Case], repeats: int, wanted: int = WANTED) -> dict[str, float]:
@@ -82,15 +86,31 @@ def canaries_of(case: Case, read: Read, rates: Mapping[str, float], repeat: int)
 
 def try_canaries(canaries: Sequence[Canary], judges: Judges) -> Procedure[list[CanaryResult]]:
     """Put the faulty texts through the procedure; what became of each fault."""
-    read, _ = yield from read_all([canary.reading for canary in canaries], judges)
+    lost: set[str] = set()
+    read, _ = yield from _noting_outages(read_all([canary.reading for canary in canaries], judges), lost)
     by_id = {reading.id: entries for reading, entries in read}
     points = []
     for canary in canaries:
         for point in raised_points(canary.reading, _target_entries(canary, by_id[canary.reading.id])[:1]):
             points.append((canary, replace(point, about=(canary.reading.id, *point.about))))
-    rulings = yield from settle([point for _, point in points], judges)
-    states = {canary.reading.id: rulings[point.about].state for canary, point in points}
-    return [CanaryResult(c.kind, c.reading.turn, str(states.get(c.reading.id, "missed"))) for c in canaries]
+    rulings = yield from _noting_outages(settle([point for _, point in points], judges), lost)
+    states = {canary.reading.id: str(rulings[point.about].state) for canary, point in points}
+    lost |= {canary.reading.id for canary, point in points if point.question.id in lost}
+    states |= {name: UNANSWERED for name in lost if states.get(name) != State.CONFIRMED}
+    return [CanaryResult(c.kind, c.reading.turn, states.get(c.reading.id, "missed")) for c in canaries]
+
+
+def _noting_outages(procedure: Procedure[T], lost: set[str]) -> Procedure[T]:
+    """The same procedure; ids of the readings and questions that nothing came back to are put into `lost`."""
+    try:
+        asks = next(procedure)
+        while True:
+            answers = yield asks
+            lost.update(ask.item.id for ask in asks if answers[ask.key].outage)
+            asks = procedure.send(answers)
+    except StopIteration as finished:
+        result: T = finished.value
+        return result
 
 
 def _target_entries(canary: Canary, entries: Sequence[Entry]) -> list[Entry]:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_clinical_drift.conversation.hygiene import strip_reasoning
+from pytest_clinical_drift.errors import FailureCode
 from pytest_clinical_drift.judging.answers import answer_schema, find_object
 from pytest_clinical_drift.judging.entries import ReadingAnswer, reading_schema, usable
 from pytest_clinical_drift.judging.pdsqi import fully_rated, rating_schema
@@ -18,6 +19,8 @@ from pytest_clinical_drift.transcript import Message, Reply
 
 ATTEMPTS = 3
 """How often a judge is asked for an answer in the right form."""
+_OWN_FAULTS = (FailureCode.CONTEXT_LENGTH, FailureCode.TOKEN_LIMIT, FailureCode.ENDLESS)
+"""Errors that are the judge's inability, however well its server works."""
 _PARTS = ("facts", "unsupported", "demands", "harm", "contradictions", "course", "misreported", "ratings")
 
 
@@ -44,7 +47,7 @@ class Interview:
         self._attempts += 1
         text, last = strip_reasoning(reply.text), self._attempts >= ATTEMPTS
         if reply.error is not None:
-            answer = self.asked.fail(str(reply.error))
+            answer = self.asked.fail(str(reply.error), outage=reply.error.code not in _OWN_FAULTS)
         else:
             answer = read_text(self.asked, text, last=last, cut=bool(reply.truncated))
         if not answer.failed or reply.error is not None or last:
@@ -59,7 +62,7 @@ def read_text(asked: Ask, text: str, *, last: bool = True, cut: bool = False) ->
     item = asked.item
     given = find_object(text, _PARTS if isinstance(item, Reading) else ("answer",), cut=cut)
     if given is None or (isinstance(item, Reading) and not last and not _whole(item, given)):
-        return asked.fail(f"no answer in the form asked for: {text[:80]!r}", malformed=True)
+        return asked.fail(f"no answer in the form asked for: {text[:80]!r}", outage=False)
     return ReadingAnswer(given) if isinstance(item, Reading) else check_answer(item, given)
 
 

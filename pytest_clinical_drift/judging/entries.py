@@ -22,9 +22,9 @@ class ReadingAnswer:
     given: Mapping[str, Any]
     failed: str = ""
     """Why there is none: an outage or a malformed one; empty for an answer."""
-    malformed: bool = False
-    """Whether it failed although the judge said something: in no form that could be read."""
     tokens: tuple[int, int] | None = None
+    outage: bool = False
+    """Nothing came from the judge, not even a malformed answer: it says nothing about the judge."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,9 +134,9 @@ def make_calibration(
         if count.answered and count.failed == count.answered:
             told = f"none of its answers could be used ({count.last_failure})"
             raise InputError(f"--drift-judge {procedure.reader}: {told}")
-        if count.silent > _SILENT * count.answered:
+        if count.unanswered > _SILENT * count.answered:
             raise InputError(
-                f"--drift-judge {procedure.reader}: {count.silent:,} of {count.answered:,} requests had no answer "
+                f"--drift-judge {procedure.reader}: {count.unanswered:,} of {count.answered:,} requests had no answer "
                 f"({count.last_failure}), so it was not measured; calibrate again when it answers"
             )
     finally:

@@ -36,11 +36,11 @@ class Ask:
     def key(self) -> tuple[str, int, str]:
         return self.item.id, self.wording, self.to
 
-    def fail(self, why: str, *, malformed: bool = False) -> Given:
-        """What stands for an answer that could not be had, or not be read."""
+    def fail(self, why: str, *, outage: bool = True) -> Given:
+        """What stands for an answer that could not be had; no `outage` where the judge gave one that is no use."""
         if isinstance(self.item, Reading):
-            return ReadingAnswer({}, failed=why, malformed=malformed)
-        return Answer(UNSURE, failed=why, malformed=malformed)
+            return ReadingAnswer({}, failed=why, outage=outage)
+        return Answer(UNSURE, failed=why, outage=outage)
 
 
 class Feed:

@@ -51,7 +51,7 @@ class PythonJudge(OneByOne):
     def answer(self, asked: Ask) -> Given:
         given = self._loop.result(self._load()(asked.item.as_mapping(asked.wording)))
         if not isinstance(given, Mapping):
-            return asked.fail(f"the function returned {type(given).__name__} instead of a mapping", malformed=True)
+            return asked.fail(f"the function returned {type(given).__name__} instead of a mapping", outage=False)
         if isinstance(asked.item, Reading):
             return ReadingAnswer(plain(given))
         return check_answer(asked.item, given)

@@ -10,12 +10,15 @@ from typing import Any
 
 from pytest_clinical_drift.errors import Failure, SubjectError
 from pytest_clinical_drift.judging.answer_store import AnswerStore
+from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.judging.procedure import Procedure
 from pytest_clinical_drift.judging.prompts import prompt_hash
 from pytest_clinical_drift.judging.protocol import Ask, Feed, Given, Judge
 
 _GIVEN_UP_AFTER = 40
 """Failures in a row, without one answer between them, after which a judge is not asked any more."""
+_STOPPED_AFTER = 3
+"""Outages in a row at the end of a run by which a judge has stopped answering; fewer may be chance."""
 OFFLINE = "not in the store, and nobody is asked (offline=true)"
 _Key = tuple[str, int, str]
 
@@ -31,8 +34,8 @@ class Count:
     failed: int = 0
     last_failure: str = ""
     """Why the latest of them failed."""
-    silent: int = 0
-    """Those among them to which the judge said nothing."""
+    unanswered: int = 0
+    """Those among the failed to which nothing came from the judge."""
     tokens: Counter[str] = field(default_factory=Counter)
     """Of prompts and answers, and over how many answers they were counted; stored answers included."""
     kinds: Counter[str] = field(default_factory=Counter)
@@ -59,11 +62,18 @@ class _Line:
         self.judge, self.store = judge, store
         self.feed = Feed(deliver)
         self.failures = 0
+        self.outages = 0
+        """In a row."""
+        self.error = ""
+        """Of the latest outage."""
         self.given_up = ""
-        self.malformed = False
-        """Whether it was given up for answers that could not be read."""
         self._thread: threading.Thread | None = None
         self._broken = ""
+
+    @property
+    def is_out(self) -> bool:
+        """Whether nothing came to the latest request: a judge given up for malformed answers is there, and no use."""
+        return self.outages > 0
 
     def put(self, asked: Sequence[Ask]) -> None:
         if self._thread is None:
@@ -158,6 +168,15 @@ class JudgeQueue:
         for line in dict.fromkeys(self._lines.values()):
             line.stop(close=close)
 
+    def outage(self) -> Outage | None:
+        """What the judges left without an answer; None where they answered everything."""
+        count = self.count
+        if not count.unanswered:
+            return None
+        last = max(self._lines.values(), key=lambda line: line.outages)
+        error = next((line.error for line in (last, *self._lines.values()) if line.error), OFFLINE)
+        return Outage(count.unanswered, count.asked, error, last.outages >= _STOPPED_AFTER, self._offline)
+
     # ---- taking procedures further
 
     def _advance(self, running: _Running) -> None:
@@ -209,24 +228,25 @@ class JudgeQueue:
         if stored is None and not failed:
             return False
         self.count.reused += stored is not None
-        self._record(ask.key, stored if stored is not None else ask.fail(failed, malformed=line.malformed))
+        self._record(ask.key, stored if stored is not None else ask.fail(failed, outage=line.is_out or self._offline))
         return True
 
     def _take(self, asked: Ask, answer: Given) -> None:
         """An answer arrives from a judge."""
         line = self._lines[asked.to]
         line.failures = line.failures + 1 if answer.failed else 0
+        line.outages = line.outages + 1 if answer.outage else 0
+        line.error = answer.failed if answer.outage else line.error
         if not answer.failed:
             line.store.put(asked.item, asked.wording, answer)
         if line.failures >= _GIVEN_UP_AFTER and not line.given_up:
             line.given_up = f"the judge was given up after {line.failures} failures in a row ({answer.failed})"
-            line.malformed = answer.malformed
         if not line.given_up and (over := self.spent()):
             line.given_up = self._over = str(over)
         self._deliver([(asked.key, answer)])
         if line.given_up:
             dropped = line.feed.take(1_000_000)
-            self._deliver([(item.key, item.fail(line.given_up, malformed=line.malformed)) for item in dropped])
+            self._deliver([(item.key, item.fail(line.given_up, outage=line.is_out)) for item in dropped])
 
     def _deliver(self, answers: Sequence[tuple[_Key, Given]]) -> None:
         ready = []
@@ -252,6 +272,6 @@ class JudgeQueue:
         if answer.failed:
             count.failed += 1
             count.last_failure = answer.failed
-            count.silent += not answer.malformed
+            count.unanswered += answer.outage
         if answer.tokens is not None:
             count.tokens.update(prompt=answer.tokens[0], answer=answer.tokens[1], answers=1)

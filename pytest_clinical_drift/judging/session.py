@@ -13,6 +13,7 @@ from pytest_clinical_drift.evidence.finding_types import Findings
 from pytest_clinical_drift.evidence.leaks import names_of, others_named
 from pytest_clinical_drift.judging import audit as auditing
 from pytest_clinical_drift.judging import canaries as canary
+from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.judging.calibration_file import Calibration, find_calibration, read_calibration
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.control import NAME as CONTROL
@@ -143,6 +144,10 @@ class JudgeSession:
     @property
     def count(self) -> Count:
         return self._queue.count if self._queue is not None else Count()
+
+    @property
+    def outage(self) -> Outage | None:
+        return self._queue.outage() if self._queue is not None else None
 
     @property
     def _procedure(self) -> Judges:

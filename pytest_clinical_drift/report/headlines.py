@@ -21,6 +21,8 @@ from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict, figure
 
 CANARIES = 0.75
 """Share of the inserted faults below which a headline tells it, also where a project's gate asks for less."""
+_MOSTLY = 0.5
+"""Share of empty texts above which a headline tells it before anything else."""
 _LONGEST = 300
 _NAMED = 3
 """Facts that a headline names where a rate decided."""
@@ -39,20 +41,34 @@ def headline_rest(result: RunResult) -> str:
         parts = [f"{counted(failing, 'case')} at FAIL"] if failing else []
         parts += [f"{counted(unfinished, 'case')} not run to the end"] if unfinished else []
         summary = f"; {' and '.join(parts)}" if parts else ""
-        return f"({result.cases_selected} of {result.cases_total}): no release verdict{summary}"
+        empty = "; ".join(filter(None, (mostly_empty(result), "no release verdict")))
+        return f"({result.cases_selected} of {result.cases_total}): {empty}{summary}"
     without = _instrument(result)
+    first = f"{empty}; " if (empty := mostly_empty(result)) else ""
     if result.verdict == Verdict.UNSETTLED:
         count = f"{counted(result.to_read, 'open finding')}, {result.severe_to_read} severe"
-        return f"({decided_by(result.deciders)}{without}): {count}"
+        return f"({first}{decided_by(result.deciders)}{without}): {count}"
     unread = result.unread if result.verdict == Verdict.FAIL else 0
     by_point = any(why.code is ReasonCode.PASSED_BY_POINT for why in result.reasons) and result.verdict == Verdict.PASS
-    return f"({decided_by(result.deciders, unread)}{without}{'; by point estimate, not interval' if by_point else ''})"
+    how = "; by point estimate, not interval" if by_point else ""
+    return f"({first}{decided_by(result.deciders, unread)}{without}{how})"
+
+
+def mostly_empty(result: RunResult) -> str:
+    """That most texts of a model are empty, which is scored as it stands and is nearly always a fault in serving it."""
+    counts = result.counts
+    if counts is None or result.deciders.control or counts.refused <= _MOSTLY * counts.texts:
+        return ""
+    (told,) = text_lines("gate.txt.j2", "mostly_empty", empty=counts.refused, texts=counts.texts)
+    return told
 
 
 def _instrument(result: RunResult) -> str:
-    """What to know of the judge before anything else: without canaries, weak on them, or the model itself."""
+    """What to know of the judge before anything else: gone, without canaries, weak on them, or the model itself."""
     confirmed, inserted = result.canaries
-    told = ["no canaries"] if result.deciders.judge and not inserted else []
+    outage = result.deciders.outage
+    told = ["it stopped answering"] if outage is not None and outage.stopped else []
+    told += ["no canaries"] if result.deciders.judge and not inserted + result.canaries_unanswered else []
     if confirmed < CANARIES * inserted - 1e-9 and result.verdict in (Verdict.PASS, Verdict.CAUTION):
         told.append(f"{confirmed} of {inserted} inserted faults confirmed")
     judged = result.manifest.judged

@@ -82,6 +82,7 @@ def build_result(
         severe_to_read=verdict.severe_to_read,
         unread=verdict.unread,
         canaries=verdict.canaries,
+        canaries_unanswered=verdict.canaries_unanswered,
         counts=count_evidence(
             runs,
             case_set,

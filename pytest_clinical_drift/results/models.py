@@ -149,7 +149,9 @@ class RunResult(Record):
     unread: int = 0
     """Confirmed breaches that no person has read."""
     canaries: tuple[int, int] = (0, 0)
-    """Inserted faults that the judge confirmed, of how many."""
+    """Inserted faults that the judge confirmed, of how many that it could be asked about."""
+    canaries_unanswered: int = 0
+    """Inserted faults besides, about which an outage kept it from being asked."""
     counts: EvidenceCounts | None = None
     """What the verdict rests on."""
     trend: Trend | None = None

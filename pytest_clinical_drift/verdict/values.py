@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.metrics.corrected import CorrectedRate, Counted
 from pytest_clinical_drift.metrics.stats import Interval
 from pytest_clinical_drift.scoring.assessment import Event
@@ -31,6 +32,8 @@ class Deciders:
     """The judge of controls: an instrument check, which says nothing about models."""
     judges: int = 0
     """Models that judge: one reads and settles, or one reads and another settles."""
+    outage: Outage | None = None
+    """What the judge left without an answer because it could not be reached; None where it was there throughout."""
 
 
 RULES_ONLY = Deciders()
@@ -116,7 +119,9 @@ class SetVerdict:
     unread: int = 0
     """Confirmed severe alarms that no person has read."""
     canaries: tuple[int, int] = (0, 0)
-    """Inserted faults that the judge confirmed, of how many."""
+    """Inserted faults that the judge confirmed, of how many that it could be asked about."""
+    canaries_unanswered: int = 0
+    """Inserted faults besides, about which an outage kept it from being asked."""
     to_read: int = 0
     """Groups of open alarms."""
     severe_to_read: int = 0

@@ -7,10 +7,12 @@ PASS       every gated metric lies inside its pass limit with its whole interval
 CAUTION    everything between
 """
 
+import dataclasses
 import datetime
 from collections import Counter
 from collections.abc import Sequence
 
+from pytest_clinical_drift.judging.canaries import UNANSWERED
 from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.verdict.case import count_findings, severe_open, with_reader
 from pytest_clinical_drift.verdict.counts import audit_of
@@ -62,7 +64,11 @@ def judge_set(
     canaries = count_canaries(cases)
     to_read, severe_to_read = count_findings(run for repeats in cases for run in repeats)[AlarmState.OPEN]
     unsigned = _unsigned(total, signed or 0, thresholds)
-    verdict, reasons = _decide(verdicts, judgements, thresholds, complete, deciders, canaries, unsigned)
+    lost = count_unanswered(cases)
+    verdict, reasons = _decide(verdicts, judgements, thresholds, complete, deciders, (*canaries, lost), unsigned)
+    if deciders.outage is not None:
+        told = reason(ReasonCode.JUDGE_OUTAGE, **dataclasses.asdict(deciders.outage), canaries=lost)
+        reasons = [told, *reasons] if verdict in (Verdict.UNSETTLED, Verdict.INCOMPLETE) else [*reasons, told]
     if len(cases) < total:
         reasons = [reason(ReasonCode.CASES_SELECTED, run=len(cases), total=total), *reasons]
         verdict = Verdict.PARTIAL
@@ -79,15 +85,25 @@ def judge_set(
         deciders=deciders,
         unread=_unread(complete),
         canaries=canaries,
+        canaries_unanswered=lost,
         to_read=to_read,
         severe_to_read=severe_to_read,
     )
 
 
 def count_canaries(cases: Sequence[Repeats]) -> tuple[int, int]:
-    """Inserted faults that the judge confirmed, of how many."""
-    states = [canary.state for repeats in cases for run in repeats for canary in run.canaries]
-    return states.count(AlarmState.CONFIRMED), len(states)
+    """Inserted faults that the judge confirmed, of how many that it could be asked about."""
+    states = _canary_states(cases)
+    return states.count(AlarmState.CONFIRMED), len(states) - states.count(UNANSWERED)
+
+
+def count_unanswered(cases: Sequence[Repeats]) -> int:
+    """Inserted faults about which an outage kept the judge from being asked."""
+    return _canary_states(cases).count(UNANSWERED)
+
+
+def _canary_states(cases: Sequence[Repeats]) -> list[str]:
+    return [canary.state for repeats in cases for run in repeats for canary in run.canaries]
 
 
 def _unread(complete: Sequence[Repeats]) -> int:
@@ -102,7 +118,7 @@ def _decide(
     thresholds: Thresholds,
     complete: Sequence[Repeats],
     deciders: Deciders,
-    canaries: tuple[int, int],
+    canaries: tuple[int, int, int],
     unsigned: Sequence[Reason],
 ) -> tuple[Verdict, list[Reason]]:
     rules, run = thresholds.set, len(verdicts)
@@ -147,14 +163,16 @@ def _unsettled(
     verdicts: Sequence[CaseVerdict],
     judgements: Sequence[MetricVerdict],
     thresholds: Thresholds,
-    canaries: tuple[int, int],
+    canaries: tuple[int, int, int],
 ) -> list[Reason]:
     """Why nothing failed and there is no verdict all the same: open alarms, figures nobody read, canaries missed."""
     reasons = []
-    confirmed, inserted = canaries
-    if inserted and confirmed < thresholds.judge.canaries * inserted - 1e-9:
-        needed = thresholds.judge.canaries
-        reasons.append(reason(ReasonCode.CANARIES_MISSED, confirmed=confirmed, inserted=inserted, needed=needed))
+    (confirmed, asked, lost), needed = canaries, thresholds.judge.canaries
+    least = needed * (asked + lost) - 1e-9
+    if confirmed + lost < least:
+        reasons.append(reason(ReasonCode.CANARIES_MISSED, confirmed=confirmed, inserted=asked, needed=needed))
+    elif confirmed < least:
+        reasons.append(reason(ReasonCode.CANARIES_UNANSWERED, unanswered=lost, inserted=asked + lost))
     if waiting := sum(severe_open(verdict.judgements, thresholds) for verdict in verdicts):
         reasons.append(reason(ReasonCode.SEVERE_OPEN, cases=waiting))
     unread = [i for i in judgements if i.verdict == FigureState.UNREAD and thresholds.unsettles(i.metric)]

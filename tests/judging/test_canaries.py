@@ -16,7 +16,9 @@ from pytest_clinical_drift.judging.canaries import (
     canaries_of,
     try_canaries,
 )
+from pytest_clinical_drift.judging.chat import read_text
 from pytest_clinical_drift.judging.procedure import Judges, Read, read_all
+from pytest_clinical_drift.judging.protocol import Ask, Given
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.readings import Reading, readings_of
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
@@ -158,6 +160,41 @@ def test_a_judge_that_takes_back_what_it_read_has_not_confirmed() -> None:
     for script, state in ((withdraws, "dismissed"), (wavers, "open")):
         results = run(try_canaries(made(removed=1.0), JUDGES), ScriptedJudge(script))
         assert {result.state for result in results} == {state}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("lost", [Reading, Question])
+def test_an_outage_is_not_a_miss(kind: str, lost: type) -> None:
+    """Nothing comes back to the reading, or to its questions: neither found nor missed."""
+
+    def breaks_off(item: Question | Reading, wording: int) -> dict[str, Any] | str:
+        return "no route to the judge" if isinstance(item, lost) else clear(item)
+
+    def falls_silent(item: Question | Reading, wording: int) -> dict[str, Any] | str:
+        return "no route to the judge" if isinstance(item, lost) else careful(item, wording)
+
+    faults = made(**{kind: 1.0})
+    found = run(try_canaries(faults, JUDGES), ScriptedJudge(falls_silent))
+    assert {result.state for result in found} <= {"unanswered", "confirmed"}
+    if lost is Question:
+        assert {result.state for result in found} == {"unanswered"}
+        missed = run(try_canaries(faults, JUDGES), ScriptedJudge(breaks_off))
+        assert {result.state for result in missed} == {"missed"}, "the reading came, and cleared it"
+    else:
+        missed = run(try_canaries(faults, JUDGES), ScriptedJudge(breaks_off))
+        assert {result.state for result in missed} == {"unanswered"}
+
+
+def test_an_answer_in_the_wrong_form_is_no_outage() -> None:
+    """What came and is no use is the judge's own inability: the fault counts as not found."""
+
+    class Rambling(ScriptedJudge):
+        def _given(self, asked: Ask) -> Given:
+            return read_text(asked, "I would call this retained.")
+
+    found = run(try_canaries(made(), JUDGES), Rambling())
+    assert len(found) == 13
+    assert {result.state for result in found} <= {"open", "missed"}
 
 
 @pytest.mark.parametrize(("script", "expected"), [(careful, "PASS"), (kindly, "UNSETTLED")])

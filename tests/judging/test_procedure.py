@@ -12,10 +12,11 @@ import pytest
 from asked import ScriptedJudge, clear, run
 from test_points import case
 
+from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.judging.audit import audit, audit_count, audit_rates
 from pytest_clinical_drift.judging.opinions import Raised, State
-from pytest_clinical_drift.judging.procedure import ConversationJudgement, Judges, judge_conversation
-from pytest_clinical_drift.judging.protocol import Ask
+from pytest_clinical_drift.judging.procedure import ConversationJudgement, Judges, judge_conversation, read_all
+from pytest_clinical_drift.judging.protocol import Ask, Given
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import OFFLINE, JudgeQueue
 from pytest_clinical_drift.judging.raised_points import RuleRaise
@@ -259,6 +260,41 @@ def test_a_judge_is_given_up_after_many_failures_in_a_row() -> None:
     found = run(judge_conversation(CASE, readings, [], [], JUDGES), asked)
     assert len(asked.asked) < 60
     assert found.rulings
+
+
+@pytest.mark.parametrize(
+    ("outages", "lost", "stopped"),
+    [({9, 10}, 2, False), ({8, 9, 10}, 3, True), ({1, 2, 3, 4}, 4, False), (set(), 0, False)],
+)
+def test_a_judge_has_stopped_after_three_outages_at_the_end(outages: set[int], lost: int, stopped: bool) -> None:
+    """Ten texts, one after the other; those that it answers again afterwards are a disturbance, not the end."""
+    judge = ScriptedJudge(lambda item, wording: f"down at {item.turn}" if item.turn in outages else clear(item))
+    queue = JudgeQueue(judge)
+    try:
+        queue.start("all", read_all([Reading("summary", "ann", n, f"text {n}") for n in range(1, 11)], JUDGES))
+        queue.wait("all")
+        wanted = Outage(lost, 10, f"down at {max(outages)}", stopped) if outages else None
+        assert queue.outage() == wanted
+    finally:
+        queue.stop()
+
+
+def test_a_judge_given_up_for_malformed_answers_is_no_outage() -> None:
+    """It is there, and no use: what is not sent to it any more is its own doing."""
+
+    class Rambling(ScriptedJudge):
+        def _given(self, asked: Ask) -> Given:
+            return asked.fail("prose", outage=False)
+
+    judge = Rambling()
+    queue = JudgeQueue(judge)
+    try:
+        queue.start("all", read_all([Reading("summary", "ann", 1, f"text {n}") for n in range(100)], JUDGES))
+        queue.wait("all")
+        assert len(judge.asked) < 60
+        assert (queue.count.failed, queue.count.unanswered, queue.outage()) == (100, 0, None)
+    finally:
+        queue.stop()
 
 
 def test_an_error_in_a_procedure_reaches_who_waits_for_it() -> None:

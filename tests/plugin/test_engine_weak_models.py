@@ -54,6 +54,23 @@ def test_loops_silence_and_another_language_are_scored_and_a_lost_thought_is_not
     assert first["response_text"].count("glass of water") == 30
 
 
+def test_a_server_whose_every_answer_is_empty_is_told_in_the_verdict_line(project: pytest.Pytester) -> None:
+    """An empty answer is the model's answer and fails; whoever reads the first words is sent to the server."""
+
+    def mute(body: dict[str, Any]) -> Answer:
+        return as_json(completion("ready" if "the word ready" in body["messages"][0]["content"] else ""))
+
+    with ChatServer(answer=mute) as server:
+        result = project.runpytest(*arguments(server))
+    found = results(project)
+    texts = sum(run["replies_total"] for case in found["cases"] for run in case["repeats"])
+    assert (result.ret, found["verdict"]) == (1, "FAIL")
+    assert texts > 0
+    first = f"FAIL ({texts} of {texts} replies and summaries are empty or refused: check the server, its filters and"
+    assert first in " ".join(result.stdout.str().split())
+    assert found["headline"].startswith(first)
+
+
 @pytest.mark.slow
 def test_a_context_that_overflows_at_turn_14_is_incomplete_and_names_the_turn(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch

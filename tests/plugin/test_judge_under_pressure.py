@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -68,3 +69,65 @@ def test_a_judge_that_goes_down_in_a_shard(
     found = record(pytester.path / "merged")
     assert found["verdict"] == ("INCOMPLETE" if required else "UNSETTLED")
     assert found["manifest"]["unanswered"] > 0
+    assert found["reasons"][0]["code"] == "judge_outage"
+    assert found["deciders"]["outage"]["stopped"]
+    assert found["deciders"]["outage"]["asked"] == sum(found["manifest"]["judged"]["requests"].values())
+
+
+def stops_after(server: ChatServer, answers: int, *, gone: bool) -> None:
+    """From some request on: no server at all any more, or HTTP 500."""
+    down = as_json({"error": "CUDA error: out of memory"}, 500)
+    closing = threading.Thread(target=server.close)
+
+    def disturb(number: int) -> Answer | None:
+        if number > answers and gone and not closing.is_alive():
+            closing.start()
+        return down if number > answers else None
+
+    disturbed(server, disturb)
+
+
+@pytest.mark.parametrize(
+    ("gone", "answers", "error"), [(True, 5, "no server answers at"), (False, 5, "the server answered 500")]
+)
+def test_a_judge_that_goes_away_is_not_unfit(project: Project, gone: bool, answers: int, error: str) -> None:
+    """The verdict line says that it stopped, why, and what it left; the same command goes on once it is back."""
+    pytester = project()
+    with judge_server(load_judge(pytester.path)) as server:
+        calibrate(pytester.path, f"server:reader@{server.url}", **IMPATIENT)
+        sound = server.answer
+        stops_after(server, answers, gone=gone)
+        ended = pytester.runpytest(*judged_by(server, IMPATIENT))
+        assert ended.ret == 7, ended.stdout.str()
+        found = record(pytester.path / "results/python-model-make")
+        _says_that_the_judge_stopped(found, ended.stdout.str(), error)
+        page = (pytester.path / "results/python-model-make/report.html").read_text(encoding="utf-8")
+        assert "the judge stopped answering: no answer to" in page
+        assert error in page
+        server.answer = sound
+        if gone:
+            server.__enter__()
+        stored = len(server.answered)
+        again = pytester.runpytest(*judged_by(server))
+    assert again.ret == 0, again.stdout.str()
+    assert stored >= answers
+    assert len(set(server.answered)) == len(server.answered), "an answer that was stored was asked for again"
+    found = record(pytester.path / "results/python-model-make")
+    assert (found["deciders"]["outage"], found["canaries_unanswered"]) == (None, 0)
+    assert "stopped answering" not in again.stdout.str()
+
+
+def _says_that_the_judge_stopped(found: dict[str, Any], output: str, error: str) -> None:
+    said = " ".join(output.split())
+    outage = found["deciders"]["outage"]
+    states = [c["state"] for case in found["cases"] for run in case["repeats"] for c in run["canaries"]]
+    assert states
+    assert set(states) == {"unanswered"}
+    assert (found["verdict"], found["canaries"], found["canaries_unanswered"]) == ("UNSETTLED", [0, 0], len(states))
+    assert found["reasons"][0]["code"] == "judge_outage"
+    assert 0 < outage["requests"] < outage["asked"] == sum(found["manifest"]["judged"]["requests"].values())
+    told = f"no answer to {outage['requests']:,} of {outage['asked']:,} requests, the last error: {error}"
+    assert f"the judge stopped answering: {told}" in said
+    assert "it stopped answering" in found["headline"]
+    assert "next: the same command again once the judge is back" in said
+    assert not any(word in said for word in ("not fit", "stronger judge", "no canaries", "given up"))

@@ -8,6 +8,7 @@ import pytest
 from made import event, flat
 from records import judged, limits, record
 
+from pytest_clinical_drift.report.headlines import run_headline
 from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.report.meaning import cut_lines, rests_on_lines, what_this_means
 from pytest_clinical_drift.results.dossier_file import Sheet
@@ -107,3 +108,17 @@ def test_cut_and_empty_texts_come_with_the_remedy() -> None:
     assert cut_lines(every)[0].startswith("10 of 20 texts cut off by the token limit, every reply among them: raise")
     assert empty.startswith("1 of 20 texts empty or refused")
     assert cut_lines(record(flat("a"))) == []
+
+
+@pytest.mark.parametrize(("empty", "told"), [(20, True), (11, True), (10, False), (0, False)])
+@pytest.mark.parametrize("verdict", ["FAIL", "UNSETTLED", "CAUTION", "PARTIAL"])
+def test_a_model_that_says_nothing_is_told_before_anything_else(empty: int, told: bool, verdict: str) -> None:
+    """More than half of 20 texts are 11; the verdict keeps its word, and of a control there is no server to check."""
+    found = record(flat("a", refused=empty, replies_total=20))
+    shown = run_headline(found.model_copy(update={"verdict": Verdict(verdict)}))
+    said = f"{empty} of 20 replies and summaries are empty or refused"
+    opening = "PARTIAL (1 of 1): " if verdict == "PARTIAL" else f"{verdict} ("
+    assert shown.startswith(f"{opening}{said}: check the server, its filters and the system prompt; ") == told
+    assert ("empty" in shown) == told
+    control = record(flat("a", refused=empty, replies_total=20), deciders=Deciders(judge="control", control=True))
+    assert "empty" not in run_headline(control)

@@ -48,8 +48,8 @@ def test_runs_of_other_lengths_or_probes_are_refused(manifest: dict[str, Any], w
     [
         ({"hashes": {"cases": "x", "prompts": "p"}}, "cases"),
         ({"hashes": {"cases": "x", "prompts": "x"}}, "cases and the prompts"),
-        ({"judge": "big"}, "judge (big, stride 1; now rules, stride 1)"),
-        ({"stride": 2}, "judge (rules, stride 2; now rules, stride 1)"),
+        ({"judge": "big"}, "judges (big, stride 1; now rules, stride 1)"),
+        ({"stride": 2}, "judges (rules, stride 2; now rules, stride 1)"),
         ({"judge_prompts": "x"}, "questions put to the judge"),
     ],
 )

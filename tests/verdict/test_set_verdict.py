@@ -5,15 +5,17 @@ from __future__ import annotations
 import dataclasses
 import datetime
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from made import NOTHING, READ, alarm, conversation, event, finding, flat, silenced
 
+from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.metrics.corrected import corrected_rate
 from pytest_clinical_drift.metrics.stats import Interval, effective_trials
-from pytest_clinical_drift.report.headlines import run_headline
+from pytest_clinical_drift.report.headlines import next_step, run_headline
 from pytest_clinical_drift.report.reasons import figure_sentence, reason_text, reason_texts, rests_on
 from pytest_clinical_drift.results.build import build_result
 from pytest_clinical_drift.results.manifest import Hashes, Manifest
@@ -21,6 +23,7 @@ from pytest_clinical_drift.scoring.assessment import AuditCount, CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
 from pytest_clinical_drift.verdict.set_metrics import cases_to_settle
+from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds, Waiver, load_thresholds
 from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict, SetVerdict
 from pytest_clinical_drift.verdict.whole_set import judge_set
@@ -420,6 +423,71 @@ def test_missed_canaries_leave_a_run_unsettled(confirmed: int, inserted: int, ex
     missed = [item.values for item in verdict.reasons if item.code is ReasonCode.CANARIES_MISSED]
     told = {"confirmed": confirmed, "inserted": inserted, "needed": 0.75}
     assert missed == ([told] if expected == "UNSETTLED" else [])
+
+
+@pytest.mark.parametrize(
+    ("confirmed", "missed", "unanswered", "why"),
+    [
+        (30, 0, 10, None),
+        (29, 0, 11, "canaries_unanswered"),
+        (0, 1, 23, "canaries_unanswered"),
+        (0, 0, 24, "canaries_unanswered"),
+        (18, 10, 12, "canaries_unanswered"),
+        (17, 11, 12, "canaries_missed"),
+    ],
+)
+def test_canaries_without_an_answer_are_not_missed(
+    confirmed: int, missed: int, unanswered: int, why: str | None
+) -> None:
+    """Of 40, 30 are needed: with 12 lost, 18 may still be enough and 17 are not. None of it makes a run pass."""
+    states = ["confirmed"] * confirmed + ["missed"] * missed + ["unanswered"] * unanswered
+    cases = steady()
+    cases[0] = [flat("c0", canaries=tuple(CanaryResult("changed", 2, state) for state in states))]
+    outage = Outage(70, 900, "no server answers", stopped=True)
+    verdict = judge(cases, deciders=replace(JUDGED, outage=outage))
+    assert verdict.verdict == ("UNSETTLED" if why else "PASS")
+    assert (verdict.canaries, verdict.canaries_unanswered) == ((confirmed, confirmed + missed), unanswered)
+    codes = [item.code.value for item in verdict.reasons]
+    assert codes == (["judge_outage", why] if why else ["judge_outage"])
+    assert "it stopped answering" in headline(verdict)
+    assert "no canaries" not in headline(verdict)
+    said = "the judge stopped answering: no answer to 70 of 900 requests, the last error: no server answers"
+    assert reasons_of(verdict)[0] == said
+
+
+@pytest.mark.parametrize(
+    ("outage", "step"),
+    [
+        (None, "the same command with a stronger judge: --drift-judge SPEC"),
+        (
+            Outage(3, 900, "no server answers", stopped=True),
+            "the same command again once the judge is back; answers already stored are not asked for again",
+        ),
+        (
+            Outage(3, 900, "not stored", offline=True),
+            "the same command without offline=true; answers already stored are not asked for again",
+        ),
+    ],
+)
+def test_what_to_do_after_an_outage(outage: Outage | None, step: str) -> None:
+    """A judge that was there and missed every fault is too weak; one that was away is asked again."""
+    state = "missed" if outage is None else "unanswered"
+    cases = [[flat("c0", canaries=(CanaryResult("changed", 2, state),))], *steady()[1:]]
+    verdict = judge(cases, deciders=replace(JUDGED, outage=outage))
+    manifest = Manifest(judge="rules", hashes=Hashes(cases="c", prompts="p"))
+    result = build_result((), verdict, manifest, thresholds=gate(), case_set=(), today=TODAY)
+    assert verdict.verdict == "UNSETTLED"
+    assert next_step(result) == f"next: {step}"
+
+
+@pytest.mark.parametrize(("stopped", "step"), [(True, "the same command again once"), (False, "clinical-drift")])
+def test_a_request_lost_on_the_way_to_a_fail_is_no_reason_to_run_it_again(stopped: bool, step: str) -> None:
+    """Only a judge that is gone is waited for; after a FAIL with a request lost somewhere, people read."""
+    verdict = judge(steady(), deciders=replace(JUDGED, outage=Outage(1, 900, "no answer within 9 s", stopped)))
+    manifest = Manifest(judge="rules", hashes=Hashes(cases="c", prompts="p"))
+    failed = replace(verdict, verdict=Verdict.FAIL)
+    result = build_result((), failed, manifest, thresholds=gate(), case_set=(), today=TODAY)
+    assert next_step(result).startswith(f"next: {step}")
 
 
 def test_a_required_judge_that_did_not_judge_is_incomplete() -> None:
