@@ -1,6 +1,7 @@
 """The gate's limits: reads and checks `thresholds.yaml`."""
 
 import datetime
+import difflib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -146,6 +147,8 @@ def load_thresholds(path: Path | None = None) -> Thresholds:
         raise InputError(f"{file}: the top-level key '{TOP_KEY}' is missing; put the limits under it")
     if extra := [key for key in data if key != TOP_KEY]:
         raise InputError(f"{file}: unknown top-level key {extra[0]!r}; only '{TOP_KEY}' belongs here")
+    for key, meant in _misplaced(data[TOP_KEY]):
+        raise InputError(f"{placed(file, text, (TOP_KEY, key))}: {TOP_KEY}.{key}: unknown field; did you mean {meant}?")
     if fault := _extends_fault(data[TOP_KEY]):
         raise InputError(f"{placed(file, text, (TOP_KEY, EXTENDS))}: {TOP_KEY}.{EXTENDS}: {fault}")
     try:
@@ -156,6 +159,15 @@ def load_thresholds(path: Path | None = None) -> Thresholds:
     if faults:
         raise InputError(faults[0], *(fault.removeprefix(f"{file}, ") for fault in faults[1:]))
     return thresholds
+
+
+def _misplaced(given: Any) -> Iterator[tuple[str, str]]:
+    """Metrics that stand beside `metrics` instead of under it, and what was meant."""
+    known = {EXTENDS, *(field.alias or name for name, field in Thresholds.model_fields.items())}
+    for key in given if isinstance(given, dict) else ():
+        near = difflib.get_close_matches(str(key), METRICS, 1, 0.85) if key not in known else []
+        if near and not did_you_mean(str(key), known):
+            yield key, f"metrics.{near[0]}"
 
 
 def _extends_fault(given: Any) -> str:

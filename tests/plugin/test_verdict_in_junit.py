@@ -53,7 +53,8 @@ ROWS = {
         "PARTIAL", "failure", "error", 1, ("-k", "anna"), shape={"forget_from": 3}, says="1 case at FAIL"
     ),
     "PARTIAL, a case INCOMPLETE": Row(
-        "PARTIAL", "error", "error", 6, ("-k", "anna"), shape={"breaks_at": 3}, says="on all 3 cases"
+        "PARTIAL", "error", "error", 6, ("-k", "anna"), shape={"breaks_at": 3},
+        says="next: mend what left 1 of 1 case INCOMPLETE, then the same command again",
     ),
     "CAUTION, an own test failed": Row(
         "CAUTION", "passed", "failure", 1, ("study_c", "test_own.py"), files={"test_own.py": OWN_TEST},

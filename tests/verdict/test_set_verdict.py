@@ -719,7 +719,7 @@ def test_an_interval_without_width_shows_nothing() -> None:
         (0.9, 0.76, Interval(0.76, 1.0, "exact", 41), "about 81 independent cases"),
         (0.9, 0.8, Interval(0.8, 1.0, "bootstrap", 40), "about 41 independent cases"),  # a limit on the line: one more
         (0.9, 0.505, Interval(0.505, 1.0, "bootstrap", 41), "about 640 independent cases"),
-        (0.9, 0.4, Interval(0.4, 1.0, "bootstrap", 40), "too close to the limit"),  # 25 times as many
+        (0.9, 0.4, Interval(0.4, 1.0, "bootstrap", 40), "more than 20 times as many cases"),  # 25 times as many
         (0.8, 0.7, Interval(0.7, 0.9, "bootstrap", 40), ""),  # on the line, which is outside
         (0.7, 0.6, Interval(0.6, 0.8, "bootstrap", 40), ""),
         (0.9, 0.9, Interval(0.9, 0.9, "t", 1), ""),

@@ -66,6 +66,10 @@ def _metrics(data: dict[str, dict[str, dict[str, dict[str, object]]]]) -> dict[s
         (lambda d: _metrics(d).update(bleu=_metrics(d)["k_conflict"]), "unknown metric 'bleu'"),
         (lambda d: _metrics(d).pop("drift_slope"), "drift_slope is missing"),
         (lambda d: d["clinical_drift"].update(polcy="set"), "polcy: unknown field"),
+        (
+            lambda d: d["clinical_drift"].update(recal_at_t10={"pass": "> 0.8"}),
+            "clinical_drift.recal_at_t10: unknown field; did you mean metrics.recall_at_t10?",
+        ),
         (lambda d: d["clinical_drift"].update(policy="never"), "policy"),
         (lambda d: d.update(other=1), "unknown top-level key 'other'"),
         (lambda d: d.pop("clinical_drift"), "'clinical_drift' is missing"),
