@@ -277,7 +277,7 @@ def test_a_baseline_of_another_judge_is_refused(project: Project) -> None:
     run = pytester.runpytest(*JUDGED, "--drift-baseline", str(old))
     assert run.ret == 4
     run.stderr.fnmatch_lines(
-        ["*cannot be compared with this run, because the judge (rules, stride 1; now python:judge*"]
+        ["*cannot be compared with this run, because the judges (rules, stride 1; now python:judge*"]
     )
     pytester.runpytest(*JUDGED, "--drift-results", "judged")
     (judged,) = pytester.path.glob("judged/*/study_c_results.json")
