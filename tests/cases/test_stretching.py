@@ -203,7 +203,7 @@ def fives(count: int) -> list[Thread]:
 
 def test_ten_messages_go_before_the_late_question() -> None:
     """Two threads of five are ten: a third would be more than is needed."""
-    made = stretch(case(late=True), 80, fives(20), 1)
+    made = stretch(case(late=True), 40, fives(40), 1)
     late = next(turn.turn for turn in made.turns if turn.message == "Can I take it after all?")
     before = own_turns(case(), made)[11]
     assert late - before - 1 == 10
