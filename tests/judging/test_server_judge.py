@@ -300,6 +300,11 @@ def test_advice_names_the_settings_of_the_judge(monkeypatch: pytest.MonkeyPatch)
         checked(server, timeout="0.05")
     with pytest.raises(InputError, match="--drift-judge-set dtype: expected one of"):
         build_judge("hf:model", {"dtype": "float8"})
+
+
+@pytest.mark.torch
+def test_a_missing_folder_of_a_judge_is_named_with_its_option() -> None:
+    """As --drift-judge, never as --model."""
     local = build_judge("hf:./no-such-folder", {})
     assert local is not None
     with pytest.raises(InputError, match=r"^--drift-judge hf:./no-such-folder: no such folder"):
