@@ -111,7 +111,8 @@ def test_cases_that_begin_alike_share_their_first_replies(
     """Reply and summary of the first turn are asked once and count as new; reused ones count once per case."""
     first, other = make_cases(2, 2)
     messages = (first.turns[0], *other.turns[1:])
-    twin = other.model_copy(update={"patient_summary": first.patient_summary, "turns": messages})
+    same = {"patient_summary": first.patient_summary, "critical_entities": first.critical_entities}
+    twin = other.model_copy(update={**same, "turns": messages})
     project = lay_out(pytester, monkeypatch, [first, twin])
     with ChatServer(delay=0.05) as server:
         for folder, asked, reused in (("new", 8 - 2, 0), ("again", 0, 8)):
