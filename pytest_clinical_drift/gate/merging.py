@@ -10,9 +10,8 @@ from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
 from pytest_clinical_drift.gate.manifest import counts_of
 from pytest_clinical_drift.gate.publishing import enter_in_ledger, write_run_junit
-from pytest_clinical_drift.gate.reopened import read_transcripts
 from pytest_clinical_drift.gate.reporting import Say, shown
-from pytest_clinical_drift.gate.rescoring import check_conversations, check_scores
+from pytest_clinical_drift.gate.rescoring import check_conversations, rescore
 from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.report.case_text import fill
@@ -163,10 +162,7 @@ def checked_transcripts(shards: Shards) -> dict[str, list[Transcript]]:
     transcripts: dict[str, list[Transcript]] = {}
     for run in shards.used:
         check_conversations(run.folder, run.inputs, run.result)
-        own = {case.case_id for case in run.result.cases}
-        cases = [case for case in run.inputs.cases if case.id in own]
-        spoken = read_transcripts(run.folder, run.inputs, cases) if cases else []
-        check_scores(run.folder, run.inputs, run.result, spoken)
-        for transcript in spoken:
-            transcripts.setdefault(transcript.case_id, []).append(transcript)
+        scorer = Scorer(run.inputs.stride, load_extractor(run.inputs.ner))
+        for talk in rescore(run.folder, run.inputs, run.result, scorer):
+            transcripts.setdefault(talk.case.id, []).append(talk.transcript)
     return transcripts

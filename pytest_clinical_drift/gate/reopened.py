@@ -1,15 +1,14 @@
 """A finished run, opened again from its results folder: read anew by the rules, with the answers that were given."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
-from pytest_clinical_drift.evidence.leaks import names_of, others_named
-from pytest_clinical_drift.gate.rescoring import answers_of, scores_agree, with_unrepeatable
+from pytest_clinical_drift.evidence.leaks import names_of
+from pytest_clinical_drift.gate.rescoring import Rescored, answers_of, rescore, with_unrepeatable
 from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.judging.for_reviewers import questions_for_people, questions_of
 from pytest_clinical_drift.judging.opinions import Ruling
@@ -17,12 +16,10 @@ from pytest_clinical_drift.judging.questions import About, Question
 from pytest_clinical_drift.judging.reviews import Reviews
 from pytest_clinical_drift.judging.session import JudgedConversation, with_reviews
 from pytest_clinical_drift.results.files import read_results
-from pytest_clinical_drift.results.folders import TRANSCRIPTS
-from pytest_clinical_drift.results.inputs import RunInputs, StoredJudgement, check_inputs, read_inputs
+from pytest_clinical_drift.results.inputs import RunInputs, check_inputs, read_inputs
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import Alarm, CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
-from pytest_clinical_drift.subjects.replay import ReplaySubject
 from pytest_clinical_drift.transcript import Transcript
 
 
@@ -95,61 +92,23 @@ def reopen(folder: Path) -> Reopened:
         raise InputError(f"{folder}: not a results folder")
     inputs, result = read_inputs(folder), read_results(folder)
     check_inputs(folder, inputs, result)
-    known = {(run.case_id, run.repeat): run for run in result.runs}
-    held = {case_id for case_id, _ in known}
-    cases, names = {case.id: case for case in inputs.cases if case.id in held}, names_of(inputs.cases)
-    scorer = Scorer(inputs.stride, load_extractor(inputs.ner))
-    given = {(stored.case_id, stored.repeat): stored for stored in inputs.judged}
+    scorer, names = Scorer(inputs.stride, load_extractor(inputs.ner)), names_of(inputs.cases)
     talks = []
-    for transcript in read_transcripts(folder, inputs, list(cases.values())):
-        key = (transcript.case_id, transcript.repeat)
-        if key in known and key in given:
-            case, stored = cases[transcript.case_id], given[key]
-            with answers_of(folder, case.id):
-                talk = _conversation(case, transcript, stored, known[key], inputs, scorer, names)
-                now = talk.assess(scorer, talk.judged)
-            _check_unchanged(folder, now, talk.assessment)
-            talks.append(talk)
-    if len(talks) < len(known):
-        missing = f"{len(known) - len(talks)} of {len(known)} conversations"
-        raise InputError(f"{folder}: {missing} of the results have no transcript")
+    for talk in rescore(folder, inputs, result, scorer):
+        if talk.judged is not None:
+            with answers_of(folder, talk.case.id):
+                talks.append(_conversation(talk, talk.judged, inputs, names))
+    if len(talks) < len(result.runs):
+        missing = f"{len(result.runs) - len(talks)} of {len(result.runs)} conversations"
+        raise InputError(f"{folder}: {missing} of the results have no answers in run.json")
     return Reopened(inputs, result, tuple(talks), scorer)
 
 
 def _conversation(
-    case: Case,
-    transcript: Transcript,
-    stored: StoredJudgement,
-    assessment: CaseAssessment,
-    inputs: RunInputs,
-    scorer: Scorer,
-    names: Mapping[str, str],
+    talk: Rescored, judged: JudgedConversation, inputs: RunInputs, names: Mapping[str, str]
 ) -> Conversation:
-    findings, judgement = scorer.find(case, transcript), stored.whole()
-    people = questions_for_people(case, transcript, findings, names)
-    judged = JudgedConversation(findings, judgement, stored.canaries, others_named=others_named(case, names))
-    asked = questions_of(case, transcript, judgement, window=inputs.window)
+    case, transcript, _, assessment = talk
+    people = questions_for_people(case, transcript, judged.findings, names)
+    asked = questions_of(case, transcript, judged.judgement, window=inputs.window)
     questions = (*asked.values(), *people)
     return Conversation(case, transcript, judged, questions, assessment, frozenset(inputs.deciders.deciding))
-
-
-def read_transcripts(folder: Path, inputs: RunInputs, cases: Sequence[Case]) -> list[Transcript]:
-    """The conversations of a run's folder."""
-    transcripts: list[Transcript] = []
-    subject = ReplaySubject(str(folder / TRANSCRIPTS), {})
-    plan = Plan(None, inputs.repeats, inputs.probe, inputs.probe_every_turn, inputs.single_message)
-    run_conversations(cases, subject, plan, on_finished=transcripts.append)
-    return transcripts
-
-
-def _check_unchanged(folder: Path, now: CaseAssessment, then: CaseAssessment) -> None:
-    """The same alarms and scores as in the results file: else an answer would settle what nobody has asked."""
-    ours, theirs = (
-        sorted((a.kind, a.turn, a.state, a.question, a.quote) for a in run.alarms) for run in (now, then)
-    )  # fmt: skip
-    if ours != theirs or not scores_agree(now, then):
-        what = "alarms" if ours != theirs else "scores"
-        raise InputError(
-            f"{folder}: the transcript of {now.case_id} no longer gives the {what} of the results file (changed since, "
-            "or scored by another version of this package); run again with --model replay:… on the transcripts"
-        )

@@ -1,19 +1,23 @@
 """Scores of a finished run made again from its transcripts and the answers that were given, and held against it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.evidence.entities.extractors import load_extractor
 from pytest_clinical_drift.evidence.leaks import names_of, others_named
 from pytest_clinical_drift.judging.session import JudgedConversation
 from pytest_clinical_drift.results.files import RESULTS_FILE
+from pytest_clinical_drift.results.folders import TRANSCRIPTS
 from pytest_clinical_drift.results.inputs import INPUTS_FILE, RunInputs
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
+from pytest_clinical_drift.subjects.replay import ReplaySubject
 from pytest_clinical_drift.transcript import Transcript
 
 
@@ -61,13 +65,24 @@ def check_conversations(folder: Path, inputs: RunInputs, result: RunResult) -> N
         waiting.remove(case.case_id)
 
 
-def check_scores(folder: Path, inputs: RunInputs, result: RunResult, transcripts: Iterable[Transcript]) -> None:
-    """Score every conversation anew; InputError where the results file says something else of one."""
-    cases, names = {case.id: case for case in inputs.cases}, names_of(inputs.cases)
+class Rescored(NamedTuple):
+    """A conversation of a finished run, with what was made of it."""
+
+    case: Case
+    transcript: Transcript
+    judged: JudgedConversation | None
+    """As the run ended; None where nothing was judged."""
+    assessment: CaseAssessment
+    """As the results file has it, and as it follows from the rest."""
+
+
+def rescore(folder: Path, inputs: RunInputs, result: RunResult, scorer: Scorer) -> Iterator[Rescored]:
+    """Every conversation of the results, scored anew; InputError where the results file says something else of one."""
     known = {(run.case_id, run.repeat): run for run in result.runs}
+    held = {case_id for case_id, _ in known}
+    cases, names = {case.id: case for case in inputs.cases if case.id in held}, names_of(inputs.cases)
     given = {(stored.case_id, stored.repeat): stored for stored in inputs.judged}
-    scorer, deciding = Scorer(inputs.stride, load_extractor(inputs.ner)), frozenset(inputs.deciders.deciding)
-    for transcript in transcripts:
+    for transcript in _read_transcripts(folder, inputs, list(cases.values())):
         key = (transcript.case_id, transcript.repeat)
         then, stored, case = known.pop(key, None), given.get(key), cases[transcript.case_id]
         if then is None:
@@ -77,12 +92,22 @@ def check_scores(folder: Path, inputs: RunInputs, result: RunResult, transcripts
             if stored is not None:
                 findings, others = scorer.find(case, transcript), others_named(case, names)
                 judged = JudgedConversation(findings, stored.whole(), stored.canaries, others_named=others)
-            now = scorer.score(case, transcript, judged, deciding)
+            now = scorer.score(case, transcript, judged, frozenset(inputs.deciders.deciding))
         if not scores_agree(with_unrepeatable(now, then), then):
             raise InputError(
                 f"{folder / RESULTS_FILE}: the scores of {then.case_id} do not follow from its transcript and run.json "
-                "(one of them was changed, or another version of this package wrote them)"
+                "(one of them was changed, or another version of this package wrote them); run again with "
+                "--model replay:… on the transcripts"
             )
+        yield Rescored(case, transcript, judged, then)
     if known:
         missing = ", ".join(sorted({case_id for case_id, _ in known}))
         raise InputError(f"{folder}: conversations of the results have no transcript ({missing})")
+
+
+def _read_transcripts(folder: Path, inputs: RunInputs, cases: Sequence[Case]) -> list[Transcript]:
+    transcripts: list[Transcript] = []
+    if cases:
+        plan = Plan(None, inputs.repeats, inputs.probe, inputs.probe_every_turn, inputs.single_message)
+        run_conversations(cases, ReplaySubject(str(folder / TRANSCRIPTS), {}), plan, on_finished=transcripts.append)
+    return transcripts

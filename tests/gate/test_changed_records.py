@@ -224,7 +224,7 @@ def test_a_changed_transcript_is_not_reviewed(
     rows[0]["response_text"] = ""  # a reply that advises nothing, on which no alarm rests
     file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     assert main(["review", str(place)]) == 4
-    assert "the transcript of anna no longer gives the scores of the results file" in capsys.readouterr().err
+    assert "the scores of anna do not follow from its transcript and run.json" in capsys.readouterr().err
 
 
 def unknown_kind(inputs: dict[str, Any]) -> None:
