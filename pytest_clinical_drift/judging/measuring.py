@@ -4,6 +4,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import LISTED, Entry
@@ -19,8 +20,9 @@ from pytest_clinical_drift.metrics import SEED
 from pytest_clinical_drift.metrics.stats import clustered_limits
 
 MOST_REQUESTS = 3_000
-_FIRST, _BATCH = 20, 120
-"""Texts after which it is seen whether a floor can still be reached: at first, then as many again, at most."""
+_FIRST, _BATCH = 9, 120
+"""Texts after which it is seen whether a floor can still be reached: at first (three of each kind: the fewest that can
+show a share surely below its floor), then as many again, at most."""
 _SURELY = 0.999
 """Confidence that a share lies below its floor with which a group is stopped, however few its trials are."""
 _ENOUGH_TRIALS = 20
@@ -123,7 +125,7 @@ def measure(
 ) -> Measurement:
     """Put labelled texts through the procedure, batch by batch, until all are done, hopeless or too many."""
     result = Measurement()
-    left = _shuffled(rows)
+    left = shuffled(rows)
     expected = _expected(rows)
     total = len(left)
     while left:
@@ -148,10 +150,15 @@ def _affordable(asked: int, texts: int, most: int) -> int:
     return min(_BATCH, texts, int((most - asked) / (_MARGIN * asked / texts))) if asked else _FIRST
 
 
-def _shuffled(rows: Iterable[Labelled]) -> list[Labelled]:
+def shuffled(rows: Iterable[Labelled]) -> list[Labelled]:
+    """In random order, the kinds of texts by turns: a judge is soon seen to fail at any of them."""
     ordered = sorted(rows, key=lambda row: row.item.id)
     random.Random(SEED).shuffle(ordered)
-    return ordered
+    by_kind: dict[str, list[Labelled]] = defaultdict(list)
+    for row in ordered:
+        by_kind[row.item.kind].append(row)
+    turns = zip_longest(*by_kind.values())
+    return [row for turn in turns for row in turn if row is not None]
 
 
 def _groups(row: Labelled) -> set[str]:
