@@ -67,8 +67,15 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 def describe_faults(
     file: Path, text: str, error: ValidationError, model: type[BaseModel], base: Location = ()
 ) -> list[str]:
-    """A sentence for each fault: file, line, field and what to write instead."""
-    return [_sentence(file, text, fault, model, base) for fault in error.errors(include_url=False)]
+    """A sentence for each fault: file, line, field and what to write instead; none for what an unknown name holds."""
+    faults = error.errors(include_url=False)
+    unknown = [fault["loc"][:-1] for fault in faults if fault["loc"][-1:] == ("[key]",)]
+    told = [fault for fault in faults if fault["loc"][-1:] == ("[key]",) or not _within(fault["loc"], unknown)]
+    return [_sentence(file, text, fault, model, base) for fault in told]
+
+
+def _within(location: Location, others: Sequence[Location]) -> bool:
+    return any(location[: len(other)] == other for other in others)
 
 
 def first_fault(error: ValidationError) -> str:

@@ -78,6 +78,7 @@ def _metrics(data: dict[str, dict[str, dict[str, dict[str, object]]]]) -> dict[s
         (lambda d: d["clinical_drift"]["judge"].update(floors={"accuracy": 0.9}), "floors"),
         (lambda d: d["clinical_drift"]["judge"].update(floors={"sensitivity": 1.5}), "floors"),
         (lambda d: d["clinical_drift"]["judge"].update(audit_bound=0), "audit_bound"),
+        (lambda d: _metrics(d).update(recal_at_t10={"pass": 0.9}), "did you mean recall_at_t10?"),
         (lambda d: _metrics(d).update({"own.": _metrics(d)["k_conflict"]}), "unknown metric 'own.'"),
     ],
 )
