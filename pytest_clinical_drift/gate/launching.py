@@ -19,7 +19,7 @@ from pytest_clinical_drift.cases.sharding import Shard, cases_of_shard
 from pytest_clinical_drift.conversation.store import make_folder
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.merging import merge
-from pytest_clinical_drift.gate.reporting import Say, shown
+from pytest_clinical_drift.gate.pytest_reports import Say, shown
 from pytest_clinical_drift.gate.shard_workers import DIED, Run, ShardJob, local_workers, ray_workers
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_clinical_drift.cases.files import write_atomically
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.ranking.figures import Figure, SlateCode, SlateReason
+from pytest_clinical_drift.ranking.figure_types import Figure, SlateCode, SlateReason
 from pytest_clinical_drift.ranking.freezing import verify
 from pytest_clinical_drift.ranking.gate import (
     SlateJudgement,

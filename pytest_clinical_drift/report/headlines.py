@@ -59,7 +59,7 @@ def mostly_empty(result: RunResult) -> str:
     counts = result.counts
     if counts is None or result.deciders.control or counts.refused <= _MOSTLY * counts.texts:
         return ""
-    (told,) = text_lines("gate.txt.j2", "mostly_empty", empty=counts.refused, texts=counts.texts)
+    (told,) = text_lines("run_lines.txt.j2", "mostly_empty", empty=counts.refused, texts=counts.texts)
     return told
 
 
@@ -100,14 +100,14 @@ def run_sentence(result: RunResult) -> str:
 def review_sentence(reviewed: ReviewRecord) -> str:
     """What the reviews did: in a run that was given them, or to one that was judged again."""
     macro = "reviewed" if reviewed.before is None else "changed"
-    (sentence,) = text_lines("gate.txt.j2", macro, it=reviewed, declared=DECLARED)
+    (sentence,) = text_lines("run_lines.txt.j2", macro, it=reviewed, declared=DECLARED)
     return sentence
 
 
 def change_lines(result: RunResult, cases: Sequence[tuple[str, Verdict, Verdict]]) -> list[str]:
     """What reviews changed in a run that was judged again; `cases` are those whose verdict did."""
     values = {"it": result.reviewed, "cases": cases, "headline": run_sentence(result), "declared": DECLARED}
-    return text_lines("gate.txt.j2", "changes", **values)
+    return text_lines("run_lines.txt.j2", "changes", **values)
 
 
 def case_headline(case: CaseResult) -> str:
@@ -144,7 +144,7 @@ def unsettled_line(case: CaseResult) -> str:
 
 def next_step(result: RunResult, place: str = "RESULTS", *, merged: bool = False) -> str:
     """The one command to run next; `place` is where the results lie, `merged` that they were merged from shards."""
-    return " ".join(text_lines("gate.txt.j2", "next_step", result=result, place=place, merged=merged))
+    return " ".join(text_lines("run_lines.txt.j2", "next_step", result=result, place=place, merged=merged))
 
 
 def incomplete_cause(case: CaseResult) -> str:

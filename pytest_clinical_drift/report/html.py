@@ -44,7 +44,7 @@ def render_report(result: RunResult, transcripts: Transcripts, thresholds: Thres
     judge = result.manifest.judged
     memory = result.memory
     return _page(
-        "report.html.j2",
+        "dossier.html.j2",
         result=result,
         **sign_values(result, standing, groups),
         linked=linked,

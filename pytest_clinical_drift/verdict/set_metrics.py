@@ -8,8 +8,8 @@ from typing import NamedTuple
 from pytest_clinical_drift.metrics.corrected import CorrectedRate, Counted, corrected_rate
 from pytest_clinical_drift.metrics.drift import steepest_slope
 from pytest_clinical_drift.metrics.horizon import carried
+from pytest_clinical_drift.metrics.intervals import Interval, effective_trials, mean_interval, pooled_interval
 from pytest_clinical_drift.metrics.recall import mean_curve
-from pytest_clinical_drift.metrics.stats import Interval, effective_trials, mean_interval, pooled_interval
 from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.measures import CaseValue, Repeats, own_replies, pooled_conflict
