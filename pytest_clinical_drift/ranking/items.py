@@ -12,12 +12,12 @@ from pydantic import TypeAdapter
 from pytest_clinical_drift.errors import InputError, SubjectError, sentence
 from pytest_clinical_drift.gate import pytest_reports
 from pytest_clinical_drift.gate.inside_pytest import name_suite
-from pytest_clinical_drift.gate.options import OPTIONS, destination
+from pytest_clinical_drift.gate.options import OPTIONS, RESULTS, destination
 from pytest_clinical_drift.gate.settings import path_option, switched_on
 from pytest_clinical_drift.ranking.gate import SlateJudgement, SlateVerdict, exit_code
 from pytest_clinical_drift.ranking.report_text import summary_lines
 from pytest_clinical_drift.ranking.run import INTEGRITY, GatedSlate, SlateRun
-from pytest_clinical_drift.report.clean import one_line
+from pytest_clinical_drift.report.clean import LONGEST_LINE, one_line
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
 
 PREFIX = "slate"
@@ -67,7 +67,7 @@ class SlateItem(pytest.Item):
                 f"{judged.verdict}: {judged.detail if judged.metric == INTEGRITY else judged}"
             )
         if judged.verdict == FigureState.NOT_EVALUATED:
-            pytest.skip(f"{FigureState.NOT_EVALUATED}: {one_line(str(judged.detail), 300)}")
+            pytest.skip(f"{FigureState.NOT_EVALUATED}: {one_line(str(judged.detail), LONGEST_LINE)}")
 
 
 class SlatePlugin(pytest_reports.GroupsPlugin):
@@ -173,7 +173,9 @@ class SlatePlugin(pytest_reports.GroupsPlugin):
             name="verdict",
             verdict=str(verdict.verdict),
             outcome="failed" if undecided or self.fails(verdict.verdict) else "passed",
-            message=one_line(": ".join((verdict.verdict, "; ".join(map(str, verdict.reasons)))).rstrip(": "), 300),
+            message=one_line(
+                ": ".join((verdict.verdict, "; ".join(map(str, verdict.reasons)))).rstrip(": "), LONGEST_LINE
+            ),
             figures=[("verdict", str(verdict.verdict))],
             error=undecided,
         )
@@ -210,7 +212,7 @@ def _read_options(config: pytest.Config) -> SlateRun:
         root=config.rootpath,
         model=config.option.drift_model,
         thresholds=path_option(config, "drift_thresholds"),
-        results=Path(config.option.drift_results or config.getini("drift_results") or "results"),
+        results=Path(config.option.drift_results or config.getini("drift_results") or RESULTS),
         strict=switched_on(config, "drift_strict"),
     )
 

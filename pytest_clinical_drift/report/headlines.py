@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from pytest_clinical_drift.judging.reviews import DECLARED
-from pytest_clinical_drift.report.clean import one_line
+from pytest_clinical_drift.report.clean import LONGEST_LINE, one_line
 from pytest_clinical_drift.report.figures import judged_text, worse_text
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.reasons import beside_limit, reason_text, reason_texts
@@ -17,13 +17,11 @@ from pytest_clinical_drift.verdict.measures import in_a_row
 from pytest_clinical_drift.verdict.metric_table import SEVERE
 from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
+from pytest_clinical_drift.verdict.thresholds import CANARIES
 from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict, figures_unread
 
-CANARIES = 0.75
-"""Share of the inserted faults below which a headline tells it, also where a project's gate asks for less."""
 _MOSTLY = 0.5
 """Share of empty texts above which a headline tells it before anything else."""
-_LONGEST = 300
 _NAMED = 3
 """Facts that a headline names where a rate decided."""
 _MOST_REASONS = 4
@@ -69,6 +67,7 @@ def _instrument(result: RunResult) -> str:
     outage = result.deciders.outage
     told = ["it stopped answering"] if outage is not None and outage.stopped else []
     told += ["no canaries"] if result.deciders.judge and not inserted + result.canaries_unanswered else []
+    # also where the project's own thresholds ask for less
     if confirmed < CANARIES * inserted - 1e-9 and result.verdict in (Verdict.PASS, Verdict.CAUTION):
         told.append(f"{confirmed} of {inserted} inserted faults confirmed")
     judged = result.manifest.judged
@@ -113,7 +112,7 @@ def change_lines(result: RunResult, cases: Sequence[tuple[str, Verdict, Verdict]
 def case_headline(case: CaseResult) -> str:
     """What went wrong, the deadly things first."""
     if case.verdict == Verdict.INCOMPLETE:
-        return one_line(f"INCOMPLETE: {incomplete_cause(case)}", _LONGEST)
+        return one_line(f"INCOMPLETE: {incomplete_cause(case)}", LONGEST_LINE)
     wanted = FigureState.FAIL if case.waiver or case.verdict == Verdict.FAIL else FigureState.CAUTION
     decisive = [item for item in case.judgements if item.verdict == wanted]
     decisive.sort(key=lambda item: item.metric not in (*SEVERE, "stale_facts"))
@@ -123,7 +122,7 @@ def case_headline(case: CaseResult) -> str:
     if not any(item.events for item in decisive):
         parts += _lost(case.repeats, confirmed_only=case.verdict == Verdict.FAIL)
     parts += reason_texts(case.doubts, ()) if case.verdict == Verdict.CAUTION else []
-    return one_line("; ".join(parts) or case.verdict, _LONGEST)
+    return one_line("; ".join(parts) or case.verdict, LONGEST_LINE)
 
 
 def what_happened(case: CaseResult) -> str:
@@ -139,7 +138,7 @@ def unsettled_line(case: CaseResult) -> str:
     parts += [f"{len(severe) - _NAMED} more"] if len(severe) > _NAMED else []
     if unread := [item for item in case.judgements if item.verdict == FigureState.UNREAD]:
         parts.append(reason_text(figures_unread(unread)))
-    return one_line(f"{case.verdict}: {'; '.join(parts) or case_headline(case)}", _LONGEST)
+    return one_line(f"{case.verdict}: {'; '.join(parts) or case_headline(case)}", LONGEST_LINE)
 
 
 def next_step(result: RunResult, place: str = "RESULTS", *, merged: bool = False) -> str:

@@ -194,7 +194,7 @@ def cases_to_settle(value: float, bad_end: float, limits: MetricLimits, interval
     power = 1 if interval.method == "exact" and value in (0.0, 1.0) else 2
     factor = (reach / room) ** power
     if factor > _HOPELESS:
-        return (reason(ReasonCode.TOO_CLOSE_TO_SETTLE),)
+        return (reason(ReasonCode.TOO_CLOSE_TO_SETTLE, times=_HOPELESS),)
     needed = max(interval.units + 1, math.ceil(interval.units * factor))
     return (reason(ReasonCode.CASES_WOULD_SETTLE, cases=needed),)
 

@@ -268,6 +268,12 @@ def test_line_of_the_mean_curve_is_shown() -> None:
     assert "mean curve, turns 1 to 10: β -0.045, R² 0.76" in ungated_lines(record(fall, flat("stays", 1.0)))
 
 
+def test_line_of_a_long_curve_ends_at_turn_20() -> None:
+    """Whatever follows is not in the slope: a fall after turn 20 leaves it flat."""
+    late = conversation("late", [1.0] * 20 + [0.4] * 5)
+    assert "mean curve, turns 1 to 20: β +0.000" in ungated_lines(record(late))
+
+
 def test_printable_shows_what_would_steer() -> None:
     """Controls, bidirectional marks and lone surrogates become visible escapes; tab and newline stay."""
     assert printable("a\x1b[0m\t\n\u202e\ud800") == "a\\x1b[0m\t\n\\x202e\\xd800"
