@@ -61,7 +61,7 @@ class Settings:
     interludes: Path | None = None
     single_message: bool = False
     pdsqi: bool = False
-    record: str = "first-message"
+    record: str = RECORD_PLACES[0]
     probe_every_turn: bool = False
 
 
