@@ -26,7 +26,7 @@ from pytest_clinical_drift.judging.labelled import load_calibration_set
 from pytest_clinical_drift.judging.raised_points import same_words
 from pytest_clinical_drift.judging.readings import (
     Reading,
-    Standing,
+    StandingAdvice,
     readings_of,
     windows_of,
 )
@@ -91,7 +91,7 @@ def window(case: Case, texts: Texts, first: int, last: int) -> Reading:
     """Some turns of a conversation with the summary after them, and the earlier replies as standing advice."""
     (whole,) = windows_of(case, transcript(case, texts), tokens=1_000_000)
     standing = tuple(
-        Standing(turn, piece)
+        StandingAdvice(turn, piece)
         for turn in range(1, first)
         for piece in _pieces(texts[turn, "dialogue"])
     )  # fmt: skip

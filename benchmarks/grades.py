@@ -22,7 +22,7 @@ from pytest_clinical_drift.judging.protocol import Ask
 from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.raised_points import words_of
 from pytest_clinical_drift.judging.readings import Reading
-from pytest_clinical_drift.metrics.stats import pooled_interval
+from pytest_clinical_drift.metrics.intervals import pooled_interval
 from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 

@@ -38,13 +38,13 @@ GOAL, SLOW = 0.9, 5.0
 """Share of the mutants to be noticed, and how many times the untouched tests' time one may take."""
 VERDICT = ("tests/verdict/test_case_verdict.py", "tests/verdict/test_set_verdict.py")
 TESTS: dict[str, tuple[str, ...]] = {
-    "metrics/bootstrap": ("tests/metrics/test_bootstrap.py", "tests/metrics/test_stats.py"),
+    "metrics/bootstrap": ("tests/metrics/test_bootstrap.py", "tests/metrics/test_intervals.py"),
     "metrics/corrected": ("tests/metrics/test_corrected.py",),
     "metrics/drift": ("tests/metrics/test_drift.py", "tests/metrics/test_token_decay.py"),
     "metrics/paired": ("tests/metrics/test_paired.py",),
     "metrics/power": ("tests/metrics/test_power.py",),
     "metrics/recall": ("tests/metrics/test_recall.py",),
-    "metrics/stats": ("tests/metrics/test_stats.py",),
+    "metrics/intervals": ("tests/metrics/test_intervals.py",),
     "scoring/ruled_alarms": ("tests/scoring/test_ruled_alarms.py", "tests/scoring/test_scorer.py"),
     "verdict/case": VERDICT,
     "verdict/limits": ("tests/verdict/test_thresholds.py", VERDICT[0]),
@@ -125,12 +125,12 @@ EQUIVALENT = {
         "abs(gain) > 1e-12 → abs(gain) >= 1e-12",
     ): "a gain of exactly 1e-12 is rounding, on either side",
     (
-        "metrics/stats",
+        "metrics/intervals",
         "down, up = int((departing < 0).sum()), int((departing > 0).sum())",
         "departing > 0 → departing >= 0",
     ): "what departs differs from 0",
     (
-        "metrics/stats",
+        "metrics/intervals",
         "shortage = (stdtrit(units - 1, level) / stdtrit(max(total - 1, 1.0), level)) ** 2",
         "1.0 → 2.0",
     ): "two units with more than one trial between them hold at least three",

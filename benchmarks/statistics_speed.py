@@ -11,9 +11,9 @@ import time
 import numpy as np
 
 from pytest_clinical_drift.metrics.drift import fit_slope, steepest_slope
+from pytest_clinical_drift.metrics.intervals import mean_interval, pooled_interval
 from pytest_clinical_drift.metrics.paired import compare_paired
 from pytest_clinical_drift.metrics.recall import mean_curve
-from pytest_clinical_drift.metrics.stats import mean_interval, pooled_interval
 
 CASES, TURNS, FACTS, LIMIT = 1_000, 20, 6, 10.0
 

@@ -16,6 +16,7 @@ import pytest_clinical_drift
 
 PACKAGE = Path(pytest_clinical_drift.__file__).parent
 PICTURE = PACKAGE.parent / "docs" / "architecture.svg"
+MAP = PICTURE.with_suffix(".md")
 NAME = PACKAGE.name
 
 LINTER = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
@@ -103,6 +104,27 @@ def test_the_picture_shows_the_layers_in_their_order() -> None:
     drawn = re.findall(r'data-layer="(\w+)"', PICTURE.read_text(encoding="utf-8"))
     listed = [name for names in reversed(LINTER["contracts"][0]["layers"]) for name in names.split(" : ")]
     assert drawn == [name for name in listed if name not in ASIDE]
+
+
+def test_the_map_names_files_that_are_there() -> None:
+    """Every path in docs/architecture.md lies in the package or at the top; a bare name is that of a file of ours."""
+    named = re.findall(r"`([\w.*/-]+\.(?:py|yaml|j2|js|md|toml)|[\w.]+/[\w./]*)`", MAP.read_text(encoding="utf-8"))
+    assert len(named) > 200
+    given = {"dossier.yaml"}  # a project's own
+    for name in {*named} - given:
+        found = any(any(root.glob(name.rstrip("/"))) for root in (PACKAGE, PACKAGE / "data", PACKAGE.parent))
+        assert found or ("/" not in name and any(PACKAGE.rglob(name))), name
+
+
+def test_the_map_names_what_its_files_hold() -> None:
+    """`CUT_OFF` in `transcript.py`: the name is defined there, as a class, function, constant or macro."""
+    pairs = re.findall(r"((?:`\w+`(?: and |, ))*`\w+`) in `([\w/.]+\.(?:py|j2))`", MAP.read_text(encoding="utf-8"))
+    assert len(pairs) > 20
+    for names, file in pairs:
+        source = (PACKAGE / file).read_text(encoding="utf-8")
+        for name in re.findall(r"\w+", names.replace(" and ", " ")):
+            defined = rf"^ *(?:class|def|async def) {name}\b|^(?:\w+, )*{name}(?:, \w+)*(?::.*)? = |macro {name}\("
+            assert re.search(defined, source, re.MULTILINE), f"{name} in {file}"
 
 
 def test_importing_the_package_and_plugin_is_light() -> None:

@@ -13,7 +13,7 @@ from jinja2 import nodes
 
 import pytest_clinical_drift
 from pytest_clinical_drift.errors import Failure, FailureCode
-from pytest_clinical_drift.ranking.figures import SlateCode
+from pytest_clinical_drift.ranking.figure_types import SlateCode
 from pytest_clinical_drift.report.page import environment
 from pytest_clinical_drift.report.reasons import TEMPLATE
 from pytest_clinical_drift.report.words import words

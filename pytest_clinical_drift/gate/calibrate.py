@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.gate.reporting import Say
+from pytest_clinical_drift.gate.pytest_reports import Say
 from pytest_clinical_drift.gate.run import judge_policy
 from pytest_clinical_drift.judging.calibration_file import (
     Calibration,
@@ -15,7 +15,7 @@ from pytest_clinical_drift.judging.calibration_file import (
     read_calibration,
     write_calibration,
 )
-from pytest_clinical_drift.judging.external.measuring import load_external, measure_external
+from pytest_clinical_drift.judging.external.public_sets import load_external, measure_external
 from pytest_clinical_drift.judging.judge_options import make_judges, procedure_of
 from pytest_clinical_drift.judging.labelled import LabelledSet, load_calibration_set
 from pytest_clinical_drift.judging.make_calibration import cost_line, make_calibration

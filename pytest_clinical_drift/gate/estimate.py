@@ -37,7 +37,7 @@ def estimate(cases: Sequence[Case], plan: Plan, *, session: JudgeSession, calibr
         tokens += (history + _tokens(prompts.PROBE)) * plan.single_message
     requests = sum(plan.requests(case) for case in cases)
     used = {"prompt": tokens * plan.repeats, "completion": requests * _TEXT_TOKENS}
-    lines = text_lines("gate.txt.j2", "estimate", requests=requests, cases=len(cases), turns=turns, **used)
+    lines = text_lines("run_lines.txt.j2", "estimate", requests=requests, cases=len(cases), turns=turns, **used)
     return lines + (_of_judge(cases, plan, session, calibration) if session.judges and not session.is_control else [])
 
 
@@ -62,4 +62,4 @@ def _of_judge(cases: Sequence[Case], plan: Plan, session: JudgeSession, calibrat
     more = cost_line(load_calibration_set(session.options.calibration_set)) if due_now else ""
     checks = session.options.audit + 2 * session.options.canaries
     given = {"readings": readings, "few": few, "many": many, "prompt": prompt, "answer": answer, "checks": checks}
-    return text_lines("gate.txt.j2", "judge_estimate", **given, ratings=ratings, calibration=more)
+    return text_lines("run_lines.txt.j2", "judge_estimate", **given, ratings=ratings, calibration=more)

@@ -36,7 +36,7 @@ from pytest_clinical_drift.gate.publishing import (
     whole_result,
     write_summary,
 )
-from pytest_clinical_drift.gate.reporting import GroupsPlugin, report_whole, shown, status_of, write_figures
+from pytest_clinical_drift.gate.pytest_reports import GroupsPlugin, report_whole, shown, status_of, write_figures
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.gate.set_result import SetResult, case_properties
 from pytest_clinical_drift.gate.settings import read_settings
@@ -118,7 +118,7 @@ class ActivePlugin(GroupsPlugin):
         names = self.run.session.names
         impossible = [cannot_happen(case, others_named=others_named(case, names)) for case in self.run.inputs.cases]
         lines = text_lines(
-            "gate.txt.j2",
+            "run_lines.txt.j2",
             "header",
             run=self.run,
             source=sets.get(cases) or shown(cases),

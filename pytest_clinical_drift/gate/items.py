@@ -10,7 +10,7 @@ import pytest
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.gate.reporting import GateFailure, take_ids
+from pytest_clinical_drift.gate.pytest_reports import GateFailure, take_ids
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.gate.set_result import case_properties
 from pytest_clinical_drift.report.case_text import case_report

@@ -19,14 +19,15 @@ from pytest_clinical_drift.cases.sharding import Shard, cases_of_shard
 from pytest_clinical_drift.conversation.store import make_folder
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.merging import merge
-from pytest_clinical_drift.gate.reporting import Say, shown
+from pytest_clinical_drift.gate.options import RESULTS, STORE
+from pytest_clinical_drift.gate.pytest_reports import Say, shown
 from pytest_clinical_drift.gate.shard_workers import DIED, Run, ShardJob, local_workers, ray_workers
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
 from pytest_clinical_drift.results.folders import DRAFTS, RUNS, TRANSCRIPTS
 from pytest_clinical_drift.results.inputs import read_inputs
 
-PLACE = Path(".clinical-drift")
+PLACE = Path(STORE).parent
 _OURS = ("--drift-shard", "--drift-results", "--drift-store", "--junitxml", "--junit-xml")
 _JUDGED = (0, 1, 6, 7)
 """Exit codes of a shard that came to its end."""
@@ -65,7 +66,7 @@ def launch(
     folders = [folder for job in jobs if (folder := _published(job)) is not None]
     if not folders:
         raise InputError(f"launch: no shard finished; see {shown(jobs[0].log)}")
-    code = merge(folders, out or Path("results") / folders[-1].parent.parent.name, junit, say)
+    code = merge(folders, out or Path(RESULTS) / folders[-1].parent.parent.name, junit, say)
     if all(_is_whole(job) for job in jobs):
         (jobs[0].work / _DONE).touch()
     else:

@@ -63,7 +63,7 @@ def _sentence(entry: Entry, lines: Sequence[str]) -> str:
     """Such as "attempt 4 of this candidate (before: FAIL, FAIL, CAUTION)"; runs of a subset do not count."""
     mine, earlier = _runs_of(entry, lines)
     (sentence,) = text_lines(
-        "gate.txt.j2",
+        "run_lines.txt.j2",
         "attempt",
         number=0 if entry["verdict"] == Verdict.PARTIAL else len(earlier) + 1,
         earlier=[_verdict(line) for line in earlier],

@@ -10,7 +10,7 @@ from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
 from pytest_clinical_drift.gate.manifest import counts_of
 from pytest_clinical_drift.gate.publishing import enter_in_ledger, write_run_junit
-from pytest_clinical_drift.gate.reporting import Say, shown
+from pytest_clinical_drift.gate.pytest_reports import Say, shown
 from pytest_clinical_drift.gate.rescoring import check_conversations, rescore
 from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.judging.answers import Outage

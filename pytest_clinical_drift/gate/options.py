@@ -44,6 +44,9 @@ _JUDGES = (
     "python:module:factory, reviews:FILE; repeatable for a judge and reviews (default: rules only)"
 )
 
+RESULTS, STORE = "results", ".clinical-drift/store.sqlite"
+"""Where results and the reply cache lie unless an option or ini key names another place, from rootdir."""
+
 # option, arguments of addoption, whether it is a thing that a project sets once (an ini key of the same name)
 OPTIONS: tuple[tuple[str, dict[str, Any], bool | Literal["linelist", "bool"]], ...] = (
     ("--drift-model", MODEL, True),
@@ -60,8 +63,8 @@ OPTIONS: tuple[tuple[str, dict[str, Any], bool | Literal["linelist", "bool"]], .
     ("--drift-probe", _takes("FILE", "your own request for a summary (default: the bundled one)"), True),
     ("--drift-ner", _takes("NER", "entity extractor: lexicon (default) or scispacy[:MODEL]"), True),
     ("--drift-nli-stride", _takes("N", "judge every Nth adjacent pair of advice (1; 2 with nli)"), True),
-    ("--drift-results", _takes("DIR", "where results go, from rootdir (default: results/)"), True),
-    ("--drift-store", _takes("FILE", "reply cache (default: .clinical-drift/store.sqlite)"), True),
+    ("--drift-results", _takes("DIR", f"where results go, from rootdir (default: {RESULTS}/)"), True),
+    ("--drift-store", _takes("FILE", f"reply cache (default: {STORE})"), True),
     ("--drift-baseline", _takes("FILE", "results file or folder of an earlier run; fail if worse"), True),
     ("--drift-repeats", _takes("N", "conversations per case, for sampled decoding (default: 1)"), True),
     ("--drift-prices", _takes("IN,OUT", "price of a million prompt and completion tokens, for the run's cost"), True),

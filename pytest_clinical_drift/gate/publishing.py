@@ -14,7 +14,7 @@ from pytest_clinical_drift.gate.inside_pytest import write_junit
 from pytest_clinical_drift.gate.items import STUDY, DriftResult
 from pytest_clinical_drift.gate.ledger import attempts_of, controls_of, ledger_above, record_run
 from pytest_clinical_drift.gate.manifest import deciders_of, make_manifest
-from pytest_clinical_drift.gate.reporting import ResultWithoutTest, figure_lines, shown
+from pytest_clinical_drift.gate.pytest_reports import ResultWithoutTest, figure_lines, shown
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.gate.set_result import SetResult, case_properties, set_properties
 from pytest_clinical_drift.report.case_text import fill
@@ -133,7 +133,7 @@ def whole_result(finished: FinishedRun, collected: SetResult, problem: str = "")
     step, other = next_step(result) if failed else "", []
     if problem or (code and verdict in (Verdict.PASS, Verdict.CAUTION) and not finished.inputs.strict):
         failures = collected.foreign_failures + collected.outages
-        other = text_lines("gate.txt.j2", "blocked", code=code, failures=failures, problem=problem)
+        other = text_lines("run_lines.txt.j2", "blocked", code=code, failures=failures, problem=problem)
     # the step is what a reader of one line needs most, and a line is cut at its end
     first, rest = [headline, *other, step], "; ".join(reasons)
     return ResultWithoutTest(

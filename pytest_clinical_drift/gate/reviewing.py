@@ -8,8 +8,8 @@ from pytest_clinical_drift.cases.files import write_atomically
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.ledger import ledger_above
 from pytest_clinical_drift.gate.publishing import FinishedRun
+from pytest_clinical_drift.gate.pytest_reports import Say
 from pytest_clinical_drift.gate.reopened import Reopened, reopen
-from pytest_clinical_drift.gate.reporting import Say
 from pytest_clinical_drift.gate.review_plan import decisions_in, review_items, split_items
 from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.judging.opinions import Opinion, State

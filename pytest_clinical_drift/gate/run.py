@@ -210,7 +210,7 @@ class GateRun:
         except SubjectError as error:
             stopped = Transcript(case_id, (), failure=failure(FailureCode.SUBJECT_STOPPED, error=str(error)))
             transcripts, assessments = (stopped,), (self.scorer.score(case, stopped),)
-        return transcripts, case_result(self.inputs.judge(assessments, self.session.deciding), assessments)
+        return transcripts, case_result(self.inputs.judge_case(assessments, self.session.deciding), assessments)
 
     def _assess(self, case: Case, transcript: Transcript) -> CaseAssessment:
         judged = self.session.judged(case, transcript, self.scorer.find, waiting=self._waiting)

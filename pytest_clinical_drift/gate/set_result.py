@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from pytest_clinical_drift.gate.reporting import Property
+from pytest_clinical_drift.gate.pytest_reports import Property
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.results.build import build_result, case_result
 from pytest_clinical_drift.results.inputs import GateInputs
@@ -35,7 +35,7 @@ class SetResult:
 
     def judge_case(self, assessments: Sequence[CaseAssessment], deciding: Collection[str]) -> None:
         """Judge one case's repeats, and keep them with their verdict."""
-        self.add(case_result(self.inputs.judge(assessments, deciding), assessments))
+        self.add(case_result(self.inputs.judge_case(assessments, deciding), assessments))
 
     @property
     def cases(self) -> list[CaseResult]:

@@ -12,7 +12,7 @@ import pytest
 from pytest_clinical_drift.cases.sharding import Shard, parse_shard
 from pytest_clinical_drift.conversation.prompts import RECORD_PLACES
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.gate.options import OPTIONS, destination
+from pytest_clinical_drift.gate.options import OPTIONS, RESULTS, STORE, destination
 
 _ADDED_UP, _BETWEEN = ("header",), "\n"
 """Settings that may be given several times, and what stands between their values."""
@@ -44,8 +44,8 @@ class Settings:
     embedder: str | None = None
     """Model or folder for session goal alignment; None: the default one, where its weights are at hand."""
     nli_stride: int | None = None
-    results: Path = Path("results")
-    store: Path = Path(".clinical-drift/store.sqlite")
+    results: Path = Path(RESULTS)
+    store: Path = Path(STORE)
     baseline: Path | None = None
     repeats: int = 1
     prices: tuple[float, float] | None = None
@@ -61,7 +61,7 @@ class Settings:
     interludes: Path | None = None
     single_message: bool = False
     pdsqi: bool = False
-    record: str = "first-message"
+    record: str = RECORD_PLACES[0]
     probe_every_turn: bool = False
 
 
@@ -69,7 +69,6 @@ def read_settings(config: pytest.Config) -> Settings:
     """What the user asked for: options win over ini keys, paths are relative to where they were written."""
     option = config.option
     shard = parse_shard(option.drift_shard) if option.drift_shard is not None else None
-    of = f"-{shard.index}-of-{shard.count}" if shard else ""  # shards side by side resume their own
     given: dict[str, Any] = {
         **{name: path_option(config, f"drift_{name}") for name in _PATHS},
         **{name: _number(config, f"drift_{name}") for name in _NUMBERS},
@@ -86,8 +85,8 @@ def read_settings(config: pytest.Config) -> Settings:
         settings=read_pairs([*config.getini("drift_set"), *option.drift_set], "--drift-set"),
         judges=_judges(config),
         judge_settings=read_pairs([*config.getini("drift_judge_set"), *option.drift_judge_set], "--drift-judge-set"),
-        results=Path(_text(config, "drift_results") or "results"),
-        store=Path(_text(config, "drift_store") or f".clinical-drift/store{of}.sqlite"),
+        results=Path(_text(config, "drift_results") or RESULTS),
+        store=Path(_text(config, "drift_store") or _store_of(shard)),
         shard=shard,
         record=_one_of(_text(config, "drift_record"), "--drift-record", RECORD_PLACES),
         probe_every_turn=_one_of(config.getini("drift_probes"), "drift_probes", ("schedule", "all")) == "all",
@@ -96,6 +95,12 @@ def read_settings(config: pytest.Config) -> Settings:
     if settings.interludes is not None and settings.turns is None:
         raise InputError("--drift-interludes needs --drift-turns N: interludes fill the turns that a case lacks")
     return settings
+
+
+def _store_of(shard: Shard | None) -> Path:
+    """The reply cache where none is named; shards side by side resume their own."""
+    place = Path(STORE)
+    return place.with_stem(f"{place.stem}-{shard.index}-of-{shard.count}") if shard else place
 
 
 def _refuse_unknown_keys(config: pytest.Config) -> None:

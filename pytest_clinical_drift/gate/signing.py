@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.gate.reporting import Say
+from pytest_clinical_drift.gate.pytest_reports import Say
 from pytest_clinical_drift.judging.opinions import person
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.results.dossier_file import read_sheet
@@ -157,5 +157,5 @@ def _same_runs(results: Path, sha256: str) -> list[Path]:
 
 
 def _sentence(code: str, release: Release, results: Path) -> str:
-    (sentence,) = text_lines("gate.txt.j2", "release", code=code, it=release, place=results)
+    (sentence,) = text_lines("run_lines.txt.j2", "release", code=code, it=release, place=results)
     return sentence

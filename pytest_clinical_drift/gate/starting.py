@@ -10,7 +10,7 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.calibrate import calibrate, labelled_set
 from pytest_clinical_drift.gate.estimate import estimate
 from pytest_clinical_drift.gate.items import STUDY
-from pytest_clinical_drift.gate.reporting import Say
+from pytest_clinical_drift.gate.pytest_reports import Say
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.gate.settings import Settings
 from pytest_clinical_drift.judging.make_calibration import CALIBRATIONS

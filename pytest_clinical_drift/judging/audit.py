@@ -12,7 +12,7 @@ from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entry_questions import about_entry, key_of, question_for
 from pytest_clinical_drift.judging.material import forbidden_at
 from pytest_clinical_drift.judging.opinions import Raised, Ruling, State
-from pytest_clinical_drift.judging.procedure import Audit
+from pytest_clinical_drift.judging.procedure import AuditDraw
 from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.raised_points import Point, Read
 from pytest_clinical_drift.metrics import SEED
@@ -39,7 +39,7 @@ def audit_rates(cases: Sequence[Case], repeats: int, wanted: int = WANTED) -> di
     return {kind: min(1.0, share / expected[kind]) for kind in AUDITED if expected[kind]}
 
 
-def audit(rates: Mapping[str, float], case_id: str, repeat: int) -> Audit:
+def audit(rates: Mapping[str, float], case_id: str, repeat: int) -> AuditDraw:
     """Draws among the cleared entries of one conversation."""
 
     def draw(read: Read, known: set[About]) -> list[Point]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from pytest_clinical_drift.judging.answers import COURSES, KINDS, UNSURE, against, strict_object
 from pytest_clinical_drift.judging.quotes import plain_text, quoted, weigh
-from pytest_clinical_drift.judging.readings import Reading, Standing
+from pytest_clinical_drift.judging.readings import Reading, StandingAdvice
 
 LISTED = {"invented": "unsupported", "conflict": "contradictions", "course": "course", "misreported": "misreported"}
 """Kinds of which a reading lists what it finds, and the key of the list."""
@@ -95,7 +95,7 @@ def care_of(answer: ReadingAnswer) -> str | None:
     return word.strip().lower() if isinstance(word, str) and word.strip().lower() in _CARE else None
 
 
-def standing_of(reading: Reading, answer: ReadingAnswer) -> list[Standing] | None:
+def standing_advice(reading: Reading, answer: ReadingAnswer) -> list[StandingAdvice] | None:
     """Advice that stands at the end of a window, for the next one; what does not occur in its reply is left out.
 
     None where the answer does not say.
@@ -107,8 +107,8 @@ def standing_of(reading: Reading, answer: ReadingAnswer) -> list[Standing] | Non
     for item in items:
         quote = plain_text(item.get("quote"))
         for turn in _whole_numbers([item.get("turn")], 1):
-            if quoted(item, reading.reply_of(turn)) or Standing(turn, quote) in reading.standing:
-                standing.append(Standing(turn, quote))
+            if quoted(item, reading.reply_of(turn)) or StandingAdvice(turn, quote) in reading.standing:
+                standing.append(StandingAdvice(turn, quote))
     return standing
 
 

@@ -17,7 +17,7 @@ from pytest_clinical_drift.judging.queue import JudgeQueue
 from pytest_clinical_drift.judging.raised_points import Point, raised_points, same_words
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.metrics import SEED
-from pytest_clinical_drift.metrics.stats import clustered_limits
+from pytest_clinical_drift.metrics.intervals import clustered_limits
 
 MOST_REQUESTS = 3_000
 _FIRST, _BATCH = 9, 120

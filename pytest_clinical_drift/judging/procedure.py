@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.judging.answers import KINDS, UNSURE, Answer
-from pytest_clinical_drift.judging.entries import Entry, ReadingAnswer, care_of, entries_of, missing, standing_of
+from pytest_clinical_drift.judging.entries import Entry, ReadingAnswer, care_of, entries_of, missing, standing_advice
 from pytest_clinical_drift.judging.entry_questions import key_of
 from pytest_clinical_drift.judging.opinions import (
     Opinion,
@@ -25,7 +25,7 @@ from pytest_clinical_drift.judging.opinions import (
 from pytest_clinical_drift.judging.protocol import Ask, Given
 from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.raised_points import Point, Read, RuleRaise, counted_entries, points_of, words_of
-from pytest_clinical_drift.judging.readings import Reading, Standing, with_standing
+from pytest_clinical_drift.judging.readings import Reading, StandingAdvice, with_standing
 
 T = TypeVar("T")
 Answers = Mapping[tuple[str, int, str], Given]
@@ -33,7 +33,7 @@ Procedure = Generator[list[Ask], Answers, T]
 """Yields what is to be asked, is sent the answers to it, returns its result."""
 QuoteCheck = Callable[[Read], frozenset[About]]
 """Retained facts whose quotation shares nothing with the fact."""
-Audit = Callable[[Read, set[About]], list[Point]]
+AuditDraw = Callable[[Read, set[About]], list[Point]]
 """Cleared entries that are asked about all the same, besides the points already known."""
 
 
@@ -115,13 +115,13 @@ def read_windows(windows: Sequence[Reading], judges: Judges) -> Procedure[Read]:
     A window that does not say what stands leaves open whether a later one contradicts it.
     """
     read: Read = []
-    standing: list[Standing] = []
+    standing: list[StandingAdvice] = []
     if not judges.reads:
         return read
     for window in windows:
         shown = with_standing(window, standing)
         ((_, entries),), raw = yield from read_all([shown], judges)
-        told = [standing_of(shown, answer) for answer in raw[shown.id]]
+        told = [standing_advice(shown, answer) for answer in raw[shown.id]]
         unknown = missing(shown, "conflict")
         if None in told and window is not windows[-1] and unknown not in entries:
             entries.append(unknown)
@@ -262,7 +262,7 @@ def judge_conversation(
     judges: Judges,
     *,
     quote_check: QuoteCheck | None = None,
-    audit: Audit | None = None,
+    audit: AuditDraw | None = None,
 ) -> Procedure[ConversationJudgement]:
     """Read every text of a conversation and settle what was raised."""
     read, raw = yield from read_all(readings, judges)

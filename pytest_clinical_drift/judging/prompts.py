@@ -14,7 +14,7 @@ from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.judging.answers import KINDS, QUOTED, UNSURE
 from pytest_clinical_drift.judging.material import FactLine, Forbidden
 from pytest_clinical_drift.judging.questions import Question
-from pytest_clinical_drift.judging.readings import PDSQI, READINGS, DemandLine, Reading, Standing, TurnLine
+from pytest_clinical_drift.judging.readings import PDSQI, READINGS, DemandLine, Reading, StandingAdvice, TurnLine
 from pytest_clinical_drift.transcript import Message
 
 _texts = partial(load_data, "prompts/judge_prompts")
@@ -192,7 +192,7 @@ def prompt_hash() -> str:
     items += [
         Reading(
             kind, "", 1, "text", "patient", "record", facts, demands, (Forbidden("fact", "statement", "forbids"),),
-            "earlier", 1, (TurnLine(1, "patient", "reply"),), "summary", (Standing(1, "quote"),), (1,),
+            "earlier", 1, (TurnLine(1, "patient", "reply"),), "summary", (StandingAdvice(1, "quote"),), (1,),
         )
         for kind in READINGS
     ]  # fmt: skip

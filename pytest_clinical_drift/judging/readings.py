@@ -66,7 +66,7 @@ class TurnLine(NamedTuple):
     reply: str
 
 
-class Standing(NamedTuple):
+class StandingAdvice(NamedTuple):
     """Advice of an earlier window that still stands."""
 
     turn: int
@@ -96,7 +96,7 @@ class Reading:
     turns: tuple[TurnLine, ...] = ()
     summary: str = ""
     """The last summary, with the last window of a conversation."""
-    standing: tuple[Standing, ...] = ()
+    standing: tuple[StandingAdvice, ...] = ()
     uncompared: tuple[int, ...] = ()
     """Turns of a conversation whose reply no other reading compares with the one before it: around interludes."""
     source: str = ""
@@ -238,7 +238,7 @@ def windows_of(case: Case, transcript: Transcript, *, tokens: int = WINDOW_TOKEN
     ]
 
 
-def with_standing(window: Reading, standing: Sequence[Standing]) -> Reading:
+def with_standing(window: Reading, standing: Sequence[StandingAdvice]) -> Reading:
     """A window with the advice that earlier windows left standing, without what it shows itself."""
     shown = {line.turn for line in window.turns}
     return replace(window, standing=tuple(item for item in standing if item.turn not in shown))

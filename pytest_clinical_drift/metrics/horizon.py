@@ -8,7 +8,7 @@ import numpy as np
 
 from pytest_clinical_drift.metrics.bootstrap import RESAMPLES, Table
 from pytest_clinical_drift.metrics.drift import SlopeFit, fit_slope, fit_worst_slope
-from pytest_clinical_drift.metrics.stats import Interval, mean_intervals
+from pytest_clinical_drift.metrics.intervals import Interval, mean_intervals
 
 SLOPE_TURNS = 20
 """Turns to which the slope is fitted."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_clinical_drift.metrics.stats import Interval, mean_interval
+from pytest_clinical_drift.metrics.intervals import Interval, mean_interval
 
 WORSE, NOT_WORSE, UNDECIDED = "worse", "not worse", "undecided"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pytest_clinical_drift.ranking.figures import Figure, SlateCode, SlateReason
+from pytest_clinical_drift.ranking.figure_types import Figure, SlateCode, SlateReason
 from pytest_clinical_drift.ranking.prospective import ALL, ViewFigures
 from pytest_clinical_drift.report.words import limit_numbers, rounded
 from pytest_clinical_drift.verdict.limits import MetricLimits

@@ -10,14 +10,14 @@ import pytest
 from pydantic import TypeAdapter
 
 from pytest_clinical_drift.errors import InputError, SubjectError, sentence
-from pytest_clinical_drift.gate import reporting
+from pytest_clinical_drift.gate import pytest_reports
 from pytest_clinical_drift.gate.inside_pytest import name_suite
-from pytest_clinical_drift.gate.options import OPTIONS, destination
+from pytest_clinical_drift.gate.options import OPTIONS, RESULTS, destination
 from pytest_clinical_drift.gate.settings import path_option, switched_on
 from pytest_clinical_drift.ranking.gate import SlateJudgement, SlateVerdict, exit_code
 from pytest_clinical_drift.ranking.report_text import summary_lines
 from pytest_clinical_drift.ranking.run import INTEGRITY, GatedSlate, SlateRun
-from pytest_clinical_drift.report.clean import one_line
+from pytest_clinical_drift.report.clean import LONGEST_LINE, one_line
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
 
 PREFIX = "slate"
@@ -55,7 +55,7 @@ class SlateItem(pytest.Item):
         try:
             self.judged = self.slate.run_test(self.name)
         except SubjectError as error:
-            raise reporting.GateFailure(str(error)) from None
+            raise pytest_reports.GateFailure(str(error)) from None
         if self.config.getini("drift_junit_properties"):
             self.user_properties.extend(properties(self.judged))
 
@@ -63,12 +63,14 @@ class SlateItem(pytest.Item):
         if (judged := self.judged) is None:
             return
         if self.plugin.fails(judged.verdict):
-            raise reporting.GateFailure(f"{judged.verdict}: {judged.detail if judged.metric == INTEGRITY else judged}")
+            raise pytest_reports.GateFailure(
+                f"{judged.verdict}: {judged.detail if judged.metric == INTEGRITY else judged}"
+            )
         if judged.verdict == FigureState.NOT_EVALUATED:
-            pytest.skip(f"{FigureState.NOT_EVALUATED}: {one_line(str(judged.detail), 300)}")
+            pytest.skip(f"{FigureState.NOT_EVALUATED}: {one_line(str(judged.detail), LONGEST_LINE)}")
 
 
-class SlatePlugin(reporting.GroupsPlugin):
+class SlatePlugin(pytest_reports.GroupsPlugin):
     """The hooks of a gated slate. One object per pytest session, in the controller and in each worker."""
 
     def __init__(self, config: pytest.Config, run: SlateRun, selection: frozenset[str]) -> None:
@@ -130,7 +132,7 @@ class SlatePlugin(reporting.GroupsPlugin):
                 report.drift_verdict = str(item.judged.verdict)
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:
-        return reporting.status_of(report, spelled_out=False) if report.passed and report.when == "call" else None
+        return pytest_reports.status_of(report, spelled_out=False) if report.passed and report.when == "call" else None
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -140,7 +142,7 @@ class SlatePlugin(reporting.GroupsPlugin):
         if data is not None:
             judged = _JUDGEMENT.validate_python(data[1])
             self.run.slates[data[0]].judged[judged.metric] = judged
-            reporting.write_figures(self.config, report, properties(judged))
+            pytest_reports.write_figures(self.config, report, properties(judged))
         if report.failed:
             outage = getattr(report, "slate_test", False) and report.when == "setup"
             self._incomplete |= outage
@@ -166,16 +168,18 @@ class SlatePlugin(reporting.GroupsPlugin):
     def _report_verdict(self, session: pytest.Session, slug: str, verdict: SlateVerdict) -> None:
         """One more result per slate, on the controller only: it reaches terminal and junit like that of a test."""
         undecided = verdict.verdict in (Verdict.PARTIAL, FigureState.NOT_EVALUATED)
-        whole = reporting.ResultWithoutTest(
+        whole = pytest_reports.ResultWithoutTest(
             place=f"{PREFIX}/{slug}",
             name="verdict",
             verdict=str(verdict.verdict),
             outcome="failed" if undecided or self.fails(verdict.verdict) else "passed",
-            message=one_line(": ".join((verdict.verdict, "; ".join(map(str, verdict.reasons)))).rstrip(": "), 300),
+            message=one_line(
+                ": ".join((verdict.verdict, "; ".join(map(str, verdict.reasons)))).rstrip(": "), LONGEST_LINE
+            ),
             figures=[("verdict", str(verdict.verdict))],
             error=undecided,
         )
-        reporting.report_whole(session, whole)
+        pytest_reports.report_whole(session, whole)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         for slug, record in self._records.items():
@@ -184,12 +188,12 @@ class SlatePlugin(reporting.GroupsPlugin):
             for line in summary_lines(record):
                 terminalreporter.write_line(line)
         for file in self._written:
-            terminalreporter.write_line(f"written: {reporting.shown(file)}")
+            terminalreporter.write_line(f"written: {pytest_reports.shown(file)}")
         for problem in self._problems:
             terminalreporter.write_line(f"ERROR: {problem}", red=True)
 
 
-def properties(judged: SlateJudgement) -> list[reporting.Property]:
+def properties(judged: SlateJudgement) -> list[pytest_reports.Property]:
     """A test's figures for junit: plain values, undefined ones left out."""
     metric, figure = judged.metric, judged.figure
     figures: dict[str, object] = {"verdict": str(judged.verdict)}
@@ -208,7 +212,7 @@ def _read_options(config: pytest.Config) -> SlateRun:
         root=config.rootpath,
         model=config.option.drift_model,
         thresholds=path_option(config, "drift_thresholds"),
-        results=Path(config.option.drift_results or config.getini("drift_results") or "results"),
+        results=Path(config.option.drift_results or config.getini("drift_results") or RESULTS),
         strict=switched_on(config, "drift_strict"),
     )
 
@@ -224,4 +228,4 @@ def _take_selection(config: pytest.Config, run: SlateRun) -> frozenset[str]:
             raise InputError(f"{argument}: no such test; slates here: {', '.join(run.slates)}")
         return [argument]
 
-    return frozenset(reporting.take_ids(config, "slate_selection", ids_in))
+    return frozenset(pytest_reports.take_ids(config, "slate_selection", ids_in))

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_clinical_drift.metrics import SEED
-from pytest_clinical_drift.metrics.stats import Interval, proportion_interval
-from pytest_clinical_drift.ranking.figures import Figure, Flags, SlateCode
+from pytest_clinical_drift.metrics.intervals import Interval, proportion_interval
+from pytest_clinical_drift.ranking.figure_types import Figure, Flags, SlateCode
 from pytest_clinical_drift.ranking.view import View, count_by_decile
 from pytest_clinical_drift.verdict.slate_limits import TIERS
 

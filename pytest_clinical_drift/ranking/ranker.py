@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from pytest_clinical_drift.errors import InputError, SubjectError
-from pytest_clinical_drift.ranking.figures import Figure, Flags, Floats, Ints, SlateCode, SlateReason
+from pytest_clinical_drift.ranking.figure_types import Figure, Flags, Floats, Ints, SlateCode, SlateReason
 from pytest_clinical_drift.ranking.slate import LabelledPair, Slate
 from pytest_clinical_drift.subjects.python import make
 

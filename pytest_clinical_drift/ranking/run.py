@@ -9,7 +9,8 @@ from typing import Any
 
 from pytest_clinical_drift.cases.files import write_atomically
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.ranking.figures import Figure, SlateCode, SlateReason
+from pytest_clinical_drift.gate.options import RESULTS
+from pytest_clinical_drift.ranking.figure_types import Figure, SlateCode, SlateReason
 from pytest_clinical_drift.ranking.freezing import verify
 from pytest_clinical_drift.ranking.gate import (
     SlateJudgement,
@@ -50,7 +51,7 @@ class SlateRun:
     model: str | None = None
     """`python:module:factory` of the ranker, for the retrospective metrics."""
     thresholds: Path | None = None
-    results: Path = Path("results")
+    results: Path = Path(RESULTS)
     strict: bool = False
 
     def __post_init__(self) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.ranking.figures import Ints
+from pytest_clinical_drift.ranking.figure_types import Ints
 from pytest_clinical_drift.ranking.manifest import SlateManifest, read_manifests
 from pytest_clinical_drift.ranking.tables import Table, as_text, find_table, is_known, read_label
 from pytest_clinical_drift.verdict.slate_limits import TIERS

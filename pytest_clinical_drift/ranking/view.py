@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pytest_clinical_drift.ranking.figures import Ints, SlateCode
+from pytest_clinical_drift.ranking.figure_types import Ints, SlateCode
 from pytest_clinical_drift.ranking.slate import PAIR, Slate
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from pytest_clinical_drift.judging.reviews import DECLARED
-from pytest_clinical_drift.report.clean import one_line
+from pytest_clinical_drift.report.clean import LONGEST_LINE, one_line
 from pytest_clinical_drift.report.figures import judged_text, worse_text
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.reasons import beside_limit, reason_text, reason_texts
@@ -17,13 +17,11 @@ from pytest_clinical_drift.verdict.measures import in_a_row
 from pytest_clinical_drift.verdict.metric_table import SEVERE
 from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
+from pytest_clinical_drift.verdict.thresholds import CANARIES
 from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict, figures_unread
 
-CANARIES = 0.75
-"""Share of the inserted faults below which a headline tells it, also where a project's gate asks for less."""
 _MOSTLY = 0.5
 """Share of empty texts above which a headline tells it before anything else."""
-_LONGEST = 300
 _NAMED = 3
 """Facts that a headline names where a rate decided."""
 _MOST_REASONS = 4
@@ -59,7 +57,7 @@ def mostly_empty(result: RunResult) -> str:
     counts = result.counts
     if counts is None or result.deciders.control or counts.refused <= _MOSTLY * counts.texts:
         return ""
-    (told,) = text_lines("gate.txt.j2", "mostly_empty", empty=counts.refused, texts=counts.texts)
+    (told,) = text_lines("run_lines.txt.j2", "mostly_empty", empty=counts.refused, texts=counts.texts)
     return told
 
 
@@ -69,6 +67,7 @@ def _instrument(result: RunResult) -> str:
     outage = result.deciders.outage
     told = ["it stopped answering"] if outage is not None and outage.stopped else []
     told += ["no canaries"] if result.deciders.judge and not inserted + result.canaries_unanswered else []
+    # also where the project's own thresholds ask for less
     if confirmed < CANARIES * inserted - 1e-9 and result.verdict in (Verdict.PASS, Verdict.CAUTION):
         told.append(f"{confirmed} of {inserted} inserted faults confirmed")
     judged = result.manifest.judged
@@ -100,20 +99,20 @@ def run_sentence(result: RunResult) -> str:
 def review_sentence(reviewed: ReviewRecord) -> str:
     """What the reviews did: in a run that was given them, or to one that was judged again."""
     macro = "reviewed" if reviewed.before is None else "changed"
-    (sentence,) = text_lines("gate.txt.j2", macro, it=reviewed, declared=DECLARED)
+    (sentence,) = text_lines("run_lines.txt.j2", macro, it=reviewed, declared=DECLARED)
     return sentence
 
 
 def change_lines(result: RunResult, cases: Sequence[tuple[str, Verdict, Verdict]]) -> list[str]:
     """What reviews changed in a run that was judged again; `cases` are those whose verdict did."""
     values = {"it": result.reviewed, "cases": cases, "headline": run_sentence(result), "declared": DECLARED}
-    return text_lines("gate.txt.j2", "changes", **values)
+    return text_lines("run_lines.txt.j2", "changes", **values)
 
 
 def case_headline(case: CaseResult) -> str:
     """What went wrong, the deadly things first."""
     if case.verdict == Verdict.INCOMPLETE:
-        return one_line(f"INCOMPLETE: {incomplete_cause(case)}", _LONGEST)
+        return one_line(f"INCOMPLETE: {incomplete_cause(case)}", LONGEST_LINE)
     wanted = FigureState.FAIL if case.waiver or case.verdict == Verdict.FAIL else FigureState.CAUTION
     decisive = [item for item in case.judgements if item.verdict == wanted]
     decisive.sort(key=lambda item: item.metric not in (*SEVERE, "stale_facts"))
@@ -123,7 +122,7 @@ def case_headline(case: CaseResult) -> str:
     if not any(item.events for item in decisive):
         parts += _lost(case.repeats, confirmed_only=case.verdict == Verdict.FAIL)
     parts += reason_texts(case.doubts, ()) if case.verdict == Verdict.CAUTION else []
-    return one_line("; ".join(parts) or case.verdict, _LONGEST)
+    return one_line("; ".join(parts) or case.verdict, LONGEST_LINE)
 
 
 def what_happened(case: CaseResult) -> str:
@@ -139,12 +138,12 @@ def unsettled_line(case: CaseResult) -> str:
     parts += [f"{len(severe) - _NAMED} more"] if len(severe) > _NAMED else []
     if unread := [item for item in case.judgements if item.verdict == FigureState.UNREAD]:
         parts.append(reason_text(figures_unread(unread)))
-    return one_line(f"{case.verdict}: {'; '.join(parts) or case_headline(case)}", _LONGEST)
+    return one_line(f"{case.verdict}: {'; '.join(parts) or case_headline(case)}", LONGEST_LINE)
 
 
 def next_step(result: RunResult, place: str = "RESULTS", *, merged: bool = False) -> str:
     """The one command to run next; `place` is where the results lie, `merged` that they were merged from shards."""
-    return " ".join(text_lines("gate.txt.j2", "next_step", result=result, place=place, merged=merged))
+    return " ".join(text_lines("run_lines.txt.j2", "next_step", result=result, place=place, merged=merged))
 
 
 def incomplete_cause(case: CaseResult) -> str:

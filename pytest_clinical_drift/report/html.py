@@ -5,6 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS
 from pytest_clinical_drift.report.dossier_view import alarm_groups, case_view
 from pytest_clinical_drift.report.glossary import linked
 from pytest_clinical_drift.report.headlines import review_sentence
@@ -44,7 +45,7 @@ def render_report(result: RunResult, transcripts: Transcripts, thresholds: Thres
     judge = result.manifest.judged
     memory = result.memory
     return _page(
-        "report.html.j2",
+        "dossier.html.j2",
         result=result,
         **sign_values(result, standing, groups),
         linked=linked,
@@ -58,6 +59,7 @@ def render_report(result: RunResult, transcripts: Transcripts, thresholds: Thres
         groups={state: [group for group in groups if group.state == state] for state in AlarmState},
         quality_chart=_quality_chart(result),
         memory=memory,
+        long=memory is not None and memory.turns > SLOPE_TURNS,
         memory_rows=probe_rows(result) if memory else [],
         end_lines=end_lines(result),
         single_line=single_line(memory) if memory else "",

@@ -7,7 +7,7 @@ from typing import Any
 from tabulate import tabulate
 
 from pytest_clinical_drift.judging.answers import CONFIRMED_BY_PEOPLE
-from pytest_clinical_drift.judging.calibration_file import Calibration, ExternalTable, KindLimits, Share
+from pytest_clinical_drift.judging.calibration_file import VALID_DAYS, Calibration, ExternalTable, KindLimits, Share
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS
 from pytest_clinical_drift.report.clean import one_line
 from pytest_clinical_drift.report.page import text_lines
@@ -113,6 +113,7 @@ def render_calibration(calibration: Calibration, deciding: Collection[str], floo
             confusions=[(confusion_text(what), count) for what, count in attempt.confusions.items()],
             table=table,
             deciding=deciding,
+            valid_days=VALID_DAYS,
         )
     )
 

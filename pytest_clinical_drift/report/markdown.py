@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection
 from pathlib import Path
 
-from pytest_clinical_drift.report.clean import one_line
+from pytest_clinical_drift.report.clean import LONGEST_LINE, one_line
 from pytest_clinical_drift.report.headlines import review_sentence, run_headline, what_happened
 from pytest_clinical_drift.report.meaning import what_this_means
 from pytest_clinical_drift.report.memory import memory_lines
@@ -84,6 +84,6 @@ def workflow_commands(result: RunResult) -> list[str]:
     for case in result.cases:
         if case.verdict in _TROUBLED:
             level = "error" if case.verdict == Verdict.FAIL else "warning"
-            text = one_line(f"{case.case_id}: {what_happened(case)}", 300).replace("%", "%25")
+            text = one_line(f"{case.case_id}: {what_happened(case)}", LONGEST_LINE).replace("%", "%25")
             commands.append(f"::{level} title=clinical drift::{text}")
     return commands

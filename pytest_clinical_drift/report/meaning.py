@@ -1,5 +1,6 @@
 """What a verdict means, what it rests on and what it does not say: printed in every report."""
 
+from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.reasons import reason_texts
 from pytest_clinical_drift.results.models import RunResult
@@ -30,4 +31,4 @@ def ungated_lines(result: RunResult) -> list[str]:
     """What is shown beside the verdict and never gated, a line each, details indented: the mean curve, repeats, the
     baseline, the sanity band."""
     notes = reason_texts(result.baseline.notes) if result.baseline else []
-    return text_lines("ungated.txt.j2", "lines", result=result, notes=notes)
+    return text_lines("ungated.txt.j2", "lines", result=result, notes=notes, slope_turns=SLOPE_TURNS)

@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS, Horizon
+from pytest_clinical_drift.metrics.horizon import FEWEST_CASES, SLOPE_TURNS, Horizon
 from pytest_clinical_drift.report.case_text import table_lines
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.sentences import alarm_title
@@ -55,7 +55,7 @@ def horizon_text(horizon: Horizon | None) -> str:
 def _interval(horizon: Horizon) -> str:
     """Its interval, or why it has none; empty where the whole of it lies beyond the last probe."""
     if horizon.low is None:
-        return "no interval below 17 cases"
+        return f"no interval below {FEWEST_CASES} cases"
     if (horizon.point is None and horizon.low == horizon.probed_to) or (horizon.low == 0 and horizon.high == 1):
         return ""  # nothing but what the point says
     low = str(horizon.low) if horizon.low else "before 1"

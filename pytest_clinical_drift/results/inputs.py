@@ -60,7 +60,7 @@ class GateInputs(BaseModel):
     today: datetime.date = Field(default_factory=datetime.date.today, exclude=True)
     """Waivers expire."""
 
-    def judge(self, assessments: Sequence[CaseAssessment], deciding: Collection[str] = ()) -> CaseVerdict:
+    def judge_case(self, assessments: Sequence[CaseAssessment], deciding: Collection[str] = ()) -> CaseVerdict:
         """The verdict on one case's repeats; `deciding` are the groups of kinds that a judge at its floor has read."""
         return judge_case(assessments, self.thresholds, self.today, deciding)
 

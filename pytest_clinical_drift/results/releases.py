@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.metrics.stats import proportion_interval
+from pytest_clinical_drift.metrics.intervals import proportion_interval
 from pytest_clinical_drift.results.dossier_file import Sheet
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_record
 from pytest_clinical_drift.results.manifest import Manifest, Record

@@ -8,7 +8,7 @@ from typing import get_args
 from pytest_clinical_drift.cases.demands import GRADES, Care
 from pytest_clinical_drift.cases.model import Case, facts_of
 from pytest_clinical_drift.judging.calibration_file import KindLimits
-from pytest_clinical_drift.metrics.stats import pooled_interval, proportion_interval
+from pytest_clinical_drift.metrics.intervals import pooled_interval, proportion_interval
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.verdict.metric_table import SEVERE
 

@@ -1,4 +1,7 @@
-"""Reasons as codes with their values. `report/` makes the sentences: one macro of `reasons.txt.j2` per code."""
+"""Reasons as codes with their values. `report/` makes the sentences: one macro of `reasons.txt.j2` per code.
+
+FIGURE alone has none: `figure_sentence` in `report/reasons.py` tells the figure that it names.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -47,6 +50,7 @@ class ReasonCode(StrEnum):
     CASES_WOULD_SETTLE = "cases_would_settle"
     """cases: so many independent ones would bring the interval inside the limit."""
     TOO_CLOSE_TO_SETTLE = "too_close_to_settle"
+    """times: the set would have to grow by more than this factor."""
     BY_POINT = "by_point"
     """Its point estimate is inside the limit, its interval is not."""
     CORRECTED = "corrected"
@@ -74,7 +78,7 @@ class ReasonCode(StrEnum):
     CONFIRMED_BEFORE_END = "confirmed_before_end"
     """metric, count, events: the first of them, each with text, turn and case_id."""
     FIGURE = "figure"
-    """metric: its figure decided, or has no value."""
+    """metric: its figure, one of the judgements, decided or has no value."""
     CORE_NOT_EVALUATED = "core_not_evaluated"
     FIGURES_UNREAD = "figures_unread"
     """metrics, kinds."""

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from pytest_clinical_drift.metrics.corrected import CorrectedRate, Counted, corrected_rate
 from pytest_clinical_drift.metrics.drift import steepest_slope
 from pytest_clinical_drift.metrics.horizon import carried
+from pytest_clinical_drift.metrics.intervals import Interval, effective_trials, mean_interval, pooled_interval
 from pytest_clinical_drift.metrics.recall import mean_curve
-from pytest_clinical_drift.metrics.stats import Interval, effective_trials, mean_interval, pooled_interval
 from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.measures import CaseValue, Repeats, own_replies, pooled_conflict
@@ -194,7 +194,7 @@ def cases_to_settle(value: float, bad_end: float, limits: MetricLimits, interval
     power = 1 if interval.method == "exact" and value in (0.0, 1.0) else 2
     factor = (reach / room) ** power
     if factor > _HOPELESS:
-        return (reason(ReasonCode.TOO_CLOSE_TO_SETTLE),)
+        return (reason(ReasonCode.TOO_CLOSE_TO_SETTLE, times=_HOPELESS),)
     needed = max(interval.units + 1, math.ceil(interval.units * factor))
     return (reason(ReasonCode.CASES_WOULD_SETTLE, cases=needed),)
 

@@ -18,6 +18,8 @@ from pytest_clinical_drift.verdict.slate_limits import SlateRules, slate_range
 
 TOP_KEY = "clinical_drift"
 EXTENDS, BUNDLED = "extends", "bundled"
+CANARIES = 0.75
+"""Share of the inserted faults that a judge has to confirm unless a project sets another one."""
 _NONE = Limit("<=", 0.0)
 _LIMIT_KEYS = frozenset({"pass", "caution", "worst"})
 _PROJECTS_OWN = "Set by this project."
@@ -79,7 +81,7 @@ class JudgeRules(Table):
     """never: a judge without a valid calibration file is an error."""
     dismiss_severe: Literal[1, 2] = 1
     """People who have to agree before a severe alarm is dismissed."""
-    canaries: Annotated[float, Field(ge=0, le=1)] = 0.75
+    canaries: Annotated[float, Field(ge=0, le=1)] = CANARIES
     """Share of the inserted faults that the judge has to confirm; below it the run is UNSETTLED."""
     audit_bound: Annotated[float, Field(gt=0, le=1)] = 0.03
     """Most of what the readings cleared that may be wrong, by the audit's upper limit; beyond it: CAUTION."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.metrics.drift import SlopeFit
 from pytest_clinical_drift.metrics.horizon import early_slope
-from pytest_clinical_drift.metrics.stats import repeat_sd
+from pytest_clinical_drift.metrics.intervals import repeat_sd
 from pytest_clinical_drift.scoring.assessment import Curve
 from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.measures import Repeats

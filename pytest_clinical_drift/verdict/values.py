@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.metrics.corrected import CorrectedRate, Counted
-from pytest_clinical_drift.metrics.stats import Interval
+from pytest_clinical_drift.metrics.intervals import Interval
 from pytest_clinical_drift.scoring.assessment import Event
 from pytest_clinical_drift.verdict.metric_table import SEVERE
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason

@@ -16,7 +16,7 @@ from pytest_clinical_drift.judging.entries import (
     care_of,
     entries_of,
     reading_schema,
-    standing_of,
+    standing_advice,
     usable,
 )
 from pytest_clinical_drift.judging.readings import Reading
@@ -192,7 +192,7 @@ def test_turns_are_two_whole_numbers(turns: Any) -> None:
         }
         found = entries_of(talk, ReadingAnswer({"contradictions": [pair], "course": [], "misreported": []}))
         assert [(e.kind, e.turns, e.answer, e.doubt) for e in found] == [("conflict", None, UNSURE, "malformed")]
-        assert standing_of(talk, ReadingAnswer({"standing": [{"turn": turns[0], "quote": "Ring 999"}]})) == []
+        assert standing_advice(talk, ReadingAnswer({"standing": [{"turn": turns[0], "quote": "Ring 999"}]})) == []
 
 
 @pytest.mark.parametrize("piece", ['{"facts":', '{"a":[', "{"])
@@ -238,8 +238,8 @@ def test_standing_advice_has_to_occur_in_its_reply() -> None:
     given = {
         "standing": [{"turn": 1, "quote": "Ring 999"}, {"turn": 2, "quote": "Ring 999"}, {"turn": "x", "quote": "Rest"}]
     }
-    assert standing_of(talk, ReadingAnswer(given)) == [(1, "Ring 999")]
-    assert standing_of(talk, ReadingAnswer({})) is None
+    assert standing_advice(talk, ReadingAnswer(given)) == [(1, "Ring 999")]
+    assert standing_advice(talk, ReadingAnswer({})) is None
 
 
 def test_text_that_pleads_with_its_grader_buys_no_clearance() -> None:
@@ -268,7 +268,7 @@ def test_whatever_a_judge_returns_gives_entries_of_the_known_kinds(given: Any) -
         for entry in entries_of(reading, ReadingAnswer(mapping)):
             assert entry.answer in (*KINDS[entry.kind], UNSURE)
             assert entry.answer == UNSURE or entry.raised or entry.quote == "" or entry.quote in reading.text + REPLY
-        standing_of(reading, ReadingAnswer(mapping))
+        standing_advice(reading, ReadingAnswer(mapping))
         usable(reading, mapping)
 
 

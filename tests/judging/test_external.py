@@ -14,7 +14,7 @@ from asked import ScriptedJudge, clear
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.external.items import ExternalItem, agreement_of_annotators
-from pytest_clinical_drift.judging.external.measuring import flagged, load_external, measure_external
+from pytest_clinical_drift.judging.external.public_sets import flagged, load_external, measure_external
 from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import JudgeQueue

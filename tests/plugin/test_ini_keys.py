@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from small_project import ARGUMENTS, Project, results_file
 
 from pytest_clinical_drift.gate.options import OPTIONS, destination
-from pytest_clinical_drift.gate.settings import read_pairs
+from pytest_clinical_drift.gate.settings import read_pairs, read_settings
 
 INI = """
 [pytest]
@@ -66,3 +67,15 @@ def test_headers_add_up_and_other_settings_are_replaced() -> None:
     """Of a setting that is given twice the last one counts, except for headers."""
     given = ["header=X-A:1", "seed=1", "header=X-B:2", "seed=2"]
     assert read_pairs(given, "--drift-set") == {"header": "X-A:1\nX-B:2", "seed": "2"}
+
+
+@pytest.mark.parametrize(
+    ("options", "store"),
+    [((), "store.sqlite"), (("--drift-shard", "2/3"), "store-2-of-3.sqlite"), (("--drift-store", "x.db"), None)],
+)
+def test_shards_side_by_side_have_their_own_reply_cache(
+    pytester: pytest.Pytester, options: tuple[str, ...], store: str | None
+) -> None:
+    """Unless the option names one."""
+    config = pytester.parseconfig("--drift-model", "control:oracle", *options)
+    assert read_settings(config).store == (Path(".clinical-drift", store) if store else Path("x.db"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_clinical_drift.ranking.figures import SlateCode, SlateReason
+from pytest_clinical_drift.ranking.figure_types import SlateCode, SlateReason
 from pytest_clinical_drift.ranking.ranker import auc, hit, mean_of, ndcg
 
 TOLERANCE = 1e-12

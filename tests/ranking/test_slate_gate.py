@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from small_slate import OUTCOMES, ROWS
 
-from pytest_clinical_drift.metrics.stats import Interval
-from pytest_clinical_drift.ranking.figures import Figure, SlateCode, SlateReason
+from pytest_clinical_drift.metrics.intervals import Interval
+from pytest_clinical_drift.ranking.figure_types import Figure, SlateCode, SlateReason
 from pytest_clinical_drift.ranking.gate import (
     SlateJudgement,
     judge,

@@ -41,6 +41,13 @@ def test_requests_tokens_confusions_and_the_agreement_of_the_wordings_are_printe
     assert "tokens" not in render_calibration(made(first), (), FLOORS)
 
 
+def test_a_judge_that_may_change_unseen_is_told_how_long_its_file_is_valid() -> None:
+    """A model behind an alias; the same number of days after which the file is void."""
+    unproven = made(attempt({})).model_copy(update={"proven": False})
+    assert "the judge's identity is not proven: valid for 30 days (" in render_calibration(unproven, (), FLOORS)
+    assert "not proven" not in render_calibration(made(attempt({})), (), FLOORS)
+
+
 def test_the_dossier_lists_the_most_frequent_confusions_of_all_attempts() -> None:
     attempts = attempt({"a": 2, "b": 3}), attempt({"a": 2, "c": 1})
     judge = JudgeRecord(spec="reader", calibration=made(*attempts))

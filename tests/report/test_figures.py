@@ -168,7 +168,7 @@ def test_what_nobody_has_checked_is_named_in_the_words_of_a_reader() -> None:
 
 _RAW = re.compile(r"[:%][+,]*\.\d[f%]")
 _NOT_SHARES = {
-    "gate.txt.j2": 5,  # tokens
+    "run_lines.txt.j2": 5,  # tokens
     "terminal.txt.j2": 1,  # a price
     "memory.py": 1,  # tokens
     "svg.py": 4,  # coordinates, tokens
@@ -266,6 +266,12 @@ def test_line_of_the_mean_curve_is_shown() -> None:
     """Mean of a cliff of 0.6 and a steady case: β = -0.3 · 12.5 / 82.5."""
     fall = conversation("falls", [1.0] * 5 + [0.4] * 5)
     assert "mean curve, turns 1 to 10: β -0.045, R² 0.76" in ungated_lines(record(fall, flat("stays", 1.0)))
+
+
+def test_line_of_a_long_curve_ends_at_turn_20() -> None:
+    """Whatever follows is not in the slope: a fall after turn 20 leaves it flat."""
+    late = conversation("late", [1.0] * 20 + [0.4] * 5)
+    assert "mean curve, turns 1 to 20: β +0.000" in ungated_lines(record(late))
 
 
 def test_printable_shows_what_would_steer() -> None:

@@ -122,3 +122,10 @@ def test_a_model_that_says_nothing_is_told_before_anything_else(empty: int, told
     assert ("empty" in shown) == told
     control = record(flat("a", refused=empty, replies_total=20), deciders=Deciders(judge="control", control=True))
     assert "empty" not in run_headline(control)
+
+
+@pytest.mark.parametrize(("confirmed", "told"), [(14, True), (15, False)])
+def test_a_judge_that_missed_inserted_faults_is_named_in_the_headline(confirmed: int, told: bool) -> None:
+    """Below three quarters of 20, also where the project's thresholds ask for less and the run passes."""
+    shown = run_headline(record(flat("a")).model_copy(update={"verdict": Verdict.PASS, "canaries": (confirmed, 20)}))
+    assert (f"{confirmed} of 20 inserted faults confirmed" in shown) is told

@@ -11,7 +11,7 @@ from made import READ, alarm, conversation, event, flat
 from records import judged, judged_cases, limits, record
 
 from pytest_clinical_drift.cases.model import bundled
-from pytest_clinical_drift.gate.reporting import GateFailure
+from pytest_clinical_drift.gate.pytest_reports import GateFailure
 from pytest_clinical_drift.judging.opinions import Opinion
 from pytest_clinical_drift.report.case_text import case_report
 from pytest_clinical_drift.report.clean import loggable

@@ -16,7 +16,7 @@ from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import JudgeQueue
 from pytest_clinical_drift.judging.raised_points import Point, raised_points
 from pytest_clinical_drift.metrics.agreement import balanced_f1, cohen_kappa
-from pytest_clinical_drift.metrics.stats import proportion_interval
+from pytest_clinical_drift.metrics.intervals import proportion_interval
 
 SETS = ("primock57", "kqa", "healthbench")
 Outcome = tuple[bool, bool, bool]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_clinical_drift.metrics.bootstrap import bca_limits, group_sums, resampled_means
-from pytest_clinical_drift.metrics.stats import (
+from pytest_clinical_drift.metrics.intervals import (
     effective_trials,
     mean_interval,
     mean_intervals,

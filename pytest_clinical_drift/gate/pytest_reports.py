@@ -12,13 +12,11 @@ from typing import Any, Literal
 import pytest
 
 from pytest_clinical_drift.gate.inside_pytest import write_error_line, write_system_out
-from pytest_clinical_drift.report.clean import loggable, one_line, printable
+from pytest_clinical_drift.report.clean import LONGEST_LINE, loggable, one_line, printable
 
 Property = tuple[str, object]
 Say = Callable[[str], object]
 """Gets the lines that a command prints."""
-_LONGEST_MESSAGE = 300
-"""Characters of the one line that junit and the short summary show."""
 _UNDECIDED = {"UNSETTLED": ("unsettled", "U"), "PARTIAL": ("partial", "P")}
 """Verdicts that decide nothing: the terminal's category and letter."""
 
@@ -28,7 +26,7 @@ class GateFailure(pytest.fail.Exception):  # type: ignore[name-defined, misc]  #
 
     def __init__(self, text: str, message: str | None = None) -> None:
         super().__init__(loggable(text), pytrace=False)
-        self.line = one_line(message or text, _LONGEST_MESSAGE)
+        self.line = one_line(message or text, LONGEST_LINE)
         """The same in one line."""
 
 

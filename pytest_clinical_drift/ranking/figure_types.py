@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_clinical_drift.errors import coded_sentence
-from pytest_clinical_drift.metrics.stats import Interval
+from pytest_clinical_drift.metrics.intervals import Interval
 
 Floats: TypeAlias = npt.NDArray[np.floating[Any]]
 Ints: TypeAlias = npt.NDArray[np.integer[Any]]
