@@ -65,8 +65,8 @@ CHANGES = (
     Change(
         "missed canaries are overlooked",
         "verdict/whole_set",
-        "if inserted and confirmed < thresholds.judge.canaries * inserted - 1e-9:",
-        "if inserted and confirmed > thresholds.judge.canaries * inserted + 99:",
+        "if confirmed + lost < least:",
+        "if confirmed + lost > least + 99:",
         (SET, "tests/judging/test_canaries.py"),
     ),
     Change(
@@ -137,7 +137,7 @@ CHANGES = (
     Change(
         "a quotation that does not occur is believed",
         "judging/entries",
-        'doubt = "" if quoted(item, reading.text) else "quote"',
+        'doubt = "" if quoted(item, text) else "quote"',
         'doubt = ""',
         ("tests/judging/test_entries.py",),
     ),

@@ -24,6 +24,13 @@ def test_every_benchmark_is_listed(runner: ModuleType) -> None:
     assert {benchmark.name for benchmark in runner.LISTED} == modules - HELPERS
 
 
+def test_the_list_of_one_line_changes_follows_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A change of a line that is no longer there would be tried by nobody."""
+    monkeypatch.syspath_prepend(str(ROOT))
+    listed = importlib.import_module("benchmarks.one_line_changes")
+    assert [change.what for change in listed.CHANGES if listed.changed(change) is None] == []
+
+
 def test_long_ones_run_when_asked_for(runner: ModuleType, tmp_path: Path) -> None:
     usual = {b.name for b in runner.chosen([], long=False, gold=tmp_path)}
     every = {b.name for b in runner.chosen([], long=True, gold=tmp_path)}

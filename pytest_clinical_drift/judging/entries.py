@@ -160,7 +160,8 @@ def _listed(reading: Reading, given: Mapping[str, Any], kind: str) -> list[Entry
 
 
 def _invention(reading: Reading, item: Mapping[str, Any]) -> Entry:
-    return _quotation(reading, "invented", item, "invented" if item.get("grade") == "minor" else "severe", reading.text)
+    answer = "invented" if item.get("grade") == "minor" else "severe"
+    return _quotation(reading, "invented", item, answer, reading.text)
 
 
 def _misreport(reading: Reading, item: Mapping[str, Any]) -> Entry:
