@@ -183,16 +183,18 @@ def _forbidden(case: Case, reading: Reading, entries: Sequence[Entry], chance: r
 
 
 def _reversed(case: Case, reading: Reading, entries: Sequence[Entry], chance: random.Random) -> Iterator[Canary]:
-    """The reply ends by reversing an earlier order on a medicine that neither it nor the patient mentions."""
+    """The reply ends by forbidding a medicine that the earlier one has the patient take, unmentioned since.
+
+    The other way round is no sure fault: who must not add a second antihistamine may go on with the first.
+    """
     known = set(words_of(f"{reading.text} {reading.patient}"))
     for order in advice_of(reading.earlier or ""):
         names = [term.concept.name for term in order.medicines]
         if order.conditional or len(names) != 1 or not known.isdisjoint(words_of(names[0])):
             continue
-        if order.kind not in ("toward", "away"):
+        if order.kind != "toward" or not order.wanted:
             continue
-        form = _data()["reversed"]["stop" if order.wanted else "again"]
-        text = f"{reading.text.rstrip()}\n\n{form.format(medicine=names[0])}"
+        text = f"{reading.text.rstrip()}\n\n{_data()['reversed'].format(medicine=names[0])}"
         yield Canary("reversed", replace(reading, text=text), "conflict", "")
         return
 

@@ -129,6 +129,14 @@ def test_each_kind_of_fault_is_made() -> None:
     assert by_kind["reversed"][0].reading.text == ("Drink plenty of water.\n\nDo not take any loratadine from now on.")
 
 
+@pytest.mark.parametrize(
+    "earlier", ["Don't add a second antihistamine.", "Do not take ibuprofen with it.", "Stop the loratadine."]
+)
+def test_only_an_order_to_take_something_is_reversed(earlier: str) -> None:
+    """Permitting what was advised against may be no contradiction, and forbidding it again is none."""
+    assert made(talk({1: earlier, 2: "Drink plenty of water.", 3: "Rest well."}), reversed=1.0) == []
+
+
 def test_the_conversation_keeps_its_own_texts() -> None:
     """A canary is a copy with another id: no answer on it can be taken for one on the text of the run."""
     own = {reading.id for reading in readings_of(CASE, talk())}
