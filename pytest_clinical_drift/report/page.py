@@ -16,7 +16,7 @@ from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from pytest_clinical_drift.evidence.terms.parsed import keep, kept_beside
-from pytest_clinical_drift.report.clean import inert, one_line, printable
+from pytest_clinical_drift.report.clean import inert, one_line, opening, printable
 from pytest_clinical_drift.report.figures import interval_text, judged_text, limit_values, shared_reasons, worse_text
 from pytest_clinical_drift.report.words import (
     counted,
@@ -62,6 +62,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {"clean": printable, "counted": counted, "label": label, "inert": inert, "one_line": one_line}
+    made.filters |= {"opening": opening}
     made.filters |= {"optional": optional, "rounded": rounded, "kind_name": kind_name, "listed": listed}
     made.globals |= {"judged_text": judged_text, "worse_text": worse_text, "interval_text": interval_text}
     made.globals |= {
