@@ -82,6 +82,9 @@ def render_html(runs: Sequence[NamedRun], differences: Sequence[RunDifference]) 
         judges=_judges(runs),
         chart=curve_chart(title, lines, levels=list(levels), probed=probed),
         legend=lines,
+        doubtful=any(
+            result.average_worst_recall_curve_critical != result.average_recall_curve_critical for _, result in runs
+        ),
     )
 
 

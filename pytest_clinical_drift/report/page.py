@@ -17,7 +17,15 @@ from markupsafe import Markup
 
 from pytest_clinical_drift.evidence.terms.parsed import keep, kept_beside
 from pytest_clinical_drift.report.clean import inert, one_line, opening, printable
-from pytest_clinical_drift.report.figures import interval_text, judged_text, limit_values, shared_reasons, worse_text
+from pytest_clinical_drift.report.figures import (
+    breaches_read,
+    interval_text,
+    is_unread_zero,
+    judged_text,
+    limit_values,
+    shared_reasons,
+    worse_text,
+)
 from pytest_clinical_drift.report.words import (
     counted,
     kind_name,
@@ -72,6 +80,8 @@ def environment() -> Environment:
         "limit_values": limit_values,
         "limit_numbers": limit_numbers,
         "shared_reasons": shared_reasons,
+        "is_unread_zero": is_unread_zero,
+        "breaches_read": breaches_read,
     }
     return made
 
