@@ -18,8 +18,7 @@ def is_unread_zero(item: MetricVerdict) -> bool:
 
 def judged_text(item: MetricVerdict, *, of_set: bool = False) -> str:
     """A judgement's value; the word for having none where it has none, or nobody has read for it."""
-    known = item.value is not None and not is_unread_zero(item)
-    return _bounded(item, item.value, of_set) if known else str(item.verdict)
+    return str(item.verdict) if item.value is None or is_unread_zero(item) else _bounded(item, item.value, of_set)
 
 
 def breaches_read(result: RunResult) -> bool:

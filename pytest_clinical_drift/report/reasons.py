@@ -11,7 +11,7 @@ from pytest_clinical_drift.report.figures import (
     shared_reasons,
     worse_text,
 )
-from pytest_clinical_drift.report.page import environment
+from pytest_clinical_drift.report.page import environment, text_lines
 from pytest_clinical_drift.report.words import counted, label
 from pytest_clinical_drift.verdict.metric_table import metric_named
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
@@ -88,8 +88,8 @@ def _of_cases(item: MetricVerdict) -> str:
     why = next((why for why in item.reasons if why.code is ReasonCode.CASES_WITH_EVENT), None)
     if why is None:
         return counted(item.value or 0, "case")
-    of = environment().get_template(TEMPLATE).module.finished(why.values["cases"], why.values["restricted"])
-    return f"{item.value:g} of {of}"
+    (finished,) = text_lines(TEMPLATE, "finished", cases=why.values["cases"], restricted=why.values["restricted"])
+    return f"{item.value:g} of {finished}"
 
 
 def beside_limit(item: MetricVerdict) -> str:

@@ -118,6 +118,8 @@ class ReasonCode(StrEnum):
     """what: cases or prompts."""
     NEW_SEVERE = "new_severe"
     """cases."""
+    RECALL_UNREAD = "recall_unread"
+    """runs: each with name, recall and worst, its value with open alarms."""
 
     # -- diagnoses
     NOTHING_TO_DIAGNOSE = "nothing_to_diagnose"

@@ -136,7 +136,7 @@ def test_rules_that_recognised_no_advice_do_not_say_that_there_was_none() -> Non
 
 def test_the_legend_says_what_becomes_of_open_findings() -> None:
     """The solid line counts them as stated; without any there is nothing to say."""
-    doubtful = record(conversation("a", [1.0] * 10, worst=[0.5] * 10))
+    doubtful = record(*(conversation(name, [1.0] * 10, worst=[0.5] * 10) for name in "ab"))
     text = sheet_of(doubtful)
     assert "recall: facts stated at least in part; open findings count as stated (solid)" in text
     assert "recall with open findings counted as lost (dot-dash)" in text
@@ -145,6 +145,7 @@ def test_the_legend_says_what_becomes_of_open_findings() -> None:
     settled = record(flat("a")).model_copy(update={"average_recall_curve_critical": (1.0,) * 10})
     plain = sheet_of(settled)
     assert "recall: facts stated at least in part (solid)" in plain
+    assert "all facts (solid)" in plain  # of one case there is no band
     assert "count as stated" not in plain
     told = "Open findings count as stated"
     assert told in render_html([NamedRun("a", doubtful)], ())

@@ -704,12 +704,25 @@ def test_coverage_on_the_limit_is_enough() -> None:
 
 
 def test_an_interval_without_width_shows_nothing() -> None:
-    """Two cases of one persona at 0.9 and 1.0: one unit, whose limits are its mean twice. That is not PASS."""
+    """Two cases of one persona at 0.9 and 1.0: one unit, whose limits are its mean twice. That is no interval and not
+    PASS."""
     verdict = judge([[flat("a", 0.9, group="p")], [flat("b", 1.0, group="p")]], gate(min_cases=1))
     item = figure(verdict, "recall_at_t10")
-    assert item.interval == Interval(pytest.approx(0.95), pytest.approx(0.95), "t", 1)
+    assert item.interval is None
     assert item.verdict == "CAUTION"
     assert "settle" not in rests_on(item)
+
+
+def test_one_case_has_no_interval_over_cases() -> None:
+    """Recall falls by 0.05 a turn: the slope is a number, and its interval would be one over other patients."""
+    alone = judge([[conversation("a", [1 - 0.05 * turn for turn in range(10)], contradictions=1)]])
+    two = judge([[conversation(name, [1 - 0.05 * turn for turn in range(10)], contradictions=1)] for name in "ab"])
+    assert figure(alone, "drift_slope").value == pytest.approx(-0.05)
+    rates = ("recall_at_t10", "recall_at_end", "drift_slope", "lowest_recall", "k_conflict", "lesser_breaches")
+    assert [figure(alone, name).interval for name in rates] == [None] * len(rates)
+    assert None not in [figure(two, name).interval for name in rates]
+    assert "[" not in figure_sentence(figure(alone, "drift_slope"))
+    assert "slope β -0.050 [" in figure_sentence(figure(two, "drift_slope"))
 
 
 @pytest.mark.parametrize(
@@ -731,6 +744,19 @@ def test_how_many_cases_would_settle_it(value: float, bad_end: float, interval: 
     """By how much the interval would have to shrink towards the value to lie above 0.8."""
     advice = cases_to_settle(value, bad_end, gate().metrics["recall_at_t10"], interval)
     assert (said in reason_text(*advice)) if said else advice == ()
+
+
+def test_no_fewer_cases_would_settle_it_than_a_pass_needs() -> None:
+    """Five by the interval, 40 by the gate: with five there is no PASS."""
+    known = (0.9, 0.81, gate().metrics["recall_at_t10"], Interval(0.81, 1.0, "bootstrap", 4))
+    assert cases_to_settle(*known) == (Reason(ReasonCode.CASES_WOULD_SETTLE, {"cases": 5}),)
+    assert cases_to_settle(*known, least=40) == (Reason(ReasonCode.CASES_WOULD_SETTLE, {"cases": 40}),)
+    levels = (0.7, 0.95, 1.0, 0.9)
+    few = [[flat(f"c{number}", level)] for number, level in enumerate(levels)]
+    told = {least: rests_on(figure(judge(few, gate(min_cases=least)), "recall_at_t10")) for least in (4, 40)}
+    assert "about 40 independent cases would settle it" in told[40]
+    assert "about 40 independent cases would settle it" not in told[4]
+    assert "independent cases would settle it" in told[4]
 
 
 def test_twenty_times_as_many_cases_are_the_most_to_ask_for() -> None:
