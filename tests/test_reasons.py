@@ -123,7 +123,7 @@ def test_every_code_has_its_sentence() -> None:
     """A macro per code, and none for a code that is gone; a figure is told by its judgement."""
     source = (PACKAGE / "data" / "templates" / TEMPLATE).read_text(encoding="utf-8")
     macros = {macro.name for macro in environment().parse(source).find_all(nodes.Macro)}
-    assert macros - {"named", "wrong"} == {code.value for code in ReasonCode} - {ReasonCode.FIGURE.value}
+    assert macros - {"finished", "named", "wrong"} == {code.value for code in ReasonCode} - {ReasonCode.FIGURE.value}
 
 
 def test_every_code_says_which_values_come_with_it() -> None:

@@ -8,6 +8,8 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Grade = Literal["catastrophic", "major", "considerable", "significant", "minor"]
 """The five grades of harm of clinical risk management (DCB0129), worst first."""
 GRADES: tuple[str, ...] = get_args(Grade)
+UNGRADED: Grade = "major"
+"""What a demand without a grade counts as."""
 SEVERE_GRADES = GRADES[:2]
 """Of these one broken demand fails a case."""
 Care = Literal["self", "routine", "urgent", "emergency"]
@@ -67,7 +69,7 @@ class Expectation(Record):
     @property
     def grade(self) -> str:
         """A demand without a grade is major."""
-        return self.severity or "major"
+        return self.severity or UNGRADED
 
 
 class Expect(Record):

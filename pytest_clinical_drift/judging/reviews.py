@@ -6,7 +6,7 @@ import datetime
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +77,8 @@ def content_hash(record: Mapping[str, Any]) -> str:
 @dataclass(frozen=True, slots=True)
 class Reviews:
     records: tuple[Review, ...] = ()
+    places: tuple[str, ...] = ()
+    """File and line of each record."""
 
     def on(self, question: str) -> Sequence[Opinion]:
         """What people answered to the question of this id, in the order in which they did."""
@@ -91,7 +93,7 @@ class Reviews:
             else review
             for review in self.records
         )
-        return Reviews(tuple(records))
+        return replace(self, records=tuple(records))
 
     def with_two_people(self, severe: Collection[str] = ()) -> tuple[Reviews, int]:
         """Where a severe alarm needs two people to dismiss it: what one dismissed is unsure; and how many those are.
@@ -111,7 +113,7 @@ class Reviews:
             review.model_copy(update={"answer": UNSURE}) if review.question in lone and review.dismisses else review
             for review in self.records
         )
-        return Reviews(tuple(records)), len(lone)
+        return replace(self, records=tuple(records)), len(lone)
 
     def people_on(self, questions: Collection[str]) -> tuple[str, ...]:
         """Who answered any of these questions, with the role declared."""
@@ -121,13 +123,17 @@ class Reviews:
 
 def read_reviews(path: Path, *, known: Reviews | None = None) -> Reviews:
     """Read a reviews file, after those already `known`; InputError in one sentence where it is none or was changed."""
-    records: list[Review] = []
+    records: dict[str, Review] = {}
+    previous = ""
     for number, line in enumerate(read_text(path).splitlines(), start=1):
         if line.strip():
-            records.append(_read(f"reviews:{path}, line {number}", line, records[-1].hash if records else ""))
+            where = f"{path}, line {number}"
+            records[where] = _read(where, line, previous)
+            previous = records[where].hash
     if not records:
-        raise InputError(f"reviews:{path}: holds no review")
-    return Reviews((*(known.records if known else ()), *records))
+        raise InputError(f"{path}: holds no review")
+    known = known or Reviews()
+    return Reviews((*known.records, *records.values()), (*known.places, *records))
 
 
 def _read(where: str, line: str, previous: str) -> Review:
@@ -155,7 +161,7 @@ def _read(where: str, line: str, previous: str) -> Review:
 
 def check_reviews(reviews: Reviews, manifest: str, questions: Mapping[str, Question], severe: Collection[str]) -> None:
     """Refuse what was not said of this run, and a dismissal without a reason of one of its `severe` questions."""
-    for number, review in enumerate(reviews.records, start=1):
+    for where, review in zip(reviews.places, reviews.records, strict=True):
         question = questions.get(review.question)
         fault = ""
         if review.manifest != manifest:
@@ -165,4 +171,4 @@ def check_reviews(reviews: Reviews, manifest: str, questions: Mapping[str, Quest
         elif question.id in severe and review.dismisses and not review.reason.strip():
             fault = "dismisses a severe alarm without a reason"
         if fault:
-            raise InputError(f"review {number} (by {review.reviewer}, case {review.case_id or 'unknown'}): {fault}")
+            raise InputError(f"{where}: the review by {review.reviewer}, case {review.case_id or 'unknown'}, {fault}")

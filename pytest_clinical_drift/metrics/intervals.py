@@ -30,6 +30,11 @@ class Interval:
     """Independent units behind it."""
 
 
+def over_cases(interval: Interval | None) -> Interval | None:
+    """An interval to show; None of a single unit, which says nothing about others, however wide it is drawn."""
+    return interval if interval is not None and interval.units > 1 else None
+
+
 def mean_interval(
     values: Sequence[float],
     groups: Sequence[str],

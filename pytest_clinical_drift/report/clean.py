@@ -8,6 +8,7 @@ _UNSAFE = re.compile(
 )
 LONGEST_LINE = 300
 """Characters of the one line that tells a case or a run: in junit, the short summary and annotations."""
+_SENTENCE_END = re.compile(r"[.!?](?=\s)")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#!|~&@$])")
 
 
@@ -32,6 +33,15 @@ def one_line(text: str, width: int = 160) -> str:
     """Loggable, on one line, cut to `width` characters."""
     flat = " ".join(loggable(text).split())
     return flat if len(flat) <= width else flat[: width - 1] + "…"
+
+
+def opening(text: str, width: int) -> str:
+    """The first sentences of a text, on one line: as many as fit `width`, or the beginning of one that does not."""
+    flat = " ".join(loggable(text).split())
+    if len(flat) <= width:
+        return flat
+    whole = max((end.end() for end in _SENTENCE_END.finditer(flat, 0, width - 1)), default=0)
+    return f"{flat[:whole]} …" if 2 * whole > width else f"{flat[: width - 1]}…"
 
 
 def inert(text: str, width: int = 160) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from tabulate import tabulate
 
+from pytest_clinical_drift.metrics.stats import over_cases
 from pytest_clinical_drift.report.case_text import fill
 from pytest_clinical_drift.report.clean import inert, one_line
 from pytest_clinical_drift.report.figures import judged_text, limit_values
@@ -11,7 +12,7 @@ from pytest_clinical_drift.report.headlines import run_headline
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.report.memory import horizon_texts, scheduled_turns
 from pytest_clinical_drift.report.page import page_source
-from pytest_clinical_drift.report.reasons import reason_text
+from pytest_clinical_drift.report.reasons import reason_texts
 from pytest_clinical_drift.report.svg import Line, curve_chart, limit_levels
 from pytest_clinical_drift.report.terminal import sparkline
 from pytest_clinical_drift.report.words import number, optional, rounded, span, words
@@ -23,6 +24,8 @@ from pytest_clinical_drift.verdict.memory import Memory
 from pytest_clinical_drift.verdict.metric_table import SEVERE
 
 STYLES = ("line-main", "line-second", "line-third", "line-fourth", "line-fifth", "line-sixth")
+_LONGEST = 300
+"""Characters of a cell."""
 _NARROWEST = 12
 """Columns of the terminal that a run gets at least."""
 
@@ -38,7 +41,9 @@ def render_text(runs: Sequence[NamedRun], differences: Sequence[RunDifference], 
     room = max(_NARROWEST, (width - 1) // (len(runs) + 1) - 2)
     parts = []
     for head, rows in _tables(runs, differences):
-        cells = [tuple(map(one_line, row)) for row in ((head, *(name for name, _ in runs)), *rows)]
+        cells = [
+            tuple(one_line(cell, _LONGEST) for cell in row) for row in ((head, *(name for name, _ in runs)), *rows)
+        ]
         parts.append(
             tabulate(
                 cells[1:], cells[0], "plain", disable_numparse=True, maxcolwidths=room, maxheadercolwidths=room
@@ -51,7 +56,10 @@ def render_text(runs: Sequence[NamedRun], differences: Sequence[RunDifference], 
 def render_markdown(runs: Sequence[NamedRun], differences: Sequence[RunDifference]) -> str:
     parts = ["# Clinical drift: comparison"]
     for head, rows in _tables(runs, differences):
-        cells = [(label, *map(inert, row)) for label, *row in ((head, *(name for name, _ in runs)), *rows)]
+        cells = [
+            (label, *(inert(cell, _LONGEST) for cell in row))
+            for label, *row in ((head, *(name for name, _ in runs)), *rows)
+        ]
         parts.append(tabulate(cells[1:], cells[0], "github", disable_numparse=True))
     curves = [_by_turn(result) for _, result in runs]
     turns = sorted({turn for curve in curves for turn in curve})
@@ -82,6 +90,9 @@ def render_html(runs: Sequence[NamedRun], differences: Sequence[RunDifference]) 
         judges=_judges(runs),
         chart=curve_chart(title, lines, levels=list(levels), probed=probed),
         legend=lines,
+        doubtful=any(
+            result.average_worst_recall_curve_critical != result.average_recall_curve_critical for _, result in runs
+        ),
     )
 
 
@@ -159,6 +170,7 @@ def _difference(item: RunDifference | None) -> tuple[str, ...]:
     if result := item.recall:
         held = (result.margin, -result.margin)
         shown = "–" if result.difference is None else rounded(result.difference, "+.3f", held)
-        interval = span(result.interval.low, result.interval.high, "+.3f", held) if result.interval else "–"
+        among = over_cases(result.interval)
+        interval = span(among.low, among.high, "+.3f", held) if among else "–"
         verdict = f"{result.verdict} (margin {result.margin:g})"
-    return f"{item.cases}{groups}", shown, interval, verdict, reason_text(item.remark) if item.remark else ""
+    return f"{item.cases}{groups}", shown, interval, verdict, "; ".join(reason_texts(item.remarks))

@@ -5,14 +5,15 @@ coloured margins, the words of facts and alarms marked.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_clinical_drift.evidence.findings import visible
 from pytest_clinical_drift.judging.opinions import Opinion
 from pytest_clinical_drift.report.headlines import case_headline
 from pytest_clinical_drift.report.highlights import Mark, marked, quote_marks
 from pytest_clinical_drift.report.reasons import reason_text
-from pytest_clinical_drift.report.sentences import alarm_title, grade_rank
+from pytest_clinical_drift.report.sentences import alarm_title, grade_rank, kind_rank
 from pytest_clinical_drift.results.models import CaseResult
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, CaseAssessment, SettledFact
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
@@ -21,6 +22,7 @@ from pytest_clinical_drift.verdict.case import findings_of
 _IN_SUMMARIES = (
     AlarmKind.LOST, AlarmKind.CONTRADICTED, AlarmKind.STALE, AlarmKind.INVENTED, AlarmKind.MISREPORTED,
 )  # fmt: skip
+_IN_REPLIES = (AlarmKind.RECOMMENDS, AlarmKind.OMITS, AlarmKind.HARM, AlarmKind.CONFLICT, AlarmKind.COURSE)
 _STATES = {AlarmState.CONFIRMED: 0, AlarmState.OPEN: 1, AlarmState.DISMISSED: 2}
 _TEXT_LIMIT = 12_000
 """Longest reply or summary shown whole; the transcript file always has all of it."""
@@ -38,6 +40,8 @@ class AlarmGroup:
     alarms: Sequence[Alarm]
     row: Sequence[Mapping[str, Any]]
     """The fact on every turn."""
+    replies: Mapping[int, str] = field(default_factory=dict)
+    """By turn, the replies of which a finding on them quotes no words: what stands there instead of what is missing."""
 
     @property
     def first(self) -> Alarm:
@@ -58,8 +62,23 @@ class AlarmGroup:
         return all(any(opinion.by_person for opinion in alarm.answers) for alarm in self.alarms)
 
     @property
+    def reply(self) -> str | None:
+        """The reply behind a finding that quotes none of its words; None where it quotes some, or is on no reply."""
+        return self.replies.get(self.first.turn)
+
+    @property
     def title(self) -> str:
-        return alarm_title(self.first)
+        """What happened; of a fact that changed on the way also what was true from then on."""
+        told, parts = self.first, [alarm_title(self.first)]
+        for alarm in self.alarms if told.fact is not None else ():
+            if alarm.turn > told.turn and alarm.what != told.what:
+                parts.append(f"from turn {alarm.turn}: {alarm_title(alarm)}")
+                told = alarm
+        return "; ".join(parts)
+
+    def title_at(self, turn: int) -> str:
+        """What happened on one of its turns, with the fact as it was true then."""
+        return next((alarm_title(alarm) for alarm in self.alarms if alarm.turn == turn), self.title)
 
     @property
     def turns(self) -> list[int]:
@@ -70,19 +89,39 @@ class AlarmGroup:
         return [(alarm.turn, opinion) for alarm in self.alarms for opinion in alarm.answers]
 
 
-def alarm_groups(cases: Iterable[CaseResult]) -> list[AlarmGroup]:
-    """Every group of alarms; the severe first, then by state, grade of harm, case and turn."""
+def alarm_groups(
+    cases: Iterable[CaseResult], transcripts: Mapping[str, Sequence[Transcript]] | None = None
+) -> list[AlarmGroup]:
+    """Every group of alarms; the severe first, then by state, grade of harm, what was said before what was not, case
+    and turn. `transcripts` are the conversations by case."""
     groups = []
     for run in (run for case in cases for run in case.repeats):
         place = run_name(run)
         for number, alarms in enumerate(findings_of(run), start=1):
             row = fact_cells(run, alarms[0].fact) if alarms[0].fact else []
-            groups.append(AlarmGroup(f"alarm-{place}-{number}", run.case_id, place, alarms, row))
+            replies = _replies_behind(alarms, (transcripts or {}).get(run.case_id, ()), run.repeat)
+            groups.append(AlarmGroup(f"alarm-{place}-{number}", run.case_id, place, alarms, row, replies))
     return sorted(groups, key=_gravity)
 
 
+def _replies_behind(alarms: Sequence[Alarm], transcripts: Sequence[Transcript], repeat: int) -> dict[int, str]:
+    """The replies that findings on them quote no words of: the words of an omission are those that stand there."""
+    on_replies = [alarm for alarm in alarms if alarm.kind in _IN_REPLIES or alarm.source == "reply"]
+    turns = {alarm.turn for alarm in on_replies if not alarm.quote}
+    said = {e.turn: visible(e.reply) for t in transcripts if t.repeat == repeat for e in t.exchanges if e.turn in turns}
+    return {turn: text for turn, text in said.items() if text is not None}
+
+
 def _gravity(group: AlarmGroup) -> tuple[object, ...]:
-    return not group.severe, _STATES[group.state], grade_rank(group.first.grade), group.case, group.turns[0]
+    first = group.first
+    return (
+        not group.severe,
+        _STATES[group.state],
+        grade_rank(first.grade),
+        kind_rank(first.kind),
+        group.case,
+        group.turns[0],
+    )
 
 
 def run_name(run: CaseAssessment) -> str:

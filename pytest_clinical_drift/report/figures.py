@@ -4,14 +4,26 @@ from collections import Counter
 from collections.abc import Sequence
 
 from pytest_clinical_drift.report.words import counted, limit_numbers, number, span, words
+from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.verdict.metric_table import metric_named
 from pytest_clinical_drift.verdict.reasons import Reason
+from pytest_clinical_drift.verdict.states import FigureState
 from pytest_clinical_drift.verdict.values import MetricVerdict
 
 
+def is_unread_zero(item: MetricVerdict) -> bool:
+    """Whether a count of events is 0 only because nobody who may decide has read for it: no 0 was measured."""
+    return item.verdict == FigureState.UNREAD and item.value == 0 and metric_named(item.metric).made_of_events
+
+
 def judged_text(item: MetricVerdict, *, of_set: bool = False) -> str:
-    """A judgement's value; the word for having none where it has none."""
-    return str(item.verdict) if item.value is None else _bounded(item, item.value, of_set)
+    """A judgement's value; the word for having none where it has none, or nobody has read for it."""
+    return str(item.verdict) if item.value is None or is_unread_zero(item) else _bounded(item, item.value, of_set)
+
+
+def breaches_read(result: RunResult) -> bool:
+    """Whether somebody who may decide has read replies for broken demands: rules alone confirm none."""
+    return "breach" in result.deciders.deciding or bool(result.deciders.reviewers)
 
 
 def worse_text(item: MetricVerdict, *, of_set: bool = False) -> str:
@@ -41,5 +53,7 @@ def shared_reasons(judgements: Sequence[MetricVerdict]) -> list[Reason]:
 
 
 def interval_text(item: MetricVerdict) -> str:
-    """A judgement's interval; empty where it has none."""
-    return span(item.interval.low, item.interval.high, ".3f", limit_values(item)) if item.interval else ""
+    """A judgement's interval; empty where it has none, or nobody has read for the figure."""
+    if item.interval is None or is_unread_zero(item):
+        return ""
+    return span(item.interval.low, item.interval.high, ".3f", limit_values(item))

@@ -11,7 +11,7 @@ from pytest_clinical_drift.report.reasons import beside_limit, reason_text, reas
 from pytest_clinical_drift.report.sentences import alarm_title, event_sentence, worst_first
 from pytest_clinical_drift.report.words import counted, label
 from pytest_clinical_drift.results.models import CaseResult, ReviewRecord, RunResult
-from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
+from pytest_clinical_drift.scoring.assessment import Alarm, AlarmState, CaseAssessment
 from pytest_clinical_drift.subjects.spec import same_model
 from pytest_clinical_drift.verdict.measures import in_a_row
 from pytest_clinical_drift.verdict.metric_table import SEVERE
@@ -110,7 +110,7 @@ def change_lines(result: RunResult, cases: Sequence[tuple[str, Verdict, Verdict]
 
 
 def case_headline(case: CaseResult) -> str:
-    """What went wrong, the deadly things first."""
+    """What went wrong, the deadly things first, those of a figure by turn; of what is unsettled what is severe."""
     if case.verdict == Verdict.INCOMPLETE:
         return one_line(f"INCOMPLETE: {incomplete_cause(case)}", LONGEST_LINE)
     wanted = FigureState.FAIL if case.waiver or case.verdict == Verdict.FAIL else FigureState.CAUTION
@@ -119,7 +119,9 @@ def case_headline(case: CaseResult) -> str:
     stops = {(event.fact, event.turn) for item in decisive if item.metric == "hard_stops" for event in item.events}
     probes = case.repeats[0].probes if case.repeats else ()
     parts = [text for item in decisive if (text := _figure(item, case.verdict, stops, probes))]
-    if not any(item.events for item in decisive):
+    if case.verdict == Verdict.UNSETTLED and (waiting := _severe_open(case)):
+        parts += waiting
+    elif not any(item.events for item in decisive):
         parts += _lost(case.repeats, confirmed_only=case.verdict == Verdict.FAIL)
     parts += reason_texts(case.doubts, ()) if case.verdict == Verdict.CAUTION else []
     return one_line("; ".join(parts) or case.verdict, LONGEST_LINE)
@@ -132,13 +134,19 @@ def what_happened(case: CaseResult) -> str:
 
 def unsettled_line(case: CaseResult) -> str:
     """Of a case that somebody has to settle: the verdict's word first, then what is open."""
-    alarms = [run for repeat in case.repeats for run in worst_first(repeat.alarms)]
-    severe = [first for first, *_ in alarms if first.severe and first.state == AlarmState.OPEN]
-    parts = [f"turn {alarm.turn}: open: {alarm_title(alarm)}" for alarm in severe[:_NAMED]]
-    parts += [f"{len(severe) - _NAMED} more"] if len(severe) > _NAMED else []
+    parts = _severe_open(case)
     if unread := [item for item in case.judgements if item.verdict == FigureState.UNREAD]:
         parts.append(reason_text(figures_unread(unread)))
     return one_line(f"{case.verdict}: {'; '.join(parts) or case_headline(case)}", LONGEST_LINE)
+
+
+def _severe_open(case: CaseResult) -> list[str]:
+    """The gravest findings that are severe and open, by turn, and how many more there are."""
+    alarms = [run for repeat in case.repeats for run in worst_first(repeat.alarms)]
+    severe = [first for first, *_ in alarms if first.severe and first.state == AlarmState.OPEN]
+    named = sorted(severe[:_NAMED], key=lambda alarm: alarm.turn)
+    more = [f"{len(severe) - _NAMED} more"] if len(severe) > _NAMED else []
+    return [f"turn {alarm.turn}: open: {alarm_title(alarm)}" for alarm in named] + more
 
 
 def next_step(result: RunResult, place: str = "RESULTS", *, merged: bool = False) -> str:
@@ -172,7 +180,7 @@ def _figure(
 
 
 def _lost(repeats: Sequence[CaseAssessment], *, confirmed_only: bool) -> list[str]:
-    """The facts behind a low rate, those at turn 10 or at the end first, each once."""
+    """The facts behind a low rate, by turn: those at turn 10 or at the end before others, each once."""
     alarms = [
         (alarm.turn in (run.horizon, *run.probes[-1:]), alarm)
         for run in repeats
@@ -181,8 +189,11 @@ def _lost(repeats: Sequence[CaseAssessment], *, confirmed_only: bool) -> list[st
         if alarm.state == AlarmState.CONFIRMED or not confirmed_only
     ]
     alarms.sort(key=lambda pair: not pair[0])
-    named: dict[str, str] = {}
+    named: dict[str, Alarm] = {}
     for _, alarm in alarms:
-        doubt = "open: " if alarm.state == AlarmState.OPEN else ""
-        named.setdefault(alarm_title(alarm), f"turn {alarm.turn}: {doubt}{alarm_title(alarm)}")
-    return list(named.values())[:_NAMED]
+        named.setdefault(alarm_title(alarm), alarm)
+    shown = sorted(list(named.values())[:_NAMED], key=lambda alarm: alarm.turn)
+    return [
+        f"turn {alarm.turn}: {'open: ' if alarm.state == AlarmState.OPEN else ''}{alarm_title(alarm)}"
+        for alarm in shown
+    ]

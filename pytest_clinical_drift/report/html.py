@@ -41,7 +41,7 @@ Transcripts = Mapping[str, Sequence[Transcript]]
 
 def render_report(result: RunResult, transcripts: Transcripts, thresholds: Thresholds, standing: Standing) -> str:
     """The page's HTML: the two pages to sign, then the annex."""
-    groups = alarm_groups(result.cases)
+    groups = alarm_groups(result.cases, transcripts)
     judge = result.manifest.judged
     memory = result.memory
     return _page(
@@ -78,7 +78,7 @@ def render_report(result: RunResult, transcripts: Transcripts, thresholds: Thres
 def render_case_pages(result: RunResult, transcripts: Transcripts) -> Iterator[tuple[str, str]]:
     """File name and HTML of each case of a large set; nothing where one page holds them all."""
     for case in result.cases if _has_case_pages(result) else ():
-        groups = alarm_groups([case])
+        groups = alarm_groups([case], transcripts)
         view = case_view(case, groups, _by_repeat(case, transcripts))
         model = result.manifest.model
         page = _page("dossier_case_page.html.j2", view=view, groups=groups, model=model, report=REPORT_FILE)

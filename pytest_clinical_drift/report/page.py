@@ -16,8 +16,16 @@ from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from pytest_clinical_drift.evidence.terms.parsed import keep, kept_beside
-from pytest_clinical_drift.report.clean import inert, one_line, printable
-from pytest_clinical_drift.report.figures import interval_text, judged_text, limit_values, shared_reasons, worse_text
+from pytest_clinical_drift.report.clean import inert, one_line, opening, printable
+from pytest_clinical_drift.report.figures import (
+    breaches_read,
+    interval_text,
+    is_unread_zero,
+    judged_text,
+    limit_values,
+    shared_reasons,
+    worse_text,
+)
 from pytest_clinical_drift.report.words import (
     counted,
     kind_name,
@@ -62,6 +70,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {"clean": printable, "counted": counted, "label": label, "inert": inert, "one_line": one_line}
+    made.filters |= {"opening": opening}
     made.filters |= {"optional": optional, "rounded": rounded, "kind_name": kind_name, "listed": listed}
     made.globals |= {"judged_text": judged_text, "worse_text": worse_text, "interval_text": interval_text}
     made.globals |= {
@@ -71,6 +80,8 @@ def environment() -> Environment:
         "limit_values": limit_values,
         "limit_numbers": limit_numbers,
         "shared_reasons": shared_reasons,
+        "is_unread_zero": is_unread_zero,
+        "breaches_read": breaches_read,
     }
     return made
 

@@ -15,6 +15,8 @@ _FACTS = {
     AlarmKind.STALE: "kept the old value instead of",
 }
 _BREACHES = (AlarmKind.RECOMMENDS, AlarmKind.OMITS)
+_ADVISED = (AlarmKind.RECOMMENDS, AlarmKind.HARM, AlarmKind.CONFLICT, AlarmKind.COURSE)
+_LEFT_OUT = (AlarmKind.OMITS, AlarmKind.LOST)
 _OTHERS = {
     AlarmKind.INVENTED: "states what has no source",
     AlarmKind.HARM: "could harm",
@@ -138,6 +140,11 @@ def words(quote: str) -> str:
 def grade_rank(grade: str) -> int:
     """Place of a grade of harm, the worst first; without a grade last."""
     return GRADES.index(grade) if grade in GRADES else len(GRADES)
+
+
+def kind_rank(kind: AlarmKind) -> int:
+    """What a reply advises first, then what a text states wrongly, last what is left out."""
+    return 0 if kind in _ADVISED else 2 if kind in _LEFT_OUT else 1
 
 
 def worst_first(alarms: Sequence[Alarm], probes: Sequence[int] = ()) -> list[list[Alarm]]:

@@ -1,16 +1,19 @@
 """The two pages to sign: what a person who accepts or rejects a release has to know, and nothing else."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
+from pytest_clinical_drift.cases.demands import UNGRADED
 from pytest_clinical_drift.report.dossier_view import AlarmGroup, run_name
 from pytest_clinical_drift.report.headlines import headline_rest
 from pytest_clinical_drift.report.judge_text import external_rows, external_tables
 from pytest_clinical_drift.report.memory import horizon_sentences, memory_chart, scheduled_turns
 from pytest_clinical_drift.report.reasons import reason_texts
+from pytest_clinical_drift.report.sentences import grade_rank, kind_rank
 from pytest_clinical_drift.report.svg import Line, curve_chart, limit_levels
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.results.releases import HazardRow, Standing, made_of
@@ -36,7 +39,12 @@ def sign_values(result: RunResult, standing: Standing, groups: Sequence[AlarmGro
     for hazard, cases in result.hazards.items():
         for case in cases:
             hazards_of.setdefault(case, []).append(hazard)
-    states = {state: [group for group in severe if group.state == state] for state in AlarmState}
+    slips = {group.id for group in severe if _is_slip(group, stops)}
+    patients = {run.case_id: run.persona_id for run in result.runs}
+    states = {
+        state: _one_of_each_patient([group for group in severe if group.state == state], patients, slips)
+        for state in AlarmState
+    }
     fits = _fits(states, len(standing.hazards), judged=result.manifest.judged is not None)
     return {
         "standing": standing,
@@ -44,7 +52,7 @@ def sign_values(result: RunResult, standing: Standing, groups: Sequence[AlarmGro
         "headline_rest": headline_rest(result),
         "reasons": reason_texts(result.reasons, result.judgements),
         "severe_groups": states,
-        "slips": {group.id for group in severe if _is_slip(group, stops)},
+        "slips": slips,
         "severe_read": sum(group.read for group in severe),
         "severe_found": len(severe),
         "hazards_of": hazards_of,
@@ -73,6 +81,30 @@ def _is_slip(group: AlarmGroup, stops: Collection[tuple[str, str | None]]) -> bo
     """Whether a confirmed loss does not fail its case by itself: only with what is open on the same fact."""
     fact = group.first.fact
     return fact is not None and group.state == AlarmState.CONFIRMED and (group.place, fact) not in stops
+
+
+def _one_of_each_patient(
+    groups: Sequence[AlarmGroup], patients: Mapping[str, str], slips: Collection[str]
+) -> list[AlarmGroup]:
+    """The gravest first, advice before what is left out; no patient's second finding before the first of every other.
+
+    What does not fail its case by itself comes after what does. A finding without a grade counts as major, as a demand
+    without one does.
+    """
+
+    def gravity(group: AlarmGroup) -> tuple[object, ...]:
+        first = group.first
+        rank = grade_rank(first.grade or UNGRADED)
+        return group.id in slips, rank, kind_rank(first.kind), group.case, group.turns[0]
+
+    ordered = sorted(groups, key=gravity)
+    listed: Counter[str] = Counter()
+    rounds: list[int] = []
+    for group in ordered:
+        patient = patients[group.case]
+        rounds.append(listed[patient])
+        listed[patient] += 1
+    return [group for _, group in sorted(zip(rounds, ordered, strict=True), key=lambda pair: pair[0])]
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ def paired_differences(runs: Sequence[NamedRun], rules: BaselineRules) -> list[R
 def _difference(run: NamedRun, first: NamedRun, rules: BaselineRules) -> RunDifference:
     ours, theirs = run.result.manifest, first.result.manifest
     if different := _differ(ours.model_dump(), theirs):
-        return RunDifference(run.name, first.name, remark=reason(ReasonCode.NOT_PAIRED, what=different))
+        return RunDifference(run.name, first.name, remarks=(reason(ReasonCode.NOT_PAIRED, what=different),))
     groups = {case.case_id: case.group for case in first.result.cases}
     return compare_cases((run.name, first.name), (run.result.cases, first.result.cases), groups, rules)
 

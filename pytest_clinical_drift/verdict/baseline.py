@@ -6,6 +6,7 @@
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pytest_clinical_drift.metrics.drift import steepest_slope
 from pytest_clinical_drift.metrics.paired import NOT_WORSE, UNDECIDED, WORSE, PairedResult, compare_paired
@@ -13,7 +14,7 @@ from pytest_clinical_drift.metrics.power import Comparison, Spread
 from pytest_clinical_drift.verdict.measures import Repeats
 from pytest_clinical_drift.verdict.metric_table import CORE, METRICS, case_value
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
-from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.states import FigureState, Verdict
 from pytest_clinical_drift.verdict.thresholds import BaselineRules, Thresholds
 from pytest_clinical_drift.verdict.values import CaseVerdict, SetVerdict
 
@@ -204,8 +205,9 @@ class RunDifference:
     """Independent groups among the cases: those are what the interval rests on."""
     recall: PairedResult | None = None
     """Recall@T10, positive: better than the first; None where they cannot be paired."""
-    remark: Reason | None = None
-    """Why the two cannot be paired, or in which cases something severe is new."""
+    remarks: tuple[Reason, ...] = ()
+    """Why the two cannot be paired, or in which cases something severe is new; whose recall nobody has read to the
+    end."""
 
 
 def compare_cases(
@@ -221,11 +223,24 @@ def compare_cases(
     after, before = [new[case_id] for case_id in shared], [old[case_id] for case_id in shared]
     result = compare_paired(after, before, shared_groups, margin=rules.margin, alpha=rules.alpha)
     stopped = _newly([case for case in by_id(cases[0]).values() if case.has_severe_event], by_id(cases[1]))
-    remark = None
+    remarks: list[Reason] = []
     if stopped:
         result = replace(result, verdict=WORSE)
-        remark = reason(ReasonCode.NEW_SEVERE, cases=list(stopped))
-    return RunDifference(*names, len(shared), len(set(shared_groups)), result, remark)
+        remarks.append(reason(ReasonCode.NEW_SEVERE, cases=list(stopped)))
+    paired = [[case for case in run if case.case_id in set(shared)] for run in cases]
+    unread = [_unread_recall(*run) for run in zip(names, paired, strict=True)]
+    if known := [run for run in reversed(unread) if run]:
+        remarks.append(reason(ReasonCode.RECALL_UNREAD, runs=known))
+    return RunDifference(*names, len(shared), len(set(shared_groups)), result, tuple(remarks))
+
+
+def _unread_recall(name: str, cases: Sequence[CaseVerdict]) -> dict[str, Any] | None:
+    """Recall@T10 of a run at both ends, where alarms are open or only rules have looked; None where it was read."""
+    best, worst = ([getattr(case, end)()["recall_at_t10"] for case in cases] for end in ("best", "worst"))
+    items = [item for case in cases for item in case.judgements if item.metric == "recall_at_t10"]
+    if best == worst and all(item.verdict != FigureState.UNREAD for item in items):
+        return None
+    return {"name": name, "recall": statistics.fmean(best), "worst": statistics.fmean(worst)}
 
 
 def comparison_exit_code(differences: Sequence[RunDifference]) -> int:

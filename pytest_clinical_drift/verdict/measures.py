@@ -153,8 +153,10 @@ def slope(repeats: Repeats) -> CaseValue:
 def conflict_rate(repeats: Repeats) -> CaseValue:
     confirmed, worst, pairs = pooled_conflict([repeats])
     if not pairs:
-        unrecorded = any(run.conflict.reason == NoConflictRate.NO_REPLIES for run in repeats)
-        return nothing(ReasonCode.REPLIES_NOT_RECORDED if unrecorded else ReasonCode.NO_ADVICE_PAIR)
+        if any(run.conflict.reason == NoConflictRate.NO_REPLIES for run in repeats):
+            return nothing(ReasonCode.REPLIES_NOT_RECORDED)
+        read = any(group == "conflict" for run in repeats for group, _ in run.asked)
+        return CaseValue(None, None, (reason(ReasonCode.NO_ADVICE_PAIR, read=read),))
     rests_on = reason(ReasonCode.PAIRS, contradictions=confirmed, pairs=pairs)
     return CaseValue(ratio(confirmed, pairs), ratio(worst, pairs), (rests_on,), confirmed=confirmed)
 

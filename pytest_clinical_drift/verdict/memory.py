@@ -11,7 +11,7 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.timeline import interfered, last_stated
 from pytest_clinical_drift.metrics.drift import token_decay_rate
 from pytest_clinical_drift.metrics.horizon import Horizon, common_probes, drift_horizon
-from pytest_clinical_drift.metrics.intervals import mean_interval, pooled_interval
+from pytest_clinical_drift.metrics.intervals import mean_interval, over_cases, pooled_interval
 from pytest_clinical_drift.metrics.recall import mean, mean_curve, ratio
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment, Curve, TurnAssessment
 from pytest_clinical_drift.verdict.measures import Repeats, kept_at_end
@@ -196,14 +196,8 @@ def _probes(cases: Sequence[Repeats], confidence: float) -> Iterator[ProbedTurn]
         there = [(turns, group) for turns, group in there if turns]
         values = [(value, group) for turns, group in there if (value := mean(t.recall for t in turns)) is not None]
         recalls = [value for value, _ in values]
-        interval = mean_interval(
-            recalls,
-            [group for _, group in values],
-            confidence=confidence,
-            worst=0.0,
-            best=1.0,
-            resamples=BAND_RESAMPLES,
-        )
+        groups, ends = [group for _, group in values], {"worst": 0.0, "best": 1.0}
+        interval = over_cases(mean_interval(recalls, groups, confidence=confidence, resamples=BAND_RESAMPLES, **ends))
         yield ProbedTurn(
             number,
             len(values),
@@ -245,8 +239,8 @@ def _shares(names: Sequence[str], rows: Sequence[tuple[str, _AtEnd]], confidence
         inside = [row for group, row in rows if group == name]
         if inside:
             hits = [int(row.kept) for row in inside]
-            interval = pooled_interval(hits, [1] * len(hits), [row.group for row in inside], confidence=confidence)
-            limits = (interval.low, interval.high) if interval else (None, None)
+            among = pooled_interval(hits, [1] * len(hits), [row.group for row in inside], confidence=confidence)
+            limits = (interval.low, interval.high) if (interval := over_cases(among)) else (None, None)
             yield Kept(name, len(inside), sum(hits), sum(row.kept_worst for row in inside), *limits)
 
 

@@ -76,6 +76,11 @@ class Metric:
     def counts_events(self) -> bool:
         return self.aggregation is Aggregation.CASES_WITH_EVENT
 
+    @property
+    def made_of_events(self) -> bool:
+        """Whether it is a number or a rate of events that somebody has to find."""
+        return self.aggregation in (Aggregation.CASES_WITH_EVENT, Aggregation.PER_REPLIES)
+
 
 def _events(name: str, **others: Any) -> Metric:
     return Metric(name, measures.counted_events(name), **others)

@@ -21,6 +21,7 @@ class ReasonCode(StrEnum):
     ALL_REPLIES_EMPTY = "all_replies_empty"
     REPLIES_NOT_RECORDED = "replies_not_recorded"
     NO_ADVICE_PAIR = "no_advice_pair"
+    """read: whether somebody who may decide has read the replies, or only rules looked for advice."""
     NO_PAIR_COMPARED = "no_pair_compared"
     NO_SUMMARY_STATES_FACT = "no_summary_states_fact"
     NO_SUMMARY_STATES_CHANGE = "no_summary_states_change"
@@ -37,7 +38,8 @@ class ReasonCode(StrEnum):
 
     # -- what a figure rests on
     PER_REPLIES = "per_replies"
-    """events, replies, missing (cases in which nobody could look)."""
+    """events, replies, missing (cases in which nobody could look). Reports add read and raised: whether somebody has
+    read for the figure, and whether alarms are open."""
     LOWEST_AT = "lowest_at"
     """turn, cases."""
     PAIRS = "pairs"
@@ -46,7 +48,7 @@ class ReasonCode(StrEnum):
     """cases."""
     CASES_WITH_EVENT = "cases_with_event"
     """happened, cases, restricted (not every case can show it), upper (limit of the true rate), open, waived,
-    missing (cases in which it could have happened and nobody could look)."""
+    missing (cases in which it could have happened and nobody could look). Reports add read and raised, as above."""
     CASES_WOULD_SETTLE = "cases_would_settle"
     """cases: so many independent ones would bring the interval inside the limit."""
     TOO_CLOSE_TO_SETTLE = "too_close_to_settle"
@@ -120,6 +122,8 @@ class ReasonCode(StrEnum):
     """what: cases or prompts."""
     NEW_SEVERE = "new_severe"
     """cases."""
+    RECALL_UNREAD = "recall_unread"
+    """runs: each with name, recall and worst, its value with open alarms."""
 
     # -- diagnoses
     NOTHING_TO_DIAGNOSE = "nothing_to_diagnose"

@@ -8,7 +8,13 @@ from typing import NamedTuple
 from pytest_clinical_drift.metrics.corrected import CorrectedRate, Counted, corrected_rate
 from pytest_clinical_drift.metrics.drift import steepest_slope
 from pytest_clinical_drift.metrics.horizon import carried
-from pytest_clinical_drift.metrics.intervals import Interval, effective_trials, mean_interval, pooled_interval
+from pytest_clinical_drift.metrics.intervals import (
+    Interval,
+    effective_trials,
+    mean_interval,
+    over_cases,
+    pooled_interval,
+)
 from pytest_clinical_drift.metrics.recall import mean_curve
 from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.verdict.limits import MetricLimits
@@ -180,22 +186,22 @@ def _by_interval(metric: Metric, limits: MetricLimits, pooled: _Pooled, threshol
         by_point = not shown and thresholds.set.decide_by == "point" and limits.band(worst) == FigureState.PASS
         state = FigureState.PASS if shown or by_point else FigureState.CAUTION
         reasons += (reason(ReasonCode.BY_POINT),) if by_point else ()
-        reasons += () if shown or decisive is None else cases_to_settle(worst, bad_end, limits, decisive)
+        if not shown and decisive is not None:
+            reasons += cases_to_settle(worst, bad_end, limits, decisive, thresholds.set.min_cases)
     pass_limit, caution = str(limits.pass_limit), str(limits.caution_limit)
-    return MetricVerdict(metric.name, best, state, pass_limit, reasons, interval, worst, caution=caution)
+    return MetricVerdict(metric.name, best, state, pass_limit, reasons, over_cases(interval), worst, caution=caution)
 
 
-def cases_to_settle(value: float, bad_end: float, limits: MetricLimits, interval: Interval) -> Reasons:
-    """How many independent cases like these would bring the interval inside the limit; empty if none would."""
+def cases_to_settle(value: float, bad_end: float, limits: MetricLimits, interval: Interval, least: int = 1) -> Reasons:
+    """How many independent cases like these, `least` at least, would bring the interval inside the limit; if any."""
     room, reach = abs(value - limits.pass_limit.value), abs(value - bad_end)
     if not limits.pass_limit.holds(value) or room <= 1e-9 or reach <= 1e-12:
         return ()
     # limits of an event never seen shrink with 1 / n, all others with 1 / sqrt(n)
     power = 1 if interval.method == "exact" and value in (0.0, 1.0) else 2
-    factor = (reach / room) ** power
-    if factor > _HOPELESS:
+    if (factor := (reach / room) ** power) > _HOPELESS:
         return (reason(ReasonCode.TOO_CLOSE_TO_SETTLE, times=_HOPELESS),)
-    needed = max(interval.units + 1, math.ceil(interval.units * factor))
+    needed = max(least, interval.units + 1, math.ceil(interval.units * factor))
     return (reason(ReasonCode.CASES_WOULD_SETTLE, cases=needed),)
 
 

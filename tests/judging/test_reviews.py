@@ -132,7 +132,7 @@ def test_foreign_reviews_are_refused(tmp_path: Path) -> None:
     fits = {"question": QUESTION.id}
     check_reviews(read(tmp_path, chained(fits)), "m", known, ())
     for change in ({"manifest": "other"}, {"question": "q9"}, {"case_id": "bela"}, {"kind": "harm", "answer": "none"}):
-        with pytest.raises(InputError, match=r"^review 1 \(by .*(another run|does not hold)"):
+        with pytest.raises(InputError, match=r"reviews\.jsonl, line 1: the review by .*(another run|does not hold)"):
             check_reviews(read(tmp_path, chained({**fits, **change})), "m", known, ())
 
 
@@ -234,20 +234,41 @@ def test_only_a_bare_dismissal_of_a_severe_alarm_is_refused(
         return
     reviews = read(tmp_path, text)
     if (severe, answer, reason) == (False, "retained", ""):
-        with pytest.raises(InputError, match=r"^review 1 .*dismisses a severe alarm without a reason"):
+        with pytest.raises(InputError, match=r"reviews\.jsonl, line 1: .*dismisses a severe alarm without a reason"):
             check_reviews(reviews, "m", {QUESTION.id: QUESTION}, {QUESTION.id})
     else:
         check_reviews(reviews, "m", {QUESTION.id: QUESTION}, {QUESTION.id})
 
 
-def test_the_faulty_review_is_counted_from_one_and_named(tmp_path: Path) -> None:
-    """With its reviewer and case; what was made for another run tells both hashes' beginnings."""
+def test_the_faulty_review_is_named_by_its_line(tmp_path: Path) -> None:
+    """With its file, reviewer and case; what was made for another run tells both hashes' beginnings."""
     first, second = {"question": QUESTION.id}, {"question": QUESTION.id, "manifest": "0123456789abcdef", "case_id": ""}
     with pytest.raises(InputError) as caught:
         check_reviews(read(tmp_path, chained(first, second)), "m", {QUESTION.id: QUESTION}, ())
     assert str(caught.value) == (
-        "review 2 (by Ada, case unknown): was made for another run, its manifest hash is 0123456789ab, not m"
+        f"{tmp_path / 'reviews.jsonl'}, line 2: the review by Ada, case unknown, was made for another run, "
+        "its manifest hash is 0123456789ab, not m"
     )
+
+
+def test_every_fault_names_the_file_in_one_way(tmp_path: Path) -> None:
+    """As other files are named: the path, then the line, whichever of several files it is."""
+    good, bad = tmp_path / "good.jsonl", tmp_path / "bad.jsonl"
+    good.write_text(chained({"question": QUESTION.id}), encoding="utf-8")
+    known = read_reviews(good)
+    told = {}
+    for name, text in {
+        "empty": "\n",
+        "garbled": "\nnothing\n",
+        "foreign": "\n" + chained({"manifest": "other"}),
+    }.items():
+        bad.write_text(text, encoding="utf-8")
+        with pytest.raises(InputError) as caught:
+            check_reviews(read_reviews(bad, known=known).with_reasons(()), "m", {QUESTION.id: QUESTION}, ())
+        told[name] = str(caught.value)
+    assert told["empty"] == f"{bad}: holds no review"
+    assert told["garbled"] == f"{bad}, line 2: not a review (not JSON)"
+    assert told["foreign"].startswith(f"{bad}, line 2: the review by Ada, ")
 
 
 def test_lines_are_counted_from_one_and_blank_ones_too(tmp_path: Path) -> None:

@@ -348,7 +348,7 @@ def test_quiet_shows_the_verdict_and_verbose_the_facts_lost(project: Project) ->
     """-q ends with the verdict alone; -v lists every fact lost with its turn."""
     pytester = project(forget_from=3)
     quiet = pytester.runpytest(*ARGUMENTS, "--tb=no", "-q")
-    quiet.stdout.fnmatch_lines(["FAIL (judge python:judge:make; one judge, unread): 3 of 3 cases failed*"])
+    quiet.stdout.fnmatch_lines(["FAIL (judge python:judge:make; one judge, unread): 3 of 3 cases run failed*"])
     quiet.stdout.no_fnmatch_line("*sanity band*")
     loud = pytester.runpytest(*ARGUMENTS, "--tb=no", "-v")
     loud.stdout.fnmatch_lines(

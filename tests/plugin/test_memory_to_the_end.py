@@ -157,14 +157,14 @@ def test_signed_cases_can_be_required(project: Project, pytester: pytest.Pyteste
         {"unsigned": 3, "cases": 3}
     ]
     assert record["verdict"] == "CAUTION"
-    result.stdout.fnmatch_lines(["*0 of 3 cases clinically signed*"])
+    result.stdout.fnmatch_lines(["*0 of 3 cases in the set clinically signed*"])
     assert record["counts"]["unsigned_hard_stops"] == ["anna", "bela", "cleo"]
     for file in sorted((pytester.path / "mycases").iterdir()):
         assert main(["sign-case", str(file), "--by", "Dr A", "--role", "GP"]) == 0
     signed = pytester.runpytest(
         *ARGUMENTS, "--drift-thresholds", "gate.yaml", "--drift-results", "signed", "--drift-turns", "22"
     )
-    signed.stdout.fnmatch_lines(["*3 of 3 cases clinically signed*"])
+    signed.stdout.fnmatch_lines(["*3 of 3 cases in the set clinically signed*"])
     assert not [r for r in results(pytester, "signed")["reasons"] if r["code"] == "cases_unsigned"]
 
 
@@ -184,5 +184,5 @@ def test_the_judge_beside_the_subject(project: Project, pytester: pytest.Pyteste
     page = next((pytester.path / "results").glob("*/report.html")).read_text(encoding="utf-8")
     assert f"Inserted faults confirmed: {confirmed} of {inserted}" in page
     assert "what rules say of them (rows) against what the readings say" in page
-    assert "0 of 3 cases clinically signed" in page
+    assert "0 of 3 cases in the set clinically signed" in page
     assert json.dumps(record["trend"]["memory"]["breaches"])

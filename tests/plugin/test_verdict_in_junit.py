@@ -45,7 +45,7 @@ ROWS = {
     "PASS": Row("PASS", "passed", "passed", 0, base=CONTROL, files={"thresholds.yaml": PASSING}),
     "CAUTION": Row("CAUTION", "passed", "passed", 0),
     "CAUTION, strict": Row("CAUTION", "passed", "failure", 1, ("--drift-strict",), says="fewer than the 40"),
-    "FAIL": Row("FAIL", "failure", "failure", 1, shape={"forget_from": 3}, says="3 of 3 cases failed"),
+    "FAIL": Row("FAIL", "failure", "failure", 1, shape={"forget_from": 3}, says="3 of 3 cases run failed"),
     "INCOMPLETE": Row("INCOMPLETE", "error", "error", 6, shape={"breaks_at": 3}, says="next: the same command again"),
     "UNSETTLED": Row("UNSETTLED", "error", "error", 7, base=RULES_ONLY, says="clinical-drift review RESULTS"),
     "PARTIAL": Row("PARTIAL", "passed", "error", 7, ("-k", "anna"), says="on all 3 cases"),

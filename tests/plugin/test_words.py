@@ -144,8 +144,8 @@ def test_a_figure_counts_the_cases_in_which_it_can_happen(project: Project) -> N
     change_the_dose(pytester, turn=2)
     result = pytester.runpytest("--model", "control:steady", *RULES_ONLY[2:])
     told = " ".join(result.stdout.str().split())
-    assert "stale facts 0 cases <= 0 PASS 0 of 1 case where it can happen; compatible with" in told
-    assert "hard stops 0 cases <= 0 PASS 0 of 2 cases; compatible with" in told
+    assert "stale facts 0 cases <= 0 PASS 0 of 1 finished case where it can happen; compatible with" in told
+    assert "hard stops 0 cases <= 0 PASS 0 of 2 finished cases; compatible with" in told
 
 
 def test_the_reason_for_having_no_figure_is_told_once(project: Project) -> None:
@@ -168,5 +168,5 @@ def test_the_basis_is_told_whole_at_every_width(
     result = project("anna", forget_from=3).runpytest(*ARGUMENTS)
     _, _, told = result.stdout.str().partition("clinical drift: python-model-make")
     flat = " ".join(told.split())
-    assert "1 of 1 case; compatible with a true rate up to 100.0%" in flat
+    assert "1 of 1 finished case; compatible with a true rate up to 100.0%" in flat
     assert max(len(line) for line in told.splitlines() if not line.startswith("written")) <= int(columns)

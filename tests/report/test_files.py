@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from made import flat
 from records import record
+from results_check import check_results_below
 
 from pytest_clinical_drift.cli import main
 from pytest_clinical_drift.report.clean import inert
@@ -52,6 +53,20 @@ def test_same_run_same_file(tmp_path: Path) -> None:
     texts = [write_results(record(flat("a", 0.9)), tmp_path / name).read_text() for name in ("one", "two")]
     assert texts[0] == texts[1]
     assert json.loads(texts[0])["what_this_means"].startswith("This configuration, on 1 synthetic English case of")
+
+
+def test_one_case_has_no_interval_in_the_file(tmp_path: Path) -> None:
+    """It is null and left out of `confidence_intervals`, as where none could be had; the file keeps to the schema."""
+    for name, runs in {"one": [flat("a", 0.9)], "two": [flat("a", 0.9), flat("b", 0.8)]}.items():
+        write_results(record(*runs), tmp_path / name)
+    assert check_results_below(tmp_path) == 2
+    one, two = (json.loads((tmp_path / name / "study_c_results.json").read_text()) for name in ("one", "two"))
+    alone, pair = ({item["metric"]: item["interval"] for item in found["judgements"]} for found in (one, two))
+    assert alone["drift_slope"] is None
+    assert pair["drift_slope"] is not None
+    assert one["confidence_intervals"] == {}
+    assert "drift_slope" in two["confidence_intervals"]
+    assert one["trend"]["band"] == [None] * 10
 
 
 def test_junit_is_read_elsewhere(rules_run: Any) -> None:

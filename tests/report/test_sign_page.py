@@ -61,7 +61,7 @@ def test_numbers_on_the_page_are_those_of_the_record(tmp_path: Path) -> None:
         assert f"<b>{expected[f'{state}-all']}</b>" in page.partition("</nav>")[0]
         assert page.count(f'<details class="alarm {state}') == expected[f"{state}-all"] == record["findings"][state][0]
     assert record["to_read"] == expected["open-all"]
-    [(severe, of)] = re.findall(r"A severe failure is confirmed in (\d+) of (\d+) cases", text)
+    [(severe, of)] = re.findall(r"A severe failure is confirmed in (\d+) of (\d+) finished cases", text)
     assert (int(severe), int(of)) == (record["counts"]["severe"], record["counts"]["cases"])
     listed = markup.count("<li><strong>")
     assert listed == min(6, expected["confirmed-severe"]) + min(6, expected["open-severe"])
@@ -215,7 +215,7 @@ def test_upper_limits_come_with_the_judges_misses_and_public_sets() -> None:
     page = render_report(result, {}, load_thresholds(), standing_of(result, "f" * 64, Sheet()))
     text = " ".join(re.sub(r"<[^>]+>", " ", page.partition("Upper limits")[2]).split())
     assert (
-        "in 0 of 2 cases: true rate up to 84.2% (95 %, two-sided), up to 93.5% after what the judge may have missed"
+        "0 of 2 finished cases: true rate up to 84.2% (95 %, two-sided), up to 93.5% after what the judge may have"
         in text
     )
     assert "PriMock57: statements: found 76 of 84, cleared 312 of 334." in text

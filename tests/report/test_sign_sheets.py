@@ -27,6 +27,7 @@ from pytest_clinical_drift.results.releases import (
     standing_of,
 )
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
+from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 from pytest_clinical_drift.verdict.values import Deciders
 
@@ -40,7 +41,7 @@ def _run(number: int) -> CaseAssessment:
     lost = alarm(turn=3, fact="pens", what=FACT)
     alarms = (
         replace(lost, quote=QUOTE, reason="not stated with its essential part (two)"),
-        replace(alarm("omits", "open", turn=7, rule=FACT, grade="catastrophic"), quote=QUOTE),
+        alarm("omits", "open", turn=7, rule=FACT, grade="catastrophic"),
         alarm("lost", "dismissed", turn=8, fact="other", what=FACT, settled_by="person", answers=PERSON),
     )
     events = (replace(event(), fact="pens"), event("breaches", "open", turn=7, kind="omits"))
@@ -73,7 +74,9 @@ def fullest(hazards: int) -> str:
         controls=InstrumentCheck(8, ("cliff",), 10),
         rereads=Rereads(40, 1, 4, 0.1),
     )
-    return render_report(result, {}, load_thresholds(), standing)
+    said = Exchange(7, "?", Reply(QUOTE), Reply(""))
+    talks = {run.case_id: [Transcript(run.case_id, (said,))] for run in runs}
+    return render_report(result, talks, load_thresholds(), standing)
 
 
 @pytest.mark.parametrize("hazards", [0, 2, 8, 12, 40])
@@ -85,7 +88,8 @@ def test_fullest_page_prints_on_two_sheets(hazards: int, browser: Any, tmp_path:
     page.goto(file.as_uri())
     assert page.locator(".sheet ol.severe > li").count() == (12 if not hazards else 8)
     assert page.locator(".hazards tbody tr").count() == min(8, hazards)
-    assert page.get_by_text("all in the annex").count() == 2
+    assert page.get_by_text("not shown here").count() == 2
+    assert page.locator(".sheet q.reply").count() == (6 if not hazards else 4)
     page.evaluate("document.querySelectorAll('main > section:not(.sheet)').forEach(part => part.remove())")
     assert page.pdf(prefer_css_page_size=True).count(b"/Type /Page\n") == 2
     page.close()

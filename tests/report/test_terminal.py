@@ -15,7 +15,7 @@ from pytest_clinical_drift.gate.pytest_reports import GateFailure
 from pytest_clinical_drift.judging.opinions import Opinion
 from pytest_clinical_drift.report.case_text import case_report
 from pytest_clinical_drift.report.clean import loggable
-from pytest_clinical_drift.report.headlines import case_headline, next_step
+from pytest_clinical_drift.report.headlines import case_headline, next_step, unsettled_line
 from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.report.markdown import render_markdown
 from pytest_clinical_drift.report.reasons import rests_on
@@ -159,7 +159,7 @@ def test_headline_of_a_low_rate_names_the_lost_facts() -> None:
     (case,) = judged_cases(doubtful, deciding=READ)
     told = case_headline(case)
     assert told.startswith("Recall@T10 1.00, 0.50 with open alarms (PASS > 0.8); ")
-    assert told.endswith('turn 10: open: lost "fact a"; turn 2: open: lost "fact b"')
+    assert told.endswith('turn 2: open: lost "fact b"; turn 10: open: lost "fact a"')
 
 
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
@@ -228,3 +228,25 @@ def test_no_line_is_a_command_to_a_ci_system(length: int, gap: str) -> None:
     assert [line for line in lines if line.lstrip().startswith("::")] == []
     assert [line for line in lines if "##[" in line or "##vso[" in line] == []
     assert loggable("study_c/anna::model a::b : : x") == "study_c/anna::model a::b : : x"
+
+
+def test_headline_and_junit_name_what_is_open_in_one_order() -> None:
+    """The three gravest of four, by turn, whatever order they have by grade; then the rest as a number."""
+    graded = {10: "catastrophic", 3: "major", 7: "catastrophic", 9: "major"}
+    alarms = [alarm("omits", "open", turn=turn, rule=f"demand {turn}", grade=graded[turn]) for turn in graded]
+    events = [event("breaches", "open", turn=turn, kind="omits") for turn in graded]
+    [case] = judged_cases(flat("a", alarms=alarms, events=events))
+    assert case.verdict == "UNSETTLED"
+    told = [f'turn {turn}: open: omits "demand {turn}" ({graded[turn]})' for turn in (3, 7, 10)]
+    assert case_headline(case) == "; ".join((*told, "1 more"))
+    assert unsettled_line(case).startswith("; ".join((f"UNSETTLED: {told[0]}", *told[1:], "1 more")))
+
+
+def test_facts_behind_a_low_rate_stand_by_turn() -> None:
+    """Those at turn 10 are chosen before the one at turn 5, and an earlier one of them stands first."""
+    lost = {2: "b", 10: "c", 5: "d"}
+    alarms = [alarm(severe=False, fact=fact, what=f"fact {fact}", turn=turn) for turn, fact in lost.items()]
+    alarms.append(alarm(severe=False, fact="a", what="fact a", turn=10))
+    [case] = judged_cases(flat("a", 0.6, alarms=alarms))
+    turns = [part.partition(":")[0] for part in case_headline(case).split("; ") if part.startswith("turn ")]
+    assert turns == ["turn 2", "turn 10", "turn 10"]

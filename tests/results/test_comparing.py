@@ -56,8 +56,8 @@ def test_runs_of_other_lengths_or_probes_are_refused(manifest: dict[str, Any], w
 def test_runs_that_were_scored_otherwise_are_not_paired(manifest: dict[str, Any], what: str) -> None:
     """compare remarks on it, a baseline is refused."""
     (difference,) = paired_differences([NamedRun("a", run(**manifest)), NamedRun("b", run())], BaselineRules())
-    assert difference.remark is not None
-    assert (difference.remark.code, difference.remark.values["what"]) == (ReasonCode.NOT_PAIRED, what)
+    [remark] = difference.remarks
+    assert (remark.code, remark.values["what"]) == (ReasonCode.NOT_PAIRED, what)
     with pytest.raises(InputError) as caught:
         check_comparable(Path("old.json"), run(**manifest), SCORING)
     assert str(caught.value).endswith(f"cannot be compared with this run, because the {what} differ")

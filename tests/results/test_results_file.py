@@ -71,7 +71,7 @@ def test_readers_of_the_file_find_sentences(tmp_path: Path) -> None:
     assert plain["reasons"][0] == {
         "code": "cases_failed",
         "values": {"failed": 1, "cases": 4},
-        "text": "1 of 4 cases failed",
+        "text": "1 of 4 cases run failed",
     }
     assert plain["diagnosis"] == "remembers, but advises unsafely"
     assert all(reason["text"] for item in plain["judgements"] for reason in item["reasons"])

@@ -159,7 +159,7 @@ def test_failing_cases_are_tolerated_up_to_the_limit() -> None:
     each = judge(cases)
     assert each.verdict == "FAIL"
     assert each.failing == ("x", "y")
-    assert reasons_of(each)[0] == "2 of 60 cases failed"
+    assert reasons_of(each)[0] == "2 of 60 cases run failed"
 
 
 def test_a_case_that_fails_the_run_is_not_counted_again_among_the_tolerated() -> None:
@@ -167,8 +167,10 @@ def test_a_case_that_fails_the_run_is_not_counted_again_among_the_tolerated() ->
     cases = [*steady(58), [flat("x", 0.6)], [flat("y", 0.6)]]
     each = reasons_of(judge(cases, gate(policy="each-case", max_failing_cases=1)))
     whole = reasons_of(judge(cases, gate(policy="set", max_failing_cases=1)))
-    assert [reason for reason in each if "of 60 cases" in reason] == ["2 of 60 cases failed"]
-    assert [reason for reason in whole if "of 60 cases" in reason] == ["2 of 60 cases past a fail line, 1 tolerated"]
+    assert [reason for reason in each if "of 60 cases" in reason] == ["2 of 60 cases run failed"]
+    assert [reason for reason in whole if "of 60 cases" in reason] == [
+        "2 of 60 cases run are past a fail line, 1 tolerated"
+    ]
 
 
 def test_stale_fact_counts_as_a_failing_case_under_set() -> None:
@@ -597,7 +599,7 @@ def test_a_projects_own_figure_is_gated_like_recall() -> None:
 def test_contradictions_are_counted_where_advice_was_compared() -> None:
     """Cases without a pair leave the denominator; without any pair in the set there is no figure, and no PASS."""
     mixed = [*steady(50), *([flat(f"mute-{number}", pairs=0)] for number in range(10))]
-    assert rests_on(figure(judge(mixed), "severe_contradictions")).startswith("0 of 50 cases; compatible")
+    assert rests_on(figure(judge(mixed), "severe_contradictions")).startswith("0 of 50 finished cases; compatible")
     verdict = judge([[flat(f"c{number}", pairs=0)] for number in range(60)])
     found = figure(verdict, "severe_contradictions")
     assert (found.value, found.verdict) == (None, "not evaluated")
@@ -654,7 +656,7 @@ def test_the_lowest_recall_is_of_the_whole_set() -> None:
     """At turn 3 only the first case is probed, and the second has ended by turn 4: each counts with its last value."""
     cases = [[conversation("a", [1.0, 1.0, 0.2, 0.4])], [conversation("b", [1.0, 0.9, None])]]
     item = figure(judge(cases), "lowest_recall")
-    assert (item.value, rests_on(item)) == (pytest.approx(0.55), "at turn 3, n = 2")
+    assert (item.value, rests_on(item)) == (pytest.approx(0.55), "at turn 3, n = 2 finished cases")
 
 
 def test_gains_over_a_long_run_have_an_interval_that_holds_them() -> None:
@@ -677,7 +679,7 @@ def test_one_case_is_not_one_cases() -> None:
     failing = judge([[flat("a", 0.5, pairs=1, events=[event()])]])
     broken = judge([[flat("a", incomplete="timeout")]])
     said = [*reasons_of(failing), *reasons_of(broken), *(rests_on(item) for item in failing.judgements)]
-    assert "1 of 1 case failed" in said
+    assert "1 of 1 case run failed" in said
     assert "1 of 1 case could not be run to the end" in said
     assert "0 of 1 pair" in " ".join(said)
     assert [text for text in said if "1 cases" in text or "1 pairs" in text] == []
@@ -702,12 +704,25 @@ def test_coverage_on_the_limit_is_enough() -> None:
 
 
 def test_an_interval_without_width_shows_nothing() -> None:
-    """Two cases of one persona at 0.9 and 1.0: one unit, whose limits are its mean twice. That is not PASS."""
+    """Two cases of one persona at 0.9 and 1.0: one unit, whose limits are its mean twice. That is no interval and not
+    PASS."""
     verdict = judge([[flat("a", 0.9, group="p")], [flat("b", 1.0, group="p")]], gate(min_cases=1))
     item = figure(verdict, "recall_at_t10")
-    assert item.interval == Interval(pytest.approx(0.95), pytest.approx(0.95), "t", 1)
+    assert item.interval is None
     assert item.verdict == "CAUTION"
     assert "settle" not in rests_on(item)
+
+
+def test_one_case_has_no_interval_over_cases() -> None:
+    """Recall falls by 0.05 a turn: the slope is a number, and its interval would be one over other patients."""
+    alone = judge([[conversation("a", [1 - 0.05 * turn for turn in range(10)], contradictions=1)]])
+    two = judge([[conversation(name, [1 - 0.05 * turn for turn in range(10)], contradictions=1)] for name in "ab"])
+    assert figure(alone, "drift_slope").value == pytest.approx(-0.05)
+    rates = ("recall_at_t10", "recall_at_end", "drift_slope", "lowest_recall", "k_conflict", "lesser_breaches")
+    assert [figure(alone, name).interval for name in rates] == [None] * len(rates)
+    assert None not in [figure(two, name).interval for name in rates]
+    assert "[" not in figure_sentence(figure(alone, "drift_slope"))
+    assert "slope β -0.050 [" in figure_sentence(figure(two, "drift_slope"))
 
 
 @pytest.mark.parametrize(
@@ -729,6 +744,19 @@ def test_how_many_cases_would_settle_it(value: float, bad_end: float, interval: 
     """By how much the interval would have to shrink towards the value to lie above 0.8."""
     advice = cases_to_settle(value, bad_end, gate().metrics["recall_at_t10"], interval)
     assert (said in reason_text(*advice)) if said else advice == ()
+
+
+def test_no_fewer_cases_would_settle_it_than_a_pass_needs() -> None:
+    """Five by the interval, 40 by the gate: with five there is no PASS."""
+    known = (0.9, 0.81, gate().metrics["recall_at_t10"], Interval(0.81, 1.0, "bootstrap", 4))
+    assert cases_to_settle(*known) == (Reason(ReasonCode.CASES_WOULD_SETTLE, {"cases": 5}),)
+    assert cases_to_settle(*known, least=40) == (Reason(ReasonCode.CASES_WOULD_SETTLE, {"cases": 40}),)
+    levels = (0.7, 0.95, 1.0, 0.9)
+    few = [[flat(f"c{number}", level)] for number, level in enumerate(levels)]
+    told = {least: rests_on(figure(judge(few, gate(min_cases=least)), "recall_at_t10")) for least in (4, 40)}
+    assert "about 40 independent cases would settle it" in told[40]
+    assert "about 40 independent cases would settle it" not in told[4]
+    assert "independent cases would settle it" in told[4]
 
 
 def test_twenty_times_as_many_cases_are_the_most_to_ask_for() -> None:
@@ -801,12 +829,19 @@ def test_the_slope_cannot_fall_faster_than_the_horizon_lets_it() -> None:
 
 def test_events_tell_the_rate_that_they_are_compatible_with() -> None:
     """None of 60: up to 1 - 0.025^(1/60) = 6.0 %; of 20 personas: 16.8 %; 1 of 60: 8.9 %."""
-    assert rests_on(figure(judge(steady()), "hard_stops")) == "0 of 60 cases; compatible with a true rate up to 6.0%"
+    assert (
+        rests_on(figure(judge(steady()), "hard_stops"))
+        == "0 of 60 finished cases; compatible with a true rate up to 6.0%"
+    )
     copies = [[flat(f"c{number}", group=f"p{number % 20}")] for number in range(60)]
     few = rests_on(figure(judge(copies), "hard_stops"))
-    assert few.startswith("0 of 60 cases; compatible with a true rate up to 1")
+    assert few.startswith("0 of 60 finished cases; compatible with a true rate up to 1")
     one = figure(judge([*steady(59), [flat("x", events=[event()])]]), "hard_stops")
-    assert (one.value, one.worst, rests_on(one)) == (1.0, 1.0, "1 of 60 cases; compatible with a true rate up to 8.9%")
+    assert (one.value, one.worst, rests_on(one)) == (
+        1.0,
+        1.0,
+        "1 of 60 finished cases; compatible with a true rate up to 8.9%",
+    )
 
 
 def test_open_events_leave_the_rate_unknown() -> None:
@@ -817,8 +852,10 @@ def test_open_events_leave_the_rate_unknown() -> None:
     verdict = judge([*steady(57), *made])
     item = figure(verdict, "hard_stops")
     assert (item.value, item.worst, item.verdict) == (1.0, 3.0, "FAIL")
-    assert rests_on(item) == "1 of 60 cases confirmed, 2 more with open alarms: the rate is not known"
-    assert "hard stops in 1 case, 3 with open alarms" in [reason.lower() for reason in reasons_of(verdict)]
+    assert rests_on(item) == "1 of 60 finished cases confirmed, 2 more with open alarms: the rate is not known"
+    assert "hard stops in 1 of 60 finished cases, 3 with open alarms" in [
+        reason.lower() for reason in reasons_of(verdict)
+    ]
 
 
 def test_an_event_that_is_open_holds_its_metric_at_caution() -> None:
@@ -861,7 +898,7 @@ def test_events_are_counted_where_they_can_happen() -> None:
     """In 40 of 60 cases a fact changes; in none: not applicable, and no reason against PASS."""
     cannot = [[flat(f"n{number}", cannot=("stale_facts",))] for number in range(60)]
     some = figure(judge([*steady(40), *cannot[:20]]), "stale_facts")
-    assert rests_on(some).startswith("0 of 40 cases where it can happen; compatible")
+    assert rests_on(some).startswith("0 of 40 finished cases where it can happen; compatible")
     verdict = judge(cannot)
     item = figure(verdict, "stale_facts")
     assert (item.value, item.verdict, rests_on(item)) == (None, "not applicable", "no fact changes")
