@@ -48,6 +48,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "scoring/ruled_alarms": ("tests/scoring/test_ruled_alarms.py", "tests/scoring/test_scorer.py"),
     "verdict/case": VERDICT,
     "verdict/limits": ("tests/verdict/test_thresholds.py", VERDICT[0]),
+    "verdict/judge_correction": VERDICT[1:],
     "verdict/set_metrics": VERDICT[1:],
     "verdict/thresholds": ("tests/verdict/test_thresholds.py", VERDICT[0]),
     "verdict/whole_set": VERDICT[1:],

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tabulate import tabulate
 
-from pytest_clinical_drift.metrics.stats import over_cases
+from pytest_clinical_drift.metrics.intervals import over_cases
 from pytest_clinical_drift.report.case_text import fill
 from pytest_clinical_drift.report.clean import inert, one_line
 from pytest_clinical_drift.report.figures import judged_text, limit_values
