@@ -340,9 +340,14 @@ CALIBRATION = {
 
 
 def feed_labelled(content: bytes) -> Outcome:
+    from pytest_clinical_drift.judging.labelled import load_calibration_set
+    from pytest_clinical_drift.judging.prompts import messages_for
+
+    def prompts(file: Path) -> list[object]:
+        return [messages_for(row.item, wording) for row in load_calibration_set(file).rows for wording in (1, 2)]
+
     with folder() as place:
-        file = named(place / "set.jsonl", content)
-        return command("calibrate", "--set", file, "--prompts", place / "prompts.jsonl")
+        return told(lambda: prompts(named(place / "set.jsonl", content)))
 
 
 def feed_calibration(content: bytes) -> Outcome:
@@ -581,7 +586,7 @@ READERS = (
     ("review",),
     ("verify",),
     ("power", "--cases", "20", "--drop", "0.1", "--results"),
-    ("calibrate", "--prompts", "out.jsonl", "--set"),
+    ("calibrate", "--drift-judge", "rules", "--out", "out.json", "--set"),
     ("plans", "--output", "plans.json"),
 )
 
