@@ -131,7 +131,7 @@ def _held(memory: Memory, horizon: Horizon | None, *, alone: bool = True) -> str
 
 def end_lines(result: RunResult) -> list[str]:
     """Why recall at the end differs from recall at the last summary; nothing where it does not."""
-    memory = result.trend.memory if result.trend else None
+    memory = result.memory
     return text_lines(_TEMPLATE, "end", result=result, memory=memory) if memory else []
 
 
@@ -148,7 +148,7 @@ def scheduled_turns(result: RunResult) -> list[int] | None:
 
 def probe_rows(result: RunResult) -> list[tuple[str, ...]]:
     """Recall at every scheduled probe, a cell for each of the words "probes"."""
-    memory = result.trend.memory if result.trend else None
+    memory = result.memory
     return [_probe_row(probe, _held_to(result)) for probe in memory.probes] if memory else []
 
 
@@ -178,6 +178,11 @@ def _probe_row(probe: ProbedTurn, held: Sequence[float]) -> tuple[str, ...]:
     )
 
 
+def recall_band(memory: Memory) -> list[tuple[int, float, float]]:
+    """Turn and interval of the mean recall, at the probes that have one."""
+    return [(p.turn, p.low, p.high) for p in memory.probes if p.low is not None and p.high is not None]
+
+
 def memory_chart(result: RunResult) -> Markup:
     """Recall over the turns, with the prompt tokens of each probe on a second axis."""
     memory = result.memory
@@ -193,14 +198,13 @@ def memory_chart(result: RunResult) -> Markup:
         lines.append(Line("hard stops", values("hard_stops"), "line-second"))
     if any(probe.recall_worst != probe.recall for probe in memory.probes):
         lines.append(Line("all facts, with open alarms", values("recall_worst"), "line-fourth"))
-    lows, highs = values("low"), values("high")
     point = memory.horizon.point if memory.horizon else None
     return curve_chart(
         f"Recall at scheduled probes to turn {memory.turns}",
         lines,
         levels=limit_levels(result.limits.get("recall_at_end"))[:1],
         held=_held_to(result),
-        band=[None if low is None else (low, high) for low, high in zip(lows, highs, strict=True)],
+        band=recall_band(memory),
         marker=None if point is None else (point, "horizon"),
         probed=sorted(by_turn),
         tokens={turn: probe.prompt_tokens for turn, probe in by_turn.items() if probe.prompt_tokens is not None},

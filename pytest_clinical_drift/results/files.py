@@ -51,12 +51,9 @@ def _check_result(content: Any) -> RunResult:
     """A record whose parts fit each other: reports look turns up on the curve."""
     result = RunResult.model_validate(content)
     turns = len(result.average_recall_curve_critical)
-    memory = result.trend.memory if result.trend else None
-    for probe in memory.probes if memory else ():
+    for probe in result.memory.probes if result.memory else ():
         if not 1 <= probe.turn <= turns:
-            raise JSONFault(
-                f"trend.memory.probes: turn {shortened(probe.turn)}, but the curve of recall has {turns} turns"
-            )
+            raise JSONFault(f"memory.probes: turn {shortened(probe.turn)}, but the curve of recall has {turns} turns")
     return result
 
 
