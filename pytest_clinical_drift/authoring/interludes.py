@@ -54,24 +54,18 @@ class Named(NamedTuple):
 def stretched_cases(cases: Sequence[Case], turns: int, bank: Sequence[Thread]) -> list[Case]:
     """Every case with interludes that suit it; InputError names the case that cannot be stretched so far."""
     return [
-        stretch(case, turns, bank, SEED, fits=_spares(case), skips=_shares_medicine(case), interferes=near(case))
+        stretch(case, turns, bank, SEED, fits=spares(case), skips=shares_medicine(case), interferes=near(case))
         for case in cases
     ]
 
 
-def suits(case: Case) -> Callable[[Thread], bool]:
-    """Whether a thread can be used: it names no entry of the case's facts and demands, and no medicine said in it."""
-    spares, shares = _spares(case), _shares_medicine(case)
-    return lambda thread: spares(thread) and not shares(thread)
-
-
-def _shares_medicine(case: Case) -> Callable[[Thread], bool]:
+def shares_medicine(case: Case) -> Callable[[Thread], bool]:
     """Whether a thread names a medicine of the record or the messages, whoever takes it there."""
     said = _named_in((case.patient_summary, *(entry.message for _, _, entry in spoken(case)))).ids(DRUG)
     return lambda thread: not said.isdisjoint(_named_in((*thread.messages, *thread.entries)).ids(DRUG))
 
 
-def _spares(case: Case) -> Callable[[Thread], bool]:
+def spares(case: Case) -> Callable[[Thread], bool]:
     """Whether a thread leaves the case alone: it names nothing of its facts, of what is forbidden or demanded.
 
     The same class of medicine or the same kind of result with another value is no entry of the case, unless the class

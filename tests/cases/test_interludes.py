@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from pytest_clinical_drift.authoring.interludes import lint_interludes, near, stretched_cases, suits
+from pytest_clinical_drift.authoring.interludes import lint_interludes, near, shares_medicine, spares, stretched_cases
 from pytest_clinical_drift.cases.files import bundled_cases, load_cases
 from pytest_clinical_drift.cases.interludes import Thread, hash_interludes, is_interludes, load_interludes
 from pytest_clinical_drift.cases.model import Case
@@ -58,6 +59,12 @@ def patient() -> Case:
             ],
         }
     )
+
+
+def suits(case: Case) -> Callable[[Thread], bool]:
+    """Whether a thread is used for a case."""
+    fits, shares = spares(case), shares_medicine(case)
+    return lambda thread: fits(thread) and not shares(thread)
 
 
 def test_a_file_and_a_folder_are_read(tmp_path: Path) -> None:
