@@ -170,6 +170,7 @@ def _shared(factory: pytest.TempPathFactory, kept: list[Path] = []) -> Path:  # 
         ("approved_limits: nonsense\n", "approved_limits"),
         ("last_release: none.json\n", "last_release: .*none.json is not a file"),
         ("hazards: 7\n", "hazards"),
+        ("hazard_ids: HAZ-1, HAZ-2\n", "hazard"),
     ],
 )
 def test_bad_sheet_is_one_sentence(tmp_path: Path, sheet: str, why: str) -> None:
