@@ -42,11 +42,9 @@ def _new(options: argparse.Namespace) -> int:
 
 
 def _validate(options: argparse.Namespace) -> int:
-    from pytest_clinical_drift.authoring.interludes import lint_bank
     from pytest_clinical_drift.authoring.lint import SCHEMA, lint_path, render_json, render_text
-    from pytest_clinical_drift.cases.interludes import is_interludes
 
-    checked = (lint_bank if is_interludes(options.path) else lint_path)(options.path)
+    checked = lint_path(options.path)
     say(render_json(checked) if options.format == "json" else render_text(checked))
     if any(remark.place == SCHEMA for remark in checked.remarks):
         return BAD_INPUT
