@@ -1,6 +1,5 @@
 """The quality of cases beyond their schema: what a release test must not be guilty of."""
 
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -106,19 +105,6 @@ def render_text(checked: Checked) -> str:
         ", ".join(f"{number} {what}{'' if number == 1 else 's'}" for number, what in counts),
     ]
     return "\n".join(lines)
-
-
-def render_json(checked: Checked) -> str:
-    """Counts, every remark with case, level, place and text, and the most similar pairs, for machines."""
-    errors = sum(remark.level == "error" for remark in checked.remarks)
-    record = {
-        "cases": checked.names,
-        "errors": errors,
-        "warnings": len(checked.remarks) - errors,
-        "remarks": [remark._asdict() for remark in checked.remarks],
-        "most_similar": [pair._asdict() for pair in checked.nearest],
-    }
-    return json.dumps(record, indent=1, ensure_ascii=True)
 
 
 def _shared_personas(cases: Sequence[Case]) -> Remarks:

@@ -170,7 +170,7 @@ def feed_cases(content: tuple[str, bytes]) -> Outcome:
     with folder() as place:
         file = named(place / f"case{content[0]}", content[1])
         outcome = told(lambda: prepare_run(load_cases(file)))
-        command("validate", file, "--format", "json")
+        command("validate", file)
         return outcome
 
 
