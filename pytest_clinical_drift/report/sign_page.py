@@ -9,7 +9,7 @@ from markupsafe import Markup
 from pytest_clinical_drift.report.dossier_view import AlarmGroup, run_name
 from pytest_clinical_drift.report.headlines import headline_rest
 from pytest_clinical_drift.report.judge_text import external_rows, external_tables
-from pytest_clinical_drift.report.memory import horizon_sentences, memory_chart, recall_band, scheduled_turns
+from pytest_clinical_drift.report.memory import horizon_lines, memory_chart, recall_band, scheduled_turns
 from pytest_clinical_drift.report.reasons import reason_texts
 from pytest_clinical_drift.report.svg import Line, curve_chart, limit_levels
 from pytest_clinical_drift.results.models import RunResult
@@ -57,7 +57,7 @@ def sign_values(result: RunResult, standing: Standing, groups: Sequence[AlarmGro
         "external": [(table, external_rows(table)) for table in external_tables(result.manifest.judged)],
         "recall_chart": recall_chart(result),
         "memory_chart": memory_chart(result),
-        "horizons": horizon_sentences(result),
+        "horizons": horizon_lines(result),
     }
 
 
