@@ -335,7 +335,7 @@ CALIBRATION = {
     "prompts": "x",
     "made": "2026-01-01",
     "questions": 2,
-    "kinds": {"fact": dict.fromkeys(("sensitivity", "specificity", "false_confirmed", "missed", "consistent"), SHARE)},
+    "kinds": {"fact": dict.fromkeys(("sensitivity", "specificity", "false_confirmed", "missed"), SHARE)},
 }
 
 
