@@ -101,8 +101,7 @@ def first_lost(result: RunResult) -> list[str]:
 
 def end_lines(result: RunResult) -> list[str]:
     """Why recall at the end differs from recall at the last summary; nothing where it does not."""
-    memory = result.memory
-    return text_lines(_TEMPLATE, "end", result=result, memory=memory) if memory else []
+    return text_lines(_TEMPLATE, "end", result=result, memory=result.memory) if result.memory else []
 
 
 def single_line(memory: Memory) -> str:
@@ -118,8 +117,7 @@ def scheduled_turns(result: RunResult) -> list[int] | None:
 
 def probe_rows(result: RunResult) -> list[tuple[str, ...]]:
     """Recall at every scheduled probe, a cell for each of the words "probes"."""
-    memory = result.memory
-    return [_probe_row(probe, _held_to(result)) for probe in memory.probes] if memory else []
+    return [_probe_row(probe, _held_to(result)) for probe in result.memory.probes] if result.memory else []
 
 
 def probe_table(result: RunResult, width: int) -> list[str]:

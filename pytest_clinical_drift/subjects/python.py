@@ -12,7 +12,6 @@ import traceback
 import uuid
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -161,18 +160,11 @@ def _is_async(chat: ChatCallable) -> bool:
     return inspect.iscoroutinefunction(chat) or inspect.iscoroutinefunction(getattr(chat, "__call__", None))  # noqa: B004
 
 
-@lru_cache(maxsize=8192)
 def is_foreign(file: Path) -> bool:
     """Whether a source file is Python's, an installed package's or ours, and not of the user's project."""
     installed = not {"site-packages", "dist-packages"}.isdisjoint(file.parts)
-    return installed or any(file.is_relative_to(folder) for folder in _foreign_folders())
-
-
-@lru_cache(maxsize=1)
-def _foreign_folders() -> tuple[Path, ...]:
-    """Where Python's modules and ours are."""
     folders = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), str(Path(__file__).parents[1]))
-    return tuple(Path(folder).resolve() for folder in folders)
+    return installed or any(file.is_relative_to(Path(folder).resolve()) for folder in folders)
 
 
 def imported_code(factory: str) -> str:
