@@ -74,7 +74,7 @@ RESULTS = {
     "cases": "per case: case_id, verdict, headline, diagnosis, judgements, waiver and repeats, see CaseAssessment",
     "what_this_means": "what this verdict says and does not say, in sentences",
     "manifest": "what produced the figures, see below",
-    "trend": "the mean curve, with its line",
+    "memory": "recall at scheduled probes, its line, drift horizon, losses by the end; null without a finished case",
     "pdsqi": "PDSQI-9 by attribute: mean at turn 10 and at the end, ICC of the two wordings; empty unless requested",
     "repeat_spread": "how far the repeats of a case differ; null without repeats",
     "baseline": "comparison with the earlier run; null without one",

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import json
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-HELPERS = {"__init__", "__main__", "listed", "readers", "releases", "judged_runs", "calibration_set", "fuzz_guided"}
+HELPERS = {
+    "__init__", "__main__", "listed", "readers", "releases", "judged_runs", "calibration_set", "prompts", "fuzz_guided",
+}  # fmt: skip
 """Modules of the folder without a goal of their own; the last needs a fuzzer that is not among our dependencies."""
 
 
@@ -82,3 +85,15 @@ def test_only_a_finished_benchmark_has_a_figure(
     monkeypatch.setenv("PYTHONPATH", "")
     cells = runner.measure(type(runner.LISTED[0])("made", "at most 1.05"), tmp_path)
     assert cells[:4] == ["made", figure, "at most 1.05", holds]
+
+
+def test_prompts_of_both_wordings_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line per labelled text and wording, with the messages that a judge gets."""
+    monkeypatch.syspath_prepend(str(ROOT))
+    labelled, written = tmp_path / "set.jsonl", tmp_path / "prompts.jsonl"
+    with (ROOT / "cases/calibration/reply.jsonl").open(encoding="utf-8") as file:
+        labelled.write_text(file.readline() + file.readline(), encoding="utf-8")
+    importlib.import_module("benchmarks.prompts").main([str(written), str(labelled)])
+    rows = [json.loads(line) for line in written.read_text(encoding="utf-8").splitlines()]
+    assert [row["wording"] for row in rows] == [1, 2, 1, 2]
+    assert {tuple(message["role"] for message in row["messages"]) for row in rows} == {("system", "user")}

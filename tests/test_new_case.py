@@ -1,8 +1,7 @@
-"""`clinical-drift new`, `--version` and `validate --format json`: the first commands of a new user."""
+"""`clinical-drift new`, `--version` and `validate`: the first commands of a new user."""
 
 from __future__ import annotations
 
-import json
 from importlib import metadata
 from pathlib import Path
 
@@ -19,9 +18,8 @@ def test_a_new_case_is_valid_as_it_stands(tmp_path: Path, capsys: pytest.Capture
     assert [case.id for case in load_cases(file)] == ["asthma-and-nuts"]
     assert sum(line.lstrip().startswith("#") for line in file.read_text("utf-8").splitlines()) >= 8
     capsys.readouterr()
-    assert main(["validate", str(file), "--format", "json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["cases"], found["errors"], found["remarks"]) == (["asthma-and-nuts"], 0, [])
+    assert main(["validate", str(file)]) == 0
+    assert capsys.readouterr().out == "no problems found\n1 case, 0 errors, 0 warnings\n"
 
 
 def test_a_file_that_is_there_is_never_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -40,13 +38,14 @@ def test_an_id_that_is_no_name_is_refused(tmp_path: Path, name: str) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_validation_as_json_names_every_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A broken file: exit code 4, and a remark with its place among plain values."""
+def test_validation_names_every_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A broken file: exit code 4, and an error for the list and for each field that is missing."""
     (tmp_path / "broken.yaml").write_text("id: x\nturns: nothing\n", encoding="utf-8")
-    assert main(["validate", str(tmp_path), "--format", "json"]) == 4
-    found = json.loads(capsys.readouterr().out)
-    assert found["errors"] >= 1
-    assert {"case_id", "level", "place", "text"} <= set(found["remarks"][0])
+    assert main(["validate", str(tmp_path)]) == 4
+    said = capsys.readouterr().out
+    assert "broken.yaml, line 2: turns: expected a list, found 'nothing'" in said
+    assert said.count("required field is missing") == 2
+    assert said.endswith("0 cases, 3 errors, 0 warnings\n")
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,19 +1,13 @@
-"""Which interludes suit a case, which are near to its facts, and what a bank of interludes must not be guilty of."""
+"""Which interludes suit a case, and which are near to its facts."""
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
-from pytest_clinical_drift.authoring import Remark, Remarks
-from pytest_clinical_drift.authoring.lint import SCHEMA, Checked, similarities
-from pytest_clinical_drift.cases.files import case_files
-from pytest_clinical_drift.cases.interludes import Thread, read_threads
+from pytest_clinical_drift.cases.interludes import Thread
 from pytest_clinical_drift.cases.model import Case, facts_of, spoken
 from pytest_clinical_drift.cases.stretching import stretch
-from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities.extractors import content_stems
 from pytest_clinical_drift.evidence.quantities.amounts import amounts
 from pytest_clinical_drift.evidence.reading.text import read
@@ -33,7 +27,6 @@ _REACTIONS = ("allergy", "intolerance")
 _NAME = re.compile(r"\b[^\W\d_][\w'’-]{2,}")
 _OPENING = re.compile(r"(?:(?:[A-Z]\w{1,3}\.? )?[A-Z][\w'’-]+ ?)+")
 """The name with which a patient's record opens."""
-_TOO_ALIKE = 0.5
 _TIME = "time"
 """Seven days are no entry of a case: everybody has them."""
 
@@ -54,24 +47,18 @@ class Named(NamedTuple):
 def stretched_cases(cases: Sequence[Case], turns: int, bank: Sequence[Thread]) -> list[Case]:
     """Every case with interludes that suit it; InputError names the case that cannot be stretched so far."""
     return [
-        stretch(case, turns, bank, SEED, fits=_spares(case), skips=_shares_medicine(case), interferes=near(case))
+        stretch(case, turns, bank, SEED, fits=spares(case), skips=shares_medicine(case), interferes=near(case))
         for case in cases
     ]
 
 
-def suits(case: Case) -> Callable[[Thread], bool]:
-    """Whether a thread can be used: it names no entry of the case's facts and demands, and no medicine said in it."""
-    spares, shares = _spares(case), _shares_medicine(case)
-    return lambda thread: spares(thread) and not shares(thread)
-
-
-def _shares_medicine(case: Case) -> Callable[[Thread], bool]:
+def shares_medicine(case: Case) -> Callable[[Thread], bool]:
     """Whether a thread names a medicine of the record or the messages, whoever takes it there."""
     said = _named_in((case.patient_summary, *(entry.message for _, _, entry in spoken(case)))).ids(DRUG)
     return lambda thread: not said.isdisjoint(_named_in((*thread.messages, *thread.entries)).ids(DRUG))
 
 
-def _spares(case: Case) -> Callable[[Thread], bool]:
+def spares(case: Case) -> Callable[[Thread], bool]:
     """Whether a thread leaves the case alone: it names nothing of its facts, of what is forbidden or demanded.
 
     The same class of medicine or the same kind of result with another value is no entry of the case, unless the class
@@ -118,47 +105,6 @@ def near(case: Case) -> Callable[[Thread], tuple[str, ...]]:
         )
 
     return mistaken
-
-
-def lint_interludes(bank: Sequence[Thread]) -> list[Remark]:
-    """What is wrong with threads beyond their schema, each remark with its thread."""
-    remarks = [remark._replace(case_id=thread.id) for thread in bank for remark in _of_thread(thread)]
-    messages = [(thread.id, at, message) for thread in bank for at, message in enumerate(thread.messages, start=1)]
-    for first, second, similarity in similarities([message for *_, message in messages]):
-        if similarity >= _TOO_ALIKE:
-            other, at, _ = messages[second]
-            text = f"{similarity:.2f} similar to {other} message {at}"
-            remarks.append(Remark("warning", f"message {messages[first][1]}", text, messages[first][0]))
-    return remarks
-
-
-def lint_bank(path: Path) -> Checked:
-    """Every thread below a path, with the faults of files that break the schema."""
-    bank: list[Thread] = []
-    broken: list[Remark] = []
-    for file in case_files(path):
-        try:
-            bank += read_threads(file)
-        except InputError as fault:
-            broken += [Remark("error", SCHEMA, text, file.stem) for text in str(fault).splitlines()]
-    for thread_id, count in Counter(thread.id for thread in bank).items():
-        if count > 1:
-            broken.append(Remark("error", SCHEMA, f"the id is used {count} times", thread_id))
-    return Checked([thread.id for thread in bank], broken + lint_interludes(bank), [], "thread")
-
-
-def _of_thread(thread: Thread) -> Remarks:
-    if thread.type != "interference":
-        for at, message in enumerate(thread.messages, start=1):
-            if medicines := sorted(_named(message).ids(DRUG)):
-                yield Remark("error", f"message {at}", f"{thread.type}, but it names {', '.join(medicines)}")
-        return
-    said = _words(" ".join(thread.messages))
-    if {name.lower() for name in _people(thread)}.isdisjoint(said):
-        yield Remark("error", "person", f"no message names {thread.person!r}")
-    for entry in thread.entries:
-        if _beginnings(entry).isdisjoint(_beginnings(" ".join(thread.messages))):
-            yield Remark("warning", "entries", f"{entry!r} shares no word with the messages")
 
 
 def _same_entry(named: Named, own: Named) -> bool:
@@ -215,15 +161,6 @@ def _people(thread: Thread) -> frozenset[str]:
     """Names of the person that a thread is about."""
     titles = load_vocabulary("word_sets")["interludes"]["titles"]
     return frozenset(name for name in _capitalised(thread.person or "") if name.lower() not in titles)
-
-
-def _beginnings(text: str) -> frozenset[str]:
-    """Of words and figures, so that one strawberry stands for several."""
-    return frozenset(word.lower()[:6] for word in re.findall(r"\d[\d./]*\d|\d|[^\W\d_]{3,}", text))
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(word.lower().removesuffix("'s").removesuffix("’s") for word in _NAME.findall(text))
 
 
 def _capitalised(text: str) -> frozenset[str]:

@@ -1,6 +1,5 @@
 """The quality of cases beyond their schema: what a release test must not be guilty of."""
 
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -57,10 +56,9 @@ class Checked(NamedTuple):
     """What was read, all remarks, and the most similar pair of each sort."""
 
     names: list[str]
-    """Ids of the readable cases or interludes."""
+    """Ids of the readable cases."""
     remarks: list[Remark]
     nearest: list[Alike]
-    what: str = "case"
 
 
 def lint_case(case: Case) -> list[Remark]:
@@ -95,31 +93,18 @@ def lint_path(path: Path) -> Checked:
 
 def render_text(checked: Checked) -> str:
     """A table, errors first, each case together; the most similar pairs; the counts."""
-    names, remarks, nearest, what = checked
+    names, remarks, nearest = checked
     ordered = sorted(remarks, key=lambda remark: (remark.level != "error", remark.case_id))
     rows = [(remark.level, remark.case_id, remark.place, remark.text) for remark in ordered]
-    table = tabulate(rows, headers=("", what, "where", "what"), tablefmt="simple", disable_numparse=True)
+    table = tabulate(rows, headers=("", "case", "where", "what"), tablefmt="simple", disable_numparse=True)
     errors = sum(remark.level == "error" for remark in remarks)
-    counts = ((len(names), what), (errors, "error"), (len(remarks) - errors, "warning"))
+    counts = ((len(names), "case"), (errors, "error"), (len(remarks) - errors, "warning"))
     lines = [
         table if remarks else "no problems found",
         *(f"largest similarity of two {a.what}: {a.similarity:.2f} ({a.first}, {a.second})" for a in nearest),
         ", ".join(f"{number} {what}{'' if number == 1 else 's'}" for number, what in counts),
     ]
     return "\n".join(lines)
-
-
-def render_json(checked: Checked) -> str:
-    """Counts, every remark with case, level, place and text, and the most similar pairs, for machines."""
-    errors = sum(remark.level == "error" for remark in checked.remarks)
-    record = {
-        f"{checked.what}s": checked.names,
-        "errors": errors,
-        "warnings": len(checked.remarks) - errors,
-        "remarks": [remark._asdict() for remark in checked.remarks],
-        "most_similar": [pair._asdict() for pair in checked.nearest],
-    }
-    return json.dumps(record, indent=1, ensure_ascii=True)
 
 
 def _shared_personas(cases: Sequence[Case]) -> Remarks:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import os
 import re
 import textwrap
@@ -209,8 +210,8 @@ class JSONFault(ValueError):
 
 
 def parse_json(text: str) -> Any:
-    """Strict JSON: a key that is given twice, NaN and Infinity are a JSONFault."""
-    return json.loads(text, object_pairs_hook=each_once, parse_constant=_no_number)
+    """Strict JSON: a key that is given twice, NaN, Infinity and 1e999 are a JSONFault."""
+    return json.loads(text, object_pairs_hook=each_once, parse_constant=_finite, parse_float=_finite)
 
 
 def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -223,8 +224,11 @@ def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return content
 
 
-def _no_number(name: str) -> Any:
-    raise JSONFault(f"{name} is not a number")
+def _finite(name: str) -> float:
+    value = float(name)
+    if not math.isfinite(value):
+        raise JSONFault(f"{name[:20]} is not a finite number")
+    return value
 
 
 def write_new_case(case_id: str, folder: Path) -> Path:

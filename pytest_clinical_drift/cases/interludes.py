@@ -45,22 +45,12 @@ class _Bank(Record):
     threads: tuple[Thread, ...]
 
 
-def is_interludes(path: Path) -> bool:
-    """Whether the files below a path hold interludes, not cases."""
-    try:
-        file = case_files(path)[0]
-        data = parse_data(file, read_text(file))
-    except InputError:
-        return False  # whoever reads it says what is wrong with it
-    return isinstance(data, dict) and "threads" in data
-
-
 def load_interludes(path: Path | None = None) -> tuple[Thread, ...]:
     """All threads below a path, the bundled ones unless given; InputError with every fault of its first bad file."""
     source = path or bundled("cases", "interludes")
     threads: dict[str, tuple[Thread, Path]] = {}
     for file in case_files(source):
-        for at, thread in enumerate(read_threads(file)):
+        for at, thread in enumerate(_read_threads(file)):
             if thread.id in threads:
                 where = placed(file, read_text(file), ("threads", at))
                 raise InputError(
@@ -78,7 +68,7 @@ def hash_interludes(bank: Iterable[Thread]) -> str:
     return digest.hexdigest()
 
 
-def read_threads(file: Path) -> tuple[Thread, ...]:
+def _read_threads(file: Path) -> tuple[Thread, ...]:
     """The threads of one file; InputError names each fault with its line."""
     text = read_text(file)
     data = parse_data(file, text)

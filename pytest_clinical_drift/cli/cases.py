@@ -17,7 +17,6 @@ def add_commands(commands: Commands) -> None:
         "check cases: schema and quality; exit 1 if a case has an error, 4 if a file cannot be read as a case",
     )
     command.path("path", "PATH", "a case file or a folder of cases")
-    command.choice("--format", "default: text", "text", "json", default="text")
     command = commands.add(
         "sign-case", _sign_case, "sign a case as a clinician; a later change of the case voids the signature"
     )
@@ -42,12 +41,10 @@ def _new(options: argparse.Namespace) -> int:
 
 
 def _validate(options: argparse.Namespace) -> int:
-    from pytest_clinical_drift.authoring.interludes import lint_bank
-    from pytest_clinical_drift.authoring.lint import SCHEMA, lint_path, render_json, render_text
-    from pytest_clinical_drift.cases.interludes import is_interludes
+    from pytest_clinical_drift.authoring.lint import SCHEMA, lint_path, render_text
 
-    checked = (lint_bank if is_interludes(options.path) else lint_path)(options.path)
-    say(render_json(checked) if options.format == "json" else render_text(checked))
+    checked = lint_path(options.path)
+    say(render_text(checked))
     if any(remark.place == SCHEMA for remark in checked.remarks):
         return BAD_INPUT
     return 1 if any(remark.level == "error" for remark in checked.remarks) else 0

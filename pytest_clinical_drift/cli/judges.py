@@ -17,7 +17,6 @@ def add_commands(commands: Commands) -> None:
     command.number("--limit", "N", "at most N texts of each kind of reading")
     command.repeated("--external", "NAME=PATH", "a public set: primock57, kqa or healthbench")
     command.path("--out", "PATH", "the calibration file, or the folder it goes to")
-    command.path("--prompts", "FILE", "write the prompts to FILE and send nothing")
     command = commands.add("agreement", _agreement, "how far two reviewers agree")
     command.path("first", "FIRST", "reviews of one person, as the review page saves them")
     command.path("second", "SECOND", "reviews of another person")
@@ -27,12 +26,7 @@ def add_commands(commands: Commands) -> None:
 def _calibrate(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.gate.calibrate import calibrate, labelled_set
     from pytest_clinical_drift.gate.settings import read_pairs
-    from pytest_clinical_drift.judging.make_calibration import write_prompts
 
-    if options.prompts:
-        labelled = labelled_set(options.set, options.limit)
-        say(f"{write_prompts(labelled, options.prompts)} prompts written to {options.prompts}")
-        return 0
     if not options.drift_judge or not options.out:
         raise InputError(
             "calibrate: name the judge with --drift-judge SPEC and where to write with --out FILE_OR_FOLDER"

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 import shutil
 import signal
 import sys
@@ -24,7 +23,6 @@ from pytest_clinical_drift.gate.pytest_reports import Say, shown
 from pytest_clinical_drift.gate.shard_workers import DIED, Run, ShardJob, local_workers, ray_workers
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
-from pytest_clinical_drift.results.folders import DRAFTS, RUNS, TRANSCRIPTS
 from pytest_clinical_drift.results.inputs import read_inputs
 
 PLACE = Path(STORE).parent
@@ -35,7 +33,6 @@ _BAD_INPUT, _INTERRUPTED = 4, 2
 _DONE = "merged"
 _LINE_EVERY = 10.0
 """Seconds between two lines of progress."""
-_HEADER = re.compile(r"shard \d+ of \d+: \d+ of (\d+) cases")
 
 
 def launch(
@@ -185,28 +182,9 @@ class _Launch:
         return "broken off"
 
     def progress(self) -> str:
-        """Such as "23 conversations finished (60 cases); shards: 1 finished, 2 running, 1 waiting"."""
-        finished = sum(_conversations(job) for job in self._jobs)
-        total = next((f" ({cases} cases)" for job in self._jobs if (cases := _total(job.log))), "")
+        """Such as "shards: 1 finished, 2 running, 1 waiting"."""
         states = Counter(self._states.values())
-        shards = ", ".join(f"{states[state]} {state}" for state in sorted(states))
-        return f"{counted(finished, 'conversation')} finished{total}; shards: {shards}"
-
-
-def _conversations(job: ShardJob) -> int:
-    """How many a shard's newest run has finished, be it published or under way."""
-    runs = [folder for place in (RUNS, DRAFTS) for folder in job.results.glob(f"*/{place}/*")]
-    newest = max(runs, key=lambda folder: folder.name, default=None)
-    return sum(1 for _ in (newest / TRANSCRIPTS).glob("*.jsonl")) if newest else 0
-
-
-def _total(log: Path) -> str | None:
-    """Cases of the whole set, as a shard's header names them."""
-    if not log.exists():
-        return None
-    with log.open(encoding="utf-8", errors="replace") as file:
-        header = _HEADER.search(file.read(20_000))
-    return header[1] if header else None
+        return f"shards: {', '.join(f'{states[state]} {state}' for state in sorted(states))}"
 
 
 def _last_error(log: Path) -> str:

@@ -1,7 +1,4 @@
-"""The ledger: one line per run, never rewritten, so that rerunning until green is visible.
-
-Each line carries the hash of the one before; a line taken out or changed breaks the chain, and the report says so.
-"""
+"""The ledger: one line per run, never rewritten, so that rerunning until green is visible."""
 
 import datetime
 import hashlib
@@ -53,7 +50,7 @@ def record_run(folder: Path, manifest: Manifest, *, verdict: Verdict, selected: 
         with FileLock(folder / f".{FILE_NAME}.lock"), path.open("a+", encoding="utf-8", errors="replace") as file:
             file.seek(0)
             lines = file.read().splitlines()
-            file.write(json.dumps({**entry, "previous": _digest(lines[-1]) if lines else None}) + "\n")
+            file.write(json.dumps(entry) + "\n")
     except OSError as error:
         return f"attempt unknown: the ledger {path} cannot be written ({type(error).__name__})"
     return _sentence(entry, lines)
@@ -69,7 +66,6 @@ def _sentence(entry: Entry, lines: Sequence[str]) -> str:
         earlier=[_verdict(line) for line in earlier],
         subsets=len(mine) - len(earlier),
         changed=[f"the {key}" for key in _WATCHED if earlier and earlier[-1].get(key) != entry[key]],
-        altered=_altered(lines),
     )
     return sentence
 
@@ -96,7 +92,6 @@ def attempts_of(folder: Path, manifest: Manifest) -> Attempts:
         verdicts=tuple((_day(entry), _verdict(entry)) for entry in whole),
         subsets=len(mine) - len(whole),
         others=same_model - len(mine),
-        altered=_altered(lines),
     )
 
 
@@ -120,12 +115,6 @@ def controls_of(folder: Path, manifest: Manifest) -> InstrumentCheck | None:
 
 def _lines(folder: Path) -> list[str]:
     return (folder / FILE_NAME).read_text(encoding="utf-8", errors="replace").splitlines()
-
-
-def _altered(lines: Sequence[str]) -> bool:
-    chain = [None, *map(_digest, lines)]
-    entries = map(_parse, lines)
-    return any(line is None or line.get("previous") != last for line, last in zip(entries, chain, strict=False))
 
 
 def _parse(line: str) -> dict[str, Any] | None:

@@ -23,7 +23,6 @@ VALID_DAYS = 30
 """For a judge whose identity is not proven: an alias may be another model tomorrow."""
 _SHARES = {
     "sensitivity": "faults", "subtle": "subtle", "specificity": "clean", "false_confirmed": "false", "missed": "missed",
-    "consistent": "opinions",
 }  # fmt: skip
 """Limits of a kind, and the counts that they are computed from."""
 
@@ -53,8 +52,6 @@ class KindLimits(BaseModel, frozen=True):
     """Clean items with a confirmed alarm, of all clean ones."""
     missed: Share
     """Faults that nothing raised or that were dismissed, of all faults."""
-    consistent: Share
-    """Points asked about in both wordings whose answers agree."""
     stopped: str = ""
     """Why it was not measured to the end: the floor that cannot be reached, or `requests`; then no rate is given."""
 
@@ -79,8 +76,6 @@ class Attempt(BaseModel, frozen=True):
     counts: dict[str, dict[str, dict[str, tuple[int, int]]]]
     stopped: dict[str, str] = {}
     unsure: dict[str, int] = {}
-    confusions: dict[str, int] = {}
-    """`kind: label -> answer`, the most frequent ones."""
     disputed_as_errors: dict[str, dict[str, tuple[int, int]]] = {}
     """Hits and trials with disputed labels counted as errors."""
 
@@ -154,7 +149,6 @@ def attempt_of(measurement: Measurement, disputed: Measurement, count: Count, to
         },
         stopped=measurement.stopped,
         unsure=dict(measurement.unsure),
-        confusions=dict(measurement.confusions.most_common(20)),
         disputed_as_errors={
             kind: {name: _with_errors(measurement, disputed, kind, name) for name in ("faults", "clean")}
             for kind in dict.fromkeys((*measurement.kinds, *disputed.kinds))

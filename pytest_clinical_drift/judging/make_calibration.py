@@ -1,7 +1,6 @@
 """How good the judge is: from a valid file of the project, or measured on labelled texts now."""
 
 import datetime
-import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -26,7 +25,7 @@ from pytest_clinical_drift.judging.judge_options import JudgeOptions, JudgePolic
 from pytest_clinical_drift.judging.labelled import GROUP_OF, Labelled, LabelledSet, load_calibration_set
 from pytest_clinical_drift.judging.measuring import MOST_REQUESTS, Measurement, measure
 from pytest_clinical_drift.judging.procedure import Judges
-from pytest_clinical_drift.judging.prompts import messages_for, prompt_hash, prompt_version
+from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.protocol import Judge
 from pytest_clinical_drift.judging.queue import JudgeQueue
 from pytest_clinical_drift.subjects.base import Identity
@@ -168,19 +167,3 @@ def _all_wrong(rows: Sequence[Labelled]) -> Measurement:
             if row.lists_nothing(kind):
                 measurement.kinds[kind]["clean"].add(row.patient, hit=False)
     return measurement
-
-
-def write_prompts(labelled: LabelledSet, path: Path) -> int:
-    """Write the exact prompts of a set, a line per item and wording; nobody is asked."""
-    rows = [
-        {
-            "id": row.item.id,
-            "kind": row.item.kind,
-            "wording": wording,
-            "messages": [message.as_dict() for message in messages_for(row.item, wording)],
-        }
-        for row in labelled.rows
-        for wording in (1, 2)
-    ]
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
-    return len(rows)

@@ -71,12 +71,9 @@ class Measurement:
     clean    clean items on which nothing is confirmed or open
     false    clean items on which something is confirmed
     missed   faults that nothing raised, or that were dismissed
-    opinions points asked about in both wordings whose two answers agree; by group only
     """
     unsure: Counter[str] = field(default_factory=Counter)
     """Why entries and answers became unsure."""
-    confusions: Counter[str] = field(default_factory=Counter)
-    """`kind: label -> answer`, where they differ and it matters: on faults, and on clean entries not cleared."""
     texts: int = 0
     stopped: dict[str, str] = field(default_factory=dict)
     """Groups that were not measured to the end, with the share that can no longer reach its floor."""
@@ -177,11 +174,8 @@ def count_one(result: Measurement, row: Labelled, entries: Sequence[Entry], ruli
     for ruling in rulings.values():
         unsure = (o for o in ruling.opinions if not o.reading and o.answer == UNSURE)
         result.unsure.update(opinion.doubt or "said so" for opinion in unsure)
-        _count_agreement(result, row, ruling)
     for label in row.entries():
-        state, answer = _outcome(label, row, entries, rulings)
-        if answer != label.answer and (label.raised or state not in (State.CLEARED, State.DISMISSED)):
-            result.confusions[f"{label.kind}: {label.answer} -> {answer}"] += 1
+        state = _outcome(label, row, rulings)
         for name in {label.kind, GROUP_OF[label.kind]}:
             tally = result.kinds[name]
             if not label.raised:
@@ -200,23 +194,11 @@ def count_one(result: Measurement, row: Labelled, entries: Sequence[Entry], ruli
             tally["false"].add(row.patient, State.CONFIRMED in states)
 
 
-def _count_agreement(result: Measurement, row: Labelled, ruling: Ruling) -> None:
-    """Whether a judge says the same in both wordings; nothing where it was sure in one of them only."""
-    answers = [o.answer for o in ruling.opinions if not o.reading and o.answer != UNSURE]
-    if len(answers) == 2:
-        result.kinds[GROUP_OF[ruling.kind]]["opinions"].add(row.patient, answers[0] == answers[1])
-
-
-def _outcome(
-    label: Entry, row: Labelled, entries: Sequence[Entry], rulings: Mapping[About, Ruling]
-) -> tuple[State, str]:
-    """What became of a labelled entry, and the answer that counts: of its ruling, else of the reading."""
+def _outcome(label: Entry, row: Labelled, rulings: Mapping[About, Ruling]) -> State:
+    """What became of a labelled entry: what nothing raised is cleared."""
     asked = isinstance(row.item, Question)  # it has one ruling, its own
     ruling = next((r for about, r in rulings.items() if asked or _same(about, label)), None)
-    if ruling is not None:
-        return ruling.state, ruling.answer
-    read = (entry.answer for entry in entries if _same(about_entry(entry, row.item.source), label))
-    return State.CLEARED, next(read, "not listed")
+    return State.CLEARED if ruling is None else ruling.state
 
 
 def _same(about: About, label: Entry) -> bool:

@@ -2,6 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import correlation, fmean, linear_regression
+
+_CONSTANT = 1e-8
+"""Values that differ by less are the same, with rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +28,13 @@ def fit_slope(curve: Sequence[float | None]) -> SlopeFit | None:
 
 def _fit(points: Sequence[tuple[float, float]]) -> SlopeFit | None:
     """Least squares; None below two different places."""
-    count = len(points)
-    middle = sum(place for place, _ in points) / count if count else 0.0
-    spread = sum((place - middle) ** 2 for place, _ in points)
-    if spread <= 1e-15:
+    places, values = [place for place, _ in points], [value for _, value in points]
+    if len(set(places)) < 2:
         return None
-    mean = sum(value for _, value in points) / count
-    total = sum((value - mean) ** 2 for _, value in points)
-    if total <= 1e-15:
-        return SlopeFit(0.0, mean, None, count)
-    slope = sum((place - middle) * (value - mean) for place, value in points) / spread
-    intercept = mean - slope * middle
-    residual = sum((value - intercept - slope * place) ** 2 for place, value in points)
-    return SlopeFit(slope, intercept, 1 - residual / total, count)
+    if max(values) - min(values) < _CONSTANT:
+        return SlopeFit(0.0, fmean(values), None, len(points))
+    slope, intercept = linear_regression(places, values)
+    return SlopeFit(slope, intercept, correlation(places, values) ** 2, len(points))
 
 
 def fit_worst_slope(best: Sequence[float | None], worst: Sequence[float | None]) -> SlopeFit | None:

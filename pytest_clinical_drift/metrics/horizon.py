@@ -59,10 +59,6 @@ class Horizon:
     cases: int
     """Independent ones."""
 
-    @property
-    def has_interval(self) -> bool:
-        return self.low is not None
-
 
 def drift_horizon(
     table: Table,

@@ -9,7 +9,7 @@ from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS
 from pytest_clinical_drift.report.dossier_view import alarm_groups, case_view
 from pytest_clinical_drift.report.glossary import linked
 from pytest_clinical_drift.report.headlines import review_sentence
-from pytest_clinical_drift.report.judge_text import against_answers, confusion_rows, judge_line, limit_rows
+from pytest_clinical_drift.report.judge_text import against_answers, judge_line, limit_rows
 from pytest_clinical_drift.report.meaning import cost_lines, rests_on_lines, ungated_lines
 from pytest_clinical_drift.report.memory import end_lines, probe_rows, scheduled_turns, single_line
 from pytest_clinical_drift.report.page import page_source
@@ -54,7 +54,6 @@ def render_report(result: RunResult, transcripts: Transcripts, thresholds: Thres
         basis_lines=rests_on_lines(result),
         judge_line=judge_line(judge, result.counts),
         judge_rows=limit_rows(judge),
-        confusions=confusion_rows(judge),
         against_answers=against_answers(result.counts),
         groups={state: [group for group in groups if group.state == state] for state in AlarmState},
         quality_chart=_quality_chart(result),

@@ -1,6 +1,5 @@
 """The judge in words: its name, how good it is, what it decides, and its calibration as the command prints it."""
 
-from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -76,21 +75,6 @@ def share_text(share: Share, digits: int = 2, floors: Collection[float] = ()) ->
     return f"{share.hits} of {share.of} ({limits})" if share.of else "none asked"
 
 
-def confusion_rows(judge: JudgeRecord | None, most: int = 8) -> list[tuple[str, int]]:
-    """Where its answers differ from the labels most often, over all attempts, and how often."""
-    calibration = judge.calibration if judge is not None else None
-    seen: Counter[str] = Counter()
-    for attempt in calibration.attempts if calibration else ():
-        seen.update(attempt.confusions)
-    return [(confusion_text(what), count) for what, count in seen.most_common(most)]
-
-
-def confusion_text(what: str) -> str:
-    """A kind with label and answer, as a calibration keeps it: "facts in summaries: stale -> retained"."""
-    kind, colon, answers = what.partition(": ")
-    return f"{kind_name(kind)}{colon}{answers}"
-
-
 def render_calibration(calibration: Calibration, deciding: Collection[str], floors: Mapping[str, float]) -> str:
     """A calibration as the command prints it: shares with limits per kind, and why a kind decides nothing."""
     shares = words("shares")
@@ -110,7 +94,6 @@ def render_calibration(calibration: Calibration, deciding: Collection[str], floo
             "lines",
             calibration=calibration,
             attempt=attempt,
-            confusions=[(confusion_text(what), count) for what, count in attempt.confusions.items()],
             table=table,
             deciding=deciding,
             valid_days=VALID_DAYS,

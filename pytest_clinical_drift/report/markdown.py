@@ -5,15 +5,15 @@ from collections.abc import Collection
 from pathlib import Path
 
 from pytest_clinical_drift.report.clean import LONGEST_LINE, one_line
+from pytest_clinical_drift.report.dossier_view import alarm_groups
 from pytest_clinical_drift.report.headlines import review_sentence, run_headline, what_happened
 from pytest_clinical_drift.report.meaning import what_this_means
 from pytest_clinical_drift.report.memory import memory_lines
 from pytest_clinical_drift.report.page import environment
 from pytest_clinical_drift.report.reasons import reason_text, reason_texts
-from pytest_clinical_drift.report.sentences import alarm_title
 from pytest_clinical_drift.report.terminal import alarm_lines
 from pytest_clinical_drift.results.models import RunResult
-from pytest_clinical_drift.scoring.assessment import Alarm, AlarmState
+from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.verdict.measures import in_a_row
 from pytest_clinical_drift.verdict.states import Verdict
 
@@ -24,6 +24,7 @@ _TROUBLED = (Verdict.FAIL, Verdict.INCOMPLETE, Verdict.UNSETTLED)
 
 def render_markdown(result: RunResult, slug: str) -> str:
     """Verdict, reasons, alarms with the judge's limits, the gate's table and the cases that need a look."""
+    groups = alarm_groups(result.cases)
     return (
         environment()
         .get_template("summary.md.j2")
@@ -39,23 +40,11 @@ def render_markdown(result: RunResult, slug: str) -> str:
             lines=alarm_lines(result),
             memory=[line.strip() for line in memory_lines(result)],
             troubled=[case for wanted in _TROUBLED for case in result.cases if case.verdict == wanted],
-            severe=_severe(result),
-            title=alarm_title,
+            severe=[group for group in groups if group.severe and group.state != AlarmState.DISMISSED],
+            turn_list=turn_list,
             what=what_happened,
         )
     )
-
-
-def _severe(result: RunResult) -> list[tuple[str, Alarm, str]]:
-    """Each severe alarm once, with its case and all its turns; confirmed ones first."""
-    alike: dict[tuple[object, ...], list[Alarm]] = {}
-    for state in (AlarmState.CONFIRMED, AlarmState.OPEN):
-        for case in result.cases:
-            for alarm in (alarm for run in case.repeats for alarm in run.alarms):
-                if alarm.severe and alarm.state == state:
-                    words = "" if alarm.fact is not None else alarm.quote
-                    alike.setdefault((case.case_id, state, alarm_title(alarm), words), []).append(alarm)
-    return [(str(key[0]), alarms[0], turn_list({alarm.turn for alarm in alarms})) for key, alarms in alike.items()]
 
 
 def turn_list(turns: Collection[int]) -> str:

@@ -11,7 +11,7 @@ from pytest_clinical_drift.report.case_text import table_lines
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.sentences import alarm_title
 from pytest_clinical_drift.report.svg import Line, curve_chart, limit_levels
-from pytest_clinical_drift.report.words import counted, optional, rounded, span, words
+from pytest_clinical_drift.report.words import optional, rounded, span, words
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.verdict.memory import Memory, ProbedTurn
@@ -26,8 +26,16 @@ def memory_lines(result: RunResult) -> list[str]:
     memory = result.memory
     if memory is None:
         return []
-    values = {"result": result, "memory": memory, "horizon": horizon_texts(memory), "lost": first_lost(result)}
+    values = {"result": result, "memory": memory, "horizons": horizon_lines(result)}
     return text_lines(_TEMPLATE, "lines", long=memory.turns > SLOPE_TURNS, **values)
+
+
+def horizon_lines(result: RunResult) -> list[str]:
+    """Both horizons, each as a mean, and the hard stop that was lost first."""
+    memory = result.memory
+    if memory is None:
+        return []
+    return text_lines(_TEMPLATE, "horizons", memory=memory, horizon=horizon_texts(memory), lost=first_lost(result))
 
 
 def horizon_texts(memory: Memory) -> dict[str, str]:
@@ -91,48 +99,9 @@ def first_lost(result: RunResult) -> list[str]:
     ]
 
 
-def horizon_sentences(result: RunResult) -> list[str]:
-    """What the horizons are: means over which cases, to which turn; and the hard stop that was lost first."""
-    memory = result.memory
-    if memory is None:
-        return []
-    both = (
-        ("Mean recall of all facts", "", memory.horizon, memory.horizon_worst),
-        (
-            "Mean share of hard stops kept",
-            " that have one from the start",
-            memory.hard_stop_horizon,
-            memory.hard_stop_horizon_worst,
-        ),
-    )
-    lines = []
-    for what, which, best, worst in both:
-        over = f" over {counted(best.cases, 'independent case')}{which}" if best else ""
-        doubt = f"; with open findings it {_held(memory, worst, alone=False)}" if worst != best else ""
-        lines.append(f"{what}{over}: {_held(memory, best)}{doubt}.")
-    lost = first_lost(result)
-    return lines + ([f"A mean does not show single cases; the earliest: {'; '.join(lost)}."] if lost else [])
-
-
-def _held(memory: Memory, horizon: Horizon | None, *, alone: bool = True) -> str:
-    """To which turn a mean stays above the limit; that there is no interval is told of the one that stands alone."""
-    if horizon is None:
-        return "not evaluated"
-    last, limit = last_above(horizon), rounded(memory.limit, limits=[memory.limit])
-    if horizon.point is None:
-        shared = ", the last that all cases have" if memory.shortest != memory.turns else ""
-        held = f"stays above {limit} at every summary to turn {last}{shared}"
-    else:
-        held = f"stays above {limit} to turn {last}" if last else f"is not above {limit} even at turn 1"
-    interval = _interval(horizon) if alone or horizon.has_interval else ""
-    named = "95 % interval: turn " if horizon.has_interval else ""
-    return held + (f" ({named}{interval})" if interval else "")
-
-
 def end_lines(result: RunResult) -> list[str]:
     """Why recall at the end differs from recall at the last summary; nothing where it does not."""
-    memory = result.trend.memory if result.trend else None
-    return text_lines(_TEMPLATE, "end", result=result, memory=memory) if memory else []
+    return text_lines(_TEMPLATE, "end", result=result, memory=result.memory) if result.memory else []
 
 
 def single_line(memory: Memory) -> str:
@@ -148,8 +117,7 @@ def scheduled_turns(result: RunResult) -> list[int] | None:
 
 def probe_rows(result: RunResult) -> list[tuple[str, ...]]:
     """Recall at every scheduled probe, a cell for each of the words "probes"."""
-    memory = result.trend.memory if result.trend else None
-    return [_probe_row(probe, _held_to(result)) for probe in memory.probes] if memory else []
+    return [_probe_row(probe, _held_to(result)) for probe in result.memory.probes] if result.memory else []
 
 
 def probe_table(result: RunResult, width: int) -> list[str]:
@@ -178,6 +146,11 @@ def _probe_row(probe: ProbedTurn, held: Sequence[float]) -> tuple[str, ...]:
     )
 
 
+def recall_band(memory: Memory) -> list[tuple[int, float, float]]:
+    """Turn and interval of the mean recall, at the probes that have one."""
+    return [(p.turn, p.low, p.high) for p in memory.probes if p.low is not None and p.high is not None]
+
+
 def memory_chart(result: RunResult) -> Markup:
     """Recall over the turns, with the prompt tokens of each probe on a second axis."""
     memory = result.memory
@@ -193,14 +166,13 @@ def memory_chart(result: RunResult) -> Markup:
         lines.append(Line("hard stops", values("hard_stops"), "line-second"))
     if any(probe.recall_worst != probe.recall for probe in memory.probes):
         lines.append(Line("all facts, with open alarms", values("recall_worst"), "line-fourth"))
-    lows, highs = values("low"), values("high")
     point = memory.horizon.point if memory.horizon else None
     return curve_chart(
         f"Recall at scheduled probes to turn {memory.turns}",
         lines,
         levels=limit_levels(result.limits.get("recall_at_end"))[:1],
         held=_held_to(result),
-        band=[None if low is None else (low, high) for low, high in zip(lows, highs, strict=True)],
+        band=recall_band(memory),
         marker=None if point is None else (point, "horizon"),
         probed=sorted(by_turn),
         tokens={turn: probe.prompt_tokens for turn, probe in by_turn.items() if probe.prompt_tokens is not None},

@@ -11,7 +11,7 @@ from pytest_clinical_drift.cases.demands import UNGRADED
 from pytest_clinical_drift.report.dossier_view import AlarmGroup, run_name
 from pytest_clinical_drift.report.headlines import headline_rest
 from pytest_clinical_drift.report.judge_text import external_rows, external_tables
-from pytest_clinical_drift.report.memory import horizon_sentences, memory_chart, scheduled_turns
+from pytest_clinical_drift.report.memory import horizon_lines, memory_chart, recall_band, scheduled_turns
 from pytest_clinical_drift.report.reasons import reason_texts
 from pytest_clinical_drift.report.sentences import grade_rank, kind_rank
 from pytest_clinical_drift.report.svg import Line, curve_chart, limit_levels
@@ -65,7 +65,7 @@ def sign_values(result: RunResult, standing: Standing, groups: Sequence[AlarmGro
         "external": [(table, external_rows(table)) for table in external_tables(result.manifest.judged)],
         "recall_chart": recall_chart(result),
         "memory_chart": memory_chart(result),
-        "horizons": horizon_sentences(result),
+        "horizons": horizon_lines(result),
     }
 
 
@@ -162,6 +162,6 @@ def recall_chart(result: RunResult) -> Markup:
     if result.average_worst_recall_curve_critical != result.average_recall_curve_critical:
         lines.append(Line("recall with open findings", result.average_worst_recall_curve_critical, "line-fourth"))
     levels = limit_levels(result.limits.get("recall_at_t10"))
-    band = result.trend.band if result.trend else ()
+    band = recall_band(result.memory) if result.memory else ()
     title = f"Mean recall of critical facts by turn, to turn {len(result.average_recall_curve_critical)}"
     return curve_chart(title, lines, levels=levels, band=band, probed=scheduled_turns(result))

@@ -45,7 +45,7 @@ def curve_chart(
     lines: Sequence[Line],
     *,
     levels: Sequence[Level] = (),
-    band: Sequence[Sequence[float] | None] = (),
+    band: Sequence[tuple[int, float, float]] = (),
     marker: int | tuple[float, str] | None = 10,
     probed: Sequence[int] | None = None,
     tokens: Mapping[int, float] | None = None,
@@ -69,8 +69,7 @@ def curve_chart(
 
     top = TOP + TOKEN_AXIS if tokens else TOP
     marker = (marker, f"T{marker}") if isinstance(marker, int) else marker
-    known = [(turn, limits) for turn, limits in enumerate(band, start=1) if limits]
-    edge = [(turn, limits[1]) for turn, limits in known] + [(turn, limits[0]) for turn, limits in reversed(known)]
+    edge = [(turn, high) for turn, _, high in band] + [(turn, low) for turn, low, _ in reversed(band)]
     held = [*held, *(level.value for level in levels)]
     drawn = [(line, _stretches(line.values, shown), _spoken_at(line.values, shown, held)) for line in lines]
     size = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": top, "low": HEIGHT - BOTTOM}

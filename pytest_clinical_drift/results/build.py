@@ -16,10 +16,11 @@ from pytest_clinical_drift.verdict.case import count_findings
 from pytest_clinical_drift.verdict.counts import count_evidence
 from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.measures import Repeats
+from pytest_clinical_drift.verdict.memory import memory_of
 from pytest_clinical_drift.verdict.quality import attribute_figures
 from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds
-from pytest_clinical_drift.verdict.trend import repeat_figures, set_trend
+from pytest_clinical_drift.verdict.trend import repeat_figures
 from pytest_clinical_drift.verdict.values import CaseVerdict, SetVerdict
 
 
@@ -91,7 +92,7 @@ def build_result(
             judge=judge.calibration.kinds if judge and judge.calibration else None,
             deciding=judge.deciding if judge else (),
         ),
-        trend=set_trend(
+        memory=memory_of(
             finished, case_set, limit=thresholds.metrics["recall_at_end"].pass_limit.value, confidence=confidence
         ),
         pdsqi=attribute_figures([case.repeats[0] for case in cases if case.repeats], confidence=confidence),

@@ -31,11 +31,9 @@ class Sheet(BaseModel):
     @field_validator("hazards", mode="before")
     @classmethod
     def _by_id(cls, given: Any) -> Any:
-        if given is None:
-            return {}
-        if isinstance(given, str):
-            given = given.split(",")
-        return {str(name).strip(): "" for name in given} if isinstance(given, list) else given
+        if isinstance(given, list):
+            return {str(name): "" for name in given}
+        return {} if given is None else given
 
     @property
     def others(self) -> dict[str, Any]:

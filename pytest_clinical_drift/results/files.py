@@ -1,7 +1,6 @@
 """`study_c_results.json`: written in one step, read by the models that wrote it."""
 
 import json
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -9,7 +8,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from pytest_clinical_drift.cases.faults import first_fault, shortened
-from pytest_clinical_drift.cases.files import JSONFault, each_once, write_atomically
+from pytest_clinical_drift.cases.files import JSONFault, parse_json, write_atomically
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.results.folders import RUNS
 from pytest_clinical_drift.results.models import SCHEMA_VERSION, RunResult
@@ -51,22 +50,19 @@ def _check_result(content: Any) -> RunResult:
     """A record whose parts fit each other: reports look turns up on the curve."""
     result = RunResult.model_validate(content)
     turns = len(result.average_recall_curve_critical)
-    memory = result.trend.memory if result.trend else None
-    for probe in memory.probes if memory else ():
+    for probe in result.memory.probes if result.memory else ():
         if not 1 <= probe.turn <= turns:
-            raise JSONFault(
-                f"trend.memory.probes: turn {shortened(probe.turn)}, but the curve of recall has {turns} turns"
-            )
+            raise JSONFault(f"memory.probes: turn {shortened(probe.turn)}, but the curve of recall has {turns} turns")
     return result
 
 
 def read_record(file: Path, check: Callable[[Any], T], named: str, what: str, version: int = SCHEMA_VERSION) -> T:
     """The content of a file of this version, as `check` takes it; InputError in one sentence where it is not one."""
     try:
-        content, odd = _parse(file.read_text(encoding="utf-8"))
+        content = parse_json(file.read_text(encoding="utf-8"))
         if isinstance(content, dict):
             _check_version(content, named, version)
-        record = check(content)
+        return check(content)
     except (OSError, UnicodeDecodeError) as error:
         if isinstance(error, FileNotFoundError) and (runs := sorted((file.parent / RUNS).glob(f"*/{file.name}"))):
             told = f"no run over the full set is there; name a run, such as {runs[-1].parent}"
@@ -77,22 +73,6 @@ def read_record(file: Path, check: Callable[[Any], T], named: str, what: str, ve
         fault = first_fault(error) if isinstance(error, ValidationError) else "not JSON"
         fault = error.msg if isinstance(error, JSONFault) else fault
         raise InputError(f"{named}: not a {what} ({fault})") from None
-    if odd:  # where no field was, which would have told its place
-        raise InputError(f"{named}: not a {what} ({odd[0][:20]} is not a finite number)")
-    return record
-
-
-def _parse(text: str) -> tuple[Any, list[str]]:
-    """The content of a JSON file, and what it holds that is no finite number, such as NaN and 1e999."""
-    odd: list[str] = []
-
-    def number(name: str) -> float:
-        value = float(name)
-        if not math.isfinite(value):
-            odd.append(name)
-        return value
-
-    return json.loads(text, object_pairs_hook=each_once, parse_constant=number, parse_float=number), odd
 
 
 def _check_version(content: dict[str, Any], named: str, ours: int) -> None:

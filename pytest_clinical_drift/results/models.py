@@ -21,7 +21,7 @@ from pytest_clinical_drift.verdict.quality import AttributeFigures
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
 from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import Waiver
-from pytest_clinical_drift.verdict.trend import RepeatFigures, Trend
+from pytest_clinical_drift.verdict.trend import RepeatFigures
 from pytest_clinical_drift.verdict.values import RULES_ONLY, CaseVerdict, Deciders, MetricVerdict
 
 SCHEMA_VERSION: Final = 3
@@ -154,7 +154,8 @@ class RunResult(Record):
     """Inserted faults besides, about which an outage kept it from being asked."""
     counts: EvidenceCounts | None = None
     """What the verdict rests on."""
-    trend: Trend | None = None
+    memory: Memory | None = None
+    """How long facts are remembered; None where no case was finished."""
     pdsqi: tuple[AttributeFigures, ...] = ()
     """PDSQI-9, an entry per attribute; empty where it was not requested."""
     repeat_spread: RepeatFigures | None = None
@@ -164,11 +165,6 @@ class RunResult(Record):
     cases: tuple[CaseResult, ...]
     what_this_means: str = ""
     manifest: Manifest
-
-    @property
-    def memory(self) -> Memory | None:
-        """How long facts are remembered; None where no case was finished."""
-        return self.trend.memory if self.trend else None
 
     @property
     def runs(self) -> list[CaseAssessment]:

@@ -85,7 +85,6 @@ class Attempts:
     subsets: int
     others: int
     """Runs of the same model in another revision or with another system prompt."""
-    altered: bool
 
 
 @dataclass(frozen=True, slots=True)

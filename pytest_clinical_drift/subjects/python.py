@@ -1,17 +1,17 @@
 """`python:module:factory`: any callable that takes chat messages and returns text, at once or when awaited."""
 
+import ast
 import asyncio
 import hashlib
-import importlib
+import importlib.util
 import inspect
-import os
 import sys
 import sysconfig
 import time
 import traceback
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import lru_cache
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +99,7 @@ class PythonSubject:
     def _load(self) -> ChatCallable:
         if self._chat is None:
             self._chat = make(self.spec, self._target)
-            self._code = self._code or code_hash(self._target.rpartition(":")[0])
+            self._code = self._code or imported_code(self._target.rpartition(":")[0])
         return self._chat
 
 
@@ -160,40 +160,54 @@ def _is_async(chat: ChatCallable) -> bool:
     return inspect.iscoroutinefunction(chat) or inspect.iscoroutinefunction(getattr(chat, "__call__", None))  # noqa: B004
 
 
-@lru_cache(maxsize=8192)
-def _resolved(file: str) -> Path:
-    return Path(file).resolve()
-
-
-@lru_cache(maxsize=8192)
 def is_foreign(file: Path) -> bool:
     """Whether a source file is Python's, an installed package's or ours, and not of the user's project."""
     installed = not {"site-packages", "dist-packages"}.isdisjoint(file.parts)
-    return installed or any(file.is_relative_to(folder) for folder in _foreign_folders())
-
-
-@lru_cache(maxsize=1)
-def _foreign_folders() -> tuple[Path, ...]:
-    """Where Python's modules and ours are."""
     folders = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), str(Path(__file__).parents[1]))
-    return tuple(Path(folder).resolve() for folder in folders)
+    return installed or any(file.is_relative_to(Path(folder).resolve()) for folder in folders)
 
 
-def code_hash(factory: str) -> str:
-    """Hash of the modules loaded by now that are the project's (beside the factory's or below this folder).
+def imported_code(factory: str) -> str:
+    """Hash of a module and of the project's modules that it imports, directly or not.
 
-    Tests are left out. What is imported later, data files and environment variables cannot be seen.
+    The same whatever else is loaded, so that a judge's calibration made by itself holds in a run beside a subject and
+    tests. Modules that are named in a string, data files and environment variables cannot be seen.
     """
-    digest, top = hashlib.sha256(), factory.partition(".")[0]
-    roots = [Path.cwd(), Path(getattr(sys.modules[factory], "__file__", None) or "").resolve().parent]
-    for name, module in sorted(sys.modules.items()):
-        file = _resolved(os.path.abspath(getattr(module, "__file__", None) or ""))
-        if file.name == "conftest.py" or file.name.startswith("test_"):
+    waiting, known, foreign = deque([factory]), dict[str, str](), set[str]()
+    while waiting:
+        name = waiting.popleft()
+        top = name.partition(".")[0]
+        if name in known or top in foreign or (file := _file_of(name)) is None:
             continue
-        ours = not is_foreign(file) and any(file.is_relative_to(root) for root in roots)
-        if (ours or name.partition(".")[0] == top) and file.is_file():
-            digest.update(f"{name} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
-    return digest.hexdigest()
+        if is_foreign(file) and top != factory.partition(".")[0]:
+            foreign.add(name)  # what lies in it is not looked up, which would import it
+            continue
+        source = file.read_bytes()
+        known[name] = hashlib.sha256(source).hexdigest()
+        waiting += _imported(source, name if file.name == "__init__.py" else name.rpartition(".")[0])
+    return hashlib.sha256("\n".join(f"{name} {known[name]}" for name in sorted(known)).encode()).hexdigest()
+
+
+def _file_of(name: str) -> Path | None:
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, AttributeError, ValueError):  # a name of the module, not a module; one made by hand
+        return None
+    file = Path(spec.origin).resolve() if spec is not None and spec.has_location and spec.origin else None
+    return file if file is not None and file.suffix == ".py" and file.is_file() else None
+
+
+def _imported(source: bytes, package: str) -> Iterator[str]:
+    """Names that may be modules, of every import statement, with the packages that they lie in."""
+    for node in ast.walk(ast.parse(source)):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            above = ".".join(package.split(".")[: len(package.split(".")) - node.level + 1]) if node.level else ""
+            base = ".".join(filter(None, (above, node.module)))
+            names = [base, *(f"{base}.{alias.name}" for alias in node.names)]
+        for name in names:
+            parts = name.split(".")
+            yield from (".".join(parts[:count]) for count in range(1, len(parts) + 1))
 
 
 def _own_traceback(error: Exception) -> str:

@@ -9,8 +9,8 @@ from itertools import takewhile
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.timeline import interfered, last_stated
-from pytest_clinical_drift.metrics.drift import token_decay_rate
-from pytest_clinical_drift.metrics.horizon import Horizon, common_probes, drift_horizon
+from pytest_clinical_drift.metrics.drift import SlopeFit, token_decay_rate
+from pytest_clinical_drift.metrics.horizon import Horizon, common_probes, drift_horizon, early_slope
 from pytest_clinical_drift.metrics.intervals import mean_interval, over_cases, pooled_interval
 from pytest_clinical_drift.metrics.recall import mean, mean_curve, ratio
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment, Curve, TurnAssessment
@@ -96,6 +96,8 @@ class Memory:
     limit: float
     """The PASS limit of recall that the horizon is about."""
     probes: tuple[ProbedTurn, ...]
+    line: SlopeFit | None
+    """Through the mean recall of turns 1 to 20, of shorter cases to the end."""
     horizon: Horizon | None
     """Of all facts; None without a probe that every case has."""
     horizon_worst: Horizon | None
@@ -120,6 +122,8 @@ def memory_of(cases: Sequence[Repeats], case_set: Iterable[Case], *, limit: floa
     lengths = [len(run.turns) for repeats in cases for run in repeats]
     known = {case.id: case for case in case_set}
     places = list(_places(cases, known))
+    probes = tuple(_probes(cases, confidence))
+    recalls = {probe.turn: probe.recall for probe in probes}
 
     def horizon(read: Callable[[TurnAssessment], float | None], *, hard: bool = False) -> Horizon | None:
         return _horizon(cases, read, limit=limit, confidence=confidence, hard_stops=hard)
@@ -128,7 +132,8 @@ def memory_of(cases: Sequence[Repeats], case_set: Iterable[Case], *, limit: floa
         turns=max(lengths),
         shortest=min(lengths),
         limit=limit,
-        probes=tuple(_probes(cases, confidence)),
+        probes=probes,
+        line=early_slope([recalls.get(turn) for turn in range(1, max(lengths) + 1)]),
         horizon=horizon(lambda turn: turn.recall),
         horizon_worst=horizon(lambda turn: turn.recall_worst),
         hard_stop_horizon=horizon(lambda turn: _hard_stops(turn, worst=False), hard=True),

@@ -1,53 +1,14 @@
-"""What is shown beside the verdict and is never gated: the set's curve, repeats that disagree."""
+"""What is shown beside the verdict and is never gated: repeats that disagree."""
 
 import datetime
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.metrics.drift import SlopeFit
-from pytest_clinical_drift.metrics.horizon import early_slope
 from pytest_clinical_drift.metrics.intervals import repeat_sd
-from pytest_clinical_drift.scoring.assessment import Curve
 from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.measures import Repeats
-from pytest_clinical_drift.verdict.memory import Memory, memory_of
 from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds
-
-
-@dataclass(frozen=True, slots=True)
-class Trend:
-    """The mean recall curve to the end and what it looks like."""
-
-    curve: Curve
-    """By turn, at scheduled probes."""
-    line: SlopeFit | None
-    """Through turns 1 to 20, of shorter cases the whole curve."""
-    band: tuple[tuple[float, float] | None, ...]
-    """Interval of the mean on every turn, over the cases that have a value there."""
-    memory: Memory | None = None
-    """How long facts are remembered; None where no case was finished."""
-
-    @property
-    def turns(self) -> int:
-        """The turn that the curve runs to."""
-        return len(self.curve)
-
-
-def set_trend(
-    cases: Sequence[Repeats], case_set: Iterable[Case] = (), *, limit: float = 0.8, confidence: float = 0.95
-) -> Trend:
-    """Repeats are averaged first, then cases; a case counts to its end.
-
-    `limit` is the PASS limit of recall, `case_set` holds the cases as they were run.
-    """
-    memory = memory_of(cases, case_set, limit=limit, confidence=confidence)
-    probes = {probe.turn: probe for probe in memory.probes} if memory else {}
-    known = [probes.get(turn + 1) for turn in range(memory.turns if memory else 0)]
-    curve = tuple(probe.recall if probe else None for probe in known)
-    band = tuple((p.low, p.high) if p and p.low is not None and p.high is not None else None for p in known)
-    return Trend(curve, early_slope(curve), band, memory)
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ def test_half_a_surrogate_pair_is_refused(tmp_path: Path, changes: dict[str, obj
 
 def test_not_a_number_is_refused(tmp_path: Path) -> None:
     """NaN is no JSON, whatever Python thinks of it."""
-    assert "NaN is not a number" in fault(tmp_path, case_data(id=float("nan")), "case.json")
+    assert "NaN is not a finite number" in fault(tmp_path, case_data(id=float("nan")), "case.json")
 
 
 def test_plain_strings_are_facts_with_a_derived_id(tmp_path: Path) -> None:

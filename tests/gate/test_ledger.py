@@ -1,4 +1,4 @@
-"""The ledger: appended only, counts the attempts of a candidate, shows tampering."""
+"""The ledger: appended only, counts the attempts of a candidate."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def test_lines_are_appended_with_time_subject_hashes_and_verdict(tmp_path: Path)
     assert after.startswith(before)
     first, second = (json.loads(line) for line in after.splitlines())
     assert (first["subject"], first["verdict"], first["time"][-6:]) == ("hf:acme/model", "FAIL", "+00:00")
-    assert (first["cases"], first["thresholds"], first["previous"]) == ("c", "t", None)
-    assert len(second["previous"]) == 64
+    assert (first["cases"], first["thresholds"]) == ("c", "t")
+    assert second["verdict"] == "PASS"
 
 
 def test_subset_runs_are_no_attempts(tmp_path: Path) -> None:
@@ -63,15 +63,12 @@ def test_moved_goalposts_are_told(tmp_path: Path) -> None:
     )
 
 
-def test_removed_or_changed_line_is_told(tmp_path: Path) -> None:
-    """Taking out the FAIL in the middle, editing a verdict, or adding garbage breaks the chain."""
-    for verdict in ("CAUTION", "FAIL", "CAUTION"):
-        run(tmp_path, verdict)
-    file = tmp_path / FILE_NAME
-    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
-    for damaged in ([lines[0], lines[2]], [lines[0].replace("CAUTION", "PASS"), *lines[1:]], [*lines, "not json\n"]):
-        file.write_text("".join(damaged), encoding="utf-8")
-        assert "the ledger was altered" in run(tmp_path, "PASS")
+def test_a_line_that_is_none_is_passed_over(tmp_path: Path) -> None:
+    """The runs before and after it count."""
+    run(tmp_path, "FAIL")
+    with (tmp_path / FILE_NAME).open("a", encoding="utf-8") as file:
+        file.write("not json\n[1]\n")
+    assert run(tmp_path, "PASS") == "attempt 2 of this candidate (before: FAIL)"
 
 
 def test_words_that_are_no_verdict_are_not_shown(tmp_path: Path) -> None:

@@ -173,35 +173,29 @@ def test_every_share_is_counted_as_by_hand() -> None:
     assert shares(found, "invented") == {"faults": (1, 1), "clean": (2, 2), "false": (0, 2), "missed": (0, 1)}
     assert shares(found, "must") == {"faults": (0, 1), "missed": (0, 1)}
     assert shares(found, "forbidden") == {"clean": (0, 1), "false": (1, 1)}
-    assert shares(found, "breach") == {
-        "faults": (0, 1), "clean": (1, 2), "false": (1, 2), "missed": (0, 1), "opinions": (0, 1),
-    }  # fmt: skip
+    assert shares(found, "breach") == {"faults": (0, 1), "clean": (1, 2), "false": (1, 2), "missed": (0, 1)}
     assert shares(found, "harm") == shares(found, "conflict") == {"clean": (1, 1), "false": (0, 1)}
-    assert found.confusions == {"fact: contradicted -> retained": 1, "forbidden: kept -> violated": 1}
     # three readings; the allergy, the stroke, the demand twice, the breach, and the labelled question
     assert Counter(kind for kind, _ in judge.asked) == {
         "summary": 2, "reply": 1, "fact": 1, "invented": 2, "must": 2, "forbidden": 1,
     }  # fmt: skip
 
 
-def test_what_is_mixed_up_and_what_both_wordings_agree_on() -> None:
-    """Each point is raised as another fault than it is: one wording settles it, two agree or differ, none lists it."""
+def test_what_is_raised_as_another_fault_is_found_and_what_a_list_lacks_is_missed() -> None:
+    """A fact called absent instead of contradicted is a confirmed fault; an invention that nobody lists is cleared."""
 
     def mixes(item: Question | Reading, wording: int) -> dict[str, Any]:
-        if isinstance(item, Reading):
-            return clear(item)
-        absent = {"answer": "absent", "quote": ""}
-        return absent if item.case_id == "same" or wording == 1 else {"answer": "both", "quote": item.text[:12]}
+        return clear(item) if isinstance(item, Reading) else {"answer": "absent", "quote": ""}
 
     unlisted = row(WRONG, {"unsupported": [{"quote": "Had a stroke in 2019.", "grade": "severe"}]}, patient="read")
-    asked = [row(question("fact"), "contradicted", patient=patient) for patient in ("same", "other")]
+    asked = [row(question("fact"), "contradicted", patient=patient) for patient in ("one", "other")]
     found, _ = measured([unlisted, *asked], mixes)
-    assert shares(found, "fact") == {"faults": (2, 2), "missed": (0, 2), "opinions": (1, 2)}
-    assert found.confusions == {"invented: severe -> not listed": 1, "fact: contradicted -> absent": 2}
+    assert shares(found, "fact") == {"faults": (2, 2), "missed": (0, 2)}
+    assert shares(found, "invented") == {"faults": (0, 1), "missed": (1, 1)}
     made = attempt_of(found, Measurement(), Count(asked=5, tokens=Counter(prompt=70, answer=9, answers=5)), TODAY)
-    assert (made.requests, made.tokens, made.confusions) == (5, (70, 9), dict(found.confusions))
-    consistent = pooled((made, made))["fact"].consistent
-    assert (consistent.hits, consistent.of) == (2, 4)
+    assert (made.requests, made.tokens) == (5, (70, 9))
+    sensitivity = pooled((made, made))["fact"].sensitivity
+    assert (sensitivity.hits, sensitivity.of) == (4, 4)
     assert attempt_of(found, Measurement(), Count(asked=5), TODAY).tokens is None
 
 

@@ -156,6 +156,20 @@ def test_its_code_is_what_it_imports_and_nothing_beside_it(tmp_path: Path, monke
     assert identity(**{"application.py": "Y = 2\n"}) == first
 
 
+def test_an_installed_package_is_not_imported_to_hash_the_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the function imports when it is called, and somebody else wrote, may be slow or broken here."""
+    installed = tmp_path / "site-packages"
+    (installed / "heavy_library").mkdir(parents=True)
+    (installed / "heavy_library" / "__init__.py").write_text("raise RuntimeError('imported')\n", encoding="utf-8")
+    source = "def make():\n    return dict\ndef late():\n    from heavy_library.parts import a\n"
+    (tmp_path / "careful_judge.py").write_text(source, encoding="utf-8")
+    for folder in (tmp_path, installed):
+        monkeypatch.syspath_prepend(str(folder))
+    judge = build_judge("python:careful_judge:make", {})
+    assert judge is not None
+    assert judge.identity().settings["code"]
+
+
 @pytest.mark.parametrize("spec", ["llm:x", "server", "hf:", "python:", "oracle", ""])
 def test_an_unknown_judge_names_the_forms(spec: str) -> None:
     """One sentence with every way to write it."""

@@ -29,9 +29,9 @@ from pytest_clinical_drift.judging.calibration_file import (
 )
 from pytest_clinical_drift.judging.material import FactLine, Forbidden
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
-from pytest_clinical_drift.judging.python import imported_code
 from pytest_clinical_drift.judging.readings import DemandLine, Reading, TurnLine
 from pytest_clinical_drift.subjects.base import Identity
+from pytest_clinical_drift.subjects.python import imported_code
 
 MODEL = """
 SUMMARY = {summary!r}

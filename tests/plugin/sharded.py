@@ -95,9 +95,7 @@ def calibrate(
     """A calibration file in which a judge, that of `judge.py` unless named, is flawless."""
     identities = [build_judge(judge, settings).identity()]  # type: ignore[union-attr]
     good, none = Share(hits=600, of=600, low=0.99, high=1.0), Share(hits=0, of=600, low=0.0, high=0.01)
-    limits = KindLimits(
-        sensitivity=good, subtle=good, specificity=good, false_confirmed=none, missed=none, consistent=good
-    )
+    limits = KindLimits(sensitivity=good, subtle=good, specificity=good, false_confirmed=none, missed=none)
     day = made or datetime.datetime.now(tz=datetime.UTC).date()
     found = Calibration(
         judge=judge,

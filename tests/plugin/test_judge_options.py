@@ -213,26 +213,14 @@ def test_a_calibration_of_another_judge_is_refused(project: Project) -> None:
     run.stderr.fnmatch_lines(["*calibration=old.json: it is of another judge or of other settings*"])
 
 
-def test_prompts_can_be_read_without_asking(project: Project) -> None:
-    """`--prompts` writes the exact messages of both wordings."""
-    pytester = project("anna")
-    lay_out(pytester)
-    run = calibrate(pytester, "calibrate", "--set", "labelled.jsonl", "--limit", "1", "--prompts", "prompts.jsonl")
-    assert run.ret == 0
-    rows = [json.loads(line) for line in (pytester.path / "prompts.jsonl").read_text().splitlines()]
-    assert len(rows) == 3 * 2
-    assert [message["role"] for message in rows[0]["messages"]] == ["system", "user"]
-    assert times_asked(pytester) == 0
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("calibrate",), "name the judge"),
         (("calibrate", "--drift-judge", "rules", "--out", "x.json"), "rules alone are not a judge"),
         (("calibrate", "--drift-judge", "oracle", "--out", "x.json"), "write one of"),
-        (("calibrate", "--set", "missing.jsonl", "--prompts", "x"), "missing.jsonl: cannot be read"),
-        (("calibrate", "--limit", "0", "--prompts", "x"), "expected at least 1"),
+        ((*CALIBRATE, "--out", "x", "--set", "missing.jsonl"), "missing.jsonl: cannot be read"),
+        ((*CALIBRATE, "--out", "x", "--limit", "0"), "expected at least 1"),
         ((*CALIBRATE, "--out", "x", "--drift-judge-set", "colour"), "write KEY=VALUE"),
         ((*CALIBRATE, "--out", "x", "--drift-judge-set", "offline=perhaps"), "expected true or false"),
         ((*CALIBRATE, "--out", "x", "--drift-judge-set", "offline=true"), "asks the judge anew"),

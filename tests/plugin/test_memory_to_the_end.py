@@ -62,7 +62,7 @@ def test_everything_but_hard_stops_lost_late_fails(
         assert figures["fall"]["verdict"] == "FAIL"
     else:
         assert figures["recall_at_t10"]["value"] == 1
-    memory, last = record["trend"]["memory"], 100 if stretched else 14
+    memory, last = record["memory"], 100 if stretched else 14
     assert memory["turns"] == last
     # recall comes down from 1 to 1/3 between two neighbouring probes: to 0.8 after three tenths of the way
     before, after = (60, 80) if stretched else (10, 11)
@@ -119,7 +119,7 @@ def test_lost_in_conversation(project: Project, pytester: pytest.Pytester) -> No
     told = " ".join(result.stdout.str().split())
     assert "recall after the last turn of 3 cases: 0.33 in the conversation, 1.00 with the same transcript" in told
     record = results(pytester)
-    single = record["trend"]["memory"]["single"]
+    single = record["memory"]["single"]
     assert (single["cases"], single["by_judge"]) == (3, True)
     assert {run["single"]["recall"] for case in record["cases"] for run in case["repeats"]} == {1.0}
     page = next((pytester.path / "results").glob("*/report.html")).read_text(encoding="utf-8")
@@ -140,7 +140,7 @@ def test_one_message_without_a_judge(project: Project, pytester: pytest.Pytester
     out = " ".join(result.stdout.str().split())
     assert "same transcript in one message" in out
     assert "scored by rules" in out
-    assert results(pytester)["trend"]["memory"]["single"]["by_judge"] is False
+    assert results(pytester)["memory"]["single"]["by_judge"] is False
 
 
 def test_signed_cases_can_be_required(project: Project, pytester: pytest.Pytester) -> None:
@@ -185,4 +185,4 @@ def test_the_judge_beside_the_subject(project: Project, pytester: pytest.Pyteste
     assert f"Inserted faults confirmed: {confirmed} of {inserted}" in page
     assert "what rules say of them (rows) against what the readings say" in page
     assert "0 of 3 cases in the set clinically signed" in page
-    assert json.dumps(record["trend"]["memory"]["breaches"])
+    assert json.dumps(record["memory"]["breaches"])

@@ -170,7 +170,7 @@ def feed_cases(content: tuple[str, bytes]) -> Outcome:
     with folder() as place:
         file = named(place / f"case{content[0]}", content[1])
         outcome = told(lambda: prepare_run(load_cases(file)))
-        command("validate", file, "--format", "json")
+        command("validate", file)
         return outcome
 
 
@@ -335,14 +335,19 @@ CALIBRATION = {
     "prompts": "x",
     "made": "2026-01-01",
     "questions": 2,
-    "kinds": {"fact": dict.fromkeys(("sensitivity", "specificity", "false_confirmed", "missed", "consistent"), SHARE)},
+    "kinds": {"fact": dict.fromkeys(("sensitivity", "specificity", "false_confirmed", "missed"), SHARE)},
 }
 
 
 def feed_labelled(content: bytes) -> Outcome:
+    from pytest_clinical_drift.judging.labelled import load_calibration_set
+    from pytest_clinical_drift.judging.prompts import messages_for
+
+    def prompts(file: Path) -> list[object]:
+        return [messages_for(row.item, wording) for row in load_calibration_set(file).rows for wording in (1, 2)]
+
     with folder() as place:
-        file = named(place / "set.jsonl", content)
-        return command("calibrate", "--set", file, "--prompts", place / "prompts.jsonl")
+        return told(lambda: prompts(named(place / "set.jsonl", content)))
 
 
 def feed_calibration(content: bytes) -> Outcome:
@@ -581,7 +586,7 @@ READERS = (
     ("review",),
     ("verify",),
     ("power", "--cases", "20", "--drop", "0.1", "--results"),
-    ("calibrate", "--prompts", "out.jsonl", "--set"),
+    ("calibrate", "--drift-judge", "rules", "--out", "out.json", "--set"),
     ("plans", "--output", "plans.json"),
 )
 

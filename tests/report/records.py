@@ -48,7 +48,6 @@ def limits(found: float = 0.9, cleared: float = 0.99, wrong: float = 0.01) -> di
         "specificity": share(299, 300, cleared, 1.0),
         "false_confirmed": share(1, 300, 0.0, wrong),
         "missed": share(1, 60, 0.0, 1 - found),
-        "consistent": share(350, 360, 0.9, 1.0),
     }
 
 

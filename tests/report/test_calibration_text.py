@@ -1,15 +1,14 @@
-"""A calibration as the command prints it, and what the dossier takes from it."""
+"""A calibration as the command prints it."""
 
 from __future__ import annotations
 
 import datetime
 
 from pytest_clinical_drift.judging.calibration_file import Attempt, Calibration, pooled
-from pytest_clinical_drift.report.judge_text import confusion_rows, render_calibration
-from pytest_clinical_drift.results.manifest import JudgeRecord
+from pytest_clinical_drift.report.judge_text import render_calibration
 
 FLOORS = {"sensitivity": 0.85, "subtle": 0.75, "specificity": 0.98}
-FOUND = {"faults": {"a": (9, 10)}, "clean": {"a": (20, 20)}, "opinions": {"a": (5, 6)}}
+FOUND = {"faults": {"a": (9, 10)}, "clean": {"a": (20, 20)}}
 
 
 def made(*attempts: Attempt) -> Calibration:
@@ -19,25 +18,21 @@ def made(*attempts: Attempt) -> Calibration:
     )  # fmt: skip
 
 
-def attempt(confusions: dict[str, int], tokens: tuple[int, int] | None = None) -> Attempt:
+def attempt(tokens: tuple[int, int] | None = None) -> Attempt:
     day = datetime.date(2026, 5, 1)
-    return Attempt(made=day, texts=30, requests=1040, tokens=tokens, counts={"fact": FOUND}, confusions=confusions)
+    return Attempt(made=day, texts=30, requests=1040, tokens=tokens, counts={"fact": FOUND})
 
 
-def test_requests_tokens_confusions_and_the_agreement_of_the_wordings_are_printed() -> None:
-    """Of the newest attempt; the shares are those of all attempts."""
-    first, second = attempt({"fact: stale -> retained": 2}), attempt({"fact: absent -> partial": 3}, (70_000, 900))
+def test_requests_tokens_and_pooled_shares_are_printed() -> None:
+    """Requests of the newest attempt; the shares are those of all attempts."""
+    first, second = attempt(), attempt((70_000, 900))
     lines = render_calibration(made(first, second), (), FLOORS).splitlines()
     assert lines[0].endswith(
         "30 texts in 1,040 requests, 70,000 prompt and 900 answer tokens; attempt 2, all attempts pooled"
     )
-    (heads,) = (line for line in lines if line.startswith("kind"))
-    assert "same in both wordings" in heads
     (row,) = (line for line in lines if line.startswith("facts in summaries"))
     assert "18 of 20 (" in row
-    assert "10 of 12 (" in row
-    at = lines.index("answers that differ from the label (kind: label -> answer):")
-    assert lines[at + 1] == "  facts in summaries: absent -> partial: 3"
+    assert "40 of 40 (" in row
     assert "tokens" not in render_calibration(made(first), (), FLOORS)
 
 
@@ -46,10 +41,3 @@ def test_a_judge_that_may_change_unseen_is_told_how_long_its_file_is_valid() -> 
     unproven = made(attempt({})).model_copy(update={"proven": False})
     assert "the judge's identity is not proven: valid for 30 days (" in render_calibration(unproven, (), FLOORS)
     assert "not proven" not in render_calibration(made(attempt({})), (), FLOORS)
-
-
-def test_the_dossier_lists_the_most_frequent_confusions_of_all_attempts() -> None:
-    attempts = attempt({"a": 2, "b": 3}), attempt({"a": 2, "c": 1})
-    judge = JudgeRecord(spec="reader", calibration=made(*attempts))
-    assert confusion_rows(judge, most=2) == [("a", 4), ("b", 3)]
-    assert confusion_rows(None) == confusion_rows(JudgeRecord(spec="reader")) == []

@@ -105,8 +105,8 @@ def test_a_long_run_shows_its_probes() -> None:
     assert [cells[0] for cells in rows] == ["1", "5", "10", "20", "30", "40"]
     assert [cells[1] for cells in rows] == ["1.00"] * 4 + ["0.95"] * 2
     assert [cells[-2:] for cells in rows][-2:] == [["3,000", "20"], ["4,000", "20"]]
-    assert result.trend is not None
-    low, high = result.trend.memory.probes[-1].low, result.trend.memory.probes[-1].high  # type: ignore[union-attr]
+    assert result.memory is not None
+    low, high = result.memory.probes[-1].low, result.memory.probes[-1].high
     assert rows[-1][2:5] == [f"{low:.2f}", "to", f"{high:.2f}"]
     short = record(*[probed(f"c{number}", [1.0] * 20, range(1, 21)) for number in range(20)])
     assert not [line for line in render_summary(short, "m", width=100) if line.split()[:2] == ["turn", "recall"]]

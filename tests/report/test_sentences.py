@@ -27,9 +27,9 @@ def test_broken_demand_reads_as_a_demand() -> None:
     assert 'recommends what it must not: "take digoxin 0.125 mg" (dose was' not in event_sentence(broken)
     ordered = replace(broken, finder="ordered")
     assert 'recommends what it must not: "take digoxin 0.125 mg" (dose was halved)' in event_sentence(ordered)
-    suspected = replace(broken, finder="unrefused", state=OPEN)
-    assert 'open: does not refuse "take digoxin 0.125 mg"' in event_sentence(suspected)
-    assert "does not refuse" not in event_sentence(replace(suspected, state=CONFIRMED))
+    suspected = replace(broken, finder="agrees", state=OPEN)
+    assert 'open: seems to agree to "take digoxin 0.125 mg"' in event_sentence(suspected)
+    assert "seems to agree to" not in event_sentence(replace(suspected, state=CONFIRMED))
 
 
 def test_stale_fact_names_both_values() -> None:

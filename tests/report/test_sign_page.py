@@ -170,6 +170,7 @@ def _shared(factory: pytest.TempPathFactory, kept: list[Path] = []) -> Path:  # 
         ("approved_limits: nonsense\n", "approved_limits"),
         ("last_release: none.json\n", "last_release: .*none.json is not a file"),
         ("hazards: 7\n", "hazards"),
+        ("hazard_ids: HAZ-1, HAZ-2\n", "hazard"),
     ],
 )
 def test_bad_sheet_is_one_sentence(tmp_path: Path, sheet: str, why: str) -> None:
@@ -219,25 +220,6 @@ def test_upper_limits_come_with_the_judges_misses_and_public_sets() -> None:
         in text
     )
     assert "PriMock57: statements: found 76 of 84, cleared 312 of 334." in text
-
-
-def test_the_annex_shows_where_the_judge_errs() -> None:
-    """Over all attempts, the most frequent confusion first."""
-    judge = judged(fact=limits())
-    assert judge.calibration is not None
-    (first,) = judge.calibration.attempts
-    attempts = [
-        first.model_copy(update={"confusions": {"fact: stale -> retained": 2, "must: met -> <b>late</b>": 3}}),
-        first.model_copy(update={"confusions": {"fact: stale -> retained": 4}}),
-    ]
-    calibration = judge.calibration.model_copy(update={"attempts": tuple(attempts)})
-    result = record(flat("a"), judge=judge.model_copy(update={"calibration": calibration}))
-    page = render_report(result, {}, load_thresholds(), standing_of(result, "f" * 64, Sheet()))
-    shown = page.partition("Where its answers differ from the labels most often")[2].partition("</ul>")[0]
-    assert re.findall(r"<li>(.*?)</li>", shown) == [
-        "facts in summaries: stale -&gt; retained: 6",
-        "demands met: met -&gt; &lt;b&gt;late&lt;/b&gt;: 3",
-    ]
 
 
 def test_limits_are_shown_against_the_bundled_ones() -> None:

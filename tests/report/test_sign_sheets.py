@@ -70,7 +70,7 @@ def fullest(hazards: int) -> str:
     standing = replace(
         standing_of(result, "f" * 64, Sheet(hazards=titles, intended_use="to answer patients between visits " * 8)),
         last=LastRelease(release, "valid", changes),
-        attempts=Attempts((("2026-11-18", "UNSETTLED"),) * 9, 3, 4, altered=True),
+        attempts=Attempts((("2026-11-18", "UNSETTLED"),) * 9, 3, 4),
         controls=InstrumentCheck(8, ("cliff",), 10),
         rereads=Rereads(40, 1, 4, 0.1),
     )

@@ -93,13 +93,13 @@ def test_a_probe_beyond_the_curve_is_refused(tmp_path: Path, turn: int) -> None:
     """Every report looks the recall of a probe up on the curve, here of one turn."""
     file = write_results(made([[flat("a")], [flat("b")]]), tmp_path)
     record = json.loads(file.read_text(encoding="utf-8"))
-    record["trend"]["memory"]["probes"] = record["trend"]["memory"]["probes"][:1]
+    record["memory"]["probes"] = record["memory"]["probes"][:1]
     record["average_recall_curve_critical"] = record["average_recall_curve_critical"][:1]
     file.write_text(json.dumps(record), encoding="utf-8")
     assert read_results(file).verdict == record["verdict"]
-    record["trend"]["memory"]["probes"][0]["turn"] = turn
+    record["memory"]["probes"][0]["turn"] = turn
     file.write_text(json.dumps(record), encoding="utf-8")
-    with pytest.raises(InputError, match=rf"trend\.memory\.probes: turn {turn}, but the curve of recall has 1 turns"):
+    with pytest.raises(InputError, match=rf"memory\.probes: turn {turn}, but the curve of recall has 1 turns"):
         read_results(file)
 
 

@@ -177,3 +177,13 @@ def test_limits_of_a_plain_function_are_refused() -> None:
     subject = PythonSubject("plain_app:make", {"timeout": "5"})
     with pytest.raises(InputError, match="--drift-set timeout: only async functions have it"):
         subject.check(make_cases(1))
+
+
+def test_other_code_is_another_model(tmp_path: Path) -> None:
+    """A run that was broken off is not resumed after a change in a module that the function imports."""
+    codes = []
+    for helper in ("DOSE = 1\n", "DOSE = 2\n", "DOSE = 1\n"):
+        (tmp_path / "app_helper.py").write_text(helper, encoding="utf-8")
+        (tmp_path / "helped_app.py").write_text("import app_helper\ndef make():\n    return print\n", encoding="utf-8")
+        codes.append(PythonSubject("helped_app:make", {}).identity().server["code"])
+    assert codes[0] == codes[2] != codes[1]

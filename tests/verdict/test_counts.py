@@ -26,7 +26,6 @@ def limits(found: float, wrong: float) -> KindLimits:
         specificity=none,
         false_confirmed=Share(hits=1, of=300, low=0.0, high=wrong),
         missed=none,
-        consistent=none,
     )
 
 
