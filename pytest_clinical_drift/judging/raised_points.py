@@ -1,6 +1,6 @@
 """What has to be settled in one conversation: what readings and rules raised, and what is asked about in any case."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_clinical_drift.cases.model import Case, facts_of
@@ -10,7 +10,7 @@ from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.entry_questions import about_entry, key_of, question_for
 from pytest_clinical_drift.judging.opinions import Raised
 from pytest_clinical_drift.judging.questions import About, Question
-from pytest_clinical_drift.judging.readings import Reading
+from pytest_clinical_drift.judging.readings import Reading, TurnLine
 
 Read = list[tuple[Reading, list[Entry]]]
 """Texts that were read, each with its entries."""
@@ -88,6 +88,7 @@ def points_of(
             question = question_for(reading, entry, turns)
             confirms = bool(rule and rule.confirms) or bool(known and known.rule_confirms)
             points[about] = Point(about, entry.kind, raised, question, entry, confirms, key_of(reading))
+    points |= {point.about: point for point in _rule_alone(read, raises.values(), turns)}
     probes = sorted({reading.turn for reading, _ in read if reading.kind == "summary" and not reading.source})
     timelines: dict[tuple[str | int, ...], list[Point]] = {}
     for point in points.values():
@@ -167,6 +168,17 @@ def _met_before(read: Read, demand: str, turn: int) -> bool:
         entry for reading, entries in read if reading.kind == "reply" and reading.turn < turn for entry in entries
     ]
     return any(entry.key == demand and entry.answer == "met" for entry in earlier)
+
+
+def _rule_alone(read: Read, raises: Iterable[RuleRaise], turns: Mapping[int, TurnLine]) -> Iterator[Point]:
+    """Pairs of replies that only a rule raised and no reading has an entry for: they are not neighbours."""
+    for rule in raises:
+        pair = (rule.earlier_turn or 0, rule.turn)
+        windows = [r for r, _ in read if r.kind == "conversation" and any(line.turn == rule.turn for line in r.turns)]
+        if rule.kind == "conflict" and windows:
+            entry = Entry("conflict", rule.turn, "", "consistent", turns=pair)
+            question = question_for(windows[0], entry, turns)
+            yield Point(about_entry(entry), "conflict", Raised.RULE, question, entry, rule.confirms, key_of(windows[0]))
 
 
 def _followers(timeline: Sequence[Point], probes: Sequence[int], apart: Collection[int]) -> Iterator[Point]:

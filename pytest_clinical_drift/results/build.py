@@ -18,9 +18,9 @@ from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.measures import Repeats
 from pytest_clinical_drift.verdict.memory import memory_of
 from pytest_clinical_drift.verdict.quality import attribute_figures
+from pytest_clinical_drift.verdict.repeats import repeat_figures
 from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds
-from pytest_clinical_drift.verdict.trend import repeat_figures
 from pytest_clinical_drift.verdict.values import CaseVerdict, SetVerdict
 
 

@@ -19,9 +19,9 @@ from pytest_clinical_drift.verdict.counts import EvidenceCounts
 from pytest_clinical_drift.verdict.memory import Memory
 from pytest_clinical_drift.verdict.quality import AttributeFigures
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
+from pytest_clinical_drift.verdict.repeats import RepeatFigures
 from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import Waiver
-from pytest_clinical_drift.verdict.trend import RepeatFigures
 from pytest_clinical_drift.verdict.values import RULES_ONLY, CaseVerdict, Deciders, MetricVerdict
 
 SCHEMA_VERSION: Final = 3

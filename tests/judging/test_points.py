@@ -261,10 +261,20 @@ def test_a_question_across_windows_shows_every_message_in_between() -> None:
         assert question.patient == "\n\n".join(f"Turn {t.turn}: {t.message}" for t in of.turns[first - 1 : 10])
 
 
-def test_a_rule_alone_raises_no_pair_of_replies_that_are_not_neighbours() -> None:
-    """Those are for the reading of the conversation to list."""
+def test_a_rules_contradiction_across_windows_is_asked_about() -> None:
+    """No window shows both turns; the question does."""
     of, told = _windowed()
-    assert points_of(of, told, [RuleRaise("conflict", 10, "", True, 1)], due=False) == []
+    (point,) = points_of(of, told, [RuleRaise("conflict", 10, "", False, 1)], due=False)
+    assert point.question is not None
+    assert (point.question.earlier or "")[:11] == "Avoid milk."
+    assert point.question.text[:11] == "Drink milk."
+
+
+def test_a_rule_needs_a_window_and_a_contradiction() -> None:
+    """A rule on anything else, or on a turn that no window shows, makes no pair of replies."""
+    of, told = _windowed()
+    assert points_of(of, told, [RuleRaise("harm", 10, "", False, 1)], due=False) == []
+    assert points_of(of, [], [RuleRaise("conflict", 10, "", False, 1)], due=False) == []
 
 
 def test_a_contradiction_of_an_earlier_window_carries_what_the_patient_said_in_between() -> None:
