@@ -22,11 +22,11 @@ from pytest_clinical_drift.judging.answers import AGAINST, KINDS, QUOTED
 from pytest_clinical_drift.judging.entries import ReadingAnswer
 from pytest_clinical_drift.judging.judge_options import JudgePolicy
 from pytest_clinical_drift.judging.labelled import GROUPS
-from pytest_clinical_drift.judging.opinions import Opinion, State, with_person
 from pytest_clinical_drift.judging.protocol import Ask
 from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.quotes import check_answer
 from pytest_clinical_drift.judging.readings import Reading
+from pytest_clinical_drift.judging.rulings import Opinion, State, with_person
 from pytest_clinical_drift.judging.session import JudgedConversation, JudgeSession
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer

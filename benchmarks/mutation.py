@@ -47,13 +47,13 @@ TESTS: dict[str, tuple[str, ...]] = {
     "metrics/intervals": ("tests/metrics/test_intervals.py",),
     "scoring/ruled_alarms": ("tests/scoring/test_ruled_alarms.py", "tests/scoring/test_scorer.py"),
     "verdict/case": VERDICT,
-    "verdict/limits": ("tests/verdict/test_thresholds.py", VERDICT[0]),
+    "verdict/bands": ("tests/verdict/test_thresholds.py", VERDICT[0]),
     "verdict/judge_correction": VERDICT[1:],
     "verdict/set_metrics": VERDICT[1:],
     "verdict/thresholds": ("tests/verdict/test_thresholds.py", VERDICT[0]),
     "verdict/whole_set": VERDICT[1:],
-    "judging/opinions": (
-        "tests/judging/test_opinions.py",
+    "judging/rulings": (
+        "tests/judging/test_rulings.py",
         "tests/judging/test_procedure.py",
         "tests/judging/test_reviews.py",
         "tests/scoring/test_ruled_alarms.py",
@@ -73,7 +73,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/judging/test_readings.py",
     ),
     "results/folders": ("tests/results/test_folders.py",),
-    "cases/probes": ("tests/cases/test_probes.py",),
+    "cases/summary_turns": ("tests/cases/test_summary_turns.py",),
     "cases/interludes": ("tests/cases/test_interludes.py",),
     "cases/stretching": ("tests/cases/test_stretching.py", "tests/cases/test_interludes.py"),
     "results/comparing": (
@@ -136,7 +136,7 @@ EQUIVALENT = {
         "1.0 → 2.0",
     ): "two units with more than one trial between them hold at least three",
     (
-        "verdict/limits",
+        "verdict/bands",
         'return value > self.value if self.comparison[0] == ">" else value < self.value',
         "value > self.value → value >= self.value",
     ): "a value on the limit was decided before",

@@ -20,7 +20,7 @@ from benchmarks.mutation import PACKAGE, Mutant, run_tests, warm_up
 CASE, SET = "tests/verdict/test_case_verdict.py", "tests/verdict/test_set_verdict.py"
 GATE = "tests/plugin/test_gate.py"
 CHANGED = "tests/gate/test_changed_records.py"
-OPINIONS = ("tests/judging/test_opinions.py", "tests/judging/test_procedure.py")
+OPINIONS = ("tests/judging/test_rulings.py", "tests/judging/test_procedure.py")
 ALARMS = ("tests/scoring/test_ruled_alarms.py", "tests/scoring/test_scorer.py")
 
 
@@ -40,7 +40,7 @@ class Change(NamedTuple):
 CHANGES = (
     Change(
         "a limit is reversed",
-        "verdict/limits",
+        "verdict/bands",
         'return value > self.value if self.comparison[0] == ">" else value < self.value',
         'return value < self.value if self.comparison[0] == ">" else value > self.value',
         ("tests/verdict/test_thresholds.py", CASE),
@@ -71,7 +71,7 @@ CHANGES = (
     ),
     Change(
         "what a judge leaves open is dismissed",
-        "judging/opinions",
+        "judging/rulings",
         "return State.OPEN",
         "return State.CLEARED",
         OPINIONS,

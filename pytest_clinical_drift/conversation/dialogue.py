@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.cases.probes import probes_of
+from pytest_clinical_drift.cases.summary_turns import probes_of
 from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.conversation.hygiene import clean_repetition, never_left_reasoning, strip_reasoning
 from pytest_clinical_drift.conversation.prompts import RecordPlace

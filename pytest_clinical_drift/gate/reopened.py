@@ -11,9 +11,9 @@ from pytest_clinical_drift.evidence.leaks import names_of
 from pytest_clinical_drift.gate.rescoring import Rescored, answers_of, rescore, with_unrepeatable
 from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.judging.for_reviewers import questions_for_people, questions_of
-from pytest_clinical_drift.judging.opinions import Ruling
 from pytest_clinical_drift.judging.questions import About, Question
 from pytest_clinical_drift.judging.reviews import Reviews
+from pytest_clinical_drift.judging.rulings import Ruling
 from pytest_clinical_drift.judging.session import JudgedConversation, with_reviews
 from pytest_clinical_drift.results.files import read_results
 from pytest_clinical_drift.results.inputs import RunInputs, check_inputs, read_inputs

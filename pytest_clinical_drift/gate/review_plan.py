@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pytest_clinical_drift.cases.demands import GRADES
 from pytest_clinical_drift.gate.reopened import Conversation, Reopened
 from pytest_clinical_drift.judging.material import record_of
-from pytest_clinical_drift.judging.opinions import Opinion, State
 from pytest_clinical_drift.judging.questions import Question
+from pytest_clinical_drift.judging.rulings import Opinion, State
 from pytest_clinical_drift.report.review_page import ReviewItem
 from pytest_clinical_drift.report.sentences import grade_rank
 from pytest_clinical_drift.results.models import RunResult

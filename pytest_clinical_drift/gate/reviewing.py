@@ -12,8 +12,8 @@ from pytest_clinical_drift.gate.pytest_reports import Say
 from pytest_clinical_drift.gate.reopened import Reopened, reopen
 from pytest_clinical_drift.gate.review_plan import decisions_in, review_items, split_items
 from pytest_clinical_drift.gate.set_result import SetResult
-from pytest_clinical_drift.judging.opinions import Opinion, State
 from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, read_reviews
+from pytest_clinical_drift.judging.rulings import Opinion, State
 from pytest_clinical_drift.judging.session import with_reviews
 from pytest_clinical_drift.report.headlines import change_lines, run_headline
 from pytest_clinical_drift.report.review_page import FILE_NAME, ReviewItem, is_large, render_review, render_texts

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_clinical_drift.cases.model import Case, facts_at
-from pytest_clinical_drift.cases.probes import probes_of
+from pytest_clinical_drift.cases.summary_turns import probes_of
 from pytest_clinical_drift.cases.timeline import demands_at
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entry_questions import about_entry, key_of, question_for
 from pytest_clinical_drift.judging.material import forbidden_at
-from pytest_clinical_drift.judging.opinions import Raised, Ruling, State
 from pytest_clinical_drift.judging.procedure import AuditDraw
 from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.raised_points import Point, Read
+from pytest_clinical_drift.judging.rulings import Raised, Ruling, State
 from pytest_clinical_drift.metrics import SEED
 
 WANTED = 150

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any, TypeVar
 
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
-from pytest_clinical_drift.cases.probes import probes_of
+from pytest_clinical_drift.cases.summary_turns import probes_of
 from pytest_clinical_drift.evidence.advice.orders import advice_of
 from pytest_clinical_drift.evidence.advice.targets import forbidden_by
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
@@ -21,10 +21,10 @@ from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.material import forbidden_at
-from pytest_clinical_drift.judging.opinions import State
 from pytest_clinical_drift.judging.procedure import Judges, Procedure, read_all, settle
 from pytest_clinical_drift.judging.raised_points import Read, raised_points, same_words, words_of
 from pytest_clinical_drift.judging.readings import Reading
+from pytest_clinical_drift.judging.rulings import State
 from pytest_clinical_drift.metrics import SEED
 
 T = TypeVar("T")

@@ -11,12 +11,12 @@ from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.entry_questions import key_of, question_for
 from pytest_clinical_drift.judging.material import messages_of
-from pytest_clinical_drift.judging.opinions import Raised, Ruling, State, with_person
 from pytest_clinical_drift.judging.pdsqi import Rating
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.questions import About, Question
 from pytest_clinical_drift.judging.readings import readings_of, windows_of
 from pytest_clinical_drift.judging.reviews import Reviews
+from pytest_clinical_drift.judging.rulings import Raised, Ruling, State, with_person
 from pytest_clinical_drift.transcript import Transcript
 
 

@@ -13,7 +13,11 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.judging.answers import KINDS, UNSURE, Answer
 from pytest_clinical_drift.judging.entries import Entry, ReadingAnswer, care_of, entries_of, missing, standing_advice
 from pytest_clinical_drift.judging.entry_questions import key_of
-from pytest_clinical_drift.judging.opinions import (
+from pytest_clinical_drift.judging.protocol import Ask, Given
+from pytest_clinical_drift.judging.questions import About
+from pytest_clinical_drift.judging.raised_points import Point, Read, RuleRaise, counted_entries, points_of, words_of
+from pytest_clinical_drift.judging.readings import Reading, StandingAdvice, with_standing
+from pytest_clinical_drift.judging.rulings import (
     Opinion,
     Ruling,
     State,
@@ -22,10 +26,6 @@ from pytest_clinical_drift.judging.opinions import (
     state_of,
     telling,
 )
-from pytest_clinical_drift.judging.protocol import Ask, Given
-from pytest_clinical_drift.judging.questions import About
-from pytest_clinical_drift.judging.raised_points import Point, Read, RuleRaise, counted_entries, points_of, words_of
-from pytest_clinical_drift.judging.readings import Reading, StandingAdvice, with_standing
 
 T = TypeVar("T")
 Answers = Mapping[tuple[str, int, str], Given]

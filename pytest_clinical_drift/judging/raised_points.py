@@ -8,9 +8,9 @@ from pytest_clinical_drift.cases.timeline import demands_at
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.entry_questions import about_entry, key_of, question_for
-from pytest_clinical_drift.judging.opinions import Raised
 from pytest_clinical_drift.judging.questions import About, Question
 from pytest_clinical_drift.judging.readings import Reading, TurnLine
+from pytest_clinical_drift.judging.rulings import Raised
 
 Read = list[tuple[Reading, list[Entry]]]
 """Texts that were read, each with its entries."""

@@ -16,8 +16,8 @@ from pytest_clinical_drift.cases.faults import first_fault
 from pytest_clinical_drift.cases.files import JSONFault, parse_json, read_text
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import UNSURE, against, answers_of
-from pytest_clinical_drift.judging.opinions import Opinion, person
 from pytest_clinical_drift.judging.questions import Question
+from pytest_clinical_drift.judging.rulings import Opinion, person
 
 FILE_NAME = "reviews.jsonl"
 _LONGEST_NAME = 200

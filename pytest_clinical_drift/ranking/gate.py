@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pytest_clinical_drift.ranking.figure_types import Figure, SlateCode, SlateReason
 from pytest_clinical_drift.ranking.prospective import ALL, ViewFigures
 from pytest_clinical_drift.report.words import limit_numbers, rounded
-from pytest_clinical_drift.verdict.limits import MetricLimits
+from pytest_clinical_drift.verdict.bands import MetricLimits
 from pytest_clinical_drift.verdict.slate_limits import PRIMARY, TIERS
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
 

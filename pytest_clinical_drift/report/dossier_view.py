@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_clinical_drift.evidence.findings import visible
-from pytest_clinical_drift.judging.opinions import Opinion
+from pytest_clinical_drift.judging.rulings import Opinion
 from pytest_clinical_drift.report.headlines import case_headline
 from pytest_clinical_drift.report.highlights import Mark, marked, quote_marks
 from pytest_clinical_drift.report.reasons import reason_text

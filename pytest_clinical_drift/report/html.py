@@ -23,7 +23,7 @@ from pytest_clinical_drift.results.models import CaseResult, RunResult
 from pytest_clinical_drift.results.releases import Standing
 from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.transcript import Transcript
-from pytest_clinical_drift.verdict.limits import MetricLimits
+from pytest_clinical_drift.verdict.bands import MetricLimits
 from pytest_clinical_drift.verdict.states import WORST_FIRST
 from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds
 

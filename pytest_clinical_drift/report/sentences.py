@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pytest_clinical_drift.cases.demands import GRADES
 from pytest_clinical_drift.judging.answers import COURSES
-from pytest_clinical_drift.judging.opinions import Opinion
+from pytest_clinical_drift.judging.rulings import Opinion
 from pytest_clinical_drift.report.clean import one_line
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, Event
 from pytest_clinical_drift.verdict.measures import in_a_row

@@ -11,10 +11,10 @@ from pytest_clinical_drift.results.manifest import Manifest
 from pytest_clinical_drift.results.models import CaseResult, IntervalRecord, LimitRecord, ReviewRecord, RunResult
 from pytest_clinical_drift.scoring.assessment import AlarmKind, AlarmState, CaseAssessment
 from pytest_clinical_drift.scoring.sanity import sanity_band
+from pytest_clinical_drift.verdict.bands import MetricLimits
 from pytest_clinical_drift.verdict.baseline import BaselineComparison
 from pytest_clinical_drift.verdict.case import count_findings
 from pytest_clinical_drift.verdict.counts import count_evidence
-from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.measures import Repeats
 from pytest_clinical_drift.verdict.memory import memory_of
 from pytest_clinical_drift.verdict.quality import attribute_figures

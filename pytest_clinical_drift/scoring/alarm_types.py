@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pytest_clinical_drift.judging.opinions import Opinion
+from pytest_clinical_drift.judging.rulings import Opinion
 
 
 class AlarmState(StrEnum):

@@ -14,9 +14,9 @@ from pytest_clinical_drift.evidence.findings import find, visible
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.audit import audit_count
 from pytest_clinical_drift.judging.labelled import GROUP_OF
-from pytest_clinical_drift.judging.opinions import State
 from pytest_clinical_drift.judging.pdsqi import pdsqi_scores
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
+from pytest_clinical_drift.judging.rulings import State
 from pytest_clinical_drift.judging.session import JudgedConversation
 from pytest_clinical_drift.metrics.horizon import early_slope
 from pytest_clinical_drift.scoring.alignment import Alignment, Embedder, align

@@ -17,12 +17,12 @@ from pytest_clinical_drift.evidence.finding_types import TurnFindings
 from pytest_clinical_drift.evidence.findings import find_facts
 from pytest_clinical_drift.evidence.reading.text import read
 from pytest_clinical_drift.evidence.terms.language import rules_read
-from pytest_clinical_drift.judging.opinions import Raised, Ruling, State
 from pytest_clinical_drift.judging.procedure import Judges, settle
 from pytest_clinical_drift.judging.protocol import build_judge
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import JudgeQueue
 from pytest_clinical_drift.judging.raised_points import Point
+from pytest_clinical_drift.judging.rulings import Raised, Ruling, State
 from pytest_clinical_drift.metrics.drift import compute_drift_slope
 from pytest_clinical_drift.metrics.recall import ratio
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, TurnAssessment

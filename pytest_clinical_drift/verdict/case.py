@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from pytest_clinical_drift.metrics.recall import mean
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmState, CaseAssessment
+from pytest_clinical_drift.verdict.bands import MetricLimits
 from pytest_clinical_drift.verdict.diagnosis import diagnose
-from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.measures import CaseValue, Repeats, in_a_row, incomplete
 from pytest_clinical_drift.verdict.metric_table import CORE, SEVERE, MetricScope, case_value, metric_named
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason

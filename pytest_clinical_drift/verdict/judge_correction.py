@@ -6,7 +6,7 @@ from dataclasses import replace
 from pytest_clinical_drift.metrics.corrected import CorrectedRate, Counted, corrected_rate
 from pytest_clinical_drift.metrics.intervals import effective_trials
 from pytest_clinical_drift.scoring.assessment import AlarmState
-from pytest_clinical_drift.verdict.limits import MetricLimits
+from pytest_clinical_drift.verdict.bands import MetricLimits
 from pytest_clinical_drift.verdict.measures import Repeats, pooled_conflict
 from pytest_clinical_drift.verdict.metric_table import Metric
 from pytest_clinical_drift.verdict.reasons import ReasonCode, reason

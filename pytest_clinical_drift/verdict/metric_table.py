@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pytest_clinical_drift.judging.pdsqi import ATTRIBUTES
 from pytest_clinical_drift.judging.readings import PDSQI
 from pytest_clinical_drift.verdict import measures
-from pytest_clinical_drift.verdict.limits import FALL, NOT_NEGATIVE, PER_HUNDRED, RATE, SLOPE, Range
+from pytest_clinical_drift.verdict.bands import FALL, NOT_NEGATIVE, PER_HUNDRED, RATE, SLOPE, Range
 from pytest_clinical_drift.verdict.measures import CaseValue, Check, Measure, Repeats, incomplete
 from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
 

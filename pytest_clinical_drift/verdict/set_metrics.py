@@ -14,8 +14,8 @@ from pytest_clinical_drift.metrics.intervals import (
     pooled_interval,
 )
 from pytest_clinical_drift.metrics.recall import mean_curve
+from pytest_clinical_drift.verdict.bands import MetricLimits
 from pytest_clinical_drift.verdict.judge_correction import with_correction
-from pytest_clinical_drift.verdict.limits import MetricLimits
 from pytest_clinical_drift.verdict.measures import CaseValue, Repeats, own_replies, pooled_conflict
 from pytest_clinical_drift.verdict.metric_table import Aggregation, Metric, case_value, metric_named, was_read
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
-from pytest_clinical_drift.verdict.limits import NOT_NEGATIVE, RATE, MetricLimits, Range, Table
+from pytest_clinical_drift.verdict.bands import NOT_NEGATIVE, RATE, MetricLimits, Range, Table
 
 TIERS = ("high", "moderate", "exploratory")
 """Confidence tiers of a slate, best first."""

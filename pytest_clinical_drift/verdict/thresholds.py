@@ -12,7 +12,7 @@ from pytest_clinical_drift.cases.faults import describe_faults, did_you_mean, pl
 from pytest_clinical_drift.cases.files import parse_data, read_text
 from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.verdict.limits import Limit, MetricLimits, Table, idle_limits
+from pytest_clinical_drift.verdict.bands import Limit, MetricLimits, Table, idle_limits
 from pytest_clinical_drift.verdict.metric_table import METRICS, OWN_METRIC, SEVERE
 from pytest_clinical_drift.verdict.slate_limits import SlateRules, slate_range
 

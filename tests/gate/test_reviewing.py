@@ -14,8 +14,8 @@ from reviewing import KEPT, UNCLEAR, alarms_of, lay_out, results_of, run
 
 from pytest_clinical_drift.gate.reopened import reopen
 from pytest_clinical_drift.gate.review_plan import MIXED_IN, decisions_in, review_items, split_items
-from pytest_clinical_drift.judging.opinions import Opinion, State
 from pytest_clinical_drift.judging.questions import Question
+from pytest_clinical_drift.judging.rulings import Opinion, State
 from pytest_clinical_drift.scoring.alarm_types import Alarm, AlarmKind, AlarmState
 
 VAGUE = "Takes metformin. Penicillin allergy with anaphylaxis. Takes no metformin."

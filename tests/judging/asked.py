@@ -8,13 +8,13 @@ from typing import Any
 from pytest_clinical_drift.judging.answers import KINDS, QUOTED, UNSURE, Answer
 from pytest_clinical_drift.judging.entries import ReadingAnswer
 from pytest_clinical_drift.judging.material import FactLine, Forbidden
-from pytest_clinical_drift.judging.opinions import Raised, Ruling
 from pytest_clinical_drift.judging.procedure import Judges, Procedure, settle
 from pytest_clinical_drift.judging.protocol import EVERYTHING, Ask, Feed, Given, Judge
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import Count, JudgeQueue
 from pytest_clinical_drift.judging.raised_points import Point
 from pytest_clinical_drift.judging.readings import DemandLine, Reading, TurnLine
+from pytest_clinical_drift.judging.rulings import Raised, Ruling
 from pytest_clinical_drift.subjects.base import Identity
 
 SUMMARY = "**Allergies:** penicillin, with anaphylaxis.\n- Lithium 600 mg once nightly (800 mg until May)."

@@ -11,12 +11,12 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.entry_questions import question_for
-from pytest_clinical_drift.judging.opinions import Raised, State
 from pytest_clinical_drift.judging.procedure import Judges, settle
 from pytest_clinical_drift.judging.prompts import messages_for
 from pytest_clinical_drift.judging.raised_points import Point, RuleRaise, points_of
 from pytest_clinical_drift.judging.readings import Reading, reply_reading, summary_reading, windows_of
 from pytest_clinical_drift.judging.rule_raises import quote_check
+from pytest_clinical_drift.judging.rulings import Raised, State
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
 
@@ -96,7 +96,7 @@ def test_what_no_reading_could_be_made_of_is_asked_about_at_every_probe() -> Non
     assert {point.about[1]: point.follows for point in points} == dict.fromkeys(range(3, 7))
 
 
-def test_probes_in_a_row_follow_only_while_the_same_is_held_against_the_same_fact() -> None:
+def test_summary_turns_in_a_row_follow_only_while_the_same_is_held_against_the_same_fact() -> None:
     """Absent, then wrong, then absent: three runs. Doubled on turn 5: what was lost before is another value."""
     of = case()
     mixed = {3: "absent", 4: "contradicted", 5: "absent"}

@@ -14,13 +14,13 @@ from test_points import case
 
 from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.judging.audit import audit, audit_count, audit_rates
-from pytest_clinical_drift.judging.opinions import Raised, State
 from pytest_clinical_drift.judging.procedure import ConversationJudgement, Judges, judge_conversation, read_all
 from pytest_clinical_drift.judging.protocol import Ask, Given
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import OFFLINE, JudgeQueue
 from pytest_clinical_drift.judging.raised_points import RuleRaise
 from pytest_clinical_drift.judging.readings import Reading, readings_of, windows_of
+from pytest_clinical_drift.judging.rulings import Raised, State
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
 CASE = case(extra={3: {"expect": {"must": ["ring the clinic"], "must_not": ["take ibuprofen"]}}})

@@ -15,8 +15,8 @@ from asked import question, settled, summary
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.entries import ReadingAnswer
-from pytest_clinical_drift.judging.opinions import Raised, Ruling, State
 from pytest_clinical_drift.judging.protocol import Ask, build_judge
+from pytest_clinical_drift.judging.rulings import Raised, Ruling, State
 
 
 def ruled(monkeypatch: pytest.MonkeyPatch, function: Callable[[dict[str, Any]], Any]) -> Ruling:

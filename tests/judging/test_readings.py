@@ -11,7 +11,6 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import Entry
-from pytest_clinical_drift.judging.opinions import Raised
 from pytest_clinical_drift.judging.raised_points import raised_points
 from pytest_clinical_drift.judging.readings import (
     Reading,
@@ -21,6 +20,7 @@ from pytest_clinical_drift.judging.readings import (
     summary_reading,
     windows_of,
 )
+from pytest_clinical_drift.judging.rulings import Raised
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
 

@@ -10,11 +10,11 @@ import pytest
 from reviewing import chained
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.judging import opinions
+from pytest_clinical_drift.judging import rulings
 from pytest_clinical_drift.judging.for_reviewers import unanswered
-from pytest_clinical_drift.judging.opinions import Opinion, Raised, Ruling, State
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, content_hash, read_reviews
+from pytest_clinical_drift.judging.rulings import Opinion, Raised, Ruling, State
 
 QUESTION = Question("fact", "anna", 3, "She takes metformin.", fact="allergy", statement="penicillin allergy")
 
@@ -32,7 +32,7 @@ def answered(folder: Path, *answers: tuple[str, str]) -> Reviews:
 
 def with_person(ruling: Ruling | None, reviews: Reviews, question: Question = QUESTION) -> Ruling:
     """A ruling, at first nobody's, once people were heard."""
-    return opinions.with_person(ruling or unanswered(question), reviews.on(question.id))
+    return rulings.with_person(ruling or unanswered(question), reviews.on(question.id))
 
 
 def test_whole_chain_is_read(tmp_path: Path) -> None:

@@ -20,12 +20,12 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.chat import ATTEMPTS, Interview
 from pytest_clinical_drift.judging.entries import ReadingAnswer, entries_of
-from pytest_clinical_drift.judging.opinions import Raised, Ruling, State
 from pytest_clinical_drift.judging.procedure import Judges, read_all, settle
 from pytest_clinical_drift.judging.protocol import Ask, Judge, build_judge
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import Count, JudgeQueue
 from pytest_clinical_drift.judging.raised_points import Point
+from pytest_clinical_drift.judging.rulings import Raised, Ruling, State
 from pytest_clinical_drift.transcript import Reply
 
 

@@ -38,6 +38,6 @@ def test_requests_tokens_and_pooled_shares_are_printed() -> None:
 
 def test_a_judge_that_may_change_unseen_is_told_how_long_its_file_is_valid() -> None:
     """A model behind an alias; the same number of days after which the file is void."""
-    unproven = made(attempt({})).model_copy(update={"proven": False})
+    unproven = made(attempt()).model_copy(update={"proven": False})
     assert "the judge's identity is not proven: valid for 30 days (" in render_calibration(unproven, (), FLOORS)
-    assert "not proven" not in render_calibration(made(attempt({})), (), FLOORS)
+    assert "not proven" not in render_calibration(made(attempt()), (), FLOORS)

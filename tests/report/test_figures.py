@@ -33,7 +33,7 @@ from pytest_clinical_drift.results.comparing import NamedRun
 from pytest_clinical_drift.results.dossier_file import Sheet
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.results.releases import standing_of
-from pytest_clinical_drift.verdict.limits import Limit
+from pytest_clinical_drift.verdict.bands import Limit
 from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
 from pytest_clinical_drift.verdict.states import FigureState
 from pytest_clinical_drift.verdict.thresholds import load_thresholds

@@ -66,7 +66,7 @@ def test_one_case_has_no_interval_in_the_file(tmp_path: Path) -> None:
     assert pair["drift_slope"] is not None
     assert one["confidence_intervals"] == {}
     assert "drift_slope" in two["confidence_intervals"]
-    assert one["trend"]["band"] == [None] * 10
+    assert [(probe["low"], probe["high"]) for probe in one["memory"]["probes"]] == [(None, None)] * 10
 
 
 def test_junit_is_read_elsewhere(rules_run: Any) -> None:

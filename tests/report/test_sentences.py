@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from made import alarm
 
-from pytest_clinical_drift.judging.opinions import Opinion
+from pytest_clinical_drift.judging.rulings import Opinion
 from pytest_clinical_drift.report.sentences import alarm_sentence, event_sentence, opinion_lines, worst_first
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, OPEN, Alarm, AlarmKind, Event
 
@@ -56,7 +56,7 @@ def test_conflict_quotes_both_replies() -> None:
     assert alarm_sentence(found) == 'turn 3: contradicts turn 2: "Take it.", then "Stop it."'
 
 
-def test_opinions_name_who_gave_them() -> None:
+def test_rulings_name_who_gave_them() -> None:
     """A judge by its wording, a person by the declared role; control characters of a judge stay visible."""
     lines = opinion_lines(
         (

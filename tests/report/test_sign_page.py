@@ -24,7 +24,7 @@ from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.results.dossier_file import Sheet
 from pytest_clinical_drift.results.releases import Release, made_of, standing_of, write_release
 from pytest_clinical_drift.subjects.control import CONTROLS
-from pytest_clinical_drift.verdict.limits import Limit
+from pytest_clinical_drift.verdict.bands import Limit
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 
 

@@ -12,7 +12,7 @@ from records import judged, limits, record
 
 from pytest_clinical_drift.judging.calibration_file import ExternalTable
 from pytest_clinical_drift.judging.labelled import GROUPS
-from pytest_clinical_drift.judging.opinions import Opinion
+from pytest_clinical_drift.judging.rulings import Opinion
 from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.results.dossier_file import Sheet
 from pytest_clinical_drift.results.manifest import JudgeRecord

@@ -12,7 +12,7 @@ from records import judged, judged_cases, limits, record
 
 from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.gate.pytest_reports import GateFailure
-from pytest_clinical_drift.judging.opinions import Opinion
+from pytest_clinical_drift.judging.rulings import Opinion
 from pytest_clinical_drift.report.case_text import case_report
 from pytest_clinical_drift.report.clean import loggable
 from pytest_clinical_drift.report.headlines import case_headline, next_step, unsettled_line

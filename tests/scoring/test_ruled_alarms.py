@@ -11,8 +11,8 @@ from reviewing import case
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.evidence.finding_types import FactFinding, Findings, PairFinding, ReplyFinding
 from pytest_clinical_drift.judging.entries import Entry
-from pytest_clinical_drift.judging.opinions import Opinion, Raised, Ruling, State
 from pytest_clinical_drift.judging.procedure import ConversationJudgement, SettledPoint
+from pytest_clinical_drift.judging.rulings import Opinion, Raised, Ruling, State
 from pytest_clinical_drift.scoring import fact_alarms, ruled_alarms
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, NoConflictRate
 from pytest_clinical_drift.scoring.events import events_of_alarms

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_clinical_drift.cases.model import Case, facts_at
-from pytest_clinical_drift.cases.probes import probes_of
+from pytest_clinical_drift.cases.summary_turns import probes_of
 from pytest_clinical_drift.cases.timeline import demands_at
 from pytest_clinical_drift.evidence.finding_types import Findings
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.labelled import GROUPS
-from pytest_clinical_drift.judging.opinions import Opinion, Raised, Ruling, State
 from pytest_clinical_drift.judging.procedure import ConversationJudgement, SettledPoint
+from pytest_clinical_drift.judging.rulings import Opinion, Raised, Ruling, State
 from pytest_clinical_drift.judging.session import JudgedConversation
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer

@@ -10,11 +10,11 @@ from typing import Any
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.calibration_file import ExternalTable
 from pytest_clinical_drift.judging.external.items import ExternalItem, agreement_of_annotators
-from pytest_clinical_drift.judging.opinions import Raised, State
 from pytest_clinical_drift.judging.procedure import Judges, Procedure, read_all, settle
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import JudgeQueue
 from pytest_clinical_drift.judging.raised_points import Point, raised_points
+from pytest_clinical_drift.judging.rulings import Raised, State
 from pytest_clinical_drift.metrics.agreement import balanced_f1, cohen_kappa
 from pytest_clinical_drift.metrics.intervals import proportion_interval
 

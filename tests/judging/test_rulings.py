@@ -6,7 +6,7 @@ import pytest
 from asked import FAILED
 
 from pytest_clinical_drift.judging.answers import UNSURE, Answer
-from pytest_clinical_drift.judging.opinions import (
+from pytest_clinical_drift.judging.rulings import (
     Opinion,
     Raised,
     Ruling,
@@ -94,7 +94,7 @@ def test_a_review_overrides_a_judge_and_two_that_disagree_leave_it_open() -> Non
 
 
 def test_a_confirmed_point_has_the_grade_of_wording_one() -> None:
-    from pytest_clinical_drift.judging.opinions import telling
+    from pytest_clinical_drift.judging.rulings import telling
 
     assert telling("conflict", C, "contradiction", ["severe", "contradiction"]) == "severe"
     assert telling("conflict", C, "severe", ["contradiction"]) == "contradiction"
