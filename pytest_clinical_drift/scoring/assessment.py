@@ -166,6 +166,8 @@ class CaseAssessment:
     """Replies and summaries that the token limit cut off."""
     refused: int = 0
     """Empty replies and summaries."""
+    repeated: int = 0
+    """Replies that are an earlier one of the conversation, word for word."""
     demands: int = 0
     """Replies on which the case makes a demand."""
     cannot: tuple[str, ...] = ()

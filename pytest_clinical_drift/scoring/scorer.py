@@ -125,6 +125,7 @@ class Scorer:
             incomplete=str(unfinished) if unfinished else None,
             failure=unfinished,
             **_reply_counts(transcript.replies),
+            repeated=_repeated(transcript),
             demands=sum(bool(turn.expect.must or turn.expect.must_not) for turn in case.turns),
             cannot=cannot_happen(case, others_named=judged.others_named),
             questions=len(asked),
@@ -180,6 +181,11 @@ def _reply_counts(replies: Sequence[Reply]) -> dict[str, Any]:
         "prompt_tokens": _total([reply.usage.prompt_tokens for reply in replies]),
         "completion_tokens": _total([reply.usage.completion_tokens for reply in replies]),
     }
+
+
+def _repeated(transcript: Transcript) -> int:
+    said = [" ".join((visible(exchange.reply) or "").split()) for exchange in transcript.exchanges]
+    return sum(bool(text) and text in said[:place] for place, text in enumerate(said))
 
 
 def _read_counts(judgement: ConversationJudgement, rulings: Rulings, deciding: frozenset[str]) -> Counter[str]:

@@ -12,8 +12,6 @@ from pytest_clinical_drift.metrics.intervals import pooled_interval, proportion_
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.verdict.metric_table import SEVERE
 
-_OUTRIGHT = ("breach", "fact", "conflict", "invented")
-"""Groups of kinds behind severe failures that a judge may confirm."""
 _LEVELS: tuple[str, ...] = get_args(Care)
 
 
@@ -91,6 +89,8 @@ class EvidenceCounts:
     """Replies among the texts that the token limit cut off."""
     refused: int
     """Empty replies and summaries."""
+    repeated: int
+    """Replies that are an earlier one of their conversation, word for word."""
     settled: tuple[SettledCounts, ...]
     open: int
     """Alarms that are open."""
@@ -161,6 +161,7 @@ def count_evidence(
         truncated=sum(run.truncated for run in runs),
         replies_cut=sum(run.replies_cut for run in runs),
         refused=sum(run.refused for run in runs),
+        repeated=sum(run.repeated for run in runs),
         settled=_settled(runs),
         open=sum(alarm.state == AlarmState.OPEN for run in runs for alarm in run.alarms),
         questions=sum(run.questions for run in runs),
@@ -211,8 +212,8 @@ def _severe(run: CaseAssessment, state: AlarmState) -> bool:
 
 
 def _after_misses(upper: float | None, limits: Mapping[str, KindLimits]) -> float | None:
-    """A judge that finds the share s of all failures leaves room for 1 / s times as many."""
-    sensitivities = [limits[kind].sensitivity.low for kind in _OUTRIGHT if kind in limits]
+    """A judge that finds the share s of all failures of its weakest kind leaves room for 1 / s times as many."""
+    sensitivities = [limit.sensitivity.low for limit in limits.values()]
     if upper is None or not sensitivities:
         return None
     return min(1.0, upper / max(min(sensitivities), 1e-9))

@@ -89,7 +89,7 @@ def test_failure_stands_first_with_hazard_fact_and_words(tmp_path: Path) -> None
     assert 'contradicted "penicillin allergy with anaphylaxis" Case anna, turns 2 to 3; its case covers HAZ-1.' in first
     assert "No penicillin allergy" in first
     assert text.index("The gate stops this release.") < text.index("Confirmed severe") < text.index("Checks")
-    assert "☐ send back / ☐ reject the residual risk of hazards HAZ-1, HAZ-2, HAZ-9." in text
+    assert "☐ reject the residual risk of hazards HAZ-1, HAZ-2, HAZ-9, or ☐ send this back" in text
 
 
 def test_what_a_replay_does_not_know_is_not_recorded(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_what_a_replay_does_not_know_is_not_recorded(tmp_path: Path) -> None:
     assert "recorded earlier, read again without running the model" in explained
     assert text.index("A replay: ") < text.index("There is no release verdict")
     assert "Attempts 1 run of this candidate over the full set, the newest last: UNSETTLED" in text
-    assert "send back, to be settled by" in text  # nothing to accept before it is settled
+    assert "to be settled by (name)" in text  # nothing to accept before it is settled
     assert "☐ accept" not in text
     assert "Instrument check not run with this version, these cases and these limits" in text
     assert "(no approved limits are named)" in text

@@ -172,6 +172,12 @@ def test_reasoning_does_not_count() -> None:
     assert assessment.worst_curve == (0.0, 0.0)
 
 
+def test_replies_said_before_are_counted() -> None:
+    """Of five, the third and the last repeat the first; what was only thought, spaces and empty replies do not matter."""
+    said = ["Rest well.", "Drink water.", "<think>Again?</think>Rest  well.", "", "Rest well."]
+    assert scored([WHOLE] * 5, replies=said).repeated == 2
+
+
 # -- what the token limit cut off
 
 
