@@ -47,7 +47,7 @@ def facts_in_summary(case: Case) -> Remarks:
     """A fact that the summary does not state cannot be remembered; read with our own matcher."""
     retentions = assess_retention(case.patient_summary, case.critical_entities)
     for fact, status in zip(case.critical_entities, retentions, strict=True):
-        if not status.certain:
+        if not status.certain or (status.status == "absent" and status.evidence):  # the rules may misread whose it is
             why = status.reason or "the words around it"
             text = f"{fact.text!r} not plainly in the patient summary ({why}): each run asks a judge"
             yield Remark("warning", fact.id, text)
