@@ -135,6 +135,7 @@ EQUIVALENT = {
         "shortage = (stdtrit(units - 1, level) / stdtrit(max(total - 1, 1.0), level)) ** 2",
         "1.0 → 2.0",
     ): "two units with more than one trial between them hold at least three",
+    ("results/folders", "for _ in range(3):", "3 → 4"): "how often a lost race is run again is a matter of patience",
     (
         "verdict/bands",
         'return value > self.value if self.comparison[0] == ">" else value < self.value',
