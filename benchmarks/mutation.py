@@ -83,7 +83,11 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/verdict/test_baseline.py",
     ),
     "results/shards": ("tests/gate/test_changed_records.py", "tests/plugin/test_shards.py"),
-    "results/inputs": ("tests/gate/test_changed_records.py", "tests/plugin/test_review.py"),
+    "results/inputs": (
+        "tests/results/test_run_inputs.py",
+        "tests/gate/test_changed_records.py",
+        "tests/plugin/test_review.py",
+    ),
     "gate/merging": ("tests/gate/test_changed_records.py", "tests/plugin/test_shards.py"),
     "gate/rescoring": ("tests/gate/test_changed_records.py",),
 }
@@ -136,6 +140,12 @@ EQUIVALENT = {
         "1.0 → 2.0",
     ): "two units with more than one trial between them hold at least three",
     ("results/folders", "for _ in range(3):", "3 → 4"): "how often a lost race is run again is a matter of patience",
+    ("results/inputs", 'return ""', "return '' → return None"): "no contradiction either way",
+    (
+        "results/inputs",
+        'return content_hash(manifest.model_dump(mode="json", by_alias=True))',
+        "True → False",
+    ): "no field of a manifest has an alias",
     (
         "verdict/bands",
         'return value > self.value if self.comparison[0] == ">" else value < self.value',
