@@ -82,7 +82,11 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/verdict/test_comparison.py",
         "tests/verdict/test_baseline.py",
     ),
-    "results/shards": ("tests/gate/test_changed_records.py", "tests/plugin/test_shards.py"),
+    "results/shards": (
+        "tests/results/test_shard_records.py",
+        "tests/gate/test_changed_records.py",
+        "tests/plugin/test_shards.py",
+    ),
     "results/inputs": (
         "tests/results/test_run_inputs.py",
         "tests/gate/test_changed_records.py",
