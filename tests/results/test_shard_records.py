@@ -69,6 +69,16 @@ def test_what_is_not_a_shard_is_passed_over_unless_it_is_named(tmp_path: Path) -
         assert refused(*named) == f"merge {ordinary}: not a shard; it was run without --drift-shard"
 
 
+def test_below_a_run_that_is_named_no_other_is_looked_for(tmp_path: Path) -> None:
+    """Not even where one of its records is gone: the run below it is not the one that was named."""
+    top = written(shard_run(tmp_path / "top", 1))
+    written(shard_run(top / "earlier", 1, run="older"))
+    found = find_shards([top])
+    assert ([run.folder for run in found.used], found.replaced) == ([top], ())
+    (top / "run.json").unlink()
+    assert refused(top).startswith(f"merge {top}: no shard of a run was found ({top}/run.json: cannot be read")
+
+
 def test_where_there_is_no_shard(tmp_path: Path) -> None:
     """The first folder is named, with what is wrong with it where that is known."""
     (tmp_path / "empty").mkdir()
@@ -110,11 +120,14 @@ def test_a_shard_without_its_transcripts_is_broken(tmp_path: Path) -> None:
 
 
 def test_records_that_name_another_shard_are_broken(tmp_path: Path) -> None:
-    """A number that was changed in one of the files, or more shards than there are cases."""
+    """A number or option that was changed in one of the files, or more shards than there are cases."""
     first, second = two(tmp_path / "a")
     other = second.inputs.model_copy(update={"shard": first.shard})
     written(dataclasses.replace(second, inputs=other))
     assert "its results and its run.json are not of one shard; one of them was changed" in refused(tmp_path / "a")
+    other = second.inputs.model_copy(update={"strict": True})
+    written(dataclasses.replace(second, folder=tmp_path / "d", inputs=other))
+    assert "its results and its run.json name different options; one of them was changed" in refused(tmp_path / "d")
     written(shard_run(tmp_path / "b", 1, count=4))
     assert "its results and its run.json are not of one shard; one of them was changed" in refused(tmp_path / "b")
     written(shard_run(tmp_path / "c", 1, count=3))
