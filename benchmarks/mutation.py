@@ -82,9 +82,17 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/verdict/test_comparison.py",
         "tests/verdict/test_baseline.py",
     ),
-    "results/shards": ("tests/gate/test_changed_records.py", "tests/plugin/test_shards.py"),
-    "results/inputs": ("tests/gate/test_changed_records.py", "tests/plugin/test_review.py"),
-    "gate/merging": ("tests/gate/test_changed_records.py", "tests/plugin/test_shards.py"),
+    "results/shards": (
+        "tests/results/test_shard_records.py",
+        "tests/gate/test_changed_records.py",
+        "tests/plugin/test_shards.py",
+    ),
+    "results/inputs": (
+        "tests/results/test_run_inputs.py",
+        "tests/gate/test_changed_records.py",
+        "tests/plugin/test_review.py",
+    ),
+    "gate/merging": ("tests/gate/test_merging.py", "tests/gate/test_changed_records.py", "tests/plugin/test_shards.py"),
     "gate/rescoring": ("tests/gate/test_changed_records.py",),
 }
 EQUIVALENT = {
@@ -135,6 +143,13 @@ EQUIVALENT = {
         "shortage = (stdtrit(units - 1, level) / stdtrit(max(total - 1, 1.0), level)) ** 2",
         "1.0 → 2.0",
     ): "two units with more than one trial between them hold at least three",
+    ("results/folders", "for _ in range(3):", "3 → 4"): "how often a lost race is run again is a matter of patience",
+    ("results/inputs", 'return ""', "return '' → return None"): "no contradiction either way",
+    (
+        "results/inputs",
+        'return content_hash(manifest.model_dump(mode="json", by_alias=True))',
+        "True → False",
+    ): "no field of a manifest has an alias",
     (
         "verdict/bands",
         'return value > self.value if self.comparison[0] == ">" else value < self.value',

@@ -144,16 +144,17 @@ def _judged(records: Sequence[JudgeRecord | None]) -> JudgeRecord | None:
 
 
 def _tokens(counts: Sequence[TokenCounts | None]) -> TokenCounts | None:
-    """Their sum; None where some were not counted."""
+    """Their sum; None where some were not counted. It has no cost where some have none."""
     known = [count for count in counts if count is not None]
     if len(known) < len(counts):
         return None
     costs = [count.cost for count in known if count.cost is not None]
+    prices = {count.prices_per_million for count in known}
     return TokenCounts(
         prompt=sum(count.prompt for count in known),
         completion=sum(count.completion for count in known),
-        prices_per_million=known[0].prices_per_million,
-        cost=round(sum(costs), 4) if costs else None,
+        prices_per_million=prices.pop() if len(prices) == 1 else None,
+        cost=round(sum(costs), 4) if len(costs) == len(known) else None,
     )
 
 

@@ -66,7 +66,7 @@ class RunFolder:
         """Make the draft and write into it once: a disk that takes no results is reported before the first case."""
         for _ in range(3):
             with contextlib.suppress(FileNotFoundError):  # another run may have just removed the empty folder above
-                self.draft.mkdir(parents=True, exist_ok=True)
+                self.draft.mkdir(parents=True)
                 break
         with tempfile.TemporaryFile(dir=self.draft) as probe:
             probe.write(b"\n")

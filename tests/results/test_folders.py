@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,61 @@ def test_a_run_beside_another_keeps_its_draft(tmp_path: Path) -> None:
     first.create()
     made(tmp_path, "second", "b", on_top=True)
     assert first.draft.is_dir()
+
+
+def test_a_draft_is_made_although_a_run_that_ends_removes_the_folder_above(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder of drafts is gone between its making and that of the draft: it is made once more."""
+    made_so_far: list[str] = []
+    make = os.mkdir
+
+    def lost_once(path: str | Path, mode: int = 0o777) -> None:
+        make(path, mode)
+        made_so_far.append(Path(path).name)
+        if made_so_far == [".drafts"]:
+            os.rmdir(path)
+
+    monkeypatch.setattr(os, "mkdir", lost_once)
+    folder = RunFolder(tmp_path, "one")
+    folder.create()
+    assert folder.draft.is_dir()
+    assert made_so_far == [".drafts", ".drafts", "one"]
+
+
+def test_a_draft_belongs_to_one_run(tmp_path: Path) -> None:
+    """Two runs of one id would write into each other's results."""
+    RunFolder(tmp_path, "one").create()
+    with pytest.raises(FileExistsError):
+        RunFolder(tmp_path, "one").create()
+
+
+@pytest.mark.parametrize("newer", [True, False], ids=["a large set", "a small set"])
+def test_pages_of_cases_on_top_are_those_of_the_newest_run(tmp_path: Path, newer: bool) -> None:
+    """A set without pages of its own leaves none of the run before; what was signed before goes too."""
+    for run_id, pages in (("one", True), ("two", newer)):
+        folder = RunFolder(tmp_path, run_id)
+        folder.create()
+        (folder.draft / "report.html").write_text(run_id, encoding="utf-8")
+        if pages:
+            (folder.draft / "cases").mkdir()
+            (folder.draft / "cases" / f"{run_id}.html").write_text(run_id, encoding="utf-8")
+        folder.publish([], on_top=True)
+        kept = {path.name for path in tmp_path.iterdir()}
+        assert kept == {"runs", ".lock", "report.html"} | ({"cases"} if pages else set())
+        assert [file.name for file in (tmp_path / "cases").glob("*")] == [f"{run_id}.html"] * pages
+        (tmp_path / "release.json").write_text("signed", encoding="utf-8")
+        (tmp_path / "release.json.sigstore").write_text("signature", encoding="utf-8")
+    assert (tmp_path / "runs" / "one" / "cases" / "one.html").is_file()
+
+
+def test_what_was_discarded_can_be_discarded_again(tmp_path: Path) -> None:
+    """A run that ends twice over, by an error and by its end."""
+    folder = RunFolder(tmp_path / "model")
+    folder.create()
+    folder.discard()
+    folder.discard()
+    assert not (tmp_path / "model").exists()
 
 
 def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:
