@@ -31,7 +31,7 @@ def statements(fact: Fact, document: Document) -> list[Statement]:
     wanted = fact.amounts[-1] if fact.amounts[0].first <= 1 and len(fact.amounts) > 1 else fact.amounts[0]
     said = [_of_mention(fact, document, mention, measure, wanted) for mention in mentions_of(document, measure)]
     if not any(s.said == Said.PLAIN for s in said):
-        said += _by_unit(document, measure, wanted)
+        said += _by_unit(fact, document, measure, wanted)
     return said or _by_finding(document, measure)
 
 
@@ -42,7 +42,7 @@ def _of_mention(fact: Fact, document: Document, mention: Term, measure: Concept,
     if context.other_person:
         return Statement(Said.OTHER, (span,), "of someone else", "someone-else")
     scope = Surroundings(document, mention.first)
-    missing = [slot.text for slot in fact.details if stated(document, slot, scope) is None]
+    missing = _unsaid(fact, document, mention.first)
     equal = [v for v in values if _equal(measure, wanted, v)]
     if equal:
         place = (min(span[0], equal[0].first), max(span[1], equal[0].last))
@@ -64,6 +64,12 @@ def _of_mention(fact: Fact, document: Document, mention: Term, measure: Concept,
     near = document.words[max(scope.first, span[0] - 4) : min(scope.stop, span[1] + 8)]
     said = Said.VAGUE if not _VALUE_WORDS.isdisjoint(near) else Said.TRACE
     return Statement(said, (span,), "named, but no figure", "without-figure")
+
+
+def _unsaid(fact: Fact, document: Document, place: int) -> list[str]:
+    """Details that are not stated near a token: "target", "standing", "fasting"."""
+    scope = Surroundings(document, place)
+    return [slot.text for slot in fact.details if stated(document, slot, scope) is None]
 
 
 def mentions_of(document: Document, measure: Concept) -> list[Term]:
@@ -124,7 +130,7 @@ def _is_aimed(document: Document, value: Amount) -> bool:
     return (after[:1] and after[0] in _COMPARED) or not _AIMED.isdisjoint(document.words[max(0, first - 3) : first])
 
 
-def _by_unit(document: Document, measure: Concept, wanted: Amount) -> list[Statement]:
+def _by_unit(fact: Fact, document: Document, measure: Concept, wanted: Amount) -> list[Statement]:
     """ "38.7 °C", "9.8 kg", "best 380 L/min": the figure in the unit that says what was measured."""
     if wanted.unit is None or wanted.unit.data["kind"] != "result":
         return []
@@ -137,7 +143,7 @@ def _by_unit(document: Document, measure: Concept, wanted: Amount) -> list[State
     if not equal and len(alike) == 1 and wanted.dimension == "weight":
         span = (alike[0].first, alike[0].last)
         return [Statement(Said.CLASH, (span,), f"{document.quote(*span)} instead of {wanted.value:g}", "other-figure")]
-    return [stated_with(((amount.first, amount.last),), []) for amount in equal]
+    return [stated_with(((a.first, a.last),), _unsaid(fact, document, a.first)) for a in equal]
 
 
 def _is_anothers(document: Document, measure: Concept, amount: Amount) -> bool:

@@ -4,8 +4,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pytest_clinical_drift.evidence.facts.fact import PARTIAL, RETAINED, Outcome
-from pytest_clinical_drift.evidence.reading.text import Document
+from pytest_clinical_drift.evidence.facts.fact import PARTIAL, RETAINED, Outcome, words_of
+from pytest_clinical_drift.evidence.mentions.cues import cue_table
+from pytest_clinical_drift.evidence.reading.text import HEADING, LABEL, Document, once, tokenise
+from pytest_clinical_drift.evidence.terms.lexicon import lexicon
+from pytest_clinical_drift.evidence.terms.vocabulary import word_set
+from pytest_clinical_drift.evidence.terms.words import fold
+
+_OTHERS = word_set("mentions", "others")
 
 _NAMED = re.compile(
     r"^[\W\d_]*(?:patient(?: name)?\W+)?(?i:mr|mrs|ms|miss|dr)?\.?\s*(?P<name>[A-Z][a-z]+(?:[ -][A-Z][a-z]+)+)"
@@ -14,9 +20,15 @@ _NAMED = re.compile(
 """A line that begins with somebody's full name: the first one in a summary is the patient's."""
 
 
-def unsure_of_person(document: Document, outcome: Outcome) -> Outcome:
+def unsure_of_person(fact: str, document: Document, outcome: Outcome) -> Outcome:
     """What rests on words that may be about somebody else, or only seem to be, is not certain."""
-    if not outcome.certain or outcome.status in (RETAINED, PARTIAL) or not outcome.spans:
+    if not outcome.certain or not outcome.spans:
+        return outcome
+    if outcome.status in (RETAINED, PARTIAL):
+        told_of = {*_patient(document), *tokenise(fact)}
+        subjects = [_named_subject(document, first) for first, _ in outcome.spans]
+        if _OTHERS.isdisjoint(told_of) and all(name and name not in told_of for name in subjects):
+            return replace(outcome, reason=f"perhaps of {subjects[0].capitalize()}", rule="named-person", certain=False)
         return outcome
     places = [document.starts[first] for first, _ in outcome.spans]
     if any(begin <= place < end for place in places for begin, end in _about_others(document.raw)):
@@ -44,3 +56,33 @@ def _about_others(text: str) -> Iterator[tuple[int, int]]:
 def _begins_item(document: Document, first: int) -> bool:
     """Whether a comma stands straight before the words, or before the "no" of "no asthma"."""
     return any("," in document.gaps[place] for place in (first, first - 1) if place > 0)
+
+
+def _is_name(document: Document, place: int) -> bool:
+    """Whether a token looks like the name of a person: a capital, and no word that the vocabulary knows."""
+    word, spelled = document.words[place], document.spelled(place)
+    known = lexicon().knows(fold(word)) or word in words_of("filler") or word in cue_table().no_objects
+    title = document.segment_kinds[document.segments[place]] in (HEADING, LABEL)
+    return len(word) > 2 and spelled[0].isupper() and spelled[1:].islower() and not (known or title)
+
+
+def _named_subject(document: Document, place: int) -> str:
+    """The name that begins the clause of a token, with a verb behind it: "Jarek stopped smoking"; else ""."""
+    first = document.clause_span(place)[0]
+    verb = " ".join(document.words[first + 1 : first + 2])
+    table = cue_table()
+    acts = verb in table.finite or verb in table.denying or verb.endswith("ed")
+    told = acts and verb not in table.reporting and not document.gaps[first + 1]
+    return document.words[first] if told and _is_name(document, first) else ""
+
+
+@once
+def _patient(document: Document) -> frozenset[str]:
+    """The words of the first name in a text, in full or as the subject of a clause: it is the patient's."""
+    for place in range(len(document) - 1):
+        if _is_name(document, place):
+            if not document.gaps[place + 1] and _is_name(document, place + 1):
+                return frozenset(document.words[place : place + 2])
+            if _named_subject(document, place) == document.words[place]:
+                return frozenset((document.words[place],))
+    return frozenset()

@@ -10,8 +10,8 @@ from pytest_clinical_drift.evidence.facts.places import (
     Span,
     Surroundings,
     denied_outright,
+    denies_another,
     places_of,
-    refused,
     scattered,
 )
 from pytest_clinical_drift.evidence.mentions.context import ContextFlags, context_flags
@@ -76,17 +76,12 @@ def _sentence(fact: Fact, document: Document, slots: list[Slot], start: int) -> 
     told_of = any(slot.ids & PEOPLE or slot.other for slot in slots) or not _OTHERS.isdisjoint(fact.document.words)
     if contexts[0][1].other_person and not told_of:
         return Statement(Said.OTHER, spans, "of someone else", "someone-else", sure=False)
-    turned = [
-        c.negated != s.denied and not fact.result and not (s.denied and refused(document, span[0]))
-        for (s, c), (_, span) in zip(contexts, hits, strict=True)
-    ]
+    turned = [c.negated != s.denied and not fact.result for s, c in contexts]
     other = _other_quality(document, slots, present, scope)
     if other is not None:
         wanted, term = other
         reason = f"{term.concept.name} instead of {wanted.text}"
         return Statement(Said.CLASH, (*spans, (term.first, term.last)), reason, "other-qualifier", sure=False)
-    if fact.core.denied and not turned[0] and contexts[0][0] is fact.core and not fact.result:
-        return Statement(Said.PLAIN, spans, "", "plain")  # "no inhibitor" says more than "no factor VIII inhibitor"
     if share == 1 and any(turned):
         return Statement(Said.DENIED, spans, "denied", "denied-words", sure=all(turned) and not fact.core.denied)
     if details.clash and share == 1:
@@ -170,6 +165,8 @@ def _denies_less(fact: Fact, document: Document, span: Span) -> bool:
     "No black stools" denies less than "no bleeding", "no bleed at present" not the one of last year, and "no seizures
     since the winter" says that there was one before.
     """
+    if denies_another(document, span):
+        return True
     first, stop = document.clause_span(span[0])
     for_now = bool(fact.dates or fact.details) and not _FOR_NOW.isdisjoint(document.words[first:stop])
     if for_now or "since" in document.words[span[1] + 1 : span[1] + 3]:
