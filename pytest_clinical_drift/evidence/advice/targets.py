@@ -14,7 +14,7 @@ from pytest_clinical_drift.evidence.reading.text import Document, read, tokenise
 from pytest_clinical_drift.evidence.terms.index import ids_above, term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term, lexicon
 from pytest_clinical_drift.evidence.terms.vocabulary import load_vocabulary
-from pytest_clinical_drift.evidence.terms.words import loose_stem
+from pytest_clinical_drift.evidence.terms.words import loose_stem, stem, stems_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,15 +121,15 @@ def _phrase(text: str) -> tuple[frozenset[str], bool]:
     """Stems of a wanted phrase, and whether it is a denial itself."""
     said = tokenise(text)
     kept = [word for word in said if word not in FUNCTION] or said
-    return frozenset(map(loose_stem, kept)), not _NEGATIVE.isdisjoint(said)
+    return frozenset(map(stem, kept)), not _NEGATIVE.isdisjoint(said)
 
 
 def states(document: Document, wording: str) -> bool:
     """Whether the words of a phrase stand close together in one clause, and nothing denies them."""
     wanted, denying = _phrase(wording)
-    places = together(document, wanted)
+    places = together(document, wanted, stems_of)
     if not places and "not" in wanted:
-        places = together(document, (wanted - {"not"}) | {"never"})
+        places = together(document, (wanted - {"not"}) | {"never"}, stems_of)
     return any(denying or not _is_denied(document, *place) for place in places)
 
 
