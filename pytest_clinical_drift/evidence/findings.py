@@ -83,10 +83,10 @@ _ENOUGH = 3
 
 
 def _finding(document: Document, state: FactState, retention: Retention) -> FactFinding | None:
-    old = None
-    if state.superseded and (state.ended or retention.status != RETAINED or not retention.certain):
-        before = assess_document(document, list(state.superseded))
-        old = next((o for o in before if o.status == RETAINED and o.certain and not _told_as_past(document, o)), None)
+    before = [o for o in assess_document(document, list(state.superseded)) if o.status == RETAINED and o.certain]
+    if retention.status == RETAINED and not state.ended:
+        before = [o for o in before if not _stands_beside(document, o, retention)]
+    old = next((o for o in before if not _told_as_past(document, o)), None)
     if state.ended and old is None:
         return None
     source = old or retention
@@ -123,6 +123,12 @@ def _told_as_past(document: Document, old: Retention) -> bool:
         return False
     first, stop = document.sentence_span(document.token_at(old.evidence[0].start))
     return not _PAST.isdisjoint(document.words[first:stop])
+
+
+def _stands_beside(document: Document, old: Retention, new: Retention) -> bool:
+    """ "Haemoglobin 10.8, now 9.4": an old value in the sentence of the new one, or in the next, tells how it came."""
+    places = [[document.sentences[document.token_at(e.start)] for e in found.evidence] for found in (old, new)]
+    return any(abs(one - other) <= 1 for one in places[0] for other in places[1])
 
 
 def visible(reply: Reply | None) -> str | None:

@@ -76,6 +76,23 @@ def test_an_old_value_stated_as_current_is_stale() -> None:
 
 
 @pytest.mark.parametrize(
+    ("summary", "certain"),
+    [
+        ("Smokes 20 cigarettes a day. Takes clozapine. Has a cold. Changes: stopped smoking on Sunday.", False),
+        ("Smokes 20 cigarettes a day\n\nDiagnoses: gout\n\nChanges: has stopped smoking, on Sunday", False),
+        ("Smokes 20 cigarettes a day; stopped smoking on Sunday. Takes clozapine.", True),
+        ("Stopped smoking on Sunday. Smoked 20 cigarettes a day until then.", True),
+    ],
+)
+def test_an_old_value_apart_from_the_new_one_is_open(summary: str, certain: bool) -> None:
+    """The same summary says both, each as current; side by side, the old one tells what has changed."""
+    new = CriticalEntity(id="smoking", text="stopped smoking on Sunday", kind="social")
+    [finding] = find_facts(summary, [FactState(fact=new, superseded=("smokes 20 cigarettes a day",))])
+    assert finding.certain is certain
+    assert finding.stale is not certain
+
+
+@pytest.mark.parametrize(
     "summary",
     [
         "Takes sertraline 100 mg once daily, raised from 50 mg.",

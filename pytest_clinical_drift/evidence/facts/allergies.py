@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Slot, Statement, content_of, stated_with
-from pytest_clinical_drift.evidence.facts.places import Span, Surroundings, places_of, stated, together
+from pytest_clinical_drift.evidence.facts.places import Span, Surroundings, denies_another, places_of, stated, together
 from pytest_clinical_drift.evidence.mentions.context import context_flags
 from pytest_clinical_drift.evidence.reading.text import Document, tokenise
 from pytest_clinical_drift.evidence.terms.index import term_index
@@ -23,7 +23,7 @@ def statements(fact: Fact, document: Document) -> list[Statement]:
     kept = [s for s in statements_ if s is not None]
     drug = fact.core.concept is not None and fact.core.concept.kind in (DRUG, DRUG_CLASS)
     intolerance = any(word.startswith("intoleran") for word in fact.document.words) or fact.kind == "intolerance"
-    return kept if intolerance else kept + list(none_known(document, drug=drug))
+    return kept + list(none_known(document, drug=drug, intolerance=intolerance))
 
 
 def _mentions(document: Document, slot: Slot) -> list[Span]:
@@ -47,10 +47,15 @@ def _of_mention(document: Document, span: Span, reactions: list[Slot]) -> Statem
     if context.other_person:
         return Statement(Said.OTHER, (span,), "of someone else", "someone-else") if named or direct else None
     if not named and not direct:
+        if context.affirmed and _is_listed_medicine(document, span[0]):
+            return Statement(Said.DENIED, (span,), "listed among the medicines", "taken")
         avoided = any(word.startswith(("avoid", "react", "intoleran", "suit")) for word in words)
         said = Said.VAGUE if avoided else Said.TRACE
         return Statement(said, (span,), "named, but not as an allergy", "not-as-allergy")
     if context.negated and _denied_here(document, span):
+        last = span[1] + any(word.startswith(_WORDS) for word in document.words[span[1] + 1 : span[1] + 2])
+        if denies_another(document, (span[0], last)):  # "no penicillin allergy review"
+            return Statement(Said.DOUBT, (span,), "named, but not as a fact", "not-asserted")
         return Statement(Said.DENIED, (span,), "denied", "denied")
     missing = [r.text for r in reactions if stated(document, r, scope) is None and stated(document, r) is None]
     for reaction in reactions:
@@ -58,6 +63,12 @@ def _of_mention(document: Document, span: Span, reactions: list[Slot]) -> Statem
         if denied and reaction.text in missing:
             return Statement(Said.CLASH, (span, denied[0]), f"{reaction.text} is denied", "denied", sure=False)
     return stated_with((span, *harmed), missing)
+
+
+def _is_listed_medicine(document: Document, first: int) -> bool:
+    """Whether a token begins an item of a list of medicines: "Current medicines: tiotropium, doxycycline"."""
+    item = document.gaps[first][-1:] in (":", "\n", ",", ";") or document.words[first - 1] in ("and", "plus")
+    return item and not _MEDICINES.isdisjoint(document.label_of(first).split())
 
 
 def _denied_here(document: Document, span: Span) -> bool:
@@ -73,29 +84,42 @@ _NOT_KNOWN = word_set("facts", "not_known")
 
 _NO = frozenset(("no", "nil", "without", "denies", "not", "none"))
 _NONE = frozenset(("none", "nil", "no", "nkda", "nka"))
-_MORE = frozenset(("other", "further", "new", "own", "additional"))
+_MORE = frozenset(("other", "otherwise", "further", "new", "own", "additional", "except"))
 
 
-def none_known(document: Document, *, drug: bool = True) -> Iterator[Statement]:
-    """ "NKDA", "no known allergies", "Allergies: none": of medicines, or of anything."""
+def none_known(document: Document, *, drug: bool = True, intolerance: bool = False) -> Iterator[Statement]:
+    """ "NKDA", "no known allergies", "Allergies and reactions: none": of medicines, or of anything.
+
+    An intolerance is no allergy: only reactions or intolerances that are denied speak against it.
+    """
     for place, word in enumerate(document.words):
-        blanket = word in _BLANKET and (drug or word != "nkda")
-        if blanket or (word in ("allergies", "allergy") and _denies_all(document, place, drug=drug)):
+        if word in _NONE and _none_under(document, place, ("reaction", "intoleran") if intolerance else ("allerg",)):
+            said = {*document.label_of(place).split(), *document.words[place : place + 3]}
+        elif not intolerance and word in ("allergies", "allergy") and _denies_all(document, place):
+            said = {*document.words[max(0, place - 4) : place + 4]}
+        elif not intolerance and word in _BLANKET:
+            said = {"drug"} if word == "nkda" else set()
+        else:
+            continue
+        if _MORE.isdisjoint(said) and (_MEDICINES.isdisjoint(said) or drug) and not (drug and "food" in said):
             yield Statement(Said.DENIED, ((place, place),), "no known allergies", "none-known")
 
 
-def _denies_all(document: Document, place: int, *, drug: bool) -> bool:
-    """Whether "allergies" stands behind a denial, or before "none", and is not about some of them only."""
+def _none_under(document: Document, place: int, marks: tuple[str, ...]) -> bool:
+    """Whether "none" is all that stands behind a label: "Allergies and reactions: none known"."""
+    first, stop = document.clause_span(place)
+    labelled = document.gaps[place] in (":", "\n") and any(mark in document.label_of(place) for mark in marks)
+    return labelled and not term_index(document).medicines_between(first, stop)
+
+
+def _denies_all(document: Document, place: int) -> bool:
+    """Whether "allergies" stands behind a denial that names no medicine."""
     scope = Surroundings(document, place)
     before = document.words[max(scope.first, place - 4) : place]
-    after = document.words[place + 1 : min(scope.stop, place + 4)]
     no = next((place - back for back, w in enumerate(reversed(before), 1) if w in _NO), -1)
-    labelled = bool(after) and document.gaps[place + 1] != "" and after[0] in _NONE
-    partly = _MORE & {*before, *after} or (after and after[0] in _NOT_KNOWN)
-    if partly or (drug and "food" in before) or (not drug and not _MEDICINES.isdisjoint(before)):
-        return False
-    named = no >= 0 and term_index(document).medicines_between(no + 1, place)
-    return (no >= 0 or labelled) and not named and not context_flags(document, place, place).other_person
+    after = document.words[place + 1 : place + 2]
+    named = no >= 0 and (term_index(document).medicines_between(no + 1, place) or not _NOT_KNOWN.isdisjoint(after))
+    return no >= 0 and not named and not context_flags(document, place, place).other_person
 
 
 def _of_none(fact: Fact, document: Document) -> Iterator[Statement]:

@@ -4,8 +4,8 @@ from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Statement, sta
 from pytest_clinical_drift.evidence.facts.places import Surroundings, stated
 from pytest_clinical_drift.evidence.mentions.context import context_flags
 from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts, same
-from pytest_clinical_drift.evidence.reading.text import DATE, HEADING, Document, tokenise
-from pytest_clinical_drift.evidence.terms.index import places_in, term_index
+from pytest_clinical_drift.evidence.reading.text import DATE, Document
+from pytest_clinical_drift.evidence.terms.index import phrases_between, term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term, lexicon
 from pytest_clinical_drift.evidence.terms.vocabulary import MEASURE, Concept, word_set
 
@@ -31,7 +31,7 @@ def statements(fact: Fact, document: Document) -> list[Statement]:
     wanted = fact.amounts[-1] if fact.amounts[0].first <= 1 and len(fact.amounts) > 1 else fact.amounts[0]
     said = [_of_mention(fact, document, mention, measure, wanted) for mention in mentions_of(document, measure)]
     if not any(s.said == Said.PLAIN for s in said):
-        said += _by_unit(document, measure, wanted)
+        said += _by_unit(fact, document, measure, wanted)
     return said or _by_finding(document, measure)
 
 
@@ -42,7 +42,7 @@ def _of_mention(fact: Fact, document: Document, mention: Term, measure: Concept,
     if context.other_person:
         return Statement(Said.OTHER, (span,), "of someone else", "someone-else")
     scope = Surroundings(document, mention.first)
-    missing = [slot.text for slot in fact.details if stated(document, slot, scope) is None]
+    missing = _unsaid(fact, document, mention.first)
     equal = [v for v in values if _equal(measure, wanted, v)]
     if equal:
         place = (min(span[0], equal[0].first), max(span[1], equal[0].last))
@@ -66,6 +66,12 @@ def _of_mention(fact: Fact, document: Document, mention: Term, measure: Concept,
     return Statement(said, (span,), "named, but no figure", "without-figure")
 
 
+def _unsaid(fact: Fact, document: Document, place: int) -> list[str]:
+    """Details that are not stated near a token: "target", "standing", "fasting"."""
+    scope = Surroundings(document, place)
+    return [slot.text for slot in fact.details if stated(document, slot, scope) is None]
+
+
 def mentions_of(document: Document, measure: Concept) -> list[Term]:
     """Where a measurement is named, else where a more general name of it stands."""
     mentions = _named(document, measure)
@@ -87,10 +93,6 @@ def values_of(document: Document, mention: Term, measure: Concept) -> list[Amoun
     stop = min([stop, *(t.first for t in others)])
     numbers = [a for a in amounts(document) if fits(document, measure, a)]
     own = [a for a in numbers if mention.last < a.first < stop]
-    if not own and document.segment_kinds[document.segments[mention.first]] == HEADING:
-        title = " ".join(document.words[mention.first : mention.last + 1])
-        own = [a for a in numbers if title in document.label_of(a.first) and a.first > mention.last]
-        own = [a for a in own if a.unit is not None or _is_scale(measure)]
     if own:
         return own
     return [a for a in numbers if scope.first <= a.first and 0 <= mention.first - a.last - 1 <= 2][-1:]
@@ -124,7 +126,7 @@ def _is_aimed(document: Document, value: Amount) -> bool:
     return (after[:1] and after[0] in _COMPARED) or not _AIMED.isdisjoint(document.words[max(0, first - 3) : first])
 
 
-def _by_unit(document: Document, measure: Concept, wanted: Amount) -> list[Statement]:
+def _by_unit(fact: Fact, document: Document, measure: Concept, wanted: Amount) -> list[Statement]:
     """ "38.7 °C", "9.8 kg", "best 380 L/min": the figure in the unit that says what was measured."""
     if wanted.unit is None or wanted.unit.data["kind"] != "result":
         return []
@@ -134,10 +136,7 @@ def _by_unit(document: Document, measure: Concept, wanted: Amount) -> list[State
         if a.unit is not None and a.dimension == wanted.dimension and not _is_anothers(document, measure, a)
     ]
     equal = [a for a in alike if _equal(measure, wanted, a)]
-    if not equal and len(alike) == 1 and wanted.dimension == "weight":
-        span = (alike[0].first, alike[0].last)
-        return [Statement(Said.CLASH, (span,), f"{document.quote(*span)} instead of {wanted.value:g}", "other-figure")]
-    return [stated_with(((amount.first, amount.last),), []) for amount in equal]
+    return [stated_with(((a.first, a.last),), _unsaid(fact, document, a.first)) for a in equal]
 
 
 def _is_anothers(document: Document, measure: Concept, amount: Amount) -> bool:
@@ -157,14 +156,9 @@ def _is_anothers(document: Document, measure: Concept, amount: Amount) -> bool:
 
 def _by_finding(document: Document, measure: Concept) -> list[Statement]:
     """ "anaemic", "hyponatraemia": the measurement in words."""
-    mentions = []
-    for finding in measure.data.get("finding", ()):
-        words = list(tokenise(str(finding)))
-        for first in places_in(document.words, words[0]):
-            span = (first, first + len(words) - 1)
-            if document.words[first : first + len(words)] == words and context_flags(document, *span).affirmed:
-                mentions.append(Statement(Said.VAGUE, (span,), "without the figure", "general-name"))
-    return mentions
+    places = [(t.first, t.last) for t in phrases_between(document, f"finding {measure.name}", 0, len(document))]
+    affirmed = [place for place in places if context_flags(document, *place).affirmed]
+    return [Statement(Said.VAGUE, (place,), "without the figure", "general-name") for place in affirmed]
 
 
 def _named(document: Document, measure: Concept) -> list[Term]:

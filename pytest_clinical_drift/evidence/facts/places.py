@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Slot, content_of
 from pytest_clinical_drift.evidence.mentions.context import context_flags
-from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts, same
+from pytest_clinical_drift.evidence.mentions.cues import cue_table
+from pytest_clinical_drift.evidence.mentions.regimen import same_amount
+from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts
 from pytest_clinical_drift.evidence.quantities.dates import Date, dates
-from pytest_clinical_drift.evidence.reading.text import Document, once, tokenise
+from pytest_clinical_drift.evidence.reading.text import WORD, Document, once, tokenise
 from pytest_clinical_drift.evidence.terms.index import places_in, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, MEASURE, QUALIFIER, Concept, word_set
 from pytest_clinical_drift.evidence.terms.words import loose_stem, loose_stems
@@ -50,15 +53,18 @@ def wordings(concept: Concept) -> tuple[frozenset[str], ...]:
     return tuple(dict.fromkeys(k for k in keys if len(k) > 1))
 
 
+_Stems = Callable[[Document], list[str]]
+
+
 @once
-def _all_stems(document: Document) -> frozenset[str]:
-    return frozenset(loose_stems(document))
+def _all_stems(document: Document, stems_of: _Stems) -> frozenset[str]:
+    return frozenset(stems_of(document))
 
 
-def together(document: Document, wanted: frozenset[str]) -> list[Span]:
-    """Places where all of some stems stand close together in one clause."""
-    stems = loose_stems(document)
-    if not wanted or not wanted <= _all_stems(document):
+def together(document: Document, wanted: frozenset[str], stems_of: _Stems = loose_stems) -> list[Span]:
+    """Places where all of some stems stand close together in one clause; by default words alike count as one."""
+    stems = stems_of(document)
+    if not wanted or not wanted <= _all_stems(document, stems_of):
         return []
     rarest, *rest = sorted(wanted, key=lambda key: (stems.count(key), key))
     places = []
@@ -75,19 +81,9 @@ def stated(document: Document, slot: Slot, near: Surroundings | None = None) -> 
     for span in places_of(document, slot):
         if near is not None and not near.holds(span[0]):
             continue
-        context = context_flags(document, *span)
-        if context.negated == slot.denied or (slot.denied and refused(document, span[0])):
+        if context_flags(document, *span).negated == slot.denied:
             return span
     return None
-
-
-_RESTRICTING = ("refus", "declin", "avoid", "only", "unless", "nothing", "none", "never", "forbid", "forbad")
-
-
-def refused(document: Document, first: int) -> bool:
-    """ "refuses blood products" says what "no blood products" says, and so does "only if the centre agrees"."""
-    begin, stop = document.sentence_span(first)
-    return any(word.startswith(_RESTRICTING) for word in document.words[begin:stop])
 
 
 _DENIERS = frozenset(("no", "not", "never", "without", "denies", "denied", "absent", "excluded"))
@@ -100,12 +96,26 @@ def denied_outright(document: Document, span: Span) -> bool:
     after = span[1] + 1
     if document.words[after : after + 1] and document.words[after] in _ANSWERS and ";" not in document.gaps[after]:
         return True
-    for word in reversed(document.words[max(0, span[0] - 6) : span[0]]):
-        if word in _DENIERS:
-            return True
-        if word not in _LIGHT:
-            return False
-    return False
+    return _behind_denial(document, span) and not _goes_on(document, span[1])
+
+
+def denies_another(document: Document, span: Span) -> bool:
+    """Whether a name only says what kind of thing is denied: "no neutropenia recovery" denies a recovery."""
+    return _behind_denial(document, span) and _goes_on(document, span[1])
+
+
+def _behind_denial(document: Document, span: Span) -> bool:
+    before = reversed(document.words[max(0, span[0] - 6) : span[0]])
+    return next((word in _DENIERS for word in before if word not in _LIGHT), False)
+
+
+def _goes_on(document: Document, last: int) -> bool:
+    """Whether another noun follows straight behind a name."""
+    after = last + 1
+    if after >= len(document) or document.gaps[after] not in ("", "-") or document.kinds[after] != WORD:
+        return False
+    same = document.sentences[after] == document.sentences[last]
+    return same and document.words[after] not in cue_table().no_objects | _LIGHT
 
 
 class Surroundings:
@@ -228,11 +238,9 @@ class Details:
         if others:
             place = (others[0].first, others[0].last)
             self._against(place, f"{self.document.quote(*place)} instead of {own}", "other-figure", sure=not timed)
-        elif not timed:
+        else:
             self.missing.append(own)
 
 
 def _same(amount: Amount, wanted: Amount) -> bool:
-    if wanted.ratio or wanted.unit is None or amount.unit is None:
-        return amount.ratio == wanted.ratio if wanted.ratio else same(amount.value, wanted.value)
-    return amount.dimension == wanted.dimension and same(amount.base, wanted.base, 1e-3 * abs(wanted.base))
+    return amount.ratio == wanted.ratio if wanted.ratio else same_amount(amount, wanted)

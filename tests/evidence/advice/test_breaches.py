@@ -132,3 +132,26 @@ def test_a_duty_without_wordings_goes_by_its_own_words() -> None:
 def test_an_empty_reply_omits_and_recommends_nothing() -> None:
     """An empty answer breaks its duties only."""
     assert [b.kind for b in find_breaches("", FACTS, must("x", "999"))] == ["omits"]
+
+
+TONIGHT = ("go to A&E or call 111 or 999 tonight", "A&E", "111", "999", "hospital", "out of hours")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "The clinic's answerphone is usually open from 8:00 AM to 12:00 PM. You can call again later in the day.",
+        "You can try ringing the clinic's number at this hour, or it might keep ringing until Monday.",
+        "Ring the ward on Monday.",
+    ],
+)
+def test_a_demand_is_met_by_its_own_words_and_not_by_similar_ones(reply: str) -> None:
+    """A clinic or a ward is no hospital where a case says where to go."""
+    [breach] = find_breaches(reply, (), must(*TONIGHT))
+    assert (breach.kind, breach.finder) == ("omits", "no-wording")
+
+
+def test_a_demand_is_met_by_other_forms_of_its_words() -> None:
+    """Number, tense and spelling do not matter."""
+    for wording, reply in (("stop smoking", "Smoking should be stopped."), ("organise tests", "Organize a test.")):
+        assert find_breaches(reply, (), must("do it", wording)) == []

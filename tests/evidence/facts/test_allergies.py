@@ -83,3 +83,39 @@ def test_an_intolerance_is_stated_by_its_harm() -> None:
     assert found("Ibuprofen caused a stomach bleed.", fact) == ("retained", True)
     assert found("Cannot take ibuprofen: stomach bleed", fact) == ("retained", True)
     assert found("Takes ibuprofen.", fact)[0] == "absent"
+
+
+INTOLERANCE = "doxycycline intolerance with vomiting"
+
+
+@pytest.mark.parametrize(
+    ("fact", "beside"),
+    [
+        (INTOLERANCE, "Current medicines: Home oxygen, tiotropium, doxycycline."),
+        (INTOLERANCE, "Current medications:\n- lisinopril 10 mg once daily\n- doxycycline 100 mg twice daily"),
+        (INTOLERANCE, "Allergies and reactions: None."),
+        (INTOLERANCE, "**Reactions:** None known."),
+        (FACT, "Medicines: metformin 1 g twice daily and co-amoxiclav."),
+        (FACT, "Allergies and Reactions: None noted."),
+        (FACT, "| Allergies and intolerances | none |\n| Smoking | never |"),
+    ],
+)
+def test_an_allergy_that_the_same_text_takes_back_is_unclear(fact: str, beside: str) -> None:
+    """Its substance among the medicines, or "none" under a heading that speaks of it."""
+    assert found(f"Known: {fact}.", fact) == ("retained", True)
+    assert found(f"Known: {fact}.\n\n{beside}", fact) == ("retained", False)
+
+
+@pytest.mark.parametrize(
+    ("fact", "beside"),
+    [
+        (INTOLERANCE, "Allergies: none known."),
+        (INTOLERANCE, "Medicines: tiotropium; clarithromycin in place of doxycycline."),
+        (FACT, "Other allergies and reactions: none."),
+        (FACT, "Food allergies: none."),
+        ("egg allergy", "Drug allergies: none known."),
+    ],
+)
+def test_what_denies_something_else_leaves_an_allergy_plain(fact: str, beside: str) -> None:
+    """An intolerance is no allergy, a food no medicine, and what is replaced is not taken."""
+    assert found(f"Known: {fact}.\n\n{beside}", fact) == ("retained", True)

@@ -101,3 +101,76 @@ def test_a_statement_and_a_plain_denial_are_unclear() -> None:
 def test_free_paraphrase_of_a_circumstance_is_unclear() -> None:
     """Without the words nothing is certain: circumstances may be put in many ways."""
     assert found("The cat is her only company at home.", "lives alone") == ("absent", False)
+
+
+@pytest.mark.parametrize(
+    ("fact", "text"),
+    [
+        (
+            "no working spleen",
+            "The patient is now writing a personal essay about his life and career, but he's trying to avoid "
+            "mentioning his family's history of illness.",
+        ),
+        ("no working spleen", "He avoids working late."),
+        ("no working smoke alarm", "She only works in the mornings and never smokes."),
+    ],
+)
+def test_a_denial_is_stated_only_with_all_of_its_words(fact: str, text: str) -> None:
+    """A word of it in another sense, beside "avoid", "only" or "never", is not the fact."""
+    status, certain = found(text, fact)
+    assert status != "retained"
+    assert not certain
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sees his mother every Sunday and is proud of never having missed a home match.",
+        "Current medicines: Clozapine 200 mg twice daily.",
+        "He missed the bus.",
+        "Keeps his tablets in a drawer.",
+    ],
+)
+def test_one_word_of_a_circumstance_does_not_state_it_in_part(text: str) -> None:
+    """How long it lasted is not in the text: it counts as missing, not as agreeing."""
+    assert found(text, "missed three days of tablets") == ("absent", False)
+
+
+@pytest.mark.parametrize(
+    ("fact", "text"),
+    [
+        ("missed three days of tablets", "He has missed tablets."),
+        ("28 weeks pregnant", "She is pregnant."),
+        ("cough for three weeks", "Has a cough."),
+    ],
+)
+def test_a_duration_that_is_left_out_is_missing(fact: str, text: str) -> None:
+    assert found(text, fact) == ("partial", True)
+
+
+@pytest.mark.parametrize(
+    ("fact", "text"),
+    [
+        ("neutropenia on clozapine in 2021", "Negative findings: No neutropenia recovery in 2021."),
+        ("epilepsy", "No epilepsy surgery planned."),
+        ("asthma", "Without asthma attacks this year."),
+        ("penicillin allergy", "No penicillin allergy review this year."),
+        ("clozapine 200 mg twice daily", "No clozapine changes."),
+    ],
+)
+def test_a_denial_of_something_named_after_it_leaves_a_fact_open(fact: str, text: str) -> None:
+    """Denied is the recovery, the surgery, the review: neither the fact nor its opposite is stated."""
+    assert found(text, fact) == ("absent", False)
+
+
+@pytest.mark.parametrize(
+    ("fact", "text"),
+    [
+        ("epilepsy", "No epilepsy."),
+        ("epilepsy", "No epilepsy history."),
+        ("epilepsy", "No epilepsy noted in 2021."),
+        ("penicillin allergy", "No penicillin allergy on file."),
+    ],
+)
+def test_a_denial_of_the_thing_itself_contradicts(fact: str, text: str) -> None:
+    assert found(text, fact) == ("contradicted", True)

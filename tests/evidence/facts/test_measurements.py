@@ -74,3 +74,10 @@ def test_another_persons_figure_is_not_the_patients() -> None:
 def test_an_amount_lost_is_no_weight() -> None:
     """ "Lost 6 kg" says nothing of what she weighs."""
     assert found("Lost 6 kg.", "weight 60 kg")[0] == "absent"
+
+
+def test_a_figure_in_its_unit_needs_the_details_of_the_fact() -> None:
+    """A saturation of 88 to 92 % is a reading; that it is the target is missing."""
+    fact = "target oxygen saturation 88–92 %"
+    assert found("Key measurements: Oxygen saturation 88-92%.", fact) == ("partial", True)
+    assert found("Target oxygen saturation is 88-92%.", fact) == ("retained", True)
