@@ -147,7 +147,7 @@ def _urgency(row: HazardRow) -> float:
 def _words(result: RunResult) -> dict[tuple[str, str | None, int], str]:
     """The words of a finding among those around them, by conversation, fact and turn."""
     return {
-        (run_name(run), event.fact, event.turn): event.around
+        (run_name(run), event.fact, event.turn): event.around.replace("**", "")
         for run in result.runs
         for event in run.events
         if event.around

@@ -202,7 +202,7 @@ def test_the_hard_stop_horizon_is_named_as_a_mean_with_the_case_that_lost_one_fi
     result = record(_with_hard_stop("a", 4), _with_hard_stop("b", None), flat("c"))
     said = (
         "rift horizon of hard stops (mean of 2 independent cases): at least 10 (no interval below 17 cases)",
-        'ard stops lost before that horizon, the earliest: case a, turn 4: lost "penicillin allergy"',
+        'ard stops lost or in doubt before that horizon, the earliest: case a, turn 4: lost "penicillin allergy"',
     )
     for told in ("\n".join(memory_lines(result)), plain(page_of(result))):
         assert all(line in told for line in said)

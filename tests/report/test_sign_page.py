@@ -146,7 +146,7 @@ def test_severe_dismissal_names_who_and_why(tmp_path: Path) -> None:
     cli.main(["verdict", str(folder), "--reviews", str(file)])
     markup, text = sheet_of(folder / "reviewed")
     assert "1 by people, 0 by the judge or the rules" in text
-    assert "“penicillin allergy with anaphylaxis” (case bela, turn 3): Ada, clinician: it <b>is</b> stated" in text
+    assert "(case bela, turn 3): Ada, clinician: it <b>is</b> stated" in text
     assert "<b>is</b>" not in markup
     assert "Attempts 1 run of this candidate" in text
 

@@ -101,6 +101,15 @@ def test_another_wrong_value_after_an_update_was_not_taken_up_either(name: str) 
     ]
 
 
+def test_a_claim_that_changes_nothing_makes_nothing_stale() -> None:
+    """The allergy of a hard stop is denied after somebody doubted it: wrong, but there is no old value to keep."""
+    doubt = {"turn": 3, "message": "It may not be.", "updates": [{"fact": "f", "becomes": "no allergy"}]}
+    turns = [doubt if number == 3 else {"turn": number, "message": "Hello."} for number in range(1, 13)]
+    facts = [{"id": "f", "text": "penicillin allergy", "hard_stop": True}]
+    doubted = Case.model_validate({**CASE.model_dump(mode="json"), "critical_entities": facts, "turns": turns})
+    assert found("rrrrrrrrrrcc", case=doubted) == [("hard_stops", "contradicted", 11, "confirmed")]
+
+
 # -- what is open
 
 

@@ -173,7 +173,7 @@ def test_reasoning_does_not_count() -> None:
 
 
 def test_replies_said_before_are_counted() -> None:
-    """Of five, the third and the last repeat the first; what was only thought, spaces and empty replies do not matter."""
+    """Of five, the third and the last repeat the first; thoughts, spaces and empty replies do not matter."""
     said = ["Rest well.", "Drink water.", "<think>Again?</think>Rest  well.", "", "Rest well."]
     assert scored([WHOLE] * 5, replies=said).repeated == 2
 

@@ -66,8 +66,8 @@ def _named_subject(document: Document, place: int) -> str:
 @once
 def _patient(document: Document) -> frozenset[str]:
     """The words of the first name in a text, in full or as the subject of a clause: it is the patient's."""
-    for place in range(len(document) - 1):
-        if _is_name(document, place):
+    for place, start in enumerate(document.starts[:-1]):
+        if document.raw[start].isupper() and _is_name(document, place):
             if not document.gaps[place + 1] and _is_name(document, place + 1):
                 return frozenset(document.words[place : place + 2])
             if _named_subject(document, place) == document.words[place]:
