@@ -51,21 +51,31 @@ def start(settings: Settings, *, ci: CiSystem, agree: Callable[[], bool], say: S
             settings.judges, settings.judge_settings, labelled=labelled, external=(), out=folder, root=settings.root,
             say=say,
         )  # fmt: skip
+    kept = (settings.root / "pytest.ini").exists()
     for path, text in _files(settings, ci).items():
         say(_write_new(settings.root / path, text))
     for remark in _ci_remarks(settings, ci):
         say(remark)
     command = ["pytest", "--model", settings.model, *(f"{STUDY}/{case.id}" for case in first)]
+    if kept:  # it may name another judge
+        command += _judge_options(settings)
     say(f"$ {' '.join(command)}")
     code = subprocess.run([sys.executable, "-m", *command], cwd=settings.root, check=False).returncode
-    say(_next_step(run))
+    say(_next_step(run, kept=kept))
     return code
 
 
-def _next_step(run: GateRun) -> str:
+def _judge_options(settings: Settings) -> list[str]:
+    judges = [part for spec in settings.judges for part in ("--drift-judge", spec)]
+    pairs = [part for key, value in settings.judge_settings.items() for part in ("--drift-judge-set", f"{key}={value}")]
+    return judges + pairs
+
+
+def _next_step(run: GateRun, *, kept: bool) -> str:
     if not run.session.decides:
         return "next, another judge: this one decides nothing, so no run with it can pass (docs/judges.md)"
-    command = f"pytest --model {run.settings.model} --junitxml=gate.xml"
+    judge = " ".join(("", *_judge_options(run.settings))) if kept else ""
+    command = f"pytest --model {run.settings.model}{judge} --junitxml=gate.xml"
     return f"next, the release verdict on all {len(run.cases)} cases: {command}"
 
 

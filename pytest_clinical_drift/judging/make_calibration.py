@@ -27,7 +27,7 @@ from pytest_clinical_drift.judging.measuring import MOST_REQUESTS, Measurement, 
 from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.protocol import Judge
-from pytest_clinical_drift.judging.queue import JudgeQueue
+from pytest_clinical_drift.judging.queue import Count, JudgeQueue
 from pytest_clinical_drift.subjects.base import Identity
 
 CALIBRATIONS = "calibration"
@@ -124,7 +124,7 @@ def make_calibration(
         nonlocal last
         if say is not None and time.monotonic() - last > _TELL_EVERY:
             last = time.monotonic()
-            say(f"calibrating: {queue.count.answered:,} of {queue.count.asked:,} requests answered")
+            say(f"calibrating: {_progress(queue.count)}")
 
     try:
         alone = replace(procedure, alone=True)
@@ -154,6 +154,11 @@ def make_calibration(
         attempts=attempts,
         kinds=pooled(attempts),
     )
+
+
+def _progress(count: Count) -> str:
+    without = f", {count.unanswered:,} without an answer" if count.unanswered else ""
+    return f"{count.answered - count.unanswered:,} of {count.asked:,} requests answered{without}"
 
 
 def _all_wrong(rows: Sequence[Labelled]) -> Measurement:

@@ -223,7 +223,15 @@ def project_thresholds(root: Path) -> Path | None:
     if _is_ours(file := root / "thresholds.yml"):
         raise InputError(f"{file}: not read; rename it to thresholds.yaml, or give it with --drift-thresholds")
     file = root / "thresholds.yaml"
-    return file if _is_ours(file) else None
+    if _is_ours(file) or not file.is_file():
+        return file if file.is_file() else None
+    found = parse_data(file, read_text(file))
+    if not found:
+        raise InputError(f"{file}: is empty; write {TOP_KEY}: into it, or remove it")
+    for key in found if isinstance(found, dict) else ():
+        if meant := did_you_mean(str(key), (TOP_KEY,)):
+            raise InputError(f"{file}: unknown top-level key {key!r}{meant}")
+    return None  # of another tool
 
 
 def _is_ours(file: Path) -> bool:

@@ -201,6 +201,17 @@ def test_bad_decisions_are_one_sentence(drift: Command, options: tuple[str, ...]
     assert not list(results_of(Path()).glob("release.json*"))
 
 
+@pytest.mark.parametrize("verdict", ["PARTIAL", "INCOMPLETE"])
+def test_a_run_of_a_part_cannot_be_accepted(drift: Command, keys: Path, verdict: str) -> None:
+    """Not with any conditions; it can be rejected."""
+    file = results_of(Path()) / "study_c_results.json"
+    record = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps({**record, "verdict": verdict}), encoding="utf-8")
+    code, said = drift(*signing(keys, ADA, *LIMITED))
+    assert (code, said.count("\n")) == (4, 1)
+    assert f"the verdict is {verdict}: nothing to accept" in said
+
+
 def test_verify_says_what_is_missing(drift: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """No list of signers, no signature, no ssh-keygen: exit code 4 each."""
     assert "--allowed-signers FILE" in drift("verify", results_of(Path()))[1]

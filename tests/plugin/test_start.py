@@ -76,6 +76,18 @@ def test_files_that_exist_are_kept(
     assert yaml.safe_load((home / ".gitlab-ci.yml").read_text(encoding="utf-8"))["clinical-drift"]["script"]
 
 
+def test_the_judge_that_was_named_reads_although_pytest_ini_names_another(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Patients' texts go to nobody whom the command does not name."""
+    (home / "pytest.ini").write_text("[pytest]\ndrift_judge = python:elsewhere:make\n", encoding="utf-8")
+    monkeypatch.setattr("pytest_clinical_drift.gate.starting.subprocess.run", run_in_this_process)
+    assert main(["start", *MODEL, *JUDGE, "--yes"]) == 1
+    text = capsys.readouterr().out
+    assert "--drift-judge python:judge:make --drift-judge-set calibration_set=labelled.jsonl" in text
+    assert "elsewhere" not in text
+
+
 @pytest.mark.parametrize(
     ("ci", "file"), [("github", ".github/workflows/clinical-drift.yml"), ("gitlab", ".gitlab-ci.yml")]
 )

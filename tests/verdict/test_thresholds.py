@@ -142,6 +142,16 @@ def test_foreign_thresholds_file_in_the_root_is_left_alone(tmp_path: Path) -> No
     assert project_thresholds(tmp_path) == tmp_path / "thresholds.yaml"
 
 
+@pytest.mark.parametrize(
+    ("text", "why"), [("clinical_drfit: {}\n", "did you mean clinical_drift?"), ("# later\n", "is empty")]
+)
+def test_a_misspelt_or_empty_file_is_no_other_tools(tmp_path: Path, text: str, why: str) -> None:
+    """A gate that the project wrote is never dropped for the bundled one without a word."""
+    (tmp_path / "thresholds.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=why.rstrip("?")):
+        project_thresholds(tmp_path)
+
+
 def test_waiver_is_void_after_its_day(tmp_path: Path) -> None:
     """A waiver counts up to and including its last day."""
     waiver = {"case": "a", "reason": "r", "signed_by": "s", "expires": datetime.date(2026, 5, 1)}
