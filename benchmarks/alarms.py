@@ -216,7 +216,7 @@ def _reversed_at(talk: Talk, turn: int, ledger: Ledger) -> None:
         earlier = f"{talk.replies[turn - 1]}\n\nTake your {name} today."
         later = f"{talk.replies[turn]}\n\nDo not take any {name} today."
         for conflict in pair(talk, turn, earlier, later):
-            if conflict.object == fact.core.concept.id:
+            if conflict.reason.startswith(f"{fact.core.concept.name}:"):
                 ledger.note(conflict.kind, talk, state.fact.id, right=True)
 
 

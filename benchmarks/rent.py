@@ -40,7 +40,7 @@ VOCABULARIES = (
     "social",
     "spelling",
 )
-LISTS = ("word_sets", "fact_words", "medication_status", "orders", "irregular", "generic_spans", "qualifiers")
+LISTS = ("word_sets", "fact_words", "phrases", "orders", "irregular", "generic_spans", "qualifiers")
 PACKAGES = ("reading", "terms", "quantities", "mentions", "facts", "advice")
 
 

@@ -84,7 +84,7 @@ _ENOUGH = 3
 
 def _finding(document: Document, state: FactState, retention: Retention) -> FactFinding | None:
     before = [o for o in assess_document(document, list(state.superseded)) if o.status == RETAINED and o.certain]
-    if retention.status == RETAINED and retention.certain and not state.ended:
+    if retention.status == RETAINED and not state.ended:
         before = [o for o in before if not _stands_beside(document, o, retention)]
     old = next((o for o in before if not _told_as_past(document, o)), None)
     if state.ended and old is None:

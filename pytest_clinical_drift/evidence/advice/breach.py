@@ -13,12 +13,11 @@ from pytest_clinical_drift.evidence.advice.targets import (
     Target,
     agreement,
     forbidden_by,
-    is_a,
-    is_meant,
     states,
     target_of,
 )
 from pytest_clinical_drift.evidence.advice.words import AWAY, TOWARD, words
+from pytest_clinical_drift.evidence.mentions.context import context_flags
 from pytest_clinical_drift.evidence.mentions.regimen import compare, read_regimen
 from pytest_clinical_drift.evidence.reading.text import Document
 from pytest_clinical_drift.evidence.terms.index import ids_above
@@ -90,7 +89,9 @@ def _matches(order: Advice, target: Target) -> str:
         return target.text if target.ids <= named and _APART.isdisjoint(order.quote.lower().split()) else ""
     if target.ids:
         for term in order.medicines if order.kind in (TOWARD, AWAY) else ():
-            if is_a(term, target.ids) and is_meant(order.document, term) and _same_dose(order.document, term, target):
+            forbidden = not target.ids.isdisjoint((term.concept.id, *ids_above(term.concept)))
+            theirs = context_flags(order.document, term.first, term.last).other_person
+            if forbidden and not theirs and _same_dose(order.document, term, target):
                 return term.concept.name
         return ""
     said = {*loose_stems(order.document)[order.first : order.last + 1], *map(loose_stem, order.action.split())}

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pytest_clinical_drift.evidence.advice.orders import Advice, advice_of, document_of
 from pytest_clinical_drift.evidence.advice.words import AWAY, TOWARD, words
 from pytest_clinical_drift.evidence.reading.text import tokenise
-from pytest_clinical_drift.evidence.terms.index import ids_above, term_index
+from pytest_clinical_drift.evidence.terms.index import ids_above, phrases_between, term_index
 from pytest_clinical_drift.evidence.terms.language import ENGLISH_ONLY, rules_read
 from pytest_clinical_drift.evidence.terms.lexicon import Term
-from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, load_vocabulary, word_set
+from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, word_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,6 @@ class Conflict:
     severe: bool = False
     kind: str = ""
     """reversed: both orders name the medicine in a short sentence; medicine: any other opposition."""
-    object: str = ""
-    """Id of the medicine."""
 
 
 NONE = Conflict(False, "no two orders on the same medicine exclude each other")
@@ -45,7 +43,7 @@ def oppositions(earlier: str, later: str, news: str = "") -> Iterator[Conflict]:
                 kind = "reversed" if by_name and _is_bare(old) and _is_bare(new) else "medicine"
                 course = "first to have it, then not" if old.wanted else "first not to have it, then to"
                 reason = f"{medicine.partition(':')[2]}: {course}"
-                yield Conflict(True, reason, (old.quote, new.quote), severe=True, kind=kind, object=medicine)
+                yield Conflict(True, reason, (old.quote, new.quote), severe=True, kind=kind)
 
 
 _SHORT = 12
@@ -95,9 +93,7 @@ def _shared_medicine(old: Advice, new: Advice) -> str:
 
 def _explains(order: Advice) -> bool:
     """Whether the sentence of a later order says what has changed."""
-    first, stop = order.document.sentence_span(order.first)
-    sentence = f" {' '.join(order.document.words[first:stop])} "
-    return any(f" {phrase} " in sentence for phrase in load_vocabulary("orders")["news"])
+    return bool(phrases_between(order.document, "news", *order.document.sentence_span(order.first)))
 
 
 def _is_news_of(medicine: str, message: str) -> bool:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from pytest_clinical_drift.evidence.advice.words import AWAY, TOWARD, WAIT, Phrase, words
 from pytest_clinical_drift.evidence.facts.medications import is_modifier
 from pytest_clinical_drift.evidence.reading.text import HEADING, LABEL, Document, read
-from pytest_clinical_drift.evidence.terms.index import term_index
+from pytest_clinical_drift.evidence.terms.index import phrases_between, term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term
 from pytest_clinical_drift.evidence.terms.vocabulary import load_vocabulary, word_set
 
@@ -206,8 +206,7 @@ def _is_conditional(document: Document, cue: _Cue, span: tuple[int, int]) -> boo
     if label.endswith((" if", " for", " when")) or label.startswith(("if ", "when ", "999", "call 999")):
         return True
     behind = min(span[1], max(cue.end, cue.last) + 1)
-    said = f" {' '.join(document.words[max(span[0], cue.first - _BEFORE) : behind])} "
-    return any(f" {' '.join(phrase)} " in said for phrase in words().conditions)
+    return bool(phrases_between(document, "conditions", max(span[0], cue.first - _BEFORE), behind))
 
 
 def broken(document: Document, index: int) -> bool:

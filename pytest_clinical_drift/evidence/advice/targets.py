@@ -11,9 +11,8 @@ from pytest_clinical_drift.evidence.facts.slots import named_medicines, parse_fa
 from pytest_clinical_drift.evidence.mentions.context import context_flags
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen, read_regimen
 from pytest_clinical_drift.evidence.reading.text import Document, read, tokenise
-from pytest_clinical_drift.evidence.terms.index import ids_above, term_index
-from pytest_clinical_drift.evidence.terms.lexicon import Term, lexicon
-from pytest_clinical_drift.evidence.terms.vocabulary import load_vocabulary
+from pytest_clinical_drift.evidence.terms.index import phrases_between, term_index
+from pytest_clinical_drift.evidence.terms.lexicon import lexicon
 from pytest_clinical_drift.evidence.terms.words import loose_stem, stem, stems_of
 
 
@@ -76,14 +75,6 @@ def forbidden_by(text: str, kind: str | None, forbids: tuple[str, ...]) -> tuple
     return tuple(targets)
 
 
-def is_a(term: Term, ids: frozenset[str]) -> bool:
-    return term.concept.id in ids or not ids.isdisjoint(ids_above(term.concept))
-
-
-def is_meant(document: Document, term: Term) -> bool:
-    return not context_flags(document, term.first, term.last).other_person
-
-
 _OPENING = 3
 """Sentences at the start of a reply that answer what the patient asked."""
 _DENIALS = frozenset(("no", "not", "never", "neither", "don", "stop", "wait"))
@@ -97,19 +88,15 @@ def agreement(document: Document) -> Span | None:
     return next((span for span in opening if _agrees(document, span)), None)
 
 
-@lru_cache(maxsize=1)
-def _agreements() -> tuple[tuple[str, ...], ...]:
-    return tuple(tokenise(str(phrase)) for phrase in load_vocabulary("orders")["agreement"])
-
-
 def _agrees(document: Document, span: Span) -> bool:
     """Whether a sentence agrees: "yes" opens it; "is not right" and "is right to worry" are none."""
-    for at in range(*span) if not is_question(document, span[1]) else ():
-        for phrase in _agreements():
-            after = at + len(phrase)
-            said = tuple(document.words[at:after]) == phrase and document.words[after : after + 1] != ["to"]
-            if said and (len(phrase) > 1 or at == span[0]) and "not" not in document.words[max(span[0], at - 1) : at]:
-                return True
+    if is_question(document, span[1]):
+        return False
+    for phrase in phrases_between(document, "agreement", *span):
+        opens = phrase.first == span[0] or phrase.last > phrase.first
+        denied = "not" in document.words[max(span[0], phrase.first - 1) : phrase.first]
+        if opens and not denied and document.words[phrase.last + 1 : phrase.last + 2] != ["to"]:
+            return True
     return False
 
 

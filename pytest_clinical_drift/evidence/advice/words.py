@@ -20,7 +20,6 @@ class Words:
     judgements: dict[str, list[tuple[Phrase, str]]]
     licences: frozenset[Phrase]
     """What stands before a verb that orders or permits: "you should", "safe to"."""
-    conditions: tuple[Phrase, ...]
     openers: frozenset[str]
     taking: frozenset[str]
     """Verbs about something taken."""
@@ -37,7 +36,6 @@ def words() -> Words:
         _by_first_word({kind: phrases[kind] for kind in (TOWARD, AWAY, CARE, WAIT, OTHER)}),
         _by_first_word(judged),
         frozenset((*phrases["modals"], *phrases["advising"])),
-        tuple(phrases["conditions"]),
         frozenset(map(str, data["openers"])),
         frozenset(map(" ".join, phrases["taking"])),
         frozenset(map(" ".join, (*phrases["taking"], *phrases["having"], *judged[TOWARD], *judged[AWAY]))),

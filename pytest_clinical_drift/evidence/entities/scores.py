@@ -1,11 +1,9 @@
 """Entities of a case's summaries, turn by turn: how many match the gold sets, which ones nobody told."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.evidence.entities.extractors import (
     Entity,
     Extractor,
@@ -16,9 +14,6 @@ from pytest_clinical_drift.evidence.entities.extractors import (
 from pytest_clinical_drift.evidence.reading.text import Document, read
 from pytest_clinical_drift.evidence.terms.index import named_ids
 from pytest_clinical_drift.evidence.terms.words import stems_of
-
-if TYPE_CHECKING:
-    from pytest_clinical_drift.cases.model import Case
 
 __all__ = ["EntityScorer", "ScoredEntities"]
 

@@ -1,6 +1,7 @@
 """Essential parts of a hard stop: "methotrexate 15 mg" without "weekly" is not the fact."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -51,10 +52,8 @@ def _sentences_about(fact: str, document: Document, outcome: Outcome) -> list[_R
 def _timed(document: Document, within: _Range) -> bool:
     """Whether the lines of a place say when or how often: "weekly", "on Mondays", "see chart"."""
     first, stop = within
-    while first and "\n" not in document.raw[document.ends[first - 1] : document.starts[first]]:
-        first -= 1
-    while stop < len(document.words) and "\n" not in document.raw[document.ends[stop - 1] : document.starts[stop]]:
-        stop += 1
+    first = bisect_left(document.lines, document.lines[first])
+    stop = bisect_right(document.lines, document.lines[stop - 1])
     return bool(frequencies_between(document, first, stop)) or not _TIMES.isdisjoint(document.words[first:stop])
 
 

@@ -4,8 +4,8 @@ from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Statement, sta
 from pytest_clinical_drift.evidence.facts.places import Surroundings, stated
 from pytest_clinical_drift.evidence.mentions.context import context_flags
 from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts, same
-from pytest_clinical_drift.evidence.reading.text import DATE, HEADING, Document, tokenise
-from pytest_clinical_drift.evidence.terms.index import places_in, term_index
+from pytest_clinical_drift.evidence.reading.text import DATE, Document
+from pytest_clinical_drift.evidence.terms.index import phrases_between, term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term, lexicon
 from pytest_clinical_drift.evidence.terms.vocabulary import MEASURE, Concept, word_set
 
@@ -93,10 +93,6 @@ def values_of(document: Document, mention: Term, measure: Concept) -> list[Amoun
     stop = min([stop, *(t.first for t in others)])
     numbers = [a for a in amounts(document) if fits(document, measure, a)]
     own = [a for a in numbers if mention.last < a.first < stop]
-    if not own and document.segment_kinds[document.segments[mention.first]] == HEADING:
-        title = " ".join(document.words[mention.first : mention.last + 1])
-        own = [a for a in numbers if title in document.label_of(a.first) and a.first > mention.last]
-        own = [a for a in own if a.unit is not None or _is_scale(measure)]
     if own:
         return own
     return [a for a in numbers if scope.first <= a.first and 0 <= mention.first - a.last - 1 <= 2][-1:]
@@ -140,9 +136,6 @@ def _by_unit(fact: Fact, document: Document, measure: Concept, wanted: Amount) -
         if a.unit is not None and a.dimension == wanted.dimension and not _is_anothers(document, measure, a)
     ]
     equal = [a for a in alike if _equal(measure, wanted, a)]
-    if not equal and len(alike) == 1 and wanted.dimension == "weight":
-        span = (alike[0].first, alike[0].last)
-        return [Statement(Said.CLASH, (span,), f"{document.quote(*span)} instead of {wanted.value:g}", "other-figure")]
     return [stated_with(((a.first, a.last),), _unsaid(fact, document, a.first)) for a in equal]
 
 
@@ -163,14 +156,9 @@ def _is_anothers(document: Document, measure: Concept, amount: Amount) -> bool:
 
 def _by_finding(document: Document, measure: Concept) -> list[Statement]:
     """ "anaemic", "hyponatraemia": the measurement in words."""
-    mentions = []
-    for finding in measure.data.get("finding", ()):
-        words = list(tokenise(str(finding)))
-        for first in places_in(document.words, words[0]):
-            span = (first, first + len(words) - 1)
-            if document.words[first : first + len(words)] == words and context_flags(document, *span).affirmed:
-                mentions.append(Statement(Said.VAGUE, (span,), "without the figure", "general-name"))
-    return mentions
+    places = [(t.first, t.last) for t in phrases_between(document, f"finding {measure.name}", 0, len(document))]
+    affirmed = [place for place in places if context_flags(document, *place).affirmed]
+    return [Statement(Said.VAGUE, (place,), "without the figure", "general-name") for place in affirmed]
 
 
 def _named(document: Document, measure: Concept) -> list[Term]:

@@ -7,7 +7,7 @@ from pytest_clinical_drift.evidence.facts.places import Span, Surroundings, deni
 from pytest_clinical_drift.evidence.mentions.context import context_flags
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen, compare, read_regimen
 from pytest_clinical_drift.evidence.reading.text import HEADING, LABEL, Document
-from pytest_clinical_drift.evidence.terms.index import cues_between, term_index
+from pytest_clinical_drift.evidence.terms.index import phrases_between, term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term
 from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG, MEASURE, Concept, word_set
 
@@ -51,7 +51,7 @@ def ended(document: Document, span: Span) -> bool:
     begin, end = span
     first, stop = document.clause_span(begin)
     index = term_index(document)
-    for cue in cues_between(document, "stopped", max(first, begin - 12), min(stop, end + 16)):
+    for cue in phrases_between(document, "stopped", max(first, begin - 12), min(stop, end + 16)):
         before = document.words[max(0, cue.first - 2) : cue.first]
         linked = document.words[cue.last] in ("to", "for", "with", "by")
         void = not _VOID.isdisjoint(before[-1:]) or "now" in before or document.words[cue.last] == "on"
@@ -74,7 +74,7 @@ def _parted_from_ending(document: Document, span: Span) -> bool:
     """Whether a list goes on to other things before anything ends: "metformin, HbA1c 58, no asthma, spleen removed"."""
     after = span[1] + 1
     stop = document.clause_span(span[0])[1]
-    cue = next(iter(cues_between(document, "stopped", after, min(stop, after + 16))), None)
+    cue = next(iter(phrases_between(document, "stopped", after, min(stop, after + 16))), None)
     if cue is None or not any("," in gap for gap in document.gaps[after : cue.first]):
         return False
     return any(term_index(document).between(kind, after, cue.first) for kind in (CONDITION, MEASURE))
@@ -93,7 +93,7 @@ def _replaced(document: Document, mention: Term) -> bool:
     return any(
         _is_light(document, cue.last, mention.first)
         and {"no", "not", "never"}.isdisjoint(document.words[max(0, cue.first - 3) : cue.first])
-        for cue in cues_between(document, "switch_from", first, mention.first)
+        for cue in phrases_between(document, "switch_from", first, mention.first)
     )
 
 
@@ -164,7 +164,7 @@ def _is_single(regimen: Regimen) -> bool:
     """One amount of each kind, and none earlier or planned: nothing else can be meant."""
     kinds = [a.dimension for a in regimen.strengths] + ["ratio"] * len(regimen.ratios)
     other = len(kinds) > 1 and ("" in kinds or len(kinds) > len(set(kinds)))
-    return not (other or regimen.earlier or regimen.planned)
+    return not (other or regimen.aside)
 
 
 def _is_title(document: Document, mention: Term) -> bool:
@@ -195,5 +195,5 @@ def _of_absence(document: Document, medicine: Concept) -> Iterator[Statement]:
         elif state == NOW and not _is_title(document, mention):
             dosed = bool(read_regimen(document, mention).strengths)
             yield Statement(Said.CLASH, span, f"{mention.concept.name} is taken", "taken", sure=dosed)
-    for cue in cues_between(document, "unmedicated", 0, len(document)):
+    for cue in phrases_between(document, "unmedicated", 0, len(document)):
         yield Statement(Said.PLAIN, ((cue.first, cue.last),), "", "plain")

@@ -1,7 +1,6 @@
 """Where rules cannot be sure whom a summary speaks of: "Percy Wainwright's blood results: eGFR 57"."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 
 from pytest_clinical_drift.evidence.facts.fact import PARTIAL, RETAINED, Outcome, words_of
@@ -14,10 +13,12 @@ from pytest_clinical_drift.evidence.terms.words import fold
 _OTHERS = word_set("mentions", "others")
 
 _NAMED = re.compile(
-    r"^[\W\d_]*(?:patient(?: name)?\W+)?(?i:mr|mrs|ms|miss|dr)?\.?\s*(?P<name>[A-Z][a-z]+(?:[ -][A-Z][a-z]+)+)"
-    r"(?:['’]s\b|,|\W* (?:has|is|was|had|takes|took|lives|wants|asked|needs)\b)"
+    r"^(?:[^\w\n]|[\d_])*+(?:patient(?: name)?[^\w\n]+)?(?i:mr|mrs|ms|miss|dr)?\.? *"
+    r"(?P<name>[A-Z][a-z]+(?:[ -][A-Z][a-z]+)+)"
+    r"(?:['’]s\b|,|[^\w\n]* (?:has|is|was|had|takes|took|lives|wants|asked|needs)\b)",
+    re.MULTILINE,
 )
-"""A line that begins with somebody's full name: the first one in a summary is the patient's."""
+"""A line that begins with a full name: the first is the patient's, and what follows is about whoever was named last."""
 
 
 def unsure_of_person(fact: str, document: Document, outcome: Outcome) -> Outcome:
@@ -30,27 +31,13 @@ def unsure_of_person(fact: str, document: Document, outcome: Outcome) -> Outcome
         if _OTHERS.isdisjoint(told_of) and all(name and name not in told_of for name in subjects):
             return replace(outcome, reason=f"perhaps of {subjects[0].capitalize()}", rule="named-person", certain=False)
         return outcome
-    places = [document.starts[first] for first, _ in outcome.spans]
-    if any(begin <= place < end for place in places for begin, end in _about_others(document.raw)):
-        return replace(outcome, certain=False)
+    for place in (document.starts[first] for first, _ in outcome.spans):
+        names = [line["name"] for line in _NAMED.finditer(document.raw) if line.start() <= place]
+        if names and names[-1] != names[0]:
+            return replace(outcome, certain=False)
     if outcome.rule == "someone-else" and all(_begins_item(document, first) for first, _ in outcome.spans):
         return replace(outcome, certain=False)  # "sister died suddenly at nineteen, no asthma, vegan"
     return outcome
-
-
-def _about_others(text: str) -> Iterator[tuple[int, int]]:
-    """From a line that begins with another full name to the next that begins with the patient's."""
-    owner, begin, place = "", -1, 0
-    for line in text.splitlines(keepends=True):
-        if found := _NAMED.match(line):
-            name = found["name"]
-            owner = owner or name
-            if name == owner and begin >= 0:
-                yield begin, place
-            begin = -1 if name == owner else begin if begin >= 0 else place
-        place += len(line)
-    if begin >= 0:
-        yield begin, place
 
 
 def _begins_item(document: Document, first: int) -> bool:

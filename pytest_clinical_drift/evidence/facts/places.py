@@ -8,7 +8,8 @@ from functools import lru_cache
 from pytest_clinical_drift.evidence.facts.fact import Fact, Slot, content_of
 from pytest_clinical_drift.evidence.mentions.context import context_flags
 from pytest_clinical_drift.evidence.mentions.cues import cue_table
-from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts, same
+from pytest_clinical_drift.evidence.mentions.regimen import same_amount
+from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts
 from pytest_clinical_drift.evidence.quantities.dates import Date, dates
 from pytest_clinical_drift.evidence.reading.text import WORD, Document, once, tokenise
 from pytest_clinical_drift.evidence.terms.index import places_in, term_index
@@ -242,6 +243,4 @@ class Details:
 
 
 def _same(amount: Amount, wanted: Amount) -> bool:
-    if wanted.ratio or wanted.unit is None or amount.unit is None:
-        return amount.ratio == wanted.ratio if wanted.ratio else same(amount.value, wanted.value)
-    return amount.dimension == wanted.dimension and same(amount.base, wanted.base, 1e-3 * abs(wanted.base))
+    return amount.ratio == wanted.ratio if wanted.ratio else same_amount(amount, wanted)

@@ -3,13 +3,11 @@
 assess_retention("On Zoloft 50 mg o.d.", ["sertraline 50 mg once daily"])[0].status    'retained'
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
+from pytest_clinical_drift.cases.model import CriticalEntity
 from pytest_clinical_drift.evidence.facts import allergies, measured, medications, stated
 from pytest_clinical_drift.evidence.facts.essential import hold_to_essential
 from pytest_clinical_drift.evidence.facts.fact import (
@@ -28,6 +26,8 @@ from pytest_clinical_drift.evidence.facts.fact import (
 )
 from pytest_clinical_drift.evidence.facts.other_people import unsure_of_person
 from pytest_clinical_drift.evidence.facts.slots import parse_fact
+from pytest_clinical_drift.evidence.mentions.context import context_at
+from pytest_clinical_drift.evidence.mentions.cues import HYPOTHETICAL
 from pytest_clinical_drift.evidence.quantities.amounts import amounts
 from pytest_clinical_drift.evidence.quantities.dates import dates
 from pytest_clinical_drift.evidence.reading.text import Document, read, tokenise
@@ -35,10 +35,6 @@ from pytest_clinical_drift.evidence.terms.language import ENGLISH_ONLY, NOT_ENGL
 from pytest_clinical_drift.evidence.terms.lexicon import lexicon
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, Concept
 from pytest_clinical_drift.evidence.terms.words import loose_stem, loose_stems
-
-if TYPE_CHECKING:
-    from pytest_clinical_drift.cases.model import CriticalEntity
-
 
 _SHORTEST = 4
 """Letters of a word that can be an echo of a name."""
@@ -195,7 +191,5 @@ def _outcome(fact: Fact, document: Document) -> Outcome:
 
 def _asked(document: Document, statement: Statement) -> bool:
     """Whether all of it stands in questions: "Does she have a penicillin allergy?" tells nobody that she has one."""
-    stops = [document.sentence_span(first)[1] for first, _ in statement.spans]
-    starts = [*document.starts, len(document.raw)]
-    ends = [document.raw[document.ends[stop - 1] : starts[stop]] for stop in stops]
-    return bool(ends) and all("?" in end.split("\n", 1)[0] for end in ends)  # what follows may be a hidden thought
+    cues = [context_at(document, *span).cues for span in statement.spans]
+    return bool(cues) and all((HYPOTHETICAL, "?") in found for found in cues)

@@ -23,7 +23,7 @@ from pytest_clinical_drift.evidence.quantities.frequencies import Frequency, fre
 from pytest_clinical_drift.evidence.reading.text import Document, read
 from pytest_clinical_drift.evidence.terms.index import TermIndex, term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term
-from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG, DRUG_CLASS, MEASURE, QUALIFIER, WORD
+from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG, MEASURE, QUALIFIER, WORD
 from pytest_clinical_drift.evidence.terms.words import loose_stem as stem
 
 _DOING = frozenset(("missed", "carries", "carrying", "declines", "refuses", "refusing", "due", "awaiting"))
@@ -49,13 +49,7 @@ def frame_of(
             return STATED
         if kind is None and conditions and not _dosed(document) and not _CAUSED.isdisjoint(words):
             return ALLERGY if conditions[0].concept.group in _REACTIONS else STATED
-        other = content_of(words[medicines[0].last + 1 :])
-        headed = (
-            kind in (None, "negative")
-            and not _dosed(document)
-            and any(w not in words_of("filler") and w.isalpha() for w in other[:1])
-        )
-        if (words_of("stopped").isdisjoint(words) or kind == "medication") and not headed:
+        if words_of("stopped").isdisjoint(words) or kind == "medication":
             return MEDICATION
     return ALLERGY if conditions and not {"causes", "caused"}.isdisjoint(words) else STATED
 
@@ -97,11 +91,9 @@ def is_inside(term: Term, other: Term) -> bool:
 
 def named_medicines(index: TermIndex) -> list[Term]:
     """Medicines and classes that a short text names; a class word beside its drug adds nothing."""
-    terms = (
-        list(index.medicines) or [t for kind in (DRUG, DRUG_CLASS) for t in index.by_kind.get(kind, ()) if t.weak][:1]
-    )
-    drugs = [t for t in terms if t.concept.kind == DRUG]
-    return [t for t in terms if t.concept.kind == DRUG or not any(t.concept.id in d.concept.ancestors for d in drugs)]
+    drugs = [t for t in index.medicines if t.concept.kind == DRUG]
+    above = {i for drug in drugs for i in drug.concept.ancestors}
+    return [t for t in index.medicines if t.concept.kind == DRUG or t.concept.id not in above]
 
 
 def conditions_of(document: Document, index: TermIndex) -> list[Term]:

@@ -17,8 +17,8 @@ from pytest_clinical_drift.evidence.facts.places import (
 from pytest_clinical_drift.evidence.mentions.context import ContextFlags, context_flags
 from pytest_clinical_drift.evidence.reading.text import Document
 from pytest_clinical_drift.evidence.terms.index import places_in, term_index
-from pytest_clinical_drift.evidence.terms.lexicon import Term, lexicon
-from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, QUALIFIER, word_set
+from pytest_clinical_drift.evidence.terms.lexicon import Term
+from pytest_clinical_drift.evidence.terms.vocabulary import QUALIFIER, word_set
 from pytest_clinical_drift.evidence.terms.words import loose_stem, loose_stems
 
 PEOPLE = frozenset(f"word:{name}" for name in word_set("facts", "people"))
@@ -31,9 +31,7 @@ def worded(fact: Fact, document: Document) -> list[Statement]:
     """A fact in plain words: the sentences that say most of it."""
     slots = [fact.core, *fact.details]
     sentences = sorted({document.sentences[first] for slot in slots for first, _ in places_of(document, slot)})
-    sentences_ = [_sentence(fact, document, slots, document.sentence_starts[s]) for s in sentences[:_MOST]]
-    best = max((len(s.spans) for s in sentences_), default=0)
-    return [s for s in sentences_ if len(s.spans) == best or s.said in (Said.PLAIN, Said.DENIED, Said.CLASH)]
+    return [_sentence(fact, document, slots, document.sentence_starts[s]) for s in sentences[:_MOST]]
 
 
 def _other_quality(
@@ -64,10 +62,7 @@ def _sentence(fact: Fact, document: Document, slots: list[Slot], start: int) -> 
             )
     present = {slot for slot, _ in hits}
     details = Details(document, replace(fact, details=()), hits[0][1]).compare()
-    known = lexicon().concepts
-    above = frozenset(a for slot in present for i in slot.ids if i in known for a in known[i].ancestors)
-    unsaid = [slot.text for slot in slots if slot not in present and not (slot.ids and slot.ids <= above)]
-    missing = unsaid + details.missing
+    missing = [slot.text for slot in slots if slot not in present] + details.missing
     spans = tuple(span for _, span in hits) + tuple(details.spans[1:])
     contexts = [(slot, context_flags(document, *span)) for slot, span in hits]
     agreed = not (details.missing or details.clash)  # then its figures count like words
@@ -90,15 +85,12 @@ def _sentence(fact: Fact, document: Document, slots: list[Slot], start: int) -> 
         doubtful = any(c.hypothetical or c.open for _, c in contexts)
         return Statement(Said.DOUBT if doubtful else Said.PLAIN, spans, "", "plain")
     reason = "missing: " + ", ".join(missing)
-    named = any(slot.concept is not None and slot.concept.kind in (DRUG, DRUG_CLASS) for slot in present)
-    only_words = all(slot.concept is None for slot in slots if slot not in present)
-    if share >= _MOST_WORDS or (named and not details.missing and only_words):
+    if share >= _MOST_WORDS:
         return Statement(Said.PART, spans, reason, "fragments", sure=not any(turned))
     return Statement(Said.TRACE, spans, reason, "fragments")
 
 
 _MOST = 60
-_ARRANGED = ("procedure", "test", "device")
 
 
 def statements(fact: Fact, document: Document) -> list[Statement]:
@@ -124,9 +116,7 @@ def meant(slot: Slot, context: ContextFlags, *, past: bool) -> str:
         return Said.DOUBT if context.hypothetical else Said.DENIED
     if slot.denied:
         return ""
-    group = slot.concept.group if slot.concept else ""
-    settled = context.hedged or (context.arranged and group in _ARRANGED)
-    if context.hypothetical and not settled:
+    if context.hypothetical:
         return Said.DOUBT
     if context.ended and not past:
         return Said.DENIED
@@ -182,7 +172,7 @@ def from_details(details: Details) -> Statement:
         return Statement(Said.CLASH, spans, details.clash, details.rule, sure=details.sure)
     person = [s.text for s in details.fact.details if s.ids & PEOPLE and s.text in details.missing]
     if person and details.fact.core.other:
-        return Statement(Said.OTHER, spans, f"not of the {person[0]}", "someone-else")
+        return Statement(Said.OTHER, spans, f"not of the {person[0]}", "someone-else", sure=False)
     many = len(details.missing) >= 1 + len(details.spans) or len(details.missing) > 2
     return replace(stated_with(spans, details.missing), sure=not many)
 

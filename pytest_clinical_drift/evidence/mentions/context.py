@@ -14,7 +14,7 @@ from pytest_clinical_drift.evidence.mentions.cue_scopes import ScopeBuilder
 from pytest_clinical_drift.evidence.mentions.cues import HISTORICAL, HYPOTHETICAL, NEGATED, OTHER_PERSON, cue_table
 from pytest_clinical_drift.evidence.mentions.scopes import LIMIT, Scope
 from pytest_clinical_drift.evidence.reading.text import Document, once, read
-from pytest_clinical_drift.evidence.terms.index import cues_between
+from pytest_clinical_drift.evidence.terms.index import phrases_between
 from pytest_clinical_drift.evidence.terms.vocabulary import load_vocabulary, word_set
 
 _BEFORE_AN_ITEM = ("\n", ":", ",", ";")
@@ -123,10 +123,6 @@ class ContextFlags(MentionContext):
 
     ended: bool = False
     """Stated to be over: resolved, cured, gone."""
-    arranged: bool = False
-    """Uncertain only because it lies ahead: planned, booked, due."""
-    hedged: bool = False
-    """Uncertain only because it is called likely: asserted with less than full weight."""
     open: bool = False
     """The text says that it does not know: not asked, not recorded, result awaited."""
 
@@ -153,8 +149,6 @@ def context_flags(document: Document, first: int, last: int) -> ContextFlags:
     if negated and first > 1 and words[first - 2] == "no" and words[first - 1] in ("other", "further", "additional"):
         negated, is_open = False, True  # "no other contraception" says nothing about the one named before
     past = [quote.lower() for role, quote in context.cues if role == HISTORICAL]
-    doubts = [quote.lower() for role, quote in context.cues if role == HYPOTHETICAL]
-    unsure_only = bool(doubts) and not (negated or context.other_person)
     return ContextFlags(
         negated,
         context.hypothetical,
@@ -162,22 +156,18 @@ def context_flags(document: Document, first: int, last: int) -> ContextFlags:
         context.other_person,
         context.cues,
         ended=any(root in quote for quote in past for root in _ENDINGS),
-        arranged=unsure_only and all(d.startswith(_AHEAD) for d in doubts),
-        hedged=unsure_only and all(_LIKELY & set(d.split()) for d in doubts),
         open=is_open,
     )
 
 
 _ENDINGS = tuple(sorted(word_set("mentions", "endings")))
-_LIKELY = frozenset(("likely", "probable", "probably", "presumed", "presumably", "apparent", "appears", "seems"))
-_AHEAD = tuple(sorted(word_set("mentions", "ahead")))
 
 
 def _left_open(document: Document, last: int) -> bool:
     """Whether "not asked", "pending" or the like follows with nothing but light words in between."""
     line = document.lines[last]
     stop = min(len(document), last + _OPEN_REACH)
-    for cue in cues_between(document, "unknown", last + 1, stop):
+    for cue in phrases_between(document, "unknown", last + 1, stop):
         if document.lines[cue.first] != line:
             break
         between = document.words[last + 1 : cue.first]

@@ -1,23 +1,14 @@
 """Every cue of a document with the tokens it affects."""
 
-from collections.abc import Iterable
 from itertools import compress
 
-from pytest_clinical_drift.evidence.mentions.cues import (
-    ANSWERS,
-    HISTORICAL,
-    HYPOTHETICAL,
-    NAMES,
-    NEGATED,
-    OPENS,
-    OTHER_PERSON,
-    PSEUDO,
-    Found,
-    Rule,
-)
+from pytest_clinical_drift.evidence.mentions.cues import HISTORICAL, HYPOTHETICAL, NEGATED, OTHER_PERSON, PSEUDO, Rule
 from pytest_clinical_drift.evidence.mentions.people import PersonFinder
 from pytest_clinical_drift.evidence.mentions.scopes import LIMIT, Scope, answered_by
 from pytest_clinical_drift.evidence.reading.text import NUMBER, Document
+from pytest_clinical_drift.evidence.terms.index import term_index
+from pytest_clinical_drift.evidence.terms.lexicon import Term
+from pytest_clinical_drift.evidence.terms.vocabulary import CUE
 
 
 class ScopeBuilder(PersonFinder):
@@ -27,21 +18,15 @@ class ScopeBuilder(PersonFinder):
 
     def of_document(self) -> list[Scope]:
         document, table, words, gaps = self._document, self._table, self._words, self._gaps
-        marks = list(map(table.marks.__getitem__, words))
-        places = list(compress(enumerate(marks), marks))
-        for cue in table.find(document, [index for index, mark in places if mark & OPENS]):
-            for rule in cue.rules:
-                if rule.roles[0] != PSEUDO:
-                    self._apply(cue, rule)
-        for person in [index for index, mark in places if mark & NAMES]:
+        for cue in term_index(document).by_kind.get(CUE, ()):
+            rule = table.rules[cue.concept.id]
+            if rule.roles[0] != PSEUDO:
+                self._apply(cue, rule)
+        for person in compress(range(len(words)), map(table.kin.__contains__, words)):
             self._add(self.person(person), person, person, (OTHER_PERSON,))
-        if "?" in document.raw:
-            asked: Iterable[int] = range(len(document))
-        else:
-            asked = [index for index, mark in places if mark & ANSWERS]
-        for index in asked:
-            if gaps[index]:
-                self._at_gap(index, words[index], gaps[index])
+        for index, gap in enumerate(gaps):
+            if gap:
+                self._at_gap(index, words[index], gap)
         if words:
             self._question(len(document) - 1)  # the last sentence has no gap after it
         return self._without_denied_cues()
@@ -65,7 +50,7 @@ class ScopeBuilder(PersonFinder):
             for role in roles:
                 self._scopes.append(Scope(span[0], span[1], cue_first, cue_last, role))
 
-    def _apply(self, cue: Found, rule: Rule) -> None:
+    def _apply(self, cue: Term, rule: Rule) -> None:
         first, last = cue.first, cue.last
         ahead = not self._table.not_yet.isdisjoint(self._words[max(0, first - 2) : first])
         if ahead and HISTORICAL in rule.roles and NEGATED not in rule.roles:

@@ -1,17 +1,14 @@
 """Which amount and which frequency beside a medicine are its own, and which of the amounts holds now."""
 
-from itertools import pairwise
-
 from pytest_clinical_drift.evidence.quantities.amounts import Amount
 from pytest_clinical_drift.evidence.quantities.frequencies import frequencies_between
 from pytest_clinical_drift.evidence.reading.text import RATIO, Document
-from pytest_clinical_drift.evidence.terms.index import cues_between
+from pytest_clinical_drift.evidence.terms.index import phrases_between
 from pytest_clinical_drift.evidence.terms.lexicon import Term
 from pytest_clinical_drift.evidence.terms.vocabulary import word_set
 
 _REACH = 60  # tokens on either side of an amount that are looked at, so that a text without full stops stays linear
 
-CURRENT, PREVIOUS, PLANNED = "current", "previous", "planned"
 # These mark the amount they stand before as an earlier one whatever else is said …
 _EARLIER = word_set("regimen", "earlier")
 # … and these only beside another, current amount.
@@ -21,24 +18,19 @@ _UNSURE = frozenset(("if", "whether", "should", "could", "might", "may")) | word
 _ASKED = frozenset(("whether", "asked", "asks", "asking", "wondered", "wonders", "wondering"))
 
 
-def amount_roles(document: Document, mention: Term, own: list[Amount], end: int) -> list[str]:
-    """For each amount beside a mention whether it is current, previous or planned."""
-    roles: list[str] = []
-    boundary = mention.last + 1
-    for number, amount in enumerate(own):
-        following = own[number + 1].first if number + 1 < len(own) else end
-        roles.append(_role(document, mention, amount, boundary, following))
-        boundary = amount.last + 1
-    current = [n for n, role in enumerate(roles) if role == CURRENT and is_dose(document, mention, own[n])]
-    if len(current) > 1:
-        for n in current:
-            before = document.words[max(0, own[n].first - 2) : own[n].first]
-            if not _PERHAPS_EARLIER.isdisjoint(before):
-                roles[n] = PREVIOUS
-    return roles
+def current_amounts(document: Document, mention: Term, own: list[Amount], end: int) -> list[Amount]:
+    """Amounts beside a mention that hold now, and are not earlier, planned or only asked about."""
+    stops = [*(amount.first for amount in own[1:]), end]
+    starts = [mention.last + 1, *(amount.last + 1 for amount in own)]
+    spans = zip(own, starts, stops, strict=False)
+    current = [amount for amount, *span in spans if _holds(document, mention, amount, *span)]
+    doses = [amount for amount in current if is_dose(document, mention, amount)]
+    leading = {a: document.words[max(0, a.first - 2) : a.first] for a in doses if len(doses) > 1}
+    return [amount for amount in current if _PERHAPS_EARLIER.isdisjoint(leading.get(amount, ()))]
 
 
-def _role(document: Document, mention: Term, amount: Amount, boundary: int, following: int) -> str:
+def _holds(document: Document, mention: Term, amount: Amount, boundary: int, following: int) -> bool:
+    """Whether an amount holds now; the amounts before and behind it end at `boundary` and begin at `following`."""
     words, gaps = document.words, document.gaps
     clause_first, clause_stop = document.clause_span(amount.first)
     clause_first, clause_stop = max(clause_first, amount.first - _REACH), min(clause_stop, amount.last + _REACH)
@@ -48,22 +40,24 @@ def _role(document: Document, mention: Term, amount: Amount, boundary: int, foll
     after = amount.last + 1
     arrow = words[after : after + 1] in (["→"], ["⇒"], ["➡"]) and not gaps[after].strip("(-")  # "50 → 100 mg"
     if before in _EARLIER or arrow:
-        return PREVIOUS
+        return False
     for position in range(after, min(after + 4, clause_stop, following)):
         if gaps[position][:1] in ("(", ",", ";"):
             break  # "100 mg (previously 50 mg)": what follows is about the next amount
         if words[position] in _EARLIER_AFTER:
-            return PREVIOUS
+            return False
     lead_from = max(clause_first, boundary if amount.first > mention.last else amount.first - 12)
     plans = [
-        c for c in cues_between(document, "planned", lead_from, amount.first) if words[c.first - 1] not in ("no", "not")
+        c
+        for c in phrases_between(document, "planned", lead_from, amount.first)
+        if words[c.first - 1] not in ("no", "not")
     ]
     # "may go up to 100 mg", "suggested going up to 100 mg"
     straight = any(c.last == amount.first - 1 or words[c.last + 1].endswith("ing") for c in plans)
-    if plans and (straight or not cues_between(document, "now", amount.first - 1, amount.first)):
-        return PLANNED
+    if plans and (straight or not phrases_between(document, "now", amount.first - 1, amount.first)):
+        return False
     unsure = before == "to" and not _UNSURE.isdisjoint(words[clause_first : amount.first])
-    return PLANNED if unsure or not _ASKED.isdisjoint(words[lead_from : amount.first]) else CURRENT
+    return not unsure and _ASKED.isdisjoint(words[lead_from : amount.first])
 
 
 def is_dose(document: Document, mention: Term, amount: Amount) -> bool:
@@ -76,20 +70,15 @@ def is_dose(document: Document, mention: Term, amount: Amount) -> bool:
     if document.kinds[amount.first] == RATIO or 1900 <= amount.value <= 2100:
         return False
     after = amount.last + 1
-    if frequencies_between(document, after, after + 1):
-        return document.words[amount.first] not in ("once", "twice", "thrice")
-    changed = document.words[after : after + 1] in (["→"], ["to"]) and document.words[amount.first - 1] == "from"
-    return changed and document.words[amount.first].replace(".", "").isdigit()
+    counted = document.words[amount.first] in ("once", "twice", "thrice")
+    return bool(frequencies_between(document, after, after + 1)) and not counted
 
 
 _LIGHT = word_set("regimen", "light") | word_set("medication", "regimen_labels") | {"freq"}
-_USES = frozenset(("takes", "taking", "take", "took", "uses", "using", "use", "has", "have", "having", "gets"))
 
 
 def stands_with(document: Document, before: int, first: int) -> bool:
     """Whether nothing but light words stands between token `before` and `first`."""
     between = document.words[before + 1 : first]
-    if any(word == "it" and uses in _USES for uses, word in pairwise(between)):
-        return True  # "18 micrograms; he says he uses it …"
     parted = any(mark in gap for gap in document.gaps[before + 1 : first + 1] for mark in ";–")
     return not parted and all(word in _LIGHT or word[:1].isdigit() for word in between)

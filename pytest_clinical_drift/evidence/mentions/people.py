@@ -32,11 +32,11 @@ class PersonFinder(ScopeFinder):
         if gap.startswith("'"):
             return following, self._owned_end(following, stop)
         if "(" in gap:
-            return following, self._end(following, stop, ")")
+            return following, self._statement_end(following, stop)
         if gap in ("–", ":"):
             return following, self._statement_end(following, stop)
         if gap == "," and word in ("a", "an", "himself", "herself"):
-            return following, self._end(following, stop, ",;")  # "his father, a gambling addict, …"
+            return following, self._statement_end(following, stop)  # "his father, a gambling addict, …"
         if before in table.object_of or word in table.prepositions or document.kinds[following] == NUMBER:
             return None
         if gap or word in table.conjunctions or (before in table.be and not {"a", "an"}.isdisjoint(named_with)):
@@ -86,14 +86,6 @@ class PersonFinder(ScopeFinder):
             if gaps[index] not in ("", "-") or words[index] in ends:
                 return index - 1
         return min(stop, first + 4) - 1
-
-    def _end(self, first: int, stop: int, marks: str) -> int:
-        """Last token before one of some marks, an adversative or the end of the sentence."""
-        words, gaps = self._words, self._gaps
-        for index in range(first + 1, stop):
-            if any(mark in gaps[index] for mark in marks) or words[index] in self._table.returns:
-                return index - 1
-        return stop - 1
 
 
 def _parted(gap: str) -> bool:

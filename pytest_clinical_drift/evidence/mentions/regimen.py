@@ -2,14 +2,7 @@
 
 from dataclasses import dataclass
 
-from pytest_clinical_drift.evidence.mentions.doses import (
-    CURRENT,
-    PLANNED,
-    PREVIOUS,
-    amount_roles,
-    is_dose,
-    stands_with,
-)
+from pytest_clinical_drift.evidence.mentions.doses import current_amounts, is_dose, stands_with
 from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts, same
 from pytest_clinical_drift.evidence.quantities.frequencies import MOST_DAYS, Frequency, frequencies_between
 from pytest_clinical_drift.evidence.reading.text import Document, once
@@ -18,9 +11,6 @@ from pytest_clinical_drift.evidence.terms.lexicon import Term
 from pytest_clinical_drift.evidence.terms.vocabulary import word_set
 
 _REACH = 60  # tokens on either side of a mention that are looked at, so that a text without full stops stays linear
-
-_RATE_REACH = 12  # tokens between an amount and the first statement of how often
-
 
 _FILLERS = word_set("regimen", "fillers")
 
@@ -36,8 +26,8 @@ class Regimen:
     counts: tuple[Amount, ...]
     """Current puffs, tablets, drops."""
     times: tuple[Frequency, ...]
-    earlier: tuple[Amount, ...]
-    planned: tuple[Amount, ...]
+    aside: tuple[Amount, ...]
+    """Doses that do not hold now: earlier, planned or asked about."""
     once: bool
     """Whether it says "once", so that a daily amount is one dose."""
     last: int
@@ -55,11 +45,6 @@ class Regimen:
         parts = {f.time for f in self.times}
         return float(len(parts)) if parts else None
 
-    @property
-    def parts_of_day(self) -> frozenset[str]:
-        """Parts of the day that are named; evening and night are one."""
-        return frozenset("night" if f.time == "evening" else f.time for f in self.times if f.time)
-
 
 @once
 def read_regimen(document: Document, mention: Term) -> Regimen:
@@ -69,22 +54,8 @@ def read_regimen(document: Document, mention: Term) -> Regimen:
     begin = _own_start(document, index, mention, max(first, mention.first - _REACH))
     end = _own_end(document, index, mention, min(end, mention.last + 1 + _REACH))
     own = [a for a in between(amounts(document), begin, end) if not (mention.first <= a.first <= mention.last)]
-    rates = _chain(mention, own, frequencies_between(document, begin, end))
-    roles = amount_roles(document, mention, own, end)
-    return _assemble(document, mention, own, roles, rates, begin, end)
-
-
-def _chain(mention: Term, own: list[Amount], rates: list[Frequency]) -> list[Frequency]:
-    """Frequencies that go with the amounts: near an amount or the name, or joined to one that is."""
-    kept: list[Frequency] = []
-    ends = [mention.last, *(a.last for a in own)]
-    for rate in rates:
-        before = max((end for end in ends if end < rate.first), default=rate.first - 1)
-        joined = bool(kept) and rate.first - kept[-1].last <= 4
-        beside = any(0 <= rate.first - a.last - 1 <= 2 and (a.unit is not None or not kept) for a in own)
-        if rate.first < mention.first or joined or beside or (not kept and rate.first - before <= _RATE_REACH):
-            kept.append(rate)
-    return kept
+    rates = frequencies_between(document, begin, end)
+    return _assemble(document, mention, own, rates, begin, end)
 
 
 def _own_start(document: Document, index: TermIndex, mention: Term, first: int) -> int:
@@ -126,18 +97,16 @@ def _own_end(document: Document, index: TermIndex, mention: Term, end: int) -> i
 
 
 def _assemble(
-    document: Document, mention: Term, own: list[Amount], roles: list[str], rates: list[Frequency], begin: int, end: int
+    document: Document, mention: Term, own: list[Amount], rates: list[Frequency], begin: int, end: int
 ) -> Regimen:
-    dosed = [(a, role) for a, role in zip(own, roles, strict=True) if is_dose(document, mention, a)]
-    now = [a for a, role in zip(own, roles, strict=True) if role == CURRENT]
-    strengths = [a for a, role in dosed if role == CURRENT and not a.ratio]
-    ratios = [a.ratio for a, role in dosed if role == CURRENT and a.ratio]
+    now = current_amounts(document, mention, own, end)
+    aside = [a for a in own if a not in now]
+    dosed = [a for a in own if is_dose(document, mention, a)]
+    strengths = [a for a in dosed if a in now and not a.ratio]
+    ratios = [a.ratio for a in dosed if a in now and a.ratio]
     counts = [a for a in now if a.unit is not None and a.unit.data["kind"] == "count"]
-    if not dosed:  # "60 ml daily": a liquid by its volume alone
-        strengths = [a for a in now if a.dimension == "volume" and a.first > mention.last][:1]
-    aside = [a for a, role in zip(own, roles, strict=True) if role != CURRENT]
     times = tuple(f for f in rates if not _belongs_to(f, aside, own))
-    if not (dosed or strengths or counts):
+    if not (dosed or counts):
         # Without an amount only a frequency beside the name is its own ("clozapine … a blood count every four weeks").
         times = tuple(f for f in times if f.first - mention.last <= 5)
     return Regimen(
@@ -145,8 +114,7 @@ def _assemble(
         tuple(ratios),
         tuple(counts),
         times,
-        earlier=tuple(a for a, role in dosed if role == PREVIOUS),
-        planned=tuple(a for a, role in dosed if role == PLANNED),
+        aside=tuple(a for a in dosed if a in aside),
         once="once" in document.words[begin:end],
         last=min(max([mention.last, *(a.last for a in own), *(f.last for f in rates)]), end - 1),
         first=min([mention.first, *(a.first for a in own)]),
@@ -205,8 +173,6 @@ def _compare_strength(wanted: Regimen, stated: Regimen, missing: list[str]) -> s
         return _compare_rate(wanted, stated, missing) if stated.times else ""
     matching = [dose for dose in doses if same_amount(goal, dose)]
     rate, times = wanted.per_day, stated.per_day
-    if len(doses) > 1 and len(matching) == len(doses) == len(stated.parts_of_day):
-        times = float(len(doses))
     daily = [d for d in doses if d.dimension == goal.dimension and same(d.base * (times or 1), goal.base * (rate or 1))]
     if matching:
         divided = rate == 1 and any(dose not in matching for dose in daily)  # "100 mg three times a day (300 mg daily)"

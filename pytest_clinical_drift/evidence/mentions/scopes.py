@@ -1,5 +1,6 @@
 """How far a cue reaches: from the cue forward or backward until something in the sentence ends it."""
 
+from bisect import bisect_left
 from typing import NamedTuple
 
 from pytest_clinical_drift.evidence.mentions.cues import CueTable, cue_table
@@ -168,15 +169,8 @@ def _answered(document: Document, index: int) -> tuple[int, int] | None:
     if index == 0 or document.lines[index - 1] != document.lines[index]:
         return None
     if document.segment_kinds[document.segments[index]] == CELL and document.gaps[index] == "\n":
-        first = index - 1
-        while first > 0 and document.lines[first - 1] == document.lines[index]:
-            first -= 1
-            if index - first > LIMIT:
-                return None
-        last = first
-        while document.segments[last + 1] == document.segments[first]:
-            last += 1
-        return first, last
+        first = bisect_left(document.lines, document.lines[index])
+        return first, bisect_left(document.segments, document.segments[first] + 1) - 1
     first = document.sentence_span(index)[0]
     if document.segment_kinds[document.segments[index - 1]] == HEADING or index - first > _LABEL:
         return None

@@ -76,17 +76,11 @@ _AND = frozenset(("and", "+", "or", "then", "at", "the", "&"))
 
 
 def _follows_amount(document: Document, first: int, after_amount: set[int]) -> bool:
-    """Whether a short form ("od") stands where a frequency is due: after an amount, a form, or alone in its cell."""
+    """Whether a short form ("od") stands where a frequency is due: after an amount or a form."""
     if document.words[first] == "on" and document.spelled(first) != "ON":
         return False
-    if first in after_amount:
-        return True
-    if first and (document.words[first - 1] == "each" or document.words[first - 1] in _FORMS):
-        return True
-    segment = document.segments[first]
-    alone_before = first == 0 or document.segments[first - 1] != segment
-    alone_after = first + 1 == len(document) or document.segments[first + 1] != segment
-    return alone_before and alone_after and document.spelled(first).isupper()
+    before = " ".join(document.words[max(0, first - 1) : first])
+    return first in after_amount or before == "each" or before in _FORMS
 
 
 _FORMS = word_set("frequencies", "forms")

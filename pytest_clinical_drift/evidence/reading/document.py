@@ -9,7 +9,7 @@ from operator import sub
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from pytest_clinical_drift.evidence.reading.layout import CELL, HEADING, LABEL, Segment
-from pytest_clinical_drift.evidence.reading.tokens import CLAUSE, COLON, DOT, NUMBER, STOP, TIGHT_DOT, WIDE
+from pytest_clinical_drift.evidence.reading.tokens import CLAUSE, COLON, DOT, NUMBER, STOP, TIGHT_DOT
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -61,10 +61,6 @@ class Document:
             return self.sentence_span(index)
         line = self.lines[index]
         return bisect_left(self.lines, line), bisect_left(self.lines, line + 1)
-
-    def sentence(self, index: int) -> str:
-        first, stop = self.sentence_span(index)
-        return self.quote(first, stop - 1)
 
     def labels_of(self, index: int) -> tuple[str, ...]:
         """Labels and headings above a token, innermost first."""
@@ -204,8 +200,6 @@ class Structure:
                 self._clause_starts.add(index)
                 if ";" in self._document.gaps[index]:
                     label_from, labelled = index, False
-            elif effect & WIDE:
-                label_from, labelled = index, False
 
     def _open_segment(self, first: int, kind: int, labels: tuple[str, ...]) -> None:
         document = self._document

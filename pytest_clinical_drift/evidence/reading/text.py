@@ -13,7 +13,7 @@ Tokens are parallel lists, indexed by token number (no object per token: everyth
               words are split.
 - `starts`, `ends`  offsets into the raw text; `raw[starts[i]:ends[i]]` is the original spelling.
 - `kinds`     WORD, NUMBER ("2.5"), RATIO ("100/6", "14/2", "1:1000"), DATE ("14/02/2022", "2022-02-14"),
-              TIME ("08:30"), SYMBOL ("%", "+", "↑", "<" …), DEID (a de-identified token: "name", "date" …).
+              TIME ("08:30"), SYMBOL ("%", "+", "↑", "<" …).
 - `gaps`      what stands between this token and the one before, without white space and emphasis marks: ""
               (only white space), "-" (tight hyphen), "–" (dash between clauses), "/", ",", ";", ":", "(", "),",
               "'s", …; "\\n" before the first token of a segment. Punctuation is never a token.
@@ -36,7 +36,6 @@ from pytest_clinical_drift.evidence.reading.layout import CELL, HEADING, LABEL, 
 from pytest_clinical_drift.evidence.reading.tokens import (
     CONTRACTED,
     DATE,
-    DEID,
     NUMBER,
     RATIO,
     SYMBOL,
@@ -46,7 +45,7 @@ from pytest_clinical_drift.evidence.reading.tokens import (
     cut,
 )
 
-__all__ = ["CELL", "DATE", "DEID", "HEADING", "LABEL", "NUMBER", "PROSE", "RATIO", "SYMBOL", "TIME", "WORD", "Document"]
+__all__ = ["CELL", "DATE", "HEADING", "LABEL", "NUMBER", "PROSE", "RATIO", "SYMBOL", "TIME", "WORD", "Document"]
 __all__ += ["blank_hidden", "once", "read", "tokenise"]
 
 _REMOVED = re.compile("[\u00ad\u0300-\u036f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")

@@ -31,12 +31,12 @@ class Memory(dict[str, T]):
         return value
 
 
-WORD, NUMBER, RATIO, DATE, TIME, SYMBOL, DEID = range(7)
+WORD, NUMBER, RATIO, DATE, TIME, SYMBOL = range(6)
 #: Kind of a raw token that is more than one token, or whose reading depends on its neighbours.
 COMPOUND = -1
 
 # What a gap does, as bits.
-DOT, STOP, TIGHT_DOT, CLAUSE, COLON, WIDE = 1, 2, 4, 8, 16, 32
+DOT, STOP, TIGHT_DOT, CLAUSE, COLON = 1, 2, 4, 8, 16
 
 _FRACTIONS = "½¼¾⅓⅔⅛⅜⅝⅞⅕⅖⅗⅘⅙⅚"
 # Two groups: `split` then gives other text, marks, token, other text, marks, token … in one pass. Marks that open no
@@ -55,9 +55,6 @@ TOKEN = re.compile(
     r"|[^\W\d_]\.(?:[^\W\d_]\.)+(?:[^\W\d_](?![^\W_]))?"  # dotted abbreviation
     r"|[^\W\d_]/[^\W\d_](?:/[^\W\d_])?(?:'e?d)?(?![^\W_])|[wW]/out\b"  # slashed abbreviation
     r"|[^\W\d_][^\W\d_]*+(?:(?!\d++[.,]\d)[^\W_]++)?(?:'[^\W\d_]++)?"  # any other word
-    r"|\*\*[A-Z]++(?:-[A-Z]++)*+\[[^\]\n]{0,80}\]"  # de-identified: **NAME[AAA], **INSTITUTION, [**Name**]
-    r"|\*\*(?:INSTITUTION|ROOM|ID-NUM|PLACE|PHONE|ZIP-CODE|EMAIL|HOSPITAL|STREET-ADDRESS|PATH-NUMBER)\b(?!\*|:)"
-    r"|\[\*\*[^\]\n*]{0,80}\*\*\]"
     r"|[+\-]ve\b|\([+\-]\)|\+/-|[%‰°+±=<>≥≤~≈×↑↓→←⇒↗↘⬆⬇➡↔&@∅✓✔✗✘❌✅⚠])"  # symbol
 )
 
@@ -109,8 +106,6 @@ def _normalise(token: str) -> tuple[str, int]:
         if "'" in token or "/" in token:
             return lowered, COMPOUND
         return lowered, WORD
-    if initial == "*" or token.startswith("[**"):
-        return token.strip("[]*").partition("[")[0].lower() or "name", DEID
     return token, WORD if token.endswith(("ve", ")")) else SYMBOL
 
 
@@ -200,8 +195,6 @@ def _classify_gap(gap: str) -> tuple[str, int]:
         effect |= COLON
     if ";" in body:
         effect |= CLAUSE
-    if "  " in gap or "\t" in gap:
-        effect |= WIDE
     return body, effect
 
 

@@ -1,15 +1,15 @@
-"""The vocabulary's terms in one document, arranged for looking up, and phrases about how a medicine is taken."""
+"""The vocabulary's terms in one document, arranged for looking up."""
 
 from bisect import bisect_left
 from collections import defaultdict
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import compress
 from operator import attrgetter
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
-from pytest_clinical_drift.evidence.reading.text import Document, once, tokenise
+from pytest_clinical_drift.evidence.reading.text import Document, once
 from pytest_clinical_drift.evidence.terms.lexicon import Term, lexicon
-from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, UNIT, Concept, load_vocabulary
+from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, PHRASE, UNIT, Concept
 
 _FIRST, _PLACE = attrgetter("first"), attrgetter("first", "last")
 _T = TypeVar("_T")
@@ -89,43 +89,6 @@ def term_index(document: Document) -> TermIndex:
     return TermIndex(document)
 
 
-class Cue(NamedTuple):
-    """A phrase that stands in the text."""
-
-    first: int
-    last: int
-
-
-def cues_between(document: Document, label: str, first: int, stop: int) -> list[Cue]:
-    """Phrases of a label in `medication_status.yaml` that start from token `first` up to before `stop`."""
-    return between(_cues(document).get(label, []), first, stop)
-
-
-@once
-def _cues(document: Document) -> dict[str, list[Cue]]:
-    """Every phrase by its label, the longest of each at a token; none crosses a sentence."""
-    words, sentences = document.words, document.sentences
-    phrases = _phrases()
-    cues: dict[str, list[Cue]] = {}
-    for place in compress(range(len(words)), map(phrases.__contains__, words)):
-        for label, phrase in phrases[words[place]]:
-            last = place + len(phrase) - 1
-            if words[place : last + 1] == phrase and sentences[last] == sentences[place]:
-                listed = cues.setdefault(label, [])
-                if not listed or listed[-1].first < place:
-                    listed.append(Cue(place, last))
-    return cues
-
-
-@cache
-def _phrases() -> dict[str, list[tuple[str, list[str]]]]:
-    """First word -> phrases with their labels, longest first."""
-    phrases: dict[str, list[tuple[str, list[str]]]] = {}
-    listed = [
-        (label, list(tokenise(str(text))))
-        for label, texts in load_vocabulary("medication_status").items()
-        for text in texts
-    ]
-    for label, words in sorted(listed, key=lambda one: -len(one[1])):
-        phrases.setdefault(words[0], []).append((label, words))
-    return phrases
+def phrases_between(document: Document, label: str, first: int, stop: int) -> list[Term]:
+    """Phrases of a label in `phrases.yaml` that start from token `first` up to before `stop`."""
+    return between(term_index(document).exact.get(f"{PHRASE}:{label}", []), first, stop)

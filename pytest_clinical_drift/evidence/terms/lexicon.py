@@ -4,7 +4,6 @@
 ['drug:sertraline', …, 'condition:major depressive disorder']
 """
 
-import gc
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import zip_longest
@@ -14,6 +13,7 @@ from pytest_clinical_drift.evidence.reading.text import Document, read, tokenise
 from pytest_clinical_drift.evidence.reading.tokens import Memory
 from pytest_clinical_drift.evidence.terms.vocabulary import (
     CONDITION,
+    CUE,
     DRUG,
     DRUG_CLASS,
     MEASURE,
@@ -69,14 +69,15 @@ class Node:
         return [
             (slot, form, last)
             for slot, form in self.forms
-            if not form.exact or _spelled_alike(form, document, first, last)
+            if (not form.exact or _spelled_alike(form, document, first, last))
+            and (not form.words or form.words == tuple(document.words[first : last + 1]))
         ]
 
 
 def _slot_of(form: Form) -> str:
     """Terms of one slot compete: only the longest from a token is kept, and none inside another."""
     kind = form.concept.kind
-    if kind == WORD or form.weak:
+    if (kind == WORD or form.weak) and kind != CUE:
         return form.concept.id
     return kind + form.concept.group if kind == QUALIFIER else kind
 
@@ -202,13 +203,7 @@ def _is_own_name(form: Form, length: int) -> bool:
 
 @lru_cache(maxsize=1)
 def lexicon() -> Lexicon:
-    collecting = gc.isenabled()
-    gc.disable()  # a hundred thousand new objects, none of them garbage: looking through them takes half the time
-    try:
-        return Lexicon(all_forms())
-    finally:
-        if collecting:
-            gc.enable()
+    return Lexicon(all_forms())
 
 
 def find_terms(text: str) -> list[Term]:

@@ -6,13 +6,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from pytest_clinical_drift.evidence.reading.text import tokenise
 from pytest_clinical_drift.evidence.terms.parsed import parse
 
 _FOLDER = Path(__file__).parents[2] / "data"
 
 # Prefixes of concept ids: a drug and a class may share a name.
-DRUG, DRUG_CLASS, CONDITION, MEASURE, WORD, QUALIFIER, FREQUENCY, UNIT = (
-    "drug", "class", "condition", "measure", "word", "qualifier", "frequency", "unit",
+DRUG, DRUG_CLASS, CONDITION, MEASURE, WORD, QUALIFIER, FREQUENCY, UNIT, PHRASE, CUE = (
+    "drug", "class", "condition", "measure", "word", "qualifier", "frequency", "unit", "phrase", "cue",
 )  # fmt: skip
 
 
@@ -23,7 +24,7 @@ class Concept:
     id: str
     """`kind:name`, unique over all files."""
     kind: str
-    """drug, class, condition, measure, word, qualifier, frequency or unit."""
+    """drug, class, condition, measure, word, qualifier, frequency, unit, phrase or cue."""
     name: str
     """Preferred name."""
     data: dict[str, Any]
@@ -51,6 +52,8 @@ class Form:
     weak: bool = False
     """Names the concept only where the context says so."""
     lay: bool = False
+    words: tuple[str, ...] = ()
+    """Where given, only these words count, not other forms of them: "rule out" is not "rules out"."""
 
 
 @lru_cache(maxsize=32)
@@ -119,9 +122,6 @@ def _forms(concept: Concept) -> Iterator[Form]:
         for voice in (voice for text in entry.get(field, ()) for voice in _voices(str(text))):
             exact = field == "abbreviations" or (field in _MIXED and any(map(str.isupper, voice)))
             yield Form(voice, concept, exact, field in _WEAK, field == "lay")
-    if concept.kind == CONDITION and concept.name.endswith(" cancer"):
-        yield Form(concept.name.removesuffix("cancer") + "ca", concept)  # "breast Ca"
-        yield Form("ca " + concept.name.removesuffix(" cancer"), concept)  # "Ca breast"
 
 
 def _drugs() -> Iterator[Form]:
@@ -133,21 +133,6 @@ def _drugs() -> Iterator[Form]:
         above = _ids(DRUG_CLASS, _closure([c for one in (name, *parts) for c in classes.get(one, ())], parents))
         contains = tuple(f"{DRUG}:{part}" for part in parts)
         yield from _forms(Concept(f"{DRUG}:{name}", DRUG, name, entry, ancestors=above, contains=contains))
-
-
-def _joined(files: Iterable[str]) -> list[dict[str, Any]]:
-    """The entries of several files; one that bears the name of an earlier one adds its words to it."""
-    known: dict[str, dict[str, Any]] = {}
-    for file in files:
-        for entry in load_vocabulary(file):
-            earlier = known.get(str(entry["name"]))
-            if earlier is None:
-                known[str(entry["name"])] = dict(entry)
-                continue
-            for field in ("words", "also", "loose", "broader", "excludes", "excluded_by"):
-                if field in entry:
-                    earlier[field] = [*earlier.get(field, ()), *entry[field]]
-    return list(known.values())
 
 
 def _both_ways(entries: Iterable[dict[str, Any]]) -> dict[str, set[str]]:
@@ -163,7 +148,7 @@ def _both_ways(entries: Iterable[dict[str, Any]]) -> dict[str, set[str]]:
 
 def _entries(kind: str, *files: str, broader: str = "broader", group: str = "group") -> Iterator[Form]:
     """Files whose entries are a name, its words, and what it is a kind of, implies or excludes."""
-    entries = _joined(files)
+    entries = [entry for file in files for entry in load_vocabulary(file)]
     excluded = _both_ways(entries)
     above = {str(entry["name"]): tuple(entry.get(broader, ())) for entry in entries}
     implied = {str(entry["name"]): (*entry.get(broader, ()), *entry.get("implies", ())) for entry in entries}
@@ -186,6 +171,21 @@ def _qualifiers() -> Iterator[Form]:
             yield from (Form(str(text), concept, weak=True) for text in weak.get(value, ()))
 
 
+def _phrases() -> Iterator[Form]:
+    """Phrases that rules ask for by a label; they name nothing by themselves."""
+    findings = {f"finding {entry['name']}": entry.get("finding", ()) for entry in load_vocabulary("measurements")}
+    for label, texts in (*load_vocabulary("phrases").items(), *findings.items()):
+        concept = Concept(f"{PHRASE}:{label}", PHRASE, label, {})
+        yield from (Form(text, concept, weak=True, words=tokenise(text)) for text in map(str, texts))
+
+
+def _cues() -> Iterator[Form]:
+    """Phrases that change what a mention means; the entry of each is its group."""
+    for number, group in enumerate(load_vocabulary("cues")["cues"]):
+        concept = Concept(f"{CUE}:{number}", CUE, str(number), group)
+        yield from (Form(text, concept, weak=True, words=tokenise(text)) for text in map(str, group["phrases"]))
+
+
 def all_forms() -> Iterator[Form]:
     yield from _drugs()
     yield from _entries(DRUG_CLASS, "drug_classes", broader="parents")
@@ -195,3 +195,5 @@ def all_forms() -> Iterator[Form]:
     yield from _entries(FREQUENCY, "frequencies")
     yield from _entries(UNIT, "units", group="dimension")
     yield from _qualifiers()
+    yield from _phrases()
+    yield from _cues()

@@ -15,7 +15,7 @@ from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.reading import tokens
 from pytest_clinical_drift.evidence.reading.text import Document, read
 from pytest_clinical_drift.evidence.reading.tokens import LONGEST, Memory
-from pytest_clinical_drift.evidence.terms.index import cues_between
+from pytest_clinical_drift.evidence.terms.index import phrases_between
 
 TEXTS = [
     "Dialysis was offered. Declined. She has anaemia, no fever; ?gout. Any rash? His mother is well. She has asthma.",
@@ -46,11 +46,11 @@ def test_a_cue_reaches_back_into_the_sentence_before() -> None:
 def test_a_range_of_any_width_gives_the_same_cues() -> None:
     """Near ranges are searched anew, wide ones once for all: both find the same cues."""
     document = read("Sertraline was stopped. " * 40)
-    wide = cues_between(document, "stopped", 0, len(document))
+    wide = phrases_between(document, "stopped", 0, len(document))
     near = [
         cue
         for first in range(0, len(document), 10)
-        for cue in cues_between(document, "stopped", first, min(first + 10, len(document)))
+        for cue in phrases_between(document, "stopped", first, min(first + 10, len(document)))
     ]
     assert len(wide) == 40
     assert near == wide
