@@ -136,9 +136,6 @@ def decide(statements: Sequence[Statement], *, unnamed: bool = False) -> Outcome
             rival = against[0]
             return Outcome(RETAINED, plain.spans + rival.spans, f"also: {rival.reason}", "rival", False, rival.spans)
         return Outcome(RETAINED, plain.spans, "", "plain")
-    if any(s.sure for s in of[Said.PART]):
-        # of the other eye, perhaps
-        of[Said.CLASH] = [s for s in of[Said.CLASH] if s.sure or s.rule != "other-qualifier"]
     for said in (Said.CLASH, Said.DENIED):
         if of[said]:
             best = max(of[said], key=lambda s: s.sure)

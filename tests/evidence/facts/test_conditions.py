@@ -174,3 +174,8 @@ def test_a_denial_of_something_named_after_it_leaves_a_fact_open(fact: str, text
 )
 def test_a_denial_of_the_thing_itself_contradicts(fact: str, text: str) -> None:
     assert found(text, fact) == ("contradicted", True)
+
+
+@pytest.mark.parametrize("text", ["Her father died of bowel cancer.", "Family history of bowel cancer."])
+def test_a_relatives_fact_without_that_relative_is_never_lost_for_certain(text: str) -> None:
+    assert found(text, "mother had bowel cancer") == ("absent", False)
