@@ -34,7 +34,7 @@ from pytest_clinical_drift.verdict.values import Deciders
 
 def merge(folders: Sequence[Path], out: Path, junit: Path | None, say: Say) -> int:
     """Merge the shards in these folders into a run in `out`, and end as that run would."""
-    check_results_place(out)
+    check_results_place(out, "--out")
     sheet = read_sheet(Path.cwd())
     shards = find_shards(folders)
     for run in shards.replaced:

@@ -33,11 +33,11 @@ def new_run_id(now: datetime.datetime | None = None) -> str:
     return f"{now or datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
 
 
-def check_results_place(folder: Path) -> None:
+def check_results_place(folder: Path, option: str = "--drift-results") -> None:
     """Refuse a results folder that is a file, or lies below one."""
     existing = next(part for part in (folder, *folder.parents) if part.exists())
     if not existing.is_dir():
-        raise InputError(f"--drift-results: {existing} is a file, not a directory")
+        raise InputError(f"{option}: {existing} is a file, not a directory")
 
 
 class RunFolder:

@@ -127,6 +127,19 @@ def test_severe_alarm_is_dismissed_with_a_reason_only(page: Any) -> None:
     assert page.locator("#count").inner_text().startswith("1 of ")
 
 
+def test_a_reason_does_not_stay_with_another_answer(page: Any, tmp_path: Path) -> None:
+    """Dismissed with a reason, then confirmed on the same card: the last answer has none."""
+    introduce(page)
+    answer(page, "1", "in other words")
+    page.locator("#asked").focus()
+    page.keyboard.press("3")
+    records = read_reviews(saved(page, tmp_path / "reviews.jsonl")).records
+    assert [(record.answer, record.reason) for record in records] == [
+        ("retained", "in other words"),
+        ("contradicted", ""),
+    ]
+
+
 def test_nobody_answers_without_a_name(page: Any) -> None:
     """The page asks who is there before it records anything."""
     page.locator("#asked").focus()

@@ -106,7 +106,10 @@
   function choose(answer) {
     const item = current();
     if (!item || !ready()) return;
-    const reason = $("reason").value.trim();
+    const before = answered(item);
+    const written = $("reason").value.trim();
+    // the reason for one answer is none for another
+    const reason = before && before.answer !== answer && before.reason === written ? "" : written;
     if (needsReason(item, answer) && !reason) {
       pending = answer;
       press(answer);
