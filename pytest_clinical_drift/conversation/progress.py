@@ -31,7 +31,7 @@ class Progress:
         self._current_line, self._uncaptured = current_line, uncaptured
         self._cases = self._turns = self._replies = self._fresh = 0
         self._total_cases = self._total_turns = self._total_replies = 0
-        self._answered = self._asked = 0
+        self._answered = self._asked = self._unanswered = 0
         self._started = time.monotonic()
         self._waiting_since: float | None = None
         self._last_drawn = 0.0
@@ -53,9 +53,9 @@ class Progress:
     def case_finished(self) -> None:
         self._cases += 1
 
-    def questions(self, answered: int, asked: int) -> None:
-        """So many questions were put to the judge, so many are answered."""
-        self._answered, self._asked = answered, asked
+    def questions(self, answered: int, asked: int, unanswered: int = 0) -> None:
+        """So many questions were put to the judge; so many are answered, to so many nothing came."""
+        self._answered, self._asked, self._unanswered = answered, asked, unanswered
 
     def text(self) -> str:
         """Cases, turns, replies, replies per second, the time left, and the questions put to a judge."""
@@ -65,7 +65,8 @@ class Progress:
             speed = self._fresh / max(time.monotonic() - self._started, 1e-6)
             line += f", {speed:.2g}/s" if speed < 10 else f", {speed:.0f}/s"
             line += f", {_duration((self._total_replies - self._replies) / speed)} left"
-        return line + (f"; {self._answered}/{self._asked} questions" if self._asked else "")
+        without = f", {self._unanswered} without an answer" if self._unanswered else ""
+        return line + (f"; {self._answered}/{self._asked} questions{without}" if self._asked else "")
 
     # -- drawing
 

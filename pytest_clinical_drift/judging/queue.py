@@ -41,6 +41,11 @@ class Count:
     kinds: Counter[str] = field(default_factory=Counter)
     """Requests by kind."""
 
+    def since(self, before: "Count") -> tuple[int, int, int]:
+        """Requests answered since then, asked, and those to which nothing came."""
+        lost = self.unanswered - before.unanswered
+        return self.answered - before.answered - lost, self.asked - before.asked, lost
+
 
 @dataclass(slots=True)
 class _Running:

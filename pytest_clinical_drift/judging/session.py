@@ -189,11 +189,11 @@ class JudgeSession:
 
     # -- as conversations end
 
-    def watch(self, hear: Callable[[int, int], object]) -> None:
-        """Report answered and asked requests from now on."""
+    def watch(self, hear: Callable[[int, int, int], object]) -> None:
+        """Report requests from now on: answered, asked, and those to which nothing came."""
         if self._queue is not None:
             before = replace(self._queue.count)
-            self._queue.on_progress = lambda count: hear(count.answered - before.answered, count.asked - before.asked)
+            self._queue.on_progress = lambda count: hear(*count.since(before))
 
     def limit(self, spent: Callable[[], Failure | None]) -> None:
         """Ask nothing more once `spent` says why."""

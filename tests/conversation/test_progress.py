@@ -8,6 +8,7 @@ import pytest
 
 from pytest_clinical_drift.conversation import progress as module
 from pytest_clinical_drift.conversation.progress import Progress, terminal_progress
+from pytest_clinical_drift.judging.queue import Count
 
 
 class Clock:
@@ -37,6 +38,16 @@ def wait(shown: Progress, clock: Clock, seconds: float) -> None:
     for _ in range(round(seconds / 0.1)):
         shown.waiting()
         clock.now += 0.1
+
+
+def test_questions_without_an_answer_are_told_from_answered_ones(clock: Clock) -> None:
+    """Of 9 that came back since the run began 6 were lost: 3 of 12 are answered."""
+    shown = started([], live=True)
+    before = Count(asked=5, answered=5, unanswered=1)
+    shown.questions(*Count(asked=17, answered=14, unanswered=7).since(before))
+    assert shown.text().endswith("0/80 replies; 3/12 questions, 6 without an answer")
+    shown.questions(12, 12)
+    assert shown.text().endswith("; 12/12 questions")
 
 
 def test_figures_are_cases_turns_replies_speed_and_time_left(clock: Clock) -> None:
