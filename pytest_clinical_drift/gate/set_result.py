@@ -12,8 +12,8 @@ from pytest_clinical_drift.results.models import CaseResult, ReviewRecord, RunRe
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.verdict.baseline import BaselineComparison, apply_baseline, by_id, compare_with_baseline
 from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
-from pytest_clinical_drift.verdict.states import Verdict
-from pytest_clinical_drift.verdict.values import Deciders, SetVerdict
+from pytest_clinical_drift.verdict.states import FigureState, Verdict
+from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict, SetVerdict
 from pytest_clinical_drift.verdict.whole_set import judge_set
 
 
@@ -117,7 +117,7 @@ class SetResult:
 def set_properties(result: RunResult) -> list[Property]:
     """The set's figures for junit."""
     return [
-        *((item.metric, item.value) for item in result.judgements if item.value is not None),
+        *((item.metric, _figure(item)) for item in result.judgements if item.value is not None),
         ("pairs_evaluated", sum(run.conflict.pairs for run in result.runs)),
         ("verdict", str(result.verdict)),
         ("judge", result.manifest.judge),
@@ -127,11 +127,16 @@ def set_properties(result: RunResult) -> list[Property]:
     ]
 
 
+def _figure(item: MetricVerdict) -> float | str | None:
+    """The value; a count of what nobody has read for is not 0."""
+    return str(item.verdict) if item.verdict == FigureState.UNREAD and item.value == 0 else item.value
+
+
 def case_properties(case: CaseResult, judge: str) -> list[Property]:
     """A case's figures for junit: plain values, undefined ones left out."""
     r_squared = [run.slope.r_squared for run in case.repeats if run.slope and run.slope.r_squared is not None]
     figures: list[tuple[str, object]] = [
-        *((item.metric, item.value) for item in case.judgements),
+        *((item.metric, _figure(item)) for item in case.judgements),
         ("r_squared", sum(r_squared) / len(r_squared) if r_squared else None),
         ("pairs_evaluated", sum(run.conflict.pairs for run in case.repeats)),
         ("verdict", str(case.verdict)),

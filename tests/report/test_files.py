@@ -84,7 +84,12 @@ def test_junit_is_read_elsewhere(rules_run: Any) -> None:
         told = next(case for case in rules_run.record["cases"] if case["case_id"] == name)
         assert f"alarms_open={sum(a['state'] == 'open' for a in told['repeats'][0]['alarms'])}" in shown
         assert ("open: " in shown) is (verdict != "PASS")
-    assert "judge_limits=judge: none" in found["study_c.whole-set"].system_out
+    whole = found["study_c.whole-set"].system_out
+    assert "judge_limits=judge: none" in whole
+    unread = {item["metric"] for item in rules_run.record["judgements"] if item["verdict"] == "unread"}
+    assert "breaches" in unread  # nobody has read for them
+    assert "breaches=unread" in whole
+    assert not [metric for metric in unread if f"{metric}=0.0" in whole.split()]
 
 
 def test_junit_keeps_to_the_schema(hostile_run: Any) -> None:
