@@ -21,7 +21,7 @@ from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.verdict.metric_table import SEVERE
 from pytest_clinical_drift.verdict.states import WORST_FIRST
 
-_MOST = {"findings": 6, "hazards": 12, "charged": 2, "named": 3, "title": 90, "dismissals": 5, "reasons": 4}
+_MOST = {"findings": 6, "hazards": 12, "charged": 2, "named": 3, "title": 90, "dismissals": 3, "reasons": 4}
 """Entries of each list that fit on the two pages, and characters of a finding beside a hazard; all are in the annex."""
 _CROWDED = {**_MOST, "findings": 4, "hazards": 8, "charged": 1, "named": 1, "title": 70, "dismissals": 2}
 """The same where hazards and long lists of findings come together."""

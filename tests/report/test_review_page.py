@@ -182,7 +182,7 @@ def test_progress_survives_a_reload_and_answers_can_be_changed(page: Any, tmp_pa
     """Name, answers and place come back; a changed answer is one more record, and the last one counts."""
     introduce(page)
     answer(page, "3")
-    page.wait_for_timeout(300)  # the browser writes down what it keeps a moment later
+    page.wait_for_timeout(1500)  # the browser writes down what it keeps a moment later
     page.reload()
     assert page.locator("#reviewer").input_value() == "Ada Brühl"
     assert page.locator("#count").inner_text().startswith("1 of ")

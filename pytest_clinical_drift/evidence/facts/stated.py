@@ -12,6 +12,7 @@ from pytest_clinical_drift.evidence.facts.places import (
     denied_outright,
     denies_another,
     places_of,
+    scattered,
 )
 from pytest_clinical_drift.evidence.mentions.context import ContextFlags, context_flags
 from pytest_clinical_drift.evidence.reading.text import Document
@@ -98,6 +99,9 @@ def statements(fact: Fact, document: Document) -> list[Statement]:
         return worded(fact, document)
     said = [_named(fact, document, span) for span in places_of(document, fact.core)]
     said += _excluded(fact, document)
+    if said and not any(s.said == Said.PLAIN for s in said):
+        elsewhere = (_named(fact, document, span) for span in scattered(document, fact.core))
+        said += [s for s in elsewhere if s.said in (Said.PLAIN, Said.PART)]
     said = said or [*_general(fact, document), *_by_head(fact, document)]
     return said or ([s for s in worded(fact, document) if s.said == Said.PART] if len(fact.details) > 1 else [])
 

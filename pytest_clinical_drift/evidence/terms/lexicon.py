@@ -161,12 +161,6 @@ class Lexicon:
 
 def _keep_longest(matches: Sequence[_Match], first: int, covered: dict[str, int], terms: list[Term]) -> None:
     """Add the longest match of every slot that no earlier term covers; at equal length every reading is kept."""
-    if len(matches) == 1 and not matches[0][1].weak:  # most often
-        ((slot, form, last),) = matches
-        if (end := covered.get(slot, -1)) < first:
-            terms.append(Term(form.concept, first, last))
-        covered[slot] = max(end, last)
-        return
     ends: dict[str, int] = {}
     seen: set[str] = set()
     for slot, form, last in reversed(matches):  # the longest first
@@ -178,7 +172,8 @@ def _keep_longest(matches: Sequence[_Match], first: int, covered: dict[str, int]
         seen.add(concept.id)
         terms.append(Term(concept, first, last, form.weak))
     for slot, last in ends.items():
-        covered[slot] = max(covered.get(slot, -1), last)
+        if covered.get(slot, -1) < last:
+            covered[slot] = last
 
 
 def _spelled_alike(form: Form, document: Document, first: int, last: int) -> bool:
