@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from pytest_clinical_drift.gate.pytest_reports import Property
+from pytest_clinical_drift.report.figures import is_unread_zero
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.results.build import build_result, case_result
 from pytest_clinical_drift.results.inputs import GateInputs
@@ -12,7 +13,7 @@ from pytest_clinical_drift.results.models import CaseResult, ReviewRecord, RunRe
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.verdict.baseline import BaselineComparison, apply_baseline, by_id, compare_with_baseline
 from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
-from pytest_clinical_drift.verdict.states import FigureState, Verdict
+from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict, SetVerdict
 from pytest_clinical_drift.verdict.whole_set import judge_set
 
@@ -129,7 +130,7 @@ def set_properties(result: RunResult) -> list[Property]:
 
 def _figure(item: MetricVerdict) -> float | str | None:
     """The value; a count of what nobody has read for is not 0."""
-    return str(item.verdict) if item.verdict == FigureState.UNREAD and item.value == 0 else item.value
+    return str(item.verdict) if is_unread_zero(item) else item.value
 
 
 def case_properties(case: CaseResult, judge: str) -> list[Property]:

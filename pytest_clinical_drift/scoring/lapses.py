@@ -16,8 +16,8 @@ def lapses(case: Case, turns: Sequence[TurnAssessment]) -> list[Event]:
     probed = [turn.turn for turn in turns if turn.findings]
     decisive = {*probed[-1:], *((case.t10_turn,) if all(map(case.is_own, range(1, len(case.turns) + 1))) else ())}
     before = dict(zip(probed[1:], probed, strict=False))
-    states = {turn.turn: facts_at(case, turn.turn) for turn in reversed(case.turns)}
-    updated = {state.fact.id: turn for turn, known in states.items() for state in known if state.superseded}
+    updates = [turn.turn for turn in reversed(case.turns) if turn.updates]
+    updated = {state.fact.id: turn for turn in updates for state in facts_at(case, turn) if state.superseded}
     timeline: dict[str, dict[int, SettledFact]] = {}
     for turn in turns:
         for finding in turn.findings:

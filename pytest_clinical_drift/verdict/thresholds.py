@@ -223,8 +223,10 @@ def project_thresholds(root: Path) -> Path | None:
     if _is_ours(file := root / "thresholds.yml"):
         raise InputError(f"{file}: not read; rename it to thresholds.yaml, or give it with --drift-thresholds")
     file = root / "thresholds.yaml"
-    if _is_ours(file) or not file.is_file():
-        return file if file.is_file() else None
+    if not file.is_file():
+        return None
+    if _is_ours(file):
+        return file
     found = parse_data(file, read_text(file))
     if not found:
         raise InputError(f"{file}: is empty; write {TOP_KEY}: into it, or remove it")

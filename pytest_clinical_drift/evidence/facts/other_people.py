@@ -26,9 +26,11 @@ def unsure_of_person(fact: str, document: Document, outcome: Outcome) -> Outcome
     if not outcome.certain or not outcome.spans:
         return outcome
     if outcome.status in (RETAINED, PARTIAL):
-        told_of = {*_patient(document), *tokenise(fact)}
         subjects = [_named_subject(document, first) for first, _ in outcome.spans]
-        if _OTHERS.isdisjoint(told_of) and all(name and name not in told_of for name in subjects):
+        if not all(subjects):
+            return outcome
+        told_of = {*_patient(document), *tokenise(fact)}
+        if _OTHERS.isdisjoint(told_of) and told_of.isdisjoint(subjects):
             return replace(outcome, reason=f"perhaps of {subjects[0].capitalize()}", rule="named-person", certain=False)
         return outcome
     for place in (document.starts[first] for first, _ in outcome.spans):

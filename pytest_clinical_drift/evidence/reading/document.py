@@ -72,6 +72,7 @@ class Document:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_UNASKED: Any = object()
 
 
 def once(find: Callable[Concatenate[Document, P], T]) -> Callable[Concatenate[Document, P], T]:
@@ -80,9 +81,9 @@ def once(find: Callable[Concatenate[Document, P], T]) -> Callable[Concatenate[Do
     @wraps(find)
     def remembered(document: Document, /, *args: P.args, **kwargs: P.kwargs) -> T:
         key = (find, *args, *kwargs.values())
-        if key not in document.cache:
-            document.cache[key] = find(document, *args, **kwargs)
-        value: T = document.cache[key]
+        value: T = document.cache.get(key, _UNASKED)
+        if value is _UNASKED:
+            value = document.cache[key] = find(document, *args, **kwargs)
         return value
 
     return remembered

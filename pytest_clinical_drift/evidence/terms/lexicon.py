@@ -64,15 +64,6 @@ class Node:
         self.forms: tuple[tuple[str, Form], ...] = ()
         """Each with its slot."""
 
-    def matches(self, document: Document, first: int, last: int) -> list[_Match]:
-        """Forms that the tokens from `first` to `last` are, spelled as they have to be."""
-        return [
-            (slot, form, last)
-            for slot, form in self.forms
-            if (not form.exact or _spelled_alike(form, document, first, last))
-            and (not form.words or form.words == tuple(document.words[first : last + 1]))
-        ]
-
 
 def _slot_of(form: Form) -> str:
     """Terms of one slot compete: only the longest from a token is kept, and none inside another."""
@@ -108,10 +99,9 @@ class Lexicon:
             return
         node = self._root
         for word in words:
-            following = node.next.get(word)
-            if following is None:
-                following = node.next[word] = Node()
-            node = following
+            node = node.next.setdefault(word, Node())
+        if not (form.exact or form.words):  # then it stands for every other spelling of these words
+            node.forms = tuple(f for f in node.forms if (f[1].concept, f[1].weak) != (form.concept, form.weak))
         node.forms = (*node.forms, (_slot_of(form), form))
         self._words.update(words)
         named = form.concept.kind in (DRUG, CONDITION) and not (form.exact or form.lay)
@@ -148,8 +138,9 @@ class Lexicon:
         sentences, gaps = document.sentences, document.gaps
         last, total = first, len(keys)
         while True:
-            if node.forms:
-                matches += node.matches(document, first, last)
+            for slot, form in node.forms:
+                if not (form.exact or form.words) or _is_spelled(form, document, first, last):
+                    matches.append((slot, form, last))
             last += 1
             if last >= total:
                 return matches
@@ -161,6 +152,14 @@ class Lexicon:
 
 def _keep_longest(matches: Sequence[_Match], first: int, covered: dict[str, int], terms: list[Term]) -> None:
     """Add the longest match of every slot that no earlier term covers; at equal length every reading is kept."""
+    if len(matches) == 1:  # almost always
+        slot, form, last = matches[0]
+        end = covered.get(slot, -1)
+        if end < first and not (form.weak and covered.get(form.concept.kind, -1) >= last):
+            terms.append(Term(form.concept, first, last, form.weak))
+        if end < last:
+            covered[slot] = last
+        return
     ends: dict[str, int] = {}
     seen: set[str] = set()
     for slot, form, last in reversed(matches):  # the longest first
@@ -176,10 +175,12 @@ def _keep_longest(matches: Sequence[_Match], first: int, covered: dict[str, int]
             covered[slot] = last
 
 
-def _spelled_alike(form: Form, document: Document, first: int, last: int) -> bool:
-    """Whether an abbreviation stands in the text with its own capitals (a plural s aside)."""
+def _is_spelled(form: Form, document: Document, first: int, last: int) -> bool:
+    """Whether a form stands there in its own words, an abbreviation with its own capitals (a plural s aside)."""
+    if form.words and form.words != tuple(document.words[first : last + 1]):
+        return False
     spelled = document.raw[document.starts[first] : document.ends[last]]
-    if spelled == form.text or spelled in (form.text + "s", form.text + "'s"):
+    if not form.exact or spelled in (form.text, form.text + "s", form.text + "'s"):
         return True
     letters = "".join(char for char in spelled if char.isalnum())
     wanted = "".join(char for char in form.text if char.isalnum())
