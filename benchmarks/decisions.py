@@ -54,7 +54,7 @@ def intervals(
     found: list[Interval] = []
     for start in range(0, table.shape[1], BATCH):
         part = table[:, start : start + BATCH]
-        found += mean_intervals(part, design.groups, confidence=confidence, worst=worst, best=best)
+        found += mean_intervals(part, design.groups, (worst, best), confidence=confidence)
     return found
 
 

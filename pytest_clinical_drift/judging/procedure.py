@@ -194,9 +194,10 @@ def settle(points: Iterable[Point], judges: Judges) -> Procedure[dict[About, Rul
         if point.follows is not None and point.about not in rulings:
             led = rulings[point.follows]
             reading = _reading_opinion(point, judges)
+            taken = (replace(o, asked_at=int(point.follows[1])) for o in led.opinions if not o.reading)
             rulings[point.about] = Ruling(
                 point.question.id, point.kind, led.state, led.answer, point.raised,
-                (*reading, *(o for o in led.opinions if not o.reading)),
+                (*reading, *taken),
             )  # fmt: skip
     return rulings
 

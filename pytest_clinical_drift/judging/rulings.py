@@ -55,6 +55,8 @@ class Opinion:
     """It stands in a reading of the whole text, not in an answer to a single question."""
     doubt: str = ""
     """Why it is unsure: missing, malformed, quote, plea or failed; empty where it is not, or the judge said so."""
+    asked_at: int = 0
+    """The turn whose text was asked about, where the same fault in a row is settled at its first; 0 for this one."""
 
     @property
     def by_person(self) -> bool:

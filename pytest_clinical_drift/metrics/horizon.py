@@ -82,7 +82,7 @@ def drift_horizon(
     point = crossing(table.mean(axis=0), probes, limit)
     if units < FEWEST_CASES:
         return Horizon(point, None, None, probes[-1], units)
-    limits = mean_intervals(table, groups, confidence=confidence, worst=0.0, best=1.0, resamples=resamples)
+    limits = mean_intervals(table, groups, (0.0, 1.0), confidence=confidence, resamples=resamples)
     return Horizon(point, *interval(limits, probes, limit), probes[-1], units)
 
 

@@ -43,24 +43,37 @@ def mean_interval(
     worst: float,
     best: float,
     resamples: int = RESAMPLES,
+    unseen: bool = True,
 ) -> Interval | None:
     """Interval of the mean of the cases' values, resampling whole groups; None without values.
 
     Where all values are equal a bootstrap has no width and would claim certainty. Then the exact binomial limit
     applies: up to u of the units may be unlike all that were seen, and as bad as `worst` (or as good as `best`). Where
     only a few units depart from the rest, the limit is the wider of the bootstrap's and the exact one for the share
-    that departs.
+    that departs; with `unseen`, where most units are alike, its bad end is no better than if all were: a loss never
+    turns into a merit.
     """
     if not values:
         return None
     table = np.asarray(values, dtype=float)[:, None]
-    return mean_intervals(table, groups, confidence=confidence, worst=worst, best=best, resamples=resamples)[0]
+    ends = (worst, best)
+    return mean_intervals(table, groups, ends, confidence=confidence, resamples=resamples, unseen=unseen)[0]
 
 
 def mean_intervals(
-    table: Table, groups: Sequence[str], *, confidence: float, worst: float, best: float, resamples: int = RESAMPLES
+    table: Table,
+    groups: Sequence[str],
+    ends: tuple[float, float],
+    *,
+    confidence: float,
+    resamples: int = RESAMPLES,
+    unseen: bool = True,
 ) -> list[Interval]:
-    """`mean_interval` of every column of a table of cases x columns, with the resamples shared between columns."""
+    """`mean_interval` of every column of a table of cases x columns, with the resamples shared between columns.
+
+    `ends` are the worst and the best value possible.
+    """
+    worst, best = ends
     names, membership = np.unique(np.asarray(groups), return_inverse=True)
     units = len(names)
     sums, counts = group_sums(table, membership, units)
@@ -77,7 +90,7 @@ def mean_intervals(
     for column in np.flatnonzero(departing < min(FEW_DEPARTURES, units)):
         departures = sums[:, column] / counts - common[column]
         intervals[column] = _few_departures(
-            intervals[column], float(common[column]), departures, confidence=confidence, worst=worst, best=best
+            intervals[column], float(common[column]), departures, ends, confidence=confidence, unseen=unseen
         )
     return intervals
 
@@ -107,15 +120,20 @@ def _most_common(table: Table) -> Table:
 
 
 def _few_departures(
-    resampled: Interval, common: float, departures: Table, *, confidence: float, worst: float, best: float
+    resampled: Interval,
+    common: float,
+    departures: Table,
+    ends: tuple[float, float],
+    *,
+    confidence: float,
+    unseen: bool,
 ) -> Interval:
     """Exact limits for the share of units that depart, by as much as those seen did; none seen: as far as possible."""
     units = len(departures)
     departing = departures[np.abs(departures) > _EQUAL]
+    bad, good = (common + _upper(0, units, confidence) * (end - common) for end in ends)
     if not len(departing):
-        unseen = 1 - ((1 - confidence) / 2) ** (1 / units)
-        ends = sorted((common + unseen * (worst - common), common + unseen * (best - common)))
-        return Interval(ends[0], ends[1], "exact", units)
+        return Interval(min(bad, good), max(bad, good), "exact", units)
     size = float(np.abs(departing).mean())
     down, up = int((departing < 0).sum()), int((departing > 0).sum())
     low = common - size * _upper(down, units, confidence)
@@ -124,7 +142,9 @@ def _few_departures(
         high = common - size * _lower(down, units, confidence)
     if up and not down:
         low = common + size * _lower(up, units, confidence)
-    bottom, top = min(worst, best), max(worst, best)
+    if unseen and 2 * len(departing) < units:
+        low, high = (min(low, bad), high) if bad <= good else (low, max(high, bad))
+    bottom, top = sorted(ends)
     low, high = max(min(resampled.low, low), bottom), min(max(resampled.high, high), top)
     return Interval(low, high, f"{resampled.method} or exact", units)
 

@@ -52,7 +52,7 @@ def compare_paired(
 
     def limits(tail: float, worst: float) -> Interval | None:
         """The end towards `worst` is the careful one."""
-        return mean_interval(gains, groups, confidence=1 - 2 * tail, worst=worst, best=-worst)
+        return mean_interval(gains, groups, confidence=1 - 2 * tail, worst=worst, best=-worst, unseen=False)
 
     interval, verdict = limits(alpha, -unseen), UNDECIDED
     claim = limits(alpha / claims, unseen)

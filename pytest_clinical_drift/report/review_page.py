@@ -154,7 +154,7 @@ def _plain(item: ReviewItem) -> dict[str, Any]:
 
 def _opinion(kind: str, said: Opinion) -> dict[str, str]:
     return {
-        "who": who(said.judge, said.role, said.wording, said.reading),
+        "who": who(said),
         "answer": answer_words(kind, said.answer),
         "quote": printable(said.quote),
         "reason": printable(said.reason),

@@ -30,7 +30,7 @@ def event_sentence(event: Event, until: int | None = None) -> str:
     """One event in a line: turn (or the turns up to `until`), what happened, the words that show it."""
     doubt = "open: " if event.state == AlarmState.OPEN else ""
     shown = f":{words(event.quote)}" if event.quote else ""
-    return f"{_turns(event.turn, until)}: {doubt}{_what_happened(event)}{shown}"
+    return f"{_turns(event.turn, until)}: {doubt}{_what_happened(event)}{shown}{_why(event)}"
 
 
 def _turns(first: int, until: int | None) -> str:
@@ -56,12 +56,17 @@ def _other(source: Alarm | Event, contradicts: str) -> str:
     """Of everything but facts and demands."""
     if source.kind == AlarmKind.CONFLICT:
         against = f"{contradicts} {source.earlier_turn}"
-        return f"{against if source.earlier_turn != source.turn else 'contradicts itself'}{_brackets(source.reason)}"
+        return against if source.earlier_turn != source.turn else "contradicts itself"
     if source.kind == AlarmKind.COURSE:
         went = source.what if source.what in COURSES else "the course of the advice"
         since = f" since turn {source.earlier_turn}" if source.earlier_turn != source.turn else ""
-        return f"{went}{since}{_brackets(source.reason)}"
-    return f"{_OTHERS[source.kind]}{_brackets(source.reason)}"
+        return f"{went}{since}"
+    return _OTHERS[source.kind]
+
+
+def _why(source: Alarm | Event) -> str:
+    """What makes it a fault, after the words, of everything but facts and demands, which say so themselves."""
+    return _brackets(source.reason) if source.kind not in (*_FACTS, *_BREACHES) else ""
 
 
 def _why_stale(event: Event) -> str:
@@ -86,7 +91,11 @@ def _breach(rule: str, source: Alarm | Event) -> str:
 
 
 def alarm_title(alarm: Alarm) -> str:
-    """What an alarm says happened, without turn, state and words."""
+    """What an alarm says happened and why it is one, without turn, state and words."""
+    return f"{_said(alarm)}{_why(alarm)}"
+
+
+def _said(alarm: Alarm) -> str:
     if alarm.fact is not None:
         return f'{_FACTS[alarm.kind]} "{one_line(alarm.what)}"'
     if alarm.kind in _BREACHES:
@@ -95,7 +104,7 @@ def alarm_title(alarm: Alarm) -> str:
 
 
 def alarm_sentence(alarm: Alarm, until: int | None = None) -> str:
-    """One alarm in a line: turn (or the turns up to `until`), state, what happened and why, the words."""
+    """One alarm in a line: turn (or the turns up to `until`), state, what happened, the words and why."""
     state = "" if alarm.state == AlarmState.CONFIRMED else f"{alarm.state}: "
     mark = " (severe)" if alarm.severe and alarm.kind not in _BREACHES else ""
     reason = f", {one_line(alarm.reason)}" if alarm.fact is not None and alarm.reason else ""
@@ -105,7 +114,7 @@ def alarm_sentence(alarm: Alarm, until: int | None = None) -> str:
         )
     else:
         shown = f":{words(alarm.quote)}" if alarm.quote else ""
-    return f"{_turns(alarm.turn, until)}: {state}{alarm_title(alarm)}{mark}{reason}{shown}"
+    return f"{_turns(alarm.turn, until)}: {state}{_said(alarm)}{mark}{reason}{shown}{_why(alarm)}"
 
 
 def opinion_lines(opinions: Sequence[Opinion]) -> list[str]:
@@ -113,17 +122,17 @@ def opinion_lines(opinions: Sequence[Opinion]) -> list[str]:
     lines = []
     for opinion in opinions:
         reason = f": {one_line(opinion.reason)}" if opinion.reason else ""
-        said_by = who(opinion.judge, opinion.role, opinion.wording, opinion.reading)
-        lines.append(f"{said_by}: {opinion.answer}{reason}{words(opinion.quote)}")
+        lines.append(f"{who(opinion)}: {opinion.answer}{reason}{words(opinion.quote)}")
     return lines
 
 
-def who(judge: str, role: str, wording: int, reading: bool = False) -> str:
+def who(opinion: Opinion) -> str:
     """Who gave an opinion: as which person, in a reading of the whole text, or in which wording of a question."""
-    if role:
-        return one_line(f"{judge} ({role})", 80)
-    form = "reading" if reading else f"wording {wording}" if wording else ""
-    return ", ".join(filter(None, (one_line(judge, 60), form)))
+    if opinion.role:
+        return one_line(f"{opinion.judge} ({opinion.role})", 80)
+    form = "reading" if opinion.reading else f"wording {opinion.wording}" if opinion.wording else ""
+    where = f"asked of turn {opinion.asked_at}" if opinion.asked_at else ""
+    return ", ".join(filter(None, (one_line(opinion.judge, 60), form, where)))
 
 
 def _brackets(reason: str) -> str:

@@ -201,8 +201,10 @@ def _probes(cases: Sequence[Repeats], confidence: float) -> Iterator[ProbedTurn]
         there = [(turns, group) for turns, group in there if turns]
         values = [(value, group) for turns, group in there if (value := mean(t.recall for t in turns)) is not None]
         recalls = [value for value, _ in values]
-        groups, ends = [group for _, group in values], {"worst": 0.0, "best": 1.0}
-        interval = over_cases(mean_interval(recalls, groups, confidence=confidence, resamples=BAND_RESAMPLES, **ends))
+        groups, drawn = [group for _, group in values], BAND_RESAMPLES
+        interval = over_cases(
+            mean_interval(recalls, groups, confidence=confidence, worst=0.0, best=1.0, resamples=drawn)
+        )
         yield ProbedTurn(
             number,
             len(values),

@@ -79,7 +79,7 @@ class Metric:
     @property
     def made_of_events(self) -> bool:
         """Whether it is a number or a rate of events that somebody has to find."""
-        return self.aggregation in (Aggregation.CASES_WITH_EVENT, Aggregation.PER_REPLIES)
+        return self.counts_events or self.aggregation in (Aggregation.PER_REPLIES, Aggregation.POOLED_PAIRS)
 
 
 def _events(name: str, **others: Any) -> Metric:

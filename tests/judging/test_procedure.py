@@ -75,6 +75,9 @@ def test_a_loss_is_confirmed_on_every_turn_with_three_questions() -> None:
     states = {about[1]: r.state for about, r in found.rulings.items() if about[2] == "metformin"}
     assert states == dict.fromkeys(range(5, 13), State.CONFIRMED)
     assert sum(kind == "fact" for kind, _ in asked.asked) == 3 + 2
+    # asked of turns 5, 10 and 12: elsewhere the answer is shown as what it is
+    questions = {about[1]: r.opinions[-1].asked_at for about, r in found.rulings.items() if about[2] == "metformin"}
+    assert questions == {turn: 0 if turn in (5, 10, 12) else 5 for turn in range(5, 13)}
 
 
 def test_with_two_judges_the_second_answers_the_single_questions() -> None:

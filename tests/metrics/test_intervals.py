@@ -101,7 +101,7 @@ def test_many_columns_at_once_equal_one_by_one() -> None:
     generator = np.random.default_rng(3)
     table = generator.integers(0, 7, size=(60, 5)) / 6
     table[:, 2] = 1.0
-    together = mean_intervals(table, SIXTY, confidence=0.95, worst=0.0, best=1.0)
+    together = mean_intervals(table, SIXTY, (0.0, 1.0), confidence=0.95)
     alone = [mean_interval(list(column), SIXTY, confidence=0.95, worst=0.0, best=1.0) for column in table.T]
     for left, right in zip(together, alone, strict=True):
         assert right is not None
@@ -263,7 +263,10 @@ def beside(values: list[float], low: float, high: float) -> tuple[float, float]:
     ],
 )
 def test_few_departures_by_hand(values: list[float], size: float, down: int, up: int) -> None:
-    """As many as Clopper and Pearson allow may depart, by as much as those seen did on average."""
+    """As many as Clopper and Pearson allow may depart, by as much as those seen did on average.
+
+    And as many as none of 60 allows, however few did, may have lost all.
+    """
     from scipy.stats import binomtest
 
     common = values[-1]
@@ -273,7 +276,21 @@ def test_few_departures_by_hand(values: list[float], size: float, down: int, up:
         high = common - size * lower.low
     if not down:
         low = common + size * upper.low
+    low = min(low, common * (1 - binomtest(0, 60).proportion_ci(0.95, method="exact").high))
     assert recall_interval(values, SIXTY) == pytest.approx(beside(values, low, high), abs=1e-9)
+
+
+@pytest.mark.parametrize("units", [10, 37, 60])
+def test_one_slight_loss_is_no_merit(units: int) -> None:
+    """A set with one loss is not known better than one without: 1 - 0.025 ** (1 / units) may still lose all."""
+    names = [str(number) for number in range(units)]
+    flawless, _ = recall_interval([1.0] * units, names)
+    assert flawless == pytest.approx(0.025 ** (1 / units))
+    low, _ = recall_interval([0.98] + [1.0] * (units - 1), names)
+    assert low <= flawless
+    rising = mean_interval([0.02] + [0.0] * (units - 1), names, confidence=0.95, worst=1.0, best=0.0)
+    assert rising is not None
+    assert rising.high == pytest.approx(1 - low, abs=1e-9)
 
 
 def test_the_commonest_value_is_the_lowest_where_several_are() -> None:

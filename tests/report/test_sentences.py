@@ -62,9 +62,20 @@ def test_rulings_name_who_gave_them() -> None:
         (
             Opinion("big", 2, "absent", "", "nowhere\x1b stated"),
             Opinion("Ada", 0, "retained", "penicillin", "", role="GP"),
+            Opinion("big", 1, "absent", "", "", asked_at=6),
         )
     )
-    assert lines == ["big, wording 2: absent: nowhere\\x1b stated", 'Ada (GP): retained "penicillin"']
+    assert lines == [
+        "big, wording 2: absent: nowhere\\x1b stated",
+        'Ada (GP): retained "penicillin"',
+        "big, wording 1, asked of turn 6: absent",
+    ]
+
+
+def test_the_words_come_before_what_is_wrong_with_them() -> None:
+    """Where a line is cut off, the reason is what goes."""
+    said = Event("inventions", AlarmKind.INVENTED, 7, CONFIRMED, "", "No fever.", reason="Nobody said so.")
+    assert event_sentence(said) == 'turn 7: states what has no source: "No fever." (Nobody said so.)'
 
 
 def test_one_finding_on_turns_that_follow_is_told_once() -> None:
