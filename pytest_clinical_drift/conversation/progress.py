@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -32,6 +32,7 @@ class Progress:
         self._cases = self._turns = self._replies = self._fresh = 0
         self._total_cases = self._total_turns = self._total_replies = 0
         self._answered = self._asked = self._unanswered = 0
+        self._watched: Sequence[object] = ()
         self._started = time.monotonic()
         self._waiting_since: float | None = None
         self._last_drawn = 0.0
@@ -43,6 +44,14 @@ class Progress:
         """So many conversations, turns of them all, and replies with the summaries."""
         self._total_cases, self._total_turns, self._total_replies = cases, turns, replies
         self._started = time.monotonic()
+
+    def watch(self, *sources: object) -> None:
+        """Subjects and judges, of which some say in `trouble` why they are tried again."""
+        self._watched = sources
+
+    @property
+    def _trouble(self) -> str:
+        return next((f"trying again: {fault}" for it in self._watched if (fault := getattr(it, "trouble", None))), "")
 
     def reply_received(self, *, reused: bool, ends_turn: bool) -> None:
         """A reply or a summary came; the reply is what ends a turn."""
@@ -66,7 +75,8 @@ class Progress:
             line += f", {speed:.2g}/s" if speed < 10 else f", {speed:.0f}/s"
             line += f", {_duration((self._total_replies - self._replies) / speed)} left"
         without = f", {self._unanswered} without an answer" if self._unanswered else ""
-        return line + (f"; {self._answered}/{self._asked} questions{without}" if self._asked else "")
+        line += f"; {self._answered}/{self._asked} questions{without}" if self._asked else ""
+        return f"{line}; {self._trouble}" if self._trouble else line
 
     # -- drawing
 
@@ -88,7 +98,8 @@ class Progress:
             if self._live:
                 # on a line of its own below the one that pytest is writing
                 filled = _BAR * self._replies // max(self._total_replies, 1)
-                bar = f"  [{'=' * filled}{' ' * (_BAR - filled)}] {self.text()}"[: self._width - 1]
+                bar = f"[{'=' * filled}{' ' * (_BAR - filled)}] {self.text()}"
+                bar = f"  {self._trouble or bar}"[: self._width - 1]
                 self._write(("\r" if self._drawn else "\n") + bar + "\x1b[K")
                 self._drawn = True
             else:

@@ -186,6 +186,7 @@ class GateRun:
         """Get ready to talk to the subject, which begins when the first result is waited for."""
         if progress is not None:
             self.session.watch(progress.questions)
+            progress.watch(self.subject, *self.session.judges)
             self._waiting = progress.waiting
         self.runner = BackgroundRunner(
             self.subject,

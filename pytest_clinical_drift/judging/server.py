@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 
+from pytest_clinical_drift.errors import Failure
 from pytest_clinical_drift.judging.chat import Interview
 from pytest_clinical_drift.judging.protocol import EVERYTHING, Ask, Feed
 from pytest_clinical_drift.subjects.base import Identity
@@ -37,6 +38,11 @@ class ServerJudge:
     def host(self) -> str:
         """Where the judged texts go."""
         return self._server.address.root
+
+    @property
+    def trouble(self) -> Failure | None:
+        """Why the last attempt failed, until one succeeds."""
+        return self._server.trouble
 
     def work(self, feed: Feed) -> None:
         asyncio.run(self._work(feed))

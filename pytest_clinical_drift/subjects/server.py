@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.errors import FailureCode, InputError, failure
+from pytest_clinical_drift.errors import Failure, FailureCode, InputError, failure
 from pytest_clinical_drift.subjects.base import Identity, Request, set_option, typed_settings
 from pytest_clinical_drift.subjects.pacing import AdaptiveLimiter, CaseClock, pause_before_next
 from pytest_clinical_drift.subjects.server_extras import RequestExtras, merged
@@ -21,6 +21,7 @@ from pytest_clinical_drift.subjects.server_http import (
     parse_address,
     read_answer,
     read_bounded,
+    reason_of,
     request_body,
 )
 from pytest_clinical_drift.subjects.server_info import ask_about_itself, served_models
@@ -84,6 +85,8 @@ class ServerSubject:
         """Requests under way: silence counts only while there is one."""
         self._schema_refused = 0
         """Requests in a row that the server took only without a schema."""
+        self.trouble: Failure | None = None
+        """Why the last attempt failed, until one succeeds: it is tried again meanwhile, and people wait."""
 
     # -- before the first case
 
@@ -178,6 +181,7 @@ class ServerSubject:
                 return await self._in_turn(request, clock)
             except ServerFault as fault:
                 trouble = fault
+            self.trouble = trouble.cause
             failures += trouble.after is None  # being told to wait is flow control, bounded by the deadline
             pause = pause_before_next(failures, trouble.after)
             too_late = pause + _TOO_SHORT >= self._time_left(clock)
@@ -205,7 +209,7 @@ class ServerSubject:
             raise
         finally:
             self.limiter.release()
-        self._last_sign_of_life = time.monotonic()
+        self._last_sign_of_life, self.trouble = time.monotonic(), None
         seconds = self._last_sign_of_life - started
         self.limiter.answered(slowly=seconds > self._settings["timeout"] / 3)
         return replace(reply, seconds=seconds)
@@ -256,9 +260,9 @@ class ServerSubject:
         except TimeoutError:
             raise ServerFault(failure(FailureCode.TOO_SLOW, seconds=patience)) from None
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-            raise ServerFault(failure(FailureCode.NO_SERVER, place=self.address.root, error=_reason(error))) from None
+            raise ServerFault(failure(FailureCode.NO_SERVER, place=self.address.root, error=reason_of(error))) from None
         except (httpx2.HTTPError, httpx2.StreamError) as error:
-            raise ServerFault(failure(FailureCode.BROKEN_CONNECTION, error=_reason(error))) from None
+            raise ServerFault(failure(FailureCode.BROKEN_CONNECTION, error=reason_of(error))) from None
         return read_answer(response.status_code, response.headers, content)
 
     def _options(self, repeat: int) -> dict[str, Any]:
@@ -294,7 +298,3 @@ class ServerSubject:
 
     def close(self) -> None:
         """Connections belong to the event loop and were given up with it."""
-
-
-def _reason(error: Exception) -> str:
-    return " ".join(str(error).split())[:160] or type(error).__name__

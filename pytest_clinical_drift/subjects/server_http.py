@@ -136,6 +136,11 @@ def request_body(model: str, messages: Sequence[Message], options: Mapping[str, 
     return json.dumps(body, ensure_ascii=True).encode("ascii")
 
 
+def reason_of(error: Exception) -> str:
+    """What a library says went wrong, in one line."""
+    return " ".join(str(error).split())[:160] or type(error).__name__
+
+
 async def read_bounded(parts: AsyncIterator[bytes]) -> bytes:
     """The body of an answer, as long as it is one that a model would give."""
     body = bytearray()

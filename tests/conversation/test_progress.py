@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+from types import SimpleNamespace
 
 import pytest
 
 from pytest_clinical_drift.conversation import progress as module
 from pytest_clinical_drift.conversation.progress import Progress, terminal_progress
+from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.judging.queue import Count
 
 
@@ -48,6 +50,21 @@ def test_questions_without_an_answer_are_told_from_answered_ones(clock: Clock) -
     assert shown.text().endswith("0/80 replies; 3/12 questions, 6 without an answer")
     shown.questions(12, 12)
     assert shown.text().endswith("; 12/12 questions")
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_a_server_that_is_tried_again_is_named(clock: Clock, live: bool) -> None:
+    """In front of the figures where there is one line only, and gone as soon as an answer comes."""
+    written: list[str] = []
+    shown, judge = started(written, live=live), SimpleNamespace(trouble=None)
+    shown.watch(object(), judge)
+    judge.trouble = failure(FailureCode.REFUSED, status=500, error="out of memory")
+    wait(shown, clock, 2)
+    assert "trying again: " in written[-1]
+    assert "out of memory" in written[-1]
+    judge.trouble = None
+    wait(shown, clock, 31)
+    assert "trying again" not in written[-1]
 
 
 def test_figures_are_cases_turns_replies_speed_and_time_left(clock: Clock) -> None:
