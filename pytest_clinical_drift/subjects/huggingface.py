@@ -60,6 +60,7 @@ class HuggingFaceSubject:
 
     def identity(self) -> Identity:
         if self._revision is None:
+            self._weights.check()
             local = self._weights.path.exists()
             self._revision = self._weights.fingerprint(None if local else self._load_template().config)
         decoding = {key: self._settings[key] for key in _DECODING if self._settings.get(key) is not None}

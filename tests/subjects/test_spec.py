@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.errors import InputError, MissingDependency
+from pytest_clinical_drift.judging.huggingface import HuggingFaceJudge
+from pytest_clinical_drift.subjects import weights
 from pytest_clinical_drift.subjects.spec import on_this_machine, parse_spec, same_model
 
 
@@ -54,3 +56,10 @@ def test_mistyped_prefix_is_answered_with_the_right_one(given: str, meant: str) 
     with pytest.raises(InputError) as refused:
         parse_spec(given)
     assert str(refused.value).endswith(f"did you mean {meant}?")
+
+
+def test_without_its_libraries_a_local_judge_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A judge is asked who it is, to be told from the subject, before anything else."""
+    monkeypatch.setattr(weights.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(MissingDependency, match=r"--drift-judge hf:\./weights: needs torch; install it with"):
+        HuggingFaceJudge("./weights", {}).identity()
