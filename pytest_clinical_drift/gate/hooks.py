@@ -160,9 +160,11 @@ class ActivePlugin(GroupsPlugin):
         self._results.start_serving()
 
     def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> list[str]:
-        lines = self.remarks
+        lines, chosen = self.remarks, cases_of(items, self.run.cases)
         if self.config.option.collectonly:
-            lines = estimate(cases_of(items, self.run.cases), self.run.plan, session=self.run.session)
+            lines = estimate(chosen, self.run.plan, session=self.run.session)
+        elif not chosen and not self._distributed():
+            lines = [*lines, f"no case selected out of {len(self.run.cases)}: nothing to ask, no verdict"]
         return [f"clinical-drift: {line}" for line in lines]
 
     # -- running

@@ -112,7 +112,13 @@ def _why_not(calibration: Calibration, group: str, floors: Mapping[str, float]) 
         return "no: stopped early, " + (
             "too many requests" if stopped == "requests" else f"{_SHARE_NAMES[stopped]} below its floor"
         )
-    return f"no: {', '.join(_SHARE_NAMES[name] for name in calibration.below(group, floors))} below its floor"
+    below = [(name, getattr(calibration.kinds[group], name)) for name in calibration.below(group, floors)]
+    # all answered well, and still below: only more texts can show what the judge is worth
+    few = [_SHARE_NAMES[name] for name, share in below if share.hits == share.of]
+    weak = [_SHARE_NAMES[name] for name, share in below if share.hits < share.of]
+    told = [f"{', '.join(weak)} below its floor"] if weak else []
+    told += [f"too few texts to show its {', '.join(few)}"] if few else []
+    return f"no: {'; '.join(told)}"
 
 
 _SHARE_NAMES = {"sensitivity": "sensitivity", "subtle": "sensitivity to subtle faults", "specificity": "specificity"}

@@ -518,3 +518,12 @@ def test_other_code_behind_the_model_is_asked_again(project: Project) -> None:
     assert resumed.ret == 7  # to its end, with nobody to read it
     resumed.stdout.re_match_lines([r"  3 of 8 replies come from an earlier run, .*"])  # up to the second reply
     resumed.stdout.fnmatch_lines(["*give --drift-set*"])
+
+
+def test_a_selection_without_a_case_says_so(project: Project) -> None:
+    """Exit code 5 is pytest's own for it; no result is written, and no verdict is claimed."""
+    pytester = project("anna", "bela")
+    result = pytester.runpytest(*ARGUMENTS, "-k", "nobody")
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    result.stdout.fnmatch_lines(["clinical-drift: no case selected out of 2: *"])
+    assert not list(pytester.path.glob("results/**/study_c_results.json"))

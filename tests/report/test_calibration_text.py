@@ -41,3 +41,11 @@ def test_a_judge_that_may_change_unseen_is_told_how_long_its_file_is_valid() -> 
     unproven = made(attempt()).model_copy(update={"proven": False})
     assert "the judge's identity is not proven: valid for 30 days (" in render_calibration(unproven, (), FLOORS)
     assert "not proven" not in render_calibration(made(attempt()), (), FLOORS)
+
+
+def test_a_weak_judge_is_told_from_too_few_texts() -> None:
+    """9 of 10 faults have a limit of 0.61; 20 of 20 clean ones and no subtle fault say nothing."""
+    (row,) = (line for line in render_calibration(made(attempt()), (), FLOORS).splitlines() if line.startswith("facts"))
+    assert row.endswith(
+        "no: sensitivity below its floor; too few texts to show its sensitivity to subtle faults, specificity"
+    )
