@@ -14,7 +14,7 @@ def add_commands(commands: Commands) -> None:
     )
     command.repeated("--drift-judge-set", "K=V", "a setting of the judge")
     command.path("--set", "PATH", "labelled texts; default: the bundled ones")
-    command.number("--limit", "N", "at most N texts of each kind of reading")
+    command.number("--limit", "N", "at most N texts of each kind of reading: a try, since few texts decide nothing")
     command.repeated("--external", "NAME=PATH", "a public set: primock57, kqa or healthbench")
     command.path("--out", "PATH", "the calibration file, or the folder it goes to")
     command = commands.add("agreement", _agreement, "how far two reviewers agree")

@@ -43,6 +43,7 @@ def record_run(folder: Path, manifest: Manifest, *, verdict: Verdict, selected: 
         "selected": selected,
         "total": total,
         "verdict": str(verdict),
+        "merged": sorted(shard.run for shard in manifest.merged_from),
     }
     path = folder / FILE_NAME
     try:
@@ -50,7 +51,11 @@ def record_run(folder: Path, manifest: Manifest, *, verdict: Verdict, selected: 
         with FileLock(folder / f".{FILE_NAME}.lock"), path.open("a+", encoding="utf-8", errors="replace") as file:
             file.seek(0)
             lines = file.read().splitlines()
-            file.write(json.dumps(entry) + "\n")
+            merged = [(known := _parse(line)) and known.get("merged") == entry["merged"] for line in lines]
+            if entry["merged"] and any(merged):  # these shards were merged before: the same attempt
+                lines = lines[: merged.index(True)]
+            else:
+                file.write(json.dumps(entry) + "\n")
     except OSError as error:
         return f"attempt unknown: the ledger {path} cannot be written ({type(error).__name__})"
     return _sentence(entry, lines)

@@ -8,14 +8,14 @@ from pytest_clinical_drift.cases.files import write_atomically
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.ledger import ledger_above
 from pytest_clinical_drift.gate.publishing import FinishedRun
-from pytest_clinical_drift.gate.pytest_reports import Say
+from pytest_clinical_drift.gate.pytest_reports import Say, shown
 from pytest_clinical_drift.gate.reopened import Reopened, reopen
 from pytest_clinical_drift.gate.review_plan import decisions_in, review_items, split_items
 from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, read_reviews
 from pytest_clinical_drift.judging.rulings import Opinion, State
 from pytest_clinical_drift.judging.session import with_reviews
-from pytest_clinical_drift.report.headlines import change_lines, run_headline
+from pytest_clinical_drift.report.headlines import change_lines, next_step, run_headline
 from pytest_clinical_drift.report.review_page import FILE_NAME, ReviewItem, is_large, render_review, render_texts
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.results.dossier_file import read_sheet
@@ -88,7 +88,8 @@ def judge_with_reviews(results: Path, files: Sequence[Path], out: Path | None, s
         for case in collected.cases
         if before[case.case_id] != case.verdict
     ]
-    for line in (*change_lines(finished.result, changed), *(f"written: {file}" for file in written)):
+    step = next_step(finished.result, shown(written[0].parent))
+    for line in (*change_lines(finished.result, changed), *(f"written: {file}" for file in written), step):
         say(line)
     return collected.exit_code()
 

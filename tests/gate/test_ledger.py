@@ -20,6 +20,10 @@ def run(folder: Path, verdict: str, **changes: Any) -> str:
         "judge": changes.pop("judge", "server:strong"),
         "decoding": changes.pop("decoding", {"temperature": 0}),
         "versions": {"pytest-clinical-drift": "0.1.0"},
+        "merged_from": [
+            {"index": number, "count": 2, "run": name, "ended": "now"}
+            for number, name in enumerate(changes.pop("merged", ()), start=1)
+        ],
         "hashes": {**HASHES, **changes},
     }
     return record_run(folder, Manifest.model_validate(manifest), verdict=Verdict(verdict), selected=60, total=60)
@@ -31,6 +35,15 @@ def test_attempts_of_one_candidate_are_counted(tmp_path: Path) -> None:
         run(tmp_path, verdict)
     assert run(tmp_path, "PASS") == "attempt 4 of this candidate (before: FAIL, FAIL, CAUTION)"
     assert run(tmp_path, "PASS", revision="def") == "attempt 1 of this candidate"
+
+
+def test_merging_the_same_shards_again_is_no_attempt(tmp_path: Path) -> None:
+    """Whatever came between; another run of one shard is one."""
+    assert run(tmp_path, "FAIL", merged=("a", "b")) == "attempt 1 of this candidate"
+    run(tmp_path, "CAUTION", merged=("a", "c"))
+    assert run(tmp_path, "FAIL", merged=("a", "b")) == "attempt 1 of this candidate"
+    assert run(tmp_path, "PASS", merged=("d", "b")) == "attempt 3 of this candidate (before: FAIL, CAUTION)"
+    assert len((tmp_path / FILE_NAME).read_text(encoding="utf-8").splitlines()) == 3
 
 
 def test_lines_are_appended_with_time_subject_hashes_and_verdict(tmp_path: Path) -> None:

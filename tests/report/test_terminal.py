@@ -125,10 +125,10 @@ def test_a_figure_without_a_value_has_one_word_for_it() -> None:
     missing = {str(item.verdict) for item in found.judgements if item.metric in ("inventions", "harms", "courses")}
     assert missing == {"unread"}
     told = [line.strip() for line in render_summary(found, "m", width=120)]
-    assert "unread: needs a judge" in told
-    assert not [line for line in told if line == "not evaluated: needs a judge"]
+    assert "unread: needs a judge that may decide it" in told
+    assert not [line for line in told if line == "not evaluated: needs a judge that may decide it"]
     page = render_report(found, {}, thresholds=load_thresholds(), standing=standing_of(found, "f" * 64, Sheet()))
-    assert "Unread: needs a judge." in page
+    assert "Unread: needs a judge that may decide it." in page
 
 
 def test_one_event_on_turns_in_a_row_is_told_once() -> None:
