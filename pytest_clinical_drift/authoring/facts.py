@@ -12,8 +12,9 @@ from pytest_clinical_drift.evidence.facts.retention import assess_retention
 from pytest_clinical_drift.evidence.facts.slots import parse_fact
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen
 from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts
-from pytest_clinical_drift.evidence.reading.text import read
+from pytest_clinical_drift.evidence.reading.text import read, tokenise
 from pytest_clinical_drift.evidence.terms.language import rules_read
+from pytest_clinical_drift.evidence.terms.lexicon import find_terms, fold, lexicon
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS
 
 _SUMMARY_WORDS = (60, 120)
@@ -91,7 +92,12 @@ def medicines_and_doses(case: Case) -> Remarks:
         if not any(concept.kind in (DRUG, DRUG_CLASS) for concept in concepts):
             text = f"no medicine of the vocabulary in {fact.text!r}: check the spelling"
             yield Remark("warning", fact.id, text)
-        elif parsed.regimen is not None and parsed.core.concept is not None:
+            continue
+        for word in tokenise(fact.text):
+            if not lexicon().knows(fold(word)) and (read_as := find_terms(word)):
+                text = f"{word!r} in {fact.text!r} is read as {read_as[0].concept.name!r}: check the spelling"
+                yield Remark("warning", fact.id, text)
+        if parsed.regimen is not None and parsed.core.concept is not None:
             yield from _of_regimen(fact, parsed.core.concept.data, parsed.regimen)
 
 

@@ -197,6 +197,7 @@ def test_update_that_changes_nothing() -> None:
         ("amlodipine 10 mg four times daily", "warning", "more than the usual"),
         ("methotrexate 15 mg once daily", "error", "usual frequency is weekly"),
         ("quexalovan 5 mg once daily", "warning", "no medicine of the vocabulary"),
+        ("metforrmin 500 mg twice daily", "warning", "is read as 'metformin': check the spelling"),
     ],
 )
 def test_unknown_drug_and_implausible_dose(dose: str, level: str, fragment: str) -> None:
