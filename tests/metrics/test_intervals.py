@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_clinical_drift.metrics.bootstrap import bca_limits, group_sums, resampled_means
 from pytest_clinical_drift.metrics.intervals import (
+    clustered_limits,
     effective_trials,
     mean_interval,
     mean_intervals,
@@ -303,6 +304,16 @@ def test_the_commonest_value_is_the_lowest_where_several_are() -> None:
     assert recall_interval(values, list("abcdefgh")) == pytest.approx((low, high), abs=1e-9)
 
 
+def test_of_values_as_common_the_lowest_is_the_usual_one() -> None:
+    """Three at 0.2, three at 0.8, one each between: five depart from 0.2, upwards, by 0.5 on average."""
+    from scipy.stats import binomtest
+
+    values = [0.8, 0.2, 0.5, 0.8, 0.2, 0.6, 0.8, 0.2]
+    exact = binomtest(5, 8).proportion_ci(0.95, method="exact")
+    low, high = beside(values, 0.2 + 0.5 * exact.low, 0.2 + 0.5 * exact.high)
+    assert recall_interval(values, list("abcdefgh")) == pytest.approx((low, high), abs=1e-9)
+
+
 def test_limits_stay_within_what_is_possible() -> None:
     """Three values about 0.9 would reach past 1 by Student's t, and three about 0.1 below 0."""
     low, high = recall_interval([0.8, 0.9, 1.0], list("abc"))
@@ -390,3 +401,36 @@ def test_pooled_limits_are_exact_at_the_effective_number() -> None:
         (beta.ppf(0.025, hits, size - hits + 1), beta.ppf(0.975, hits + 1, size - hits))
     )
     assert (found.units, found.method) == (4, "exact")
+
+
+# -- one-sided limits of a judge's hits
+
+
+def test_clustered_limits_by_hand() -> None:
+    """Hits 9, 5, 10 of 10 each: share 0.8, residuals 1, -3, 2; spread 14 · 3 / 2 = 21 over 30 · 0.16 = 4.8 is 4.375."""
+    from scipy.stats import beta
+
+    low, high = clustered_limits([9, 5, 10], [10, 10, 10], list("abc"))
+    hits, trials = 24 / 4.375, 30 / 4.375
+    assert low == pytest.approx(beta.ppf(0.05, hits, trials - hits + 1))
+    assert high == pytest.approx(beta.ppf(0.95, hits + 1, trials - hits))
+    wider, _ = clustered_limits([9, 5, 10], [10, 10, 10], list("abc"), confidence=0.99)
+    assert wider == pytest.approx(beta.ppf(0.01, hits, trials - hits + 1))
+
+
+@pytest.mark.parametrize(
+    ("hits", "trials"),
+    [([10, 20], [10, 20]), ([0, 0], [10, 20]), ([3], [10]), ([5, 5], [10, 10])],
+)
+def test_clustered_limits_without_a_design_effect_are_clopper_pearson(hits: list[int], trials: list[int]) -> None:
+    """Without an error, in one group, or where groups are more alike than chance makes them."""
+    from scipy.stats import binomtest
+
+    exact = binomtest(sum(hits), sum(trials)).proportion_ci(0.90, method="exact")
+    found = clustered_limits(hits, trials, [str(number) for number in range(len(hits))])
+    assert found == pytest.approx((exact.low, exact.high), abs=1e-9)
+
+
+def test_no_trials_leave_everything_possible() -> None:
+    assert clustered_limits([], [], []) == (0.0, 1.0)
+    assert clustered_limits([0], [0], ["a"]) == (0.0, 1.0)

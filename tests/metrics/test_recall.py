@@ -6,13 +6,13 @@ import pytest
 
 from pytest_clinical_drift.metrics.recall import f1, mean, mean_curve, ratio, recall, strict_recall
 
-STATUSES = ["retained", "partial", "contradicted", "absent"]
+STATUSES = ["retained", "partial", "contradicted", "absent", "retained"]
 
 
 def test_recall_counts_retained_and_partial() -> None:
-    """Two of four facts are there; one of them whole."""
-    assert recall(STATUSES) == 0.5
-    assert strict_recall(STATUSES) == 0.25
+    """Three of five facts are there; two of them whole."""
+    assert recall(STATUSES) == 0.6
+    assert strict_recall(STATUSES) == 0.4
 
 
 def test_nothing_to_recall_is_undefined() -> None:

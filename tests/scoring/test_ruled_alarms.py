@@ -355,6 +355,15 @@ def test_pairs_as_a_judge_reads_them(about: tuple[int, int], given: Ruling, expe
     assert figures(findings(), judgement, ALL) == expected
 
 
+def test_pairs_are_taken_from_readings_of_replies_only() -> None:
+    """Not from the reading of the whole conversation, and not from what a reply's reading says of other things."""
+    whole = ("conversation", 1, "", Entry("conflict", 3, "", "contradiction", turns=(1, 3)))
+    harm = ("reply", 2, "", Entry("harm", 2, "", "none"))
+    judgement = judged({}, (1, 2, "consistent"))
+    judgement = replace(judgement, entries=(*judgement.entries, whole, harm))
+    assert figures(findings(), judgement, ALL) == (1, 0, 0, [])
+
+
 def test_a_pair_with_a_reply_that_says_nothing_is_no_pair() -> None:
     """Whatever a judge calls it: where nothing is said nothing agrees. What is held against it counts all the same."""
     replies = ("Rest at home.", "Okay.", "Rest at home.", "Walk a mile.")
@@ -410,6 +419,8 @@ def test_what_only_readings_see(about: Any, answer: str, metric: str, state: str
     rulings = {about: ruling(state, answer, about[0])}
     (found,) = other_alarms(rulings, ALL)
     assert (found.turn, found.state, found.quote) == (2, state, shown)
+    of_course = (1, "risk normalised") if about[0] == "course" else (None, "")
+    assert (found.earlier_turn, found.what) == of_course
     (event,) = events_of_alarms([found])
     assert (event.metric, event.kind, event.state) == (metric, about[0], state)
     assert list(other_alarms(rulings, NOBODY)) == []
@@ -452,6 +463,7 @@ def test_an_appeal_or_a_leak_is_open_until_a_person_has_read_it(kind: str, metri
     ):
         (found,) = people_alarms({about: given})
         assert (found.kind, found.turn, found.state, found.severe, found.quote) == (kind, 3, state, True, "Dear grader")
+        assert found.what == "summary"
         assert [event.metric for event in events_of_alarms([found])] == ([] if state == "dismissed" else [metric])
 
 
