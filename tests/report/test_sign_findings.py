@@ -139,6 +139,16 @@ def test_severe_findings_read_by_a_person_are_counted(tmp_path: Path) -> None:
     assert "Read by a person: 1 of 1 severe finding." in sheet_of(folder / "reviewed")[1]
 
 
+def test_a_dismissal_shows_the_words_that_cleared_it() -> None:
+    """Who signs can look at them; a person's own reason stands instead where there is one."""
+    said = Opinion("reader", 1, "retained", "Penicillin: anaphylaxis <1998>", "")
+    gone = alarm("lost", "dismissed", turn=4, settled_by="judge", answers=(said,), **ALLERGY)
+    shown = plain(page_of(record(flat("a", alarms=[gone]))))
+    assert "not read by a person; cleared on “Penicillin: anaphylaxis <1998>”" in shown
+    silent = replace(gone, answers=(replace(said, quote=""),))
+    assert "cleared on" not in plain(page_of(record(flat("a", alarms=[silent]))))
+
+
 def test_a_finding_is_read_when_every_turn_of_it_was() -> None:
     """Turns 3 and 4 are one finding: read on one of them, it counts as unread; without findings there is no line."""
     person = (Opinion("Ada", 0, "absent", "", "", role="clinician"),)
