@@ -50,7 +50,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "verdict/bands": ("tests/verdict/test_thresholds.py", VERDICT[0]),
     "verdict/judge_correction": VERDICT[1:],
     "verdict/set_metrics": VERDICT[1:],
-    "verdict/thresholds": ("tests/verdict/test_thresholds.py", VERDICT[0]),
+    "verdict/thresholds": ("tests/verdict/test_thresholds.py", "tests/verdict/test_extends.py", VERDICT[0]),
     "verdict/whole_set": VERDICT[1:],
     "judging/rulings": (
         "tests/judging/test_rulings.py",
@@ -106,6 +106,18 @@ EQUIVALENT = {
         "before.append(Turn(turn=1, message=late.message, expect=late.expect))",
         "1 → 2",
     ): "turns are counted anew",
+    ("cases/summary_turns", "if turn <= last", "turn <= last → turn < last"): "the last turn is scheduled anyway",
+    ("cases/summary_turns", "extra = set(range(1, last + 1))", "1 → 2"): "the first turn is scheduled anyway",
+    (
+        "cases/summary_turns",
+        "yield from range(160, min(last, 400) + 1, 40)",
+        "400 → 401",
+    ): "the step after 400 is 440",
+    (
+        "metrics/intervals",
+        "level = (1 + confidence) / 2",
+        "1 + confidence → 1 - confidence",
+    ): "the ratio of two quantiles is squared, and the distribution is symmetric",
     (
         "metrics/bootstrap",
         "if resamples <= rows_at_once:",

@@ -13,7 +13,7 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging import rulings
 from pytest_clinical_drift.judging.for_reviewers import unanswered
 from pytest_clinical_drift.judging.questions import Question
-from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, content_hash, read_reviews
+from pytest_clinical_drift.judging.reviews import NO_REASON, Reviews, check_reviews, content_hash, read_reviews
 from pytest_clinical_drift.judging.rulings import Opinion, Raised, Ruling, State
 
 QUESTION = Question("fact", "anna", 3, "She takes metformin.", fact="allergy", statement="penicillin allergy")
@@ -290,3 +290,55 @@ def test_the_hash_is_that_of_the_plain_json() -> None:
 
     expected = hashlib.sha256(b'{"a":"\\u00e9","b":1}').hexdigest()
     assert content_hash({"b": 1, "a": "é"}) == expected
+
+
+# ---- what a severe alarm needs
+
+
+def said_after(reviews: Reviews) -> list[tuple[str, str, str]]:
+    return [(review.reviewer, review.answer, review.reason) for review in reviews.records]
+
+
+def test_a_bare_dismissal_of_a_severe_alarm_is_unsure(tmp_path: Path) -> None:
+    """Of a severe question only, of an answer for the model only, and only where no reason stands beside it."""
+    given: list[dict[str, Any]] = [
+        {"reviewer": "Ada", "question": "grave", "answer": "retained", "reason": " "},
+        {"reviewer": "Bo", "question": "grave", "answer": "retained", "reason": "line 3"},
+        {"reviewer": "Cy", "question": "grave", "answer": "absent", "reason": ""},
+        {"reviewer": "Di", "question": "slight", "answer": "retained", "reason": ""},
+    ]
+    reviews = read(tmp_path, chained(*({"severe": False, **record} for record in given)))
+    assert said_after(reviews.with_reasons({"grave"})) == [
+        ("Ada", "unsure", NO_REASON),
+        ("Bo", "retained", "line 3"),
+        ("Cy", "absent", ""),
+        ("Di", "retained", ""),
+    ]
+
+
+def test_two_people_dismiss_a_severe_alarm(tmp_path: Path) -> None:
+    """One is not enough, one under two spellings neither, nor one of two who has taken it back; others stay."""
+    given = [
+        ("Ada", "lone", True, "retained"),
+        ("Ada", "both", True, "retained"),
+        ("Bo", "both", True, "retained"),
+        ("Ada", "again", True, "retained"),
+        ("ADA ", "again", True, "retained"),
+        ("Ada", "taken back", True, "retained"),
+        ("Bo", "taken back", True, "retained"),
+        ("Bo", "taken back", True, "absent"),
+        ("Ada", "slight", False, "retained"),
+        ("Ada", "known", False, "retained"),
+        ("Bo", "upheld", True, "absent"),
+    ]
+    records = (
+        {"reviewer": who, "question": about, "severe": severe, "answer": answer, "reason": "seen"}
+        for who, about, severe, answer in given
+    )
+    reviews, alone = read(tmp_path, chained(*records)).with_two_people({"known"})
+    assert alone == 4
+    left = [(review.question, review.answer) for review in reviews.records]
+    assert left == [
+        (about, "unsure" if about in ("lone", "again", "taken back", "known") and answer == "retained" else answer)
+        for _, about, _, answer in given
+    ]
