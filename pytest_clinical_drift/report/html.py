@@ -7,7 +7,6 @@ from markupsafe import Markup
 
 from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS
 from pytest_clinical_drift.report.dossier_view import alarm_groups, case_view
-from pytest_clinical_drift.report.glossary import linked
 from pytest_clinical_drift.report.headlines import review_sentence
 from pytest_clinical_drift.report.judge_text import against_answers, judge_line, limit_rows
 from pytest_clinical_drift.report.meaning import cost_lines, rests_on_lines, ungated_lines
@@ -48,7 +47,6 @@ def render_report(result: RunResult, transcripts: Transcripts, thresholds: Thres
         "dossier.html.j2",
         result=result,
         **sign_values(result, standing, groups),
-        linked=linked,
         diagnosis=reason_text(result.diagnosed),
         reviewed=review_sentence(result.reviewed) if result.reviewed else "",
         basis_lines=rests_on_lines(result),

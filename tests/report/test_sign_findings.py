@@ -9,16 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-from made import READ, alarm, event, finding, flat
-from markupsafe import Markup
+from made import alarm, event, finding, flat
 from records import record
 from reviewing import KEPT, UNCLEAR, chained, manifest_of
 from sheets import TOLD, made_run, record_of, sheet_of
 
 from pytest_clinical_drift import cli
 from pytest_clinical_drift.judging.rulings import Opinion
-from pytest_clinical_drift.report.glossary import linked
 from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.report.memory import horizon_lines, memory_lines
 from pytest_clinical_drift.report.words import words
@@ -41,12 +38,7 @@ def page_of(result: RunResult, hazards: Mapping[str, str] | None = None, **known
 def text_of(page: str) -> str:
     """The two pages as a reader sees them."""
     sheet = page.partition('<section class="sheet"')[2].partition("</section>")[0]
-    return " ".join(html.unescape(re.sub(r"<(?!/?a\b)[^>]+>", " ", sheet)).split())
-
-
-def plain(page: str) -> str:
-    """The same without links."""
-    return re.sub(r"</?a\b[^>]*>", "", text_of(page))
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", re.sub(r"</?a\b[^>]*>", "", sheet))).split())
 
 
 def rows_of(page: str) -> dict[str, tuple[str, str]]:
@@ -70,7 +62,7 @@ def test_a_hazard_names_the_findings_of_its_cases_and_does_not_claim_them(tmp_pa
     assert rows["HAZ-9"] == ("0", "no case covers it")
     assert rows["HAZ-2"][1].endswith("; no severe finding confirmed or open")
     assert list(rows) == ["HAZ-1", "HAZ-9", "HAZ-2"]
-    assert "The verdict is that of cases, not of the hazard" in plain(page)
+    assert "The verdict is that of cases, not of the hazard" in text_of(page)
 
 
 def test_a_finding_in_a_case_of_several_hazards_is_not_laid_to_any_of_them() -> None:
@@ -155,23 +147,23 @@ def test_a_finding_is_read_when_every_turn_of_it_was() -> None:
     half = [alarm(turn=3, settled_by="person", answers=person, **ALLERGY), alarm(turn=4, **ALLERGY)]
     whole = [replace(item, settled_by="person", answers=person) for item in half]
     first, second = (
-        plain(page_of(record(flat("a", alarms=half, events=[event()]), flat("b", alarms=alarms, events=[event()]))))
+        text_of(page_of(record(flat("a", alarms=half, events=[event()]), flat("b", alarms=alarms, events=[event()]))))
         for alarms in (half, whole)
     )
     assert "Read by a person: 0 of 2 severe findings." in first
     assert "no person has read them yet" in first
     assert "Read by a person: 1 of 2 severe findings." in second
     assert "no person has read 1 of them yet" in second
-    assert "Read by a person" not in plain(page_of(record(flat("a"))))
+    assert "Read by a person" not in text_of(page_of(record(flat("a"))))
 
 
 def test_a_confirmed_loss_that_fails_no_case_says_so() -> None:
     """Missing once for certain, and perhaps again: the list has it, the count of failed cases does not."""
     alarms = [alarm(turn=3, **ALLERGY), alarm("lost", "open", turn=10, **ALLERGY)]
-    page = plain(page_of(record(flat("a", alarms=alarms, events=[event(state="open", turn=10)]))))
+    page = text_of(page_of(record(flat("a", alarms=alarms, events=[event(state="open", turn=10)]))))
     assert "A slip so far: it fails the case only if an open finding on the same fact is upheld." in page
     assert "A severe failure is confirmed in 0 of 1 finished case" in page
-    failed = plain(page_of(record(flat("a", alarms=alarms[:1], events=[event()]))))
+    failed = text_of(page_of(record(flat("a", alarms=alarms[:1], events=[event()]))))
     assert "A slip so far" not in failed
     assert "A severe failure is confirmed in 1 of 1 finished case" in failed
 
@@ -180,7 +172,7 @@ def test_a_lost_fact_says_why() -> None:
     """With the part that is missing; an old value is shown by its words alone."""
     lost = replace(alarm(**ALLERGY), reason="not stated with its essential part (two)")
     stale = replace(alarm("stale", turn=8, fact="dose", what="4 mg"), reason="still states '3 mg'", quote="on 3 mg")
-    page = plain(page_of(record(flat("a", alarms=[lost, stale], events=[event(), event(turn=8, kind="stale")]))))
+    page = text_of(page_of(record(flat("a", alarms=[lost, stale], events=[event(), event(turn=8, kind="stale")]))))
     assert 'lost "penicillin allergy" Case a, turn 3. (not stated with its essential part (two))' in page
     assert 'kept the old value instead of "4 mg" Case a, turn 8. on 3 mg' in page
     assert "still states" not in page
@@ -214,7 +206,7 @@ def test_the_hard_stop_horizon_is_named_as_a_mean_with_the_case_that_lost_one_fi
         "rift horizon of hard stops (mean of 2 independent cases): at least 10 (no interval below 17 cases)",
         'ard stops lost or in doubt before that horizon, the earliest: case a, turn 4: lost "penicillin allergy"',
     )
-    for told in ("\n".join(memory_lines(result)), plain(page_of(result))):
+    for told in ("\n".join(memory_lines(result)), text_of(page_of(result))):
         assert all(line in told for line in said)
 
 
@@ -232,35 +224,15 @@ def test_an_open_loss_is_named_where_it_is_earlier() -> None:
 # ---- the words
 
 
-@pytest.mark.parametrize("verdict", ["UNSETTLED", "FAIL", "PASS"])
-def test_words_are_linked_where_they_first_appear(verdict: str) -> None:
-    """Each word once, to a sentence in the annex; at most thirteen entries, and none that the page does not use."""
-    alarms = {"UNSETTLED": [alarm("lost", "open", **ALLERGY)], "FAIL": [alarm(**ALLERGY)], "PASS": []}[verdict]
-    events = [event(state=alarms[0].state)] if alarms else []
-    deciders = Deciders("server:big", deciding=READ)
-    result = record(
-        flat("a", alarms=alarms, events=events), *(flat(f"c{number}") for number in range(59)), deciders=deciders
-    )
-    assert result.verdict == verdict
-    page = page_of(result)
-    found = re.findall(r'<a class="term" href="#(term-\w+)">([^<]*)</a>', page)
-    names = [anchor for anchor, _ in found]
-    assert len(names) == len(set(names)) > 4
-    glossary = page.partition('<dl class="glossary">')[2].partition("</dl>")[0]
-    assert sorted(re.findall(r'<p id="(term-\w+)">', glossary)) == sorted(names)
-    assert 4 < glossary.count("<dt>") <= 13
-    for anchor, word in found:
-        before = re.sub(r"<(svg|q|strong|h1).*?</\1>", "", page.partition(f'href="#{anchor}"')[0], flags=re.DOTALL)
-        before = re.sub(r"<[^>]*>?", " ", before.partition('<section class="sheet"')[2])
-        assert not re.search(rf"(?<![\w-]){word}(?![\w-])", before), word
-
-
-def test_names_quotations_and_findings_are_not_linked() -> None:
-    """Only the page's own words; a hyphen makes another word."""
-    page, entries = linked(Markup("<h1>open</h1><q>confirmed</q><strong>open</strong> open-angle <p>Open</p>"))
-    assert str(page).count("<a ") == 1
-    assert page.endswith('<p><a class="term" href="#term-open">Open</a></p>')
-    assert [entry.name for entry in entries] == ["Open"]
+def test_the_annex_explains_the_words_of_the_page() -> None:
+    """Every word with its sentence, and the line of parts leads there."""
+    page = page_of(record(flat("a")))
+    glossary = page.partition('<h3 id="glossary">')[2].partition("</dl>")[0]
+    verdicts, *terms = words("glossary")
+    for text in [*verdicts["words"].values(), *(entry["text"] for entry in terms)]:
+        assert html.escape(text, quote=False) in glossary.replace("&#34;", '"').replace("&#39;", "'")
+    assert glossary.count("<dt>") == 13
+    assert page.count('href="#glossary"') == 1
 
 
 def test_the_glossary_has_the_sentences_of_the_documentation() -> None:
@@ -278,26 +250,26 @@ def test_the_glossary_has_the_sentences_of_the_documentation() -> None:
 
 def test_an_instrument_check_asks_for_no_decision() -> None:
     """There is nothing to release, and so nothing to accept."""
-    page = plain(page_of(record(flat("a"), deciders=Deciders("control", control=True))))
+    page = text_of(page_of(record(flat("a"), deciders=Deciders("control", control=True))))
     assert "there is nothing to release" in page
     assert "evidence for the release decision" not in page
     assert "nothing to accept or reject in an instrument check" in page
     assert "☐" not in page
-    assert "☐" in plain(page_of(record(flat("a"))))
+    assert "☐" in text_of(page_of(record(flat("a"))))
 
 
 def test_the_scope_says_why_it_has_more_cases_than_finished() -> None:
     """Two finished, and one that failed severely before its end counts too."""
     failed = flat("c", alarms=[alarm(**ALLERGY)], events=[event()], incomplete="no answer")
-    page = plain(page_of(record(flat("a"), flat("b"), failed)))
+    page = text_of(page_of(record(flat("a"), flat("b"), failed)))
     assert "on 3 synthetic English cases of 10 turns (2 finished, 1 failed severely before the end), held to" in page
-    assert "failed severely before" not in plain(page_of(record(flat("a"), flat("b"))))
+    assert "failed severely before" not in text_of(page_of(record(flat("a"), flat("b"))))
 
 
 def test_controls_that_were_not_run_are_no_failures() -> None:
     """One of ten was run and is as expected: the nine others are named as what they are."""
-    page = plain(page_of(record(flat("a")), controls=InstrumentCheck(1, (), 10)))
+    page = text_of(page_of(record(flat("a")), controls=InstrumentCheck(1, (), 10)))
     assert "1 of 10 controls as expected; 9 not run with this version, these cases and these limits" in page
-    whole = plain(page_of(record(flat("a")), controls=InstrumentCheck(9, ("steady",), 10)))
+    whole = text_of(page_of(record(flat("a")), controls=InstrumentCheck(9, ("steady",), 10)))
     assert "9 of 10 controls as expected; not as expected: steady" in whole
     assert "not run with" not in whole
