@@ -36,31 +36,27 @@ Rows = list[tuple[str, ...]]
 """A label and a cell per run."""
 
 
+def _drawn(runs: Sequence[NamedRun], differences: Sequence[RunDifference], form: str, **widths: int) -> list[str]:
+    """The tables in a form of tabulate."""
+    clean = inert if form == "github" else one_line
+    parts = []
+    for head, rows in _tables(runs, differences):
+        heads = (head, *(clean(name, _LONGEST) for name, _ in runs))
+        cells = [(label, *(clean(cell, _LONGEST) for cell in row)) for label, *row in rows]
+        parts.append(tabulate(cells, heads, form, disable_numparse=True, **widths))
+    return parts
+
+
 def render_text(runs: Sequence[NamedRun], differences: Sequence[RunDifference], width: int) -> str:
     """The comparison for a terminal; cells wrap, so that it fits."""
     room = max(_NARROWEST, (width - 1) // (len(runs) + 1) - 2)
-    parts = []
-    for head, rows in _tables(runs, differences):
-        cells = [
-            tuple(one_line(cell, _LONGEST) for cell in row) for row in ((head, *(name for name, _ in runs)), *rows)
-        ]
-        parts.append(
-            tabulate(
-                cells[1:], cells[0], "plain", disable_numparse=True, maxcolwidths=room, maxheadercolwidths=room
-            )
-        )  # fmt: skip
+    parts = _drawn(runs, differences, "plain", maxcolwidths=room, maxheadercolwidths=room)
     judges = [fill(f"{one_line(name)}: {one_line(line, 400)}", width - 1) for name, line in _judges(runs)]
     return "\n".join((parts[0], "", *judges, *parts[1:]))
 
 
 def render_markdown(runs: Sequence[NamedRun], differences: Sequence[RunDifference]) -> str:
-    parts = ["# Clinical drift: comparison"]
-    for head, rows in _tables(runs, differences):
-        cells = [
-            (label, *(inert(cell, _LONGEST) for cell in row))
-            for label, *row in ((head, *(name for name, _ in runs)), *rows)
-        ]
-        parts.append(tabulate(cells[1:], cells[0], "github", disable_numparse=True))
+    parts = ["# Clinical drift: comparison", *_drawn(runs, differences, "github")]
     curves = [_by_turn(result) for _, result in runs]
     turns = sorted({turn for curve in curves for turn in curve})
     rows = [
