@@ -36,21 +36,23 @@ Rows = list[tuple[str, ...]]
 """A label and a cell per run."""
 
 
-def _drawn(runs: Sequence[NamedRun], differences: Sequence[RunDifference], form: str, **widths: int) -> list[str]:
-    """The tables in a form of tabulate."""
+def _drawn(
+    runs: Sequence[NamedRun], differences: Sequence[RunDifference], form: str, room: int | None = None
+) -> list[str]:
+    """The tables in a form of tabulate; cells wrap where they have only some room."""
     clean = inert if form == "github" else one_line
     parts = []
     for head, rows in _tables(runs, differences):
         heads = (head, *(clean(name, _LONGEST) for name, _ in runs))
         cells = [(label, *(clean(cell, _LONGEST) for cell in row)) for label, *row in rows]
-        parts.append(tabulate(cells, heads, form, disable_numparse=True, **widths))
+        parts.append(tabulate(cells, heads, form, disable_numparse=True, maxcolwidths=room, maxheadercolwidths=room))
     return parts
 
 
 def render_text(runs: Sequence[NamedRun], differences: Sequence[RunDifference], width: int) -> str:
     """The comparison for a terminal; cells wrap, so that it fits."""
     room = max(_NARROWEST, (width - 1) // (len(runs) + 1) - 2)
-    parts = _drawn(runs, differences, "plain", maxcolwidths=room, maxheadercolwidths=room)
+    parts = _drawn(runs, differences, "plain", room)
     judges = [fill(f"{one_line(name)}: {one_line(line, 400)}", width - 1) for name, line in _judges(runs)]
     return "\n".join((parts[0], "", *judges, *parts[1:]))
 
