@@ -135,10 +135,10 @@ def test_a_dismissal_shows_the_words_that_cleared_it() -> None:
     """Who signs can look at them; a person's own reason stands instead where there is one."""
     said = Opinion("reader", 1, "retained", "Penicillin: anaphylaxis <1998>", "")
     gone = alarm("lost", "dismissed", turn=4, settled_by="judge", answers=(said,), **ALLERGY)
-    shown = plain(page_of(record(flat("a", alarms=[gone]))))
+    shown = text_of(page_of(record(flat("a", alarms=[gone]))))
     assert "not read by a person; cleared on “Penicillin: anaphylaxis <1998>”" in shown
     silent = replace(gone, answers=(replace(said, quote=""),))
-    assert "cleared on" not in plain(page_of(record(flat("a", alarms=[silent]))))
+    assert "cleared on" not in text_of(page_of(record(flat("a", alarms=[silent]))))
 
 
 def test_a_finding_is_read_when_every_turn_of_it_was() -> None:
