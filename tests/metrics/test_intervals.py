@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_clinical_drift.metrics.bootstrap import bca_limits, group_sums, resampled_means
 from pytest_clinical_drift.metrics.intervals import (
+    _most_common,
     clustered_limits,
     effective_trials,
     mean_interval,
@@ -305,13 +306,16 @@ def test_the_commonest_value_is_the_lowest_where_several_are() -> None:
 
 
 def test_of_values_as_common_the_lowest_is_the_usual_one() -> None:
-    """Three at 0.2, three at 0.8, one each between: five depart from 0.2, upwards, by 0.5 on average."""
-    from scipy.stats import binomtest
+    """Three at 0.2 and three at 0.8; where 0.8 is there once more, it is that."""
+    values = np.array([0.8, 0.2, 0.5, 0.8, 0.2, 0.6, 0.8, 0.2])
+    assert _most_common(np.column_stack([values, np.append(values[:-1], 0.8)])).tolist() == [0.2, 0.8]
 
-    values = [0.8, 0.2, 0.5, 0.8, 0.2, 0.6, 0.8, 0.2]
-    exact = binomtest(5, 8).proportion_ci(0.95, method="exact")
-    low, high = beside(values, 0.2 + 0.5 * exact.low, 0.2 + 0.5 * exact.high)
-    assert recall_interval(values, list("abcdefgh")) == pytest.approx((low, high), abs=1e-9)
+
+def test_two_units_have_a_width() -> None:
+    """0.4 and 0.6: 0.5 ± 1 · 0.1, since half of Student's t of one degree of freedom lies within 1."""
+    found = mean_interval([0.4, 0.6], ["a", "b"], confidence=0.5, worst=0.0, best=1.0)
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx((0.4, 0.6), abs=1e-9)
 
 
 def test_limits_stay_within_what_is_possible() -> None:
@@ -414,6 +418,8 @@ def test_clustered_limits_by_hand() -> None:
     hits, trials = 24 / 4.375, 30 / 4.375
     assert low == pytest.approx(beta.ppf(0.05, hits, trials - hits + 1))
     assert high == pytest.approx(beta.ppf(0.95, hits + 1, trials - hits))
+    two, _ = clustered_limits([9, 5], [10, 10], list("ab"))  # residuals 2 and -2: 16 over 20 · 0.21
+    assert two == pytest.approx(beta.ppf(0.05, 14 * 4.2 / 16, 6 * 4.2 / 16 + 1))
     wider, _ = clustered_limits([9, 5, 10], [10, 10, 10], list("abc"), confidence=0.99)
     assert wider == pytest.approx(beta.ppf(0.01, hits, trials - hits + 1))
 
