@@ -125,7 +125,7 @@ def _check_decision(
     if result.deciders.control:
         raise InputError("sign: an instrument check is not a model to release")
     if result.verdict in (Verdict.PARTIAL, Verdict.INCOMPLETE):
-        raise InputError(f"sign: the verdict is {result.verdict}: nothing to accept until all cases have been run")
+        raise InputError(f"sign: the verdict is {result.verdict}: nothing to accept until all cases are run and read")
     if result.verdict not in (Verdict.PASS, Verdict.CAUTION) and not (
         decision == "accept-until" and conditions.strip()
     ):

@@ -460,7 +460,7 @@ def test_canaries_without_an_answer_are_not_missed(
 @pytest.mark.parametrize(
     ("outage", "step"),
     [
-        (None, "the same command with a stronger judge: --drift-judge SPEC"),
+        (None, "the same pytest command with a stronger judge: --drift-judge SPEC"),
         (
             Outage(3, 900, "no server answers", stopped=True),
             "the same command again once the judge is back; answers already stored are not asked for again",
@@ -497,6 +497,31 @@ def test_a_required_judge_that_did_not_judge_is_incomplete() -> None:
     verdict = judge(steady(), deciders=Deciders(missing=Reason(ReasonCode.JUDGE_REQUIRED)))
     assert verdict.verdict == "INCOMPLETE"
     assert reasons_of(verdict) == ("the thresholds require a judge, and none was given",)
+
+
+@pytest.mark.parametrize(
+    ("deciders", "model", "step"),
+    [
+        (Deciders(missing=Reason(ReasonCode.JUDGE_REQUIRED)), "m", "the same command with a judge"),
+        (
+            Deciders("weak", missing=Reason(ReasonCode.JUDGE_BELOW_FLOOR, {"kinds": ["fact"]})),
+            "m",
+            "clinical-drift calibrate with a stronger judge",
+        ),
+        (JUDGED, "replay:some", "a recording of all cases, or -k"),
+        (JUDGED, "m", "the same command again"),
+        (Deciders(), "m", "the same pytest command with --drift-judge SPEC"),
+        (Deciders(reviewers=("Ada",)), "m", "the same pytest command with --drift-judge SPEC"),
+    ],
+)
+def test_what_to_do_next_is_what_can_help(deciders: Deciders, model: str, step: str) -> None:
+    """The same command again only where another run may end otherwise; people cannot read for a judge."""
+    verdict = judge(steady(), deciders=deciders)
+    if step.startswith(("a recording", "the same command again")):
+        verdict = replace(verdict, verdict=Verdict.INCOMPLETE)
+    manifest = Manifest(model=model, judge="rules", hashes=Hashes(cases="c", prompts="p"))
+    result = build_result((), verdict, manifest, thresholds=gate(), case_set=(), today=TODAY)
+    assert next_step(result).startswith(f"next: {step}")
 
 
 @pytest.mark.parametrize(
