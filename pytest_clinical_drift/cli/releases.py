@@ -3,8 +3,10 @@
 import argparse
 import datetime
 import shlex
+from importlib.util import find_spec
 
 from pytest_clinical_drift.cli.command import Commands, say
+from pytest_clinical_drift.errors import InputError
 
 
 def add_commands(commands: Commands) -> None:
@@ -70,13 +72,16 @@ def _example(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.ranking.example import write_example
 
     folder = write_example(options.out)
-    say(f"written: {folder}\nnext: pytest --slate {shlex.quote(str(folder))}")
+    needed = "" if find_spec("polars") else "pip install 'pytest-clinical-drift[ranking]' && "
+    say(f"written: {folder}\nnext: {needed}pytest --slate {shlex.quote(str(folder))}")
     return 0
 
 
 def _verify(options: argparse.Namespace) -> int:
     from pytest_clinical_drift.results.files import RESULTS_FILE
 
+    if not options.folder.is_dir():
+        raise InputError(f"verify {options.folder}: no such folder")
     if (options.folder / RESULTS_FILE).exists():
         from pytest_clinical_drift.gate.signing import verify_release
 

@@ -55,6 +55,9 @@ def test_example_slate_is_written_and_gated(
     monkeypatch.chdir(pytester.path)
     assert main(["example", "slate"]) == 0
     assert capsys.readouterr().out == "written: example-slate\nnext: pytest --slate example-slate\n"
+    monkeypatch.setattr("pytest_clinical_drift.cli.releases.find_spec", lambda name: None)
+    assert main(["example", "slate", "--out", "other"]) == 0
+    assert "next: pip install 'pytest-clinical-drift[ranking]' && pytest --slate other" in capsys.readouterr().out
     run = pytester.runpytest("--slate", "example-slate")
     assert run.ret == 0, run.outlines
     assert results(pytester)["verdict"] == "PASS"
@@ -425,3 +428,9 @@ def test_a_project_with_its_own_slate_option_keeps_it(pytester: pytest.Pytester,
     result = pytester.runpytest("--drift-slate", "mine")
     assert result.ret == 0
     result.stdout.fnmatch_lines(["clinical-drift: slate example*"])
+
+
+def test_verify_without_a_folder_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither a release nor a slate: one sentence that fits both."""
+    assert main(["verify", str(tmp_path / "none")]) == 4
+    assert capsys.readouterr().err.strip().endswith(f"verify {tmp_path / 'none'}: no such folder")

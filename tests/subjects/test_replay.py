@@ -103,6 +103,19 @@ def test_error_text_in_place_of_a_reply_is_an_outage(tmp_path: Path, text: str) 
     assert incomplete.startswith("turn 2, reply: recorded instead of a reply")
 
 
+def test_folder_of_several_runs_names_one(tmp_path: Path) -> None:
+    """The tool's own ledger is no recording."""
+    for place in ("m", "m/runs/1", "m/runs/2"):
+        (tmp_path / place / "transcripts").mkdir(parents=True)
+        (tmp_path / place / "run.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "ledger.jsonl").write_text("{}", encoding="utf-8")
+    with pytest.raises(InputError) as error:
+        ReplaySubject(str(tmp_path), {}).identity()
+    assert (
+        str(error.value) == f"replay:{tmp_path}: holds 3 folders of runs; name one, such as replay:{tmp_path}/m/runs/2"
+    )
+
+
 def test_our_transcripts_replay_to_the_same_transcript(tmp_path: Path) -> None:
     """What we write, we read: text, reasoning, truncation and surrogates survive."""
     rows: list[dict[str, object]] = [
