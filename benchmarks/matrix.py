@@ -135,7 +135,7 @@ def main() -> int:
     parser.add_argument("--pytest", action="append", help="a version; default: 8.2.* and 9.*")
     parser.add_argument("--keep", type=Path, help="folder in which the environments stay")
     options = parser.parse_args()
-    whole = True
+    held: list[bool] = []
     print("| Python | pytest | " + " | ".join(CHECKS) + " |\n|" + " --- |" * (len(CHECKS) + 2), flush=True)
     with tempfile.TemporaryDirectory() as place:
         for python in options.python or pythons():
@@ -151,10 +151,11 @@ def main() -> int:
                     check=True,
                 )
                 found = look(built)
-                whole = whole and all(found.values())
-                cells = [*told.stdout.split(), *("yes" if held else "**no**" for held in found.values())]
+                held.append(all(found.values()))
+                cells = [*told.stdout.split(), *("yes" if good else "**no**" for good in found.values())]
                 print(f"| {' | '.join(cells)} |", flush=True)
-    return 0 if whole else 1
+    print(f"{sum(held)} of {len(held)} combinations of Python and pytest hold")
+    return 0 if all(held) else 1
 
 
 if __name__ == "__main__":
