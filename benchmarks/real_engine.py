@@ -151,7 +151,7 @@ def in_this_process(cases: Sequence[Case], tokens: int) -> tuple[float, bool]:
 
 
 def behind_a_server(cases: Sequence[Case], tokens: int) -> tuple[float, float]:
-    """How many times faster our scheduler is than one client at a time."""
+    """How many times faster our scheduler is than one client at a time, and what the server itself gains at most."""
     seconds, texts = [], []
     for what in ("server, ours", "server, one client"):
         # a server of its own for each: nothing is cached from the other
@@ -216,8 +216,9 @@ def main() -> int:
     print(f"SmolLM2-135M, {count} cases x {turns} turns, replies of at most {tokens} tokens")
     server, most = behind_a_server(cases, tokens)
     local, same = in_this_process(cases, tokens)
+    alike = "identical" if same else "DIFFERENT"
     print(
-        f"hf: {local:.1f} times faster than one by one (goal {HF_GOAL}), replies {'identical' if same else 'DIFFERENT'}; "
+        f"hf: {local:.1f} times faster than one by one (goal {HF_GOAL}), replies {alike}; "
         f"server: {server:.1f} times faster than one client at a time (goal {SERVER_GOAL}), which itself gains "
         f"{most:.1f} times from {len(cases)} requests at once without prompts"
     )
