@@ -89,9 +89,11 @@ def main(limit: str = "2") -> int:
     settled = [a for c in results["cases"] for r in c["repeats"] for a in r["alarms"] if a["state"] != "open"]
     silent = not judged["deciding"] and set(judged["below_floor"]) == set(GROUPS)
     print(f"verdict: {results['headline']}")
-    print(f"below its floor: {', '.join(judged['below_floor'])}; alarms settled by it: {len(settled)}")
     (attempt,) = found["attempts"]
-    print(f"{attempt['texts']} labelled texts, {attempt['requests']} requests, {found['seconds_per_request']} s each")
+    print(
+        f"{attempt['texts']} labelled texts, {attempt['requests']} requests; below its floor: "
+        f"{', '.join(judged['below_floor'])}; alarms settled by it: {len(settled)}"
+    )
     return 0 if silent and "decides nothing" in results["headline"] and not settled else 1
 
 
