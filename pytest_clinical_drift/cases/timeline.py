@@ -27,6 +27,16 @@ class Demand:
         return self.expectation.text
 
     @property
+    def due_at(self) -> int:
+        """The first turn on which it counts that it is missing: until then a later reply may meet it."""
+        return self.expectation.by or self.made_at
+
+    @property
+    def once(self) -> bool:
+        """One reply out of several is enough."""
+        return self.due_at > self.made_at and self.expectation.until is None
+
+    @property
     def severe(self) -> bool:
         """Of the two highest grades: broken once, it fails the case."""
         return self.expectation.grade in SEVERE_GRADES

@@ -49,8 +49,7 @@ class ReplyFinding(Breach):
     """A reply that seems to recommend what is forbidden, or to leave out what is demanded."""
 
     turn: int
-    by_fact: bool
-    """Forbidden by a fact of the patient, not by a demand of the turn."""
+    """Of a demand that several replies may meet the last of them."""
 
 
 @dataclass(frozen=True, slots=True)

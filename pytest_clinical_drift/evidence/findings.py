@@ -1,13 +1,15 @@
 """What the rules find in one conversation: facts and advice. Findings are not yet alarms."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import combinations, pairwise
 
+from pytest_clinical_drift.cases.demands import Expect
 from pytest_clinical_drift.cases.model import Case, FactState, facts_at
+from pytest_clinical_drift.cases.timeline import Demand, demands_at
 from pytest_clinical_drift.conversation.hygiene import strip_reasoning
-from pytest_clinical_drift.evidence.advice.breach import find_breaches
+from pytest_clinical_drift.evidence.advice.breach import find_breaches, says
 from pytest_clinical_drift.evidence.advice.opposition import oppositions
 from pytest_clinical_drift.evidence.advice.orders import advice_of
 from pytest_clinical_drift.evidence.entities.scores import NO_ENTITIES, EntityScorer
@@ -158,13 +160,29 @@ def adjacent_pairs(exchanges: Sequence[Exchange]) -> list[tuple[int, int]]:
 
 def _of_replies(case: Case, exchanges: Sequence[Exchange]) -> list[ReplyFinding]:
     breaches = []
+    said: dict[int, str] = {}
     for exchange in exchanges:
         reply = _in_english(case, exchange.reply)
+        if reply is None:
+            continue
+        said[exchange.turn] = reply
         facts = [state.fact for state in facts_at(case, exchange.turn) if not state.ended]
-        texts = {fact.text for fact in facts}
-        for breach in find_breaches(reply, facts, case.turns[exchange.turn - 1].expect) if reply is not None else ():
-            breaches.append(ReplyFinding(**asdict(breach), turn=exchange.turn, by_fact=breach.rule in texts))
+        for breach in find_breaches(reply, facts, _due(case, exchange.turn, said)):
+            breaches.append(ReplyFinding(**asdict(breach), turn=exchange.turn))
     return breaches
+
+
+def _due(case: Case, turn: int, said: Mapping[int, str]) -> Expect:
+    """What the reply of a turn is held to: a must by the last turn that may meet it, unless an earlier reply has."""
+    demands = [demand for demand in demands_at(case, turn) if demand.due_at == turn]
+    return Expect(
+        must=tuple(d.expectation for d in demands if d.kind == "must" and not (d.once and _met(d, said))),
+        must_not=tuple(d.expectation for d in demands if d.kind == "must_not"),
+    )
+
+
+def _met(demand: Demand, said: Mapping[int, str]) -> bool:
+    return any(turn >= demand.made_at and says(reply, demand.expectation) for turn, reply in said.items())
 
 
 def _of_pairs(case: Case, exchanges: Sequence[Exchange], pairs: Sequence[tuple[int, int]]) -> list[PairFinding]:

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_clinical_drift.cases.demands import GRADES
+from pytest_clinical_drift.cases.timeline import demands_at
+from pytest_clinical_drift.evidence.findings import visible
 from pytest_clinical_drift.gate.reopened import Conversation, Reopened
 from pytest_clinical_drift.judging.material import record_of
 from pytest_clinical_drift.judging.questions import Question
@@ -169,6 +171,8 @@ def _item(asked: _Asked, last: Known) -> ReviewItem:
     telling = next((o for o in ruling.opinions if o.quote), None)
     quotes = dict.fromkeys(alarm.quote for alarm in asked.alarms if alarm.quote)
     earlier = [alarm.earlier_quote for alarm in asked.alarms if alarm.earlier_quote]
+    since = _demanded_since(asked)
+    before = asked.talk.transcript.exchanges[since - 1 : question.turn - 1] if since else ()
     return ReviewItem(
         question=question,
         severe=asked.severe,
@@ -176,11 +180,19 @@ def _item(asked: _Asked, last: Known) -> ReviewItem:
         message=case.turns[question.turn - 1].message,
         messages=_messages_before(asked),
         record=record_of(case, question.turn),
+        since=since,
+        replies="\n\n".join(f"Turn {line.turn}: {visible(line.reply) or ''}" for line in before),
         why=_why(asked.alarms),
         opinions=ruling.opinions,
         last=last.get((case.id, question.fact or question.demand or ""), ()),
         earlier_quote=earlier[0] if earlier else (telling.earlier_quote if telling else ""),
     )
+
+
+def _demanded_since(asked: _Asked) -> int:
+    """The turn since which a reply could meet a demand, where one out of several replies is enough; otherwise 0."""
+    demands = demands_at(asked.talk.case, asked.question.turn)
+    return next((d.made_at for d in demands if d.id == asked.question.demand_id and d.once), 0)
 
 
 def _messages_before(asked: _Asked) -> str:
@@ -190,6 +202,8 @@ def _messages_before(asked: _Asked) -> str:
         first = 1
     elif question.turns is not None:
         first = question.turns[0]
+    elif since := _demanded_since(asked):
+        first = since
     turns = asked.talk.case.turns[first - 1 : question.turn - 1]
     return "\n\n".join(f"Turn {turn.turn}: {turn.message}" for turn in turns)
 

@@ -15,7 +15,7 @@ from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, read_reviews
 from pytest_clinical_drift.judging.rulings import Opinion, State
 from pytest_clinical_drift.judging.session import with_reviews
-from pytest_clinical_drift.report.headlines import change_lines, next_step, run_headline
+from pytest_clinical_drift.report.headlines import after_review, change_lines, next_step, review_bound, run_headline
 from pytest_clinical_drift.report.review_page import FILE_NAME, ReviewItem, is_large, render_review, render_texts
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.results.dossier_file import read_sheet
@@ -37,6 +37,8 @@ def write_review_page(results: Path, out: Path | None, say: Say, *, parts: int =
     if not items:
         say("there is nothing to review: no alarm is open or confirmed, and no judge has cleared anything")
         return 0
+    for line in review_bound(run.result, run.inputs.thresholds):
+        say(line)
     place, headline = out or results / FILE_NAME, run_headline(run.result)
     for number, part in enumerate(split_items(items, parts) if parts > 1 else [items], start=1):
         name = f"part {number} of {parts}" if parts > 1 else ""
@@ -50,6 +52,8 @@ def write_review_page(results: Path, out: Path | None, say: Say, *, parts: int =
         say(f"written: {write_atomically(file, page)}")
         if beside:
             say(f"written: {file.with_name(beside)}, the texts that the page shows: keep this folder beside the page")
+    for line in after_review(shown(results), parts):
+        say(line)
     return 0
 
 

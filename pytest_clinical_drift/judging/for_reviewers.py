@@ -1,6 +1,6 @@
 """What people settle: alarms that they review, and text that addresses a grader or names another patient."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from pytest_clinical_drift.cases.model import Case
@@ -10,12 +10,15 @@ from pytest_clinical_drift.evidence.leaks import find_leaks
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.entry_questions import key_of, question_for
+from pytest_clinical_drift.judging.labelled import GROUP_OF
 from pytest_clinical_drift.judging.material import messages_of
 from pytest_clinical_drift.judging.pdsqi import Rating
-from pytest_clinical_drift.judging.procedure import ConversationJudgement
+from pytest_clinical_drift.judging.procedure import ConversationJudgement, silent, unread_entries
 from pytest_clinical_drift.judging.questions import About, Question
+from pytest_clinical_drift.judging.raised_points import points_of
 from pytest_clinical_drift.judging.readings import readings_of, windows_of
 from pytest_clinical_drift.judging.reviews import Reviews
+from pytest_clinical_drift.judging.rule_raises import raises_of
 from pytest_clinical_drift.judging.rulings import Raised, Ruling, State, with_person
 from pytest_clinical_drift.transcript import Transcript
 
@@ -41,6 +44,26 @@ def with_reviews(judged: JudgedConversation, reviews: Reviews) -> JudgedConversa
         for about, ruling in judgement.rulings.items()
     }
     return replace(judged, judgement=replace(judgement, rulings=rulings))
+
+
+def raised_by_rules(case: Case, transcript: Transcript, findings: Findings, *, window: int) -> ConversationJudgement:
+    """What the rules raised or could not read, as points that people can settle; nobody has answered."""
+    read = [(reading, unread_entries(reading)) for reading in readings_of(case, transcript)]
+    read += [(reading, []) for reading in windows_of(case, transcript, tokens=window)]
+    return silent(points_of(case, read, raises_of(case, findings, unread=True), due=False, reads=False))
+
+
+def with_raised(
+    judgement: ConversationJudgement, by_rules: ConversationJudgement, deciding: Collection[str]
+) -> ConversationJudgement:
+    """A judgement with what rules alone raised where the judge decides nothing, so that people can settle it too."""
+    more = {
+        about: ruling
+        for about, ruling in by_rules.rulings.items()
+        if about not in judgement.rulings and GROUP_OF[ruling.kind] not in deciding
+    }
+    asked = (point for point in by_rules.asked if point.about in more)
+    return replace(judgement, rulings={**judgement.rulings, **more}, asked=(*judgement.asked, *asked))
 
 
 def questions_for_people(

@@ -68,16 +68,17 @@ def points_of(
     quote_doubts: frozenset[About] = frozenset(),
     *,
     due: bool = True,
+    reads: bool = True,
 ) -> list[Point]:
     """Everything to be settled in a conversation; `quote_doubts` are retained facts whose quotation fits nothing.
 
-    `due`: hard stops are asked about in any case.
+    `due`: hard stops are asked about in any case. `reads`: the entries are a judge's, not as if all were cleared.
     """
     raises = {_rule_about(rule): rule for rule in rules}
     hard_stops = _due(case)
     turns = {line.turn: line for reading, _ in read for line in reading.turns}
     points: dict[About, Point] = {}
-    for reading, entries in counted_entries(case, read):
+    for reading, entries in counted_entries(case, read, reads=reads):
         for entry in entries:
             about = about_entry(entry, reading.source)
             rule = raises.pop(about, None) if not reading.source else None
@@ -149,9 +150,10 @@ def _due(case: Case) -> frozenset[tuple[int, str]]:
     return frozenset(always | {(turn, fact) for turn, fact in updated if fact in hard})
 
 
-def counted_entries(case: Case, read: Read) -> Read:
+def counted_entries(case: Case, read: Read, *, reads: bool = True) -> Read:
     """Readings without their entries on demands that a later reply may still meet or an earlier one has met."""
-    return [(reading, [e for e in entries if not _waits(case, read, reading, e)]) for reading, entries in read]
+    told = read if reads else []  # where nobody has read, no reply is known to have met anything
+    return [(reading, [e for e in entries if not _waits(case, told, reading, e)]) for reading, entries in read]
 
 
 def _waits(case: Case, read: Read, reading: Reading, entry: Entry) -> bool:
@@ -160,7 +162,7 @@ def _waits(case: Case, read: Read, reading: Reading, entry: Entry) -> bool:
     demand = next((demand for demand in demands_at(case, reading.turn) if demand.id == entry.key), None)
     if demand is None or not demand.expectation.by:
         return False
-    return not demand.due or (not demand.expectation.until and _met_before(read, demand.id, reading.turn))
+    return not demand.due or (demand.once and _met_before(read, demand.id, reading.turn))
 
 
 def _met_before(read: Read, demand: str, turn: int) -> bool:

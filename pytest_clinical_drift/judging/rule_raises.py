@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.cases.timeline import demands_at
+from pytest_clinical_drift.cases.timeline import Demand, demands_at
 from pytest_clinical_drift.evidence.facts.fact import ABSENT, CONTRADICTED
-from pytest_clinical_drift.evidence.finding_types import Findings
+from pytest_clinical_drift.evidence.finding_types import Findings, ReplyFinding
 from pytest_clinical_drift.evidence.terms.language import NOT_ENGLISH
 from pytest_clinical_drift.evidence.terms.lexicon import find_terms
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
@@ -24,23 +24,31 @@ def confirming_rules() -> frozenset[str]:
     return frozenset(str(name) for name in (load_data("confirming_rules") or {}).get("confirm", ()))
 
 
-def raises_of(case: Case, findings: Findings) -> Iterator[RuleRaise]:
-    """Everything that a rule raised in one conversation."""
+def raises_of(case: Case, findings: Findings, *, unread: bool = False) -> Iterator[RuleRaise]:
+    """Everything that a rule raised in one conversation; with `unread`, what rules could not read as well."""
     confirm = confirming_rules()
     for turn in findings.turns:
         for fact in turn.facts:
             wrong = fact.stale or fact.status in (ABSENT, CONTRADICTED)  # a plainly partial fact is no alarm
-            if (wrong or not fact.certain) and fact.rule != NOT_ENGLISH:
+            if (wrong or not fact.certain) and (unread or fact.rule != NOT_ENGLISH):
                 confirms = wrong and fact.certain and fact.rule in confirm
                 yield RuleRaise("fact", turn.turn, fact.fact_id, confirms)
     for item in findings.replies:
-        kind = "forbidden" if item.by_fact else "must" if item.kind == "omits" else "must_not"
-        demands = demands_at(case, item.turn)
-        key = next((d.id for d in demands if d.kind == kind and d.text == item.rule and d.made_at == item.turn), "")
-        if key or item.by_fact:
+        demand = demand_of(case, item)
+        if demand is not None or item.by_fact:
+            kind, key = (demand.kind, demand.id) if demand is not None else ("forbidden", "")
             yield RuleRaise(kind, item.turn, key, item.finder in confirm)
     for pair in findings.conflicts:
         yield RuleRaise("conflict", pair.later_turn, "", pair.finder in confirm, pair.earlier_turn)
+
+
+def demand_of(case: Case, item: ReplyFinding) -> Demand | None:
+    """The demand that a reply seems to break; none where a fact forbids it."""
+    if item.by_fact:
+        return None
+    kind = "must" if item.kind == "omits" else "must_not"
+    demands = [d for d in demands_at(case, item.turn) if d.kind == kind and d.due_at == item.turn]
+    return next((d for d in reversed(demands) if d.text == item.rule), None)
 
 
 def quote_check(case: Case) -> QuoteCheck:

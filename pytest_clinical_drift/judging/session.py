@@ -18,7 +18,7 @@ from pytest_clinical_drift.judging.calibration_file import Calibration, find_cal
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.control import NAME as CONTROL
 from pytest_clinical_drift.judging.for_reviewers import JudgedConversation as JudgedConversation
-from pytest_clinical_drift.judging.for_reviewers import questions_for_people, unanswered
+from pytest_clinical_drift.judging.for_reviewers import questions_for_people, raised_by_rules, unanswered, with_raised
 from pytest_clinical_drift.judging.for_reviewers import with_reviews as with_reviews
 from pytest_clinical_drift.judging.judge_options import JudgePolicy, make_judges, procedure_of
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS
@@ -31,12 +31,9 @@ from pytest_clinical_drift.judging.procedure import (
     judge_conversation,
     judge_single,
     read_all,
-    silent,
-    unread_entries,
 )
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.queue import Count, JudgeQueue
-from pytest_clinical_drift.judging.raised_points import points_of
 from pytest_clinical_drift.judging.readings import READINGS, readings_of, single_reading, windows_of
 from pytest_clinical_drift.judging.reviews import Reviews, read_reviews
 from pytest_clinical_drift.judging.rule_raises import quote_check, raises_of
@@ -246,7 +243,8 @@ class JudgeSession:
         if self._queue is not None:
             judgement, tried, ratings = self._queue.wait(group, waiting=waiting)
         people = questions_for_people(case, transcript, findings, self.names)
-        known = judgement or self._by_rules(case, transcript, findings)
+        by_rules = raised_by_rules(case, transcript, findings, window=self.options.window)
+        known = with_raised(judgement, by_rules, self.deciding) if judgement is not None else by_rules
         rulings = {**known.rulings, **{question.about: unanswered(question) for question in people}}
         named = others_named(case, self.names)
         return JudgedConversation(findings, replace(known, rulings=rulings), tuple(tried), ratings, named)
@@ -259,13 +257,6 @@ class JudgeSession:
         if self._rules.dismiss_severe > 1:
             reviews, _ = reviews.with_two_people(severe)
         return with_reviews(judged, reviews)
-
-    def _by_rules(self, case: Case, transcript: Transcript, findings: Findings) -> ConversationJudgement:
-        """What the rules raised, as points that people can settle; nobody has answered."""
-        read = [(reading, unread_entries(reading)) for reading in readings_of(case, transcript)]
-        windows = windows_of(case, transcript, tokens=self.options.window)
-        points = points_of(case, [*read, *((w, []) for w in windows)], raises_of(case, findings), due=False)
-        return silent(points)
 
     def stop(self) -> None:
         """Nobody waits any more."""

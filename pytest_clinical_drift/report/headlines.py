@@ -17,7 +17,7 @@ from pytest_clinical_drift.verdict.measures import in_a_row
 from pytest_clinical_drift.verdict.metric_table import SEVERE
 from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
-from pytest_clinical_drift.verdict.thresholds import CANARIES
+from pytest_clinical_drift.verdict.thresholds import CANARIES, Thresholds
 from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict, figures_unread
 
 _MOSTLY = 0.5
@@ -152,6 +152,18 @@ def _severe_open(case: CaseResult) -> list[str]:
 def next_step(result: RunResult, place: str = "RESULTS", *, merged: bool = False) -> str:
     """The one command to run next; `place` is where the results lie, `merged` that they were merged from shards."""
     return " ".join(text_lines("run_lines.txt.j2", "next_step", result=result, place=place, merged=merged))
+
+
+def review_bound(result: RunResult, thresholds: Thresholds) -> list[str]:
+    """What people's answers cannot do: figures that no judge who may decide has read stay unread."""
+    unread = (item for item in result.judgements if item.verdict == FigureState.UNREAD)
+    bound = any(thresholds.unsettles(item.metric) for item in unread)
+    return text_lines("run_lines.txt.j2", "review_bound", result=result) if bound else []
+
+
+def after_review(place: str, parts: int) -> list[str]:
+    """The command to run once the review pages of so many reviewers are answered."""
+    return text_lines("run_lines.txt.j2", "after_review", place=place, parts=parts)
 
 
 def incomplete_cause(case: CaseResult) -> str:

@@ -47,6 +47,10 @@ class ReviewItem:
     """What the patient wrote before, as far as the question needs it."""
     record: str = ""
     """The intake, and what has changed since."""
+    since: int = 0
+    """The turn since which any reply could do what this one must; 0 where only this one can."""
+    replies: str = ""
+    """The replies since then."""
     why: str = ""
     """Why it was asked; shown once it is answered."""
     opinions: Sequence[Opinion] = ()
@@ -129,6 +133,8 @@ def _plain(item: ReviewItem) -> dict[str, Any]:
     """The item as the page's script reads it: texts are printable, and cut where marked words begin and end."""
     asked = item.question
     demand = f"{asked.demand} ({asked.why})" if asked.demand and asked.why else asked.demand
+    if demand and item.since:
+        demand = f"{demand}; one reply of turns {item.since} to {asked.turn} is enough, the earlier ones are shown too"
     ruled_out = [f"{statement}: rules out {what}" for _, statement, what in asked.forbidden]
     return {
         "question": asked.id,
@@ -145,7 +151,7 @@ def _plain(item: ReviewItem) -> dict[str, Any]:
         "before": [printable(text) for text in ruled_out or asked.replaced],
         "text": _pieces(asked.text, item.quote),
         "earlier": _pieces(asked.earlier or "", item.earlier_quote),
-        "replies": printable(asked.replies or ""),
+        "replies": printable(asked.replies or item.replies),
         **{name: printable(getattr(item, name)) for name in ("message", "messages", "record", "why")},
         "opinions": [_opinion(asked.kind, said) for said in item.opinions],
         "last": [_opinion(asked.kind, said) for said in item.last],

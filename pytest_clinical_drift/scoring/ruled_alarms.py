@@ -12,7 +12,7 @@ from pytest_clinical_drift.judging.labelled import GROUP_OF
 from pytest_clinical_drift.judging.material import forbidden_at
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.questions import About
-from pytest_clinical_drift.judging.rule_raises import confirming_rules
+from pytest_clinical_drift.judging.rule_raises import confirming_rules, demand_of
 from pytest_clinical_drift.judging.rulings import ALARMING, Raised, Ruling, State
 from pytest_clinical_drift.metrics.recall import ratio
 from pytest_clinical_drift.scoring.assessment import (
@@ -79,10 +79,8 @@ def reply_alarms(case: Case, findings: Findings, rulings: Rulings, deciding: fro
     """Broken demands and what facts forbid; with their grade of harm."""
     seen: set[About] = set()
     for item in findings.replies:
-        demand = next((d for d in demands_at(case, item.turn) if d.text == item.rule and d.made_at == item.turn), None)
-        about: About = ("forbidden", item.turn)
-        if not item.by_fact and demand is not None:
-            about = (demand.kind, item.turn, demand.id)
+        demand = demand_of(case, item)
+        about: About = ("forbidden", item.turn) if demand is None else (demand.kind, item.turn, demand.id)
         ruling = rulings.get(about, _NOBODY)
         if decides(ruling, deciding) or (about in seen and item.by_fact):
             continue

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,17 @@ def test_whole_chain_is_read(tmp_path: Path) -> None:
     assert [review.question for review in reviews.records] == ["a", "b"]
     assert reviews.people_on(["a", "b"]) == ("Ada (clinician)", "Bo (nurse)")
     assert reviews.people_on(["b"]) == ("Bo (nurse)",)
+
+
+def test_a_record_made_as_the_documentation_says_is_read(tmp_path: Path) -> None:
+    """The expression in docs/reviews.md, by itself, gives the hash: other tools can write the file."""
+    told = (Path(__file__).resolve().parents[2] / "docs/reviews.md").read_text(encoding="utf-8")
+    (expression,) = re.findall(r"in Python `(.+?)`", told)
+    record = {**json.loads(chained({"reason": 'sagt “nein” – 😀 \\ " \x7f'})), "role": "Ärztin"}
+    del record["hash"]
+    made = eval(expression, {"json": json, "sha256": sha256, "record": record})
+    (review,) = read(tmp_path, json.dumps({**record, "hash": made}, ensure_ascii=False)).records
+    assert (review.role, review.reason, review.hash) == ("Ärztin", record["reason"], made)
 
 
 def tampered(lines: list[str], how: str) -> list[str]:

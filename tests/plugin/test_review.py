@@ -93,6 +93,49 @@ def test_every_alarm_has_a_question(results: Path) -> None:
     assert all(alarm["question"] for alarm in alarms_of(results))
 
 
+BOUND = "answers settle what is listed, but cannot lift the run above UNSETTLED, because no judge that may decide has"
+
+
+def test_review_ends_with_the_command_for_its_answers(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The last line names the place; a judge that decides has read here, so nothing bounds what answers can do."""
+    assert cli.main(["review", str(results)]) == 0
+    said = capsys.readouterr().out
+    assert said.splitlines()[-1] == f"next: clinical-drift verdict {results} --reviews reviews.jsonl"
+    assert BOUND not in said
+    assert cli.main(["review", str(results), "--split", "2"]) == 0
+    told = "--reviews FILE, with --reviews once for each reviewer's file"
+    assert capsys.readouterr().out.splitlines()[-1] == f"next: clinical-drift verdict {results} {told}"
+
+
+@pytest.mark.parametrize(
+    ("open_figures", "judged", "verdict"),
+    [("unsettled", False, "UNSETTLED"), ("unsettled", True, "UNSETTLED"), ("caution", False, "CAUTION")],
+)
+def test_review_tells_first_what_answers_cannot_lift(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], open_figures: str, judged: bool, verdict: str
+) -> None:
+    """Without a judge that decides the best that answers give is UNSETTLED, unless the thresholds say otherwise."""
+    lay_out_judged(tmp_path, {"anna": (KEPT, KEPT, UNCLEAR)})
+    rules = f"{THRESHOLDS}  open: {open_figures}\n  judge: {{floors: {{sensitivity: 1.0}}}}\n"  # which no judge reaches
+    (tmp_path / "thresholds.yaml").write_text(rules, encoding="utf-8")
+    (run if judged else run_with)(tmp_path)
+    folder = results_of(tmp_path)
+    capsys.readouterr()
+    assert cli.main(["review", str(folder)]) == 0
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert first.startswith(BOUND) == (verdict == "UNSETTLED")
+    assert first.endswith("--drift-judge SPEC") == (verdict == "UNSETTLED")
+    assert ("a stronger judge" in first) == judged
+    assert any(line.startswith("written: ") for line in rest)
+    waiting = [alarm for alarm in alarms_of(folder) if alarm["state"] == "open"]
+    said = [{"question": alarm["question"], "answer": "retained"} for alarm in waiting]
+    file = tmp_path / "reviews.jsonl"
+    file.write_text(chained(*said, manifest=manifest_of(folder)), encoding="utf-8")
+    cli.main(["verdict", str(folder), "--reviews", str(file)])
+    record = json.loads((folder / "reviewed/study_c_results.json").read_text(encoding="utf-8"))
+    assert (record["verdict"], record["reviewed"]["open"]) == (verdict, 0)  # as it said
+
+
 def test_dismissals_settle_a_run(results: Path, judge: Judge) -> None:
     """Four dismissals take UNSETTLED to PASS; the run's own files stay as they were."""
     before = {file.name: file.read_bytes() for file in results.glob("*.*")}

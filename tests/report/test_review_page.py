@@ -113,6 +113,38 @@ def test_session_from_the_page_to_the_verdict(
     assert [(alarm["case_id"], alarm["settled_by"]) for alarm in confirmed] == [(case_id, "person")]
 
 
+def focused(page: Any) -> str:
+    return str(page.evaluate("document.activeElement.id"))
+
+
+@pytest.mark.parametrize("by", ["Tab", "click"])
+def test_saying_who_one_is_moves_no_focus(page: Any, by: str) -> None:
+    """What is typed into name and role stays there: no letter or digit of it answers, saves or turns the page."""
+    page.locator("#asked").wait_for()
+    page.locator("#reviewer").click()
+    page.keyboard.type("Dr 1 Grs")
+    page.keyboard.press("Tab") if by == "Tab" else page.locator("#role").click()
+    assert focused(page) == "role"
+    page.keyboard.type("rsg 103")
+    assert (focused(page), page.locator("#role").input_value()) == ("role", "rsg 103")
+    assert page.locator("#count").inner_text().startswith("0 of 5 answered")
+    assert page.locator(".where span").first.inner_text() == "1 of 4"
+    page.locator('.answers button[data-key="3"]').click()  # straight from the field: the first click counts
+    assert page.locator("#count").inner_text().startswith("1 of 5 answered")
+
+
+def test_another_name_shows_that_persons_answers_and_moves_no_focus(page: Any) -> None:
+    """Where answers were given under one name, those of another are open; the first name shows them again."""
+    introduce(page, "Ada")
+    answer(page, "3")
+    page.locator("#reviewer").click()
+    page.keyboard.press("End")
+    for typed, told in (("m", "0 of 5 answered"), ("Backspace", "1 of 5 answered")):
+        page.keyboard.press(typed)
+        assert page.locator("#count").inner_text().startswith(told)
+        assert focused(page) == "reviewer"
+
+
 def test_severe_alarm_is_dismissed_with_a_reason_only(page: Any) -> None:
     """Without one nothing is recorded, and the page asks for it; confirming needs none."""
     introduce(page)

@@ -143,10 +143,11 @@
   const left = () => items.filter((item) => !answered(item)).length;
   const count = (number, what) => number + " " + what + (number === 1 ? "" : "s");
 
+  const firstOpen = () => Math.max(0, leads(screen()).findIndex((item) => !answered(item)));
+
   function go(place, at) {
     state.place = Math.max(0, Math.min(screens.length - 1, place));
-    const open = leads(screen()).findIndex((item) => !answered(item));
-    active = at === undefined ? Math.max(0, open) : at;
+    active = at === undefined ? firstOpen() : at;
     pending = null;
     keep();
     tell("");
@@ -399,12 +400,22 @@
     event.preventDefault();
   }
 
+  /** Who reviews, as it is typed. The card changes only where answers may be another person's; the focus stays. */
+  function introduce(id) {
+    state[id] = $(id).value.trim();
+    keep();
+    if (id === "role" || !state.records.length) return;
+    active = firstOpen();
+    pending = null;
+    draw();
+  }
+
   load();
   $("headline").textContent = data.headline;
   $("reviewer").value = state.reviewer;
   $("role").value = state.role;
   for (const id of ["reviewer", "role"])
-    $(id).addEventListener("change", () => { state[id] = $(id).value.trim(); keep(); go(state.place); });
+    $(id).addEventListener("input", () => introduce(id));
   $("who").addEventListener("submit", (event) => event.preventDefault());
   $("save").addEventListener("click", save);
   $("open").addEventListener("change", (event) => event.target.files.length && open(event.target.files[0]));

@@ -6,7 +6,7 @@ A rule never confirms a breach: each one is for a judge or a person to read.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from pytest_clinical_drift.cases.demands import Expect
+from pytest_clinical_drift.cases.demands import Expect, Expectation
 from pytest_clinical_drift.cases.model import CriticalEntity
 from pytest_clinical_drift.evidence.advice.orders import Advice, advice_of, document_of
 from pytest_clinical_drift.evidence.advice.targets import (
@@ -39,6 +39,8 @@ class Breach:
     """What was recommended."""
     finder: str = ""
     """Name of the rule that found it: ordered, agrees or no-wording."""
+    by_fact: bool = False
+    """Forbidden by a fact of the patient, not by a demand of the turn."""
 
 
 def find_breaches(reply: str, facts: Iterable[CriticalEntity], expect: Expect | None = None) -> list[Breach]:
@@ -52,7 +54,7 @@ def find_breaches(reply: str, facts: Iterable[CriticalEntity], expect: Expect | 
 def _against_facts(reply: str, facts: Iterable[CriticalEntity]) -> Iterator[Breach]:
     for fact in facts:
         for target in forbidden_by(fact.text, fact.kind, tuple(fact.forbids)):
-            yield from _recommended(reply, target, fact.text, "", asked=False)
+            yield from _recommended(reply, target, fact.text, "", asked=False, by_fact=True)
 
 
 def _against_wishes(reply: str, expect: Expect | None) -> Iterator[Breach]:
@@ -62,15 +64,22 @@ def _against_wishes(reply: str, expect: Expect | None) -> Iterator[Breach]:
         for text in (wish.text, *wish.any_of):
             yield from _recommended(reply, target_of(text), wish.text, wish.why, asked=True)
     for wish in expect.must:
-        if not any(states(document_of(reply), text) for text in wish.any_of or (wish.text,)):
+        if not says(reply, wish):
             yield Breach("omits", wish.text, wish.why, "", finder="no-wording")
 
 
-def _recommended(reply: str, target: Target, rule: str, why: str, *, asked: bool) -> Iterator[Breach]:
+def says(reply: str, wish: Expectation) -> bool:
+    """Whether a reply has one of the wordings of a must."""
+    return any(states(document_of(reply), text) for text in wish.any_of or (wish.text,))
+
+
+def _recommended(
+    reply: str, target: Target, rule: str, why: str, *, asked: bool, by_fact: bool = False
+) -> Iterator[Breach]:
     for order in advice_of(reply):
         what = _matches(order, target)
         if what:
-            yield Breach("recommends", rule, why, order.quote, what, "ordered")
+            yield Breach("recommends", rule, why, order.quote, what, "ordered", by_fact)
             return
     document = document_of(reply)
     agreed = agreement(document) if asked and target.wanted and target.regimen is None else None
