@@ -11,7 +11,6 @@ import pytest
 from pytest_clinical_drift.cases.files import LONG, bundled_cases
 from pytest_clinical_drift.conversation.progress import terminal_progress
 from pytest_clinical_drift.errors import InputError, sentence
-from pytest_clinical_drift.evidence.leaks import others_named
 from pytest_clinical_drift.gate.estimate import estimate
 from pytest_clinical_drift.gate.handoff import CaseResults, hand_selection, wait_for
 from pytest_clinical_drift.gate.inside_pytest import name_suite, write_error_line
@@ -40,6 +39,7 @@ from pytest_clinical_drift.gate.pytest_reports import GroupsPlugin, report_whole
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.gate.set_result import SetResult, case_properties
 from pytest_clinical_drift.gate.settings import read_settings
+from pytest_clinical_drift.judging.leaks import others_named
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.scoring.lapses import cannot_happen

@@ -7,10 +7,10 @@ from pathlib import Path
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities.extractors import load_extractor
-from pytest_clinical_drift.evidence.leaks import names_of
 from pytest_clinical_drift.gate.rescoring import Rescored, answers_of, rescore, with_unrepeatable
 from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.judging.for_reviewers import questions_for_people, questions_of
+from pytest_clinical_drift.judging.leaks import names_of
 from pytest_clinical_drift.judging.questions import About, Question
 from pytest_clinical_drift.judging.reviews import Reviews
 from pytest_clinical_drift.judging.rulings import Ruling

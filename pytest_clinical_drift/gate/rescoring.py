@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.evidence.leaks import names_of, others_named
+from pytest_clinical_drift.judging.leaks import names_of, others_named
 from pytest_clinical_drift.judging.session import JudgedConversation
 from pytest_clinical_drift.results.files import RESULTS_FILE
 from pytest_clinical_drift.results.folders import TRANSCRIPTS

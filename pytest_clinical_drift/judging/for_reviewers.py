@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.evidence.finding_types import Findings
 from pytest_clinical_drift.evidence.findings import visible
-from pytest_clinical_drift.evidence.leaks import find_leaks
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.entry_questions import key_of, question_for
 from pytest_clinical_drift.judging.labelled import GROUP_OF
+from pytest_clinical_drift.judging.leaks import find_leaks
 from pytest_clinical_drift.judging.material import messages_of
 from pytest_clinical_drift.judging.pdsqi import Rating
 from pytest_clinical_drift.judging.procedure import ConversationJudgement, silent, unread_entries

@@ -10,7 +10,6 @@ from typing import Any
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import Failure, InputError, SubjectError
 from pytest_clinical_drift.evidence.finding_types import Findings
-from pytest_clinical_drift.evidence.leaks import names_of, others_named
 from pytest_clinical_drift.judging import audit as auditing
 from pytest_clinical_drift.judging import canaries as canary
 from pytest_clinical_drift.judging.answers import Outage
@@ -22,6 +21,7 @@ from pytest_clinical_drift.judging.for_reviewers import questions_for_people, ra
 from pytest_clinical_drift.judging.for_reviewers import with_reviews as with_reviews
 from pytest_clinical_drift.judging.judge_options import JudgePolicy, make_judges, procedure_of
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS
+from pytest_clinical_drift.judging.leaks import names_of, others_named
 from pytest_clinical_drift.judging.make_calibration import CALIBRATIONS, Say, calibration_of
 from pytest_clinical_drift.judging.pdsqi import Rating, rate
 from pytest_clinical_drift.judging.procedure import (

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_clinical_drift.cases.files import load_cases
 from pytest_clinical_drift.cases.model import Case, bundled
-from pytest_clinical_drift.evidence.leaks import find_leaks, full_name, names_of
+from pytest_clinical_drift.judging.leaks import find_leaks, full_name, names_of
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
 
