@@ -135,7 +135,7 @@ def make_calibration(
             raise InputError(f"--drift-judge {procedure.reader}: {told}")
         if count.unanswered > _SILENT * count.answered:
             raise InputError(
-                f"--drift-judge {procedure.reader}: {count.unanswered:,} of {count.answered:,} requests had no answer "
+                f"--drift-judge {procedure.reader}: {count.lost:,} of {count.sent:,} requests had no answer "
                 f"({count.last_failure}), so it was not measured; calibrate again when it answers"
             )
     finally:

@@ -296,4 +296,6 @@ class JudgeSession:
             "below_floor": list(self.below_floor),
             "calibration": self.calibration.model_dump(mode="json") if self.calibration else None,
             "requests": dict(self.count.kinds),
+            "sent": self.count.sent,
+            "reused": self.count.reused,
         }

@@ -192,11 +192,11 @@ def test_what_is_raised_as_another_fault_is_found_and_what_a_list_lacks_is_misse
     found, _ = measured([unlisted, *asked], mixes)
     assert shares(found, "fact") == {"faults": (2, 2), "missed": (0, 2)}
     assert shares(found, "invented") == {"faults": (0, 1), "missed": (1, 1)}
-    made = attempt_of(found, Measurement(), Count(asked=5, tokens=Counter(prompt=70, answer=9, answers=5)), TODAY)
+    made = attempt_of(found, Measurement(), Count(sent=5, tokens=Counter(prompt=70, answer=9, answers=5)), TODAY)
     assert (made.requests, made.tokens) == (5, (70, 9))
     sensitivity = pooled((made, made))["fact"].sensitivity
     assert (sensitivity.hits, sensitivity.of) == (4, 4)
-    assert attempt_of(found, Measurement(), Count(asked=5), TODAY).tokens is None
+    assert attempt_of(found, Measurement(), Count(sent=5), TODAY).tokens is None
 
 
 def test_harm_that_the_judge_upholds_counts_as_found() -> None:
@@ -326,7 +326,7 @@ def tallied(kind: str, *, faults: tuple[int, int], clean: tuple[int, int], subtl
 
 def attempt(found: Measurement, days: int = 0) -> Attempt:
     """Made so many days ago."""
-    return attempt_of(found, Measurement(), Count(asked=10), TODAY - datetime.timedelta(days=days))
+    return attempt_of(found, Measurement(), Count(sent=10), TODAY - datetime.timedelta(days=days))
 
 
 def calibration(*attempts: Attempt, **more: Any) -> Calibration:
