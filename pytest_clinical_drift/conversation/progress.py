@@ -67,13 +67,18 @@ class Progress:
         self._answered, self._asked, self._unanswered = answered, asked, unanswered
 
     def text(self) -> str:
-        """Cases, turns, replies, replies per second, the time left, and the questions put to a judge."""
+        """Cases, turns, replies, replies per second, the time left, and the questions put to a judge.
+
+        The time is that of the replies: how many questions are to come is not known.
+        """
         line = f"{self._cases}/{self._total_cases} cases, {self._turns}/{self._total_turns} turns, "
         line += f"{self._replies}/{self._total_replies} replies"
-        if self._fresh:
+        if self._fresh and self._replies < self._total_replies:
             speed = self._fresh / max(time.monotonic() - self._started, 1e-6)
             line += f", {speed:.2g}/s" if speed < 10 else f", {speed:.0f}/s"
-            line += f", {_duration((self._total_replies - self._replies) / speed)} left"
+            judging = self._answered + self._unanswered < self._asked
+            left = _duration((self._total_replies - self._replies) / speed)
+            line += f", {left} left{' for the replies' if judging else ''}"
         without = f", {self._unanswered} without an answer" if self._unanswered else ""
         line += f"; {self._answered}/{self._asked} questions{without}" if self._asked else ""
         return f"{line}; {self._trouble}" if self._trouble else line

@@ -66,7 +66,7 @@ def calibrate(
     policy = judge_policy(load_thresholds(project_thresholds(root)).judge)
     procedure = procedure_of(judges, policy)
     today = datetime.date.today()
-    say(f"{name}: {cost_line(labelled)}")
+    say(f"{name}: {cost_line(labelled, procedure)}")
     made = make_calibration(judges, procedure, labelled, today=today, rules=policy, say=say).after(earlier)
     deciding = made.deciding(policy.floors)
     say(render_calibration(made, deciding, policy.floors))

@@ -59,7 +59,7 @@ def _of_judge(cases: Sequence[Case], plan: Plan, session: JudgeSession, calibrat
     prompt = [texts * _READING_TOKENS[0] + questions * _QUESTION_TOKENS[0] for questions in (few, many)]
     answer = [texts * _READING_TOKENS[1] + questions * _QUESTION_TOKENS[1] for questions in (few, many)]
     due_now = calibration and not session.has_calibration
-    more = cost_line(load_calibration_set(session.options.calibration_set)) if due_now else ""
+    more = cost_line(load_calibration_set(session.options.calibration_set), session.procedure) if due_now else ""
     checks = session.options.audit + 2 * session.options.canaries
     given = {"readings": readings, "few": few, "many": many, "prompt": prompt, "answer": answer, "checks": checks}
     return text_lines("run_lines.txt.j2", "judge_estimate", **given, ratings=ratings, calibration=more)

@@ -57,11 +57,14 @@ def judge_record(run: GateRun) -> JudgeRecord | None:
     judged, count = run.session.manifest(), run.session.count
     if judged is None:
         return None
-    counted = 0 < count.answered <= count.tokens["answers"]
-    used = count.tokens["prompt"], count.tokens["answer"]
-    return JudgeRecord.model_validate(
-        {**judged, "tokens": _costing(used, run.settings.judge_prices) if counted else None}
-    )
+    prices = run.settings.judge_prices
+    tokens = _judge_tokens(count.tokens, count.answered, prices) if count.answered else None
+    sent = _judge_tokens(count.sent_tokens, count.sent, prices) if count.answered else None
+    return JudgeRecord.model_validate({**judged, "tokens": tokens, "sent_tokens": sent})
+
+
+def _judge_tokens(used: Mapping[str, int], requests: int, prices: tuple[float, float] | None) -> TokenCounts | None:
+    return _costing((used["prompt"], used["answer"]), prices) if requests <= used["answers"] else None
 
 
 def _costing(used: tuple[int, int], prices: tuple[float, float] | None) -> TokenCounts:

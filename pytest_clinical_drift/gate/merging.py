@@ -110,7 +110,15 @@ def _outage(used: Sequence[ShardRun]) -> Outage | None:
         return None
     worst = max(known, key=lambda outage: (outage.stopped, outage.requests))
     asked = sum(sum(run.manifest.judged.requests.values()) for run in used if run.manifest.judged is not None)
-    return replace(worst, requests=sum(outage.requests for outage in known), asked=asked)
+    sent = _sent([run.manifest.judged for run in used if run.manifest.judged is not None])
+    lost = sum(outage.lost for outage in known)
+    return replace(worst, requests=sum(outage.requests for outage in known), asked=asked, sent=sent, lost=lost)
+
+
+def _sent(records: Sequence[JudgeRecord]) -> int | None:
+    """Over all shards; None where one has no record of it."""
+    known = [record.sent for record in records if record.sent is not None]
+    return sum(known) if len(known) == len(records) else None
 
 
 # -- what the merged run is made of
@@ -139,8 +147,14 @@ def _judged(records: Sequence[JudgeRecord | None]) -> JudgeRecord | None:
     if not known:
         return None
     requests = sum((Counter(record.requests) for record in known), Counter[str]())
-    tokens = _tokens([record.tokens for record in known])
-    return known[0].model_copy(update={"requests": dict(requests), "tokens": tokens})
+    counted = {
+        "requests": dict(requests),
+        "sent": _sent(known),
+        "reused": sum(record.reused for record in known),
+        "tokens": _tokens([record.tokens for record in known]),
+        "sent_tokens": _tokens([record.sent_tokens for record in known]),
+    }
+    return known[0].model_copy(update=counted)
 
 
 def _tokens(counts: Sequence[TokenCounts | None]) -> TokenCounts | None:

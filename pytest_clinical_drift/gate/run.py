@@ -27,6 +27,7 @@ from pytest_clinical_drift.gate.settings import Settings
 from pytest_clinical_drift.judging.judge_options import JudgePolicy
 from pytest_clinical_drift.judging.prompts import prompt_hash
 from pytest_clinical_drift.judging.session import Group, JudgedConversation, JudgeSession
+from pytest_clinical_drift.report.words import kind_name, listed
 from pytest_clinical_drift.results.build import case_result
 from pytest_clinical_drift.results.comparing import check_comparable, load_baseline
 from pytest_clinical_drift.results.dossier_file import Sheet, read_sheet
@@ -169,6 +170,8 @@ class GateRun:
         if self.plan.record == "context" and self.spec.kind == "python" and not remembers(self.subject):
             raise InputError(f"--drift-record context: the function of {self.spec} has no parameter named context")
         remarks += self.session.check(say)
+        if below := [kind_name(group) for group in self.session.below_floor]:
+            remarks.append(f"the judge {self.session.name} is below its floor and decides nothing on {listed(below)}")
         if self.plan.budget is not None:
             self.session.limit(self.plan.budget.refusal)
         return remarks

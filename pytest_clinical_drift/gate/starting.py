@@ -22,6 +22,8 @@ CiSystem = Literal["github", "gitlab", "none"]
 CI_FILES: Mapping[str, str] = {"github": ".github/workflows/clinical-drift.yml", "gitlab": ".gitlab-ci.yml"}
 FIRST_CASES = 3
 """Cases of the first run: the shortest ones."""
+_BUSY = 429
+"""The status of a server that asks for patience, which a run has."""
 
 
 def start(settings: Settings, *, ci: CiSystem, agree: Callable[[], bool], say: Say) -> int:
@@ -34,7 +36,7 @@ def start(settings: Settings, *, ci: CiSystem, agree: Callable[[], bool], say: S
     if not run.session.judges:
         raise InputError("start: a judge reads the conversations; name one with --drift-judge SPEC")
     run.session.refuse_subject()
-    for remark in (*run.subject.check(run.inputs.cases), *(r for judge in run.session.judges for r in judge.check())):
+    for remark in _first_answers(run):
         say(remark)
     say(f"the first {len(first)} cases")
     for line in estimate(first, run.plan, session=run.session):
@@ -63,6 +65,22 @@ def start(settings: Settings, *, ci: CiSystem, agree: Callable[[], bool], say: S
     code = subprocess.run([sys.executable, "-m", *command], cwd=settings.root, check=False).returncode
     say(_next_step(run, kept=kept))
     return code
+
+
+def _first_answers(run: GateRun) -> list[str]:
+    """Greet both models; InputError for one that answers with an error: all that follows would be in vain."""
+    remarks = run.subject.check(run.inputs.cases)
+    _refuse(f"--model {run.settings.model}", run.subject)
+    for judge in run.session.judges:
+        remarks += judge.check()
+        _refuse(f"--drift-judge {judge.identity().spec}", judge)
+    return remarks
+
+
+def _refuse(name: str, model: object) -> None:
+    fault = getattr(model, "trouble", None)
+    if fault is not None and fault.values.get("status") != _BUSY:
+        raise InputError(f"{name}: {fault}; start again once it answers")
 
 
 def _judge_options(settings: Settings) -> list[str]:

@@ -65,6 +65,8 @@ class Answer:
     """Why an answer became unsure: `quote` or `plea`; empty where it did not."""
     outage: bool = False
     """Nothing came from the judge, not even a malformed answer: it says nothing about the judge."""
+    unsent: bool = False
+    """It failed before it was sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +75,17 @@ class Outage:
 
     requests: int
     asked: int
-    """All requests of the run."""
+    """All requests of the run, those answered from the store included."""
     error: str
     """The last one, as the judge or its server put it."""
     stopped: bool = False
     """It gave no answer any more when the run ended."""
     offline: bool = False
     """Nobody was asked: only stored answers were used."""
+    sent: int | None = None
+    """Requests that were sent; None: not recorded."""
+    lost: int = 0
+    """Those among the sent to which nothing came; the rest of `requests` was not sent any more."""
 
 
 def answers_of(kind: str) -> tuple[str, ...]:

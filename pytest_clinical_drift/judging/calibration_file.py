@@ -141,7 +141,7 @@ def attempt_of(measurement: Measurement, disputed: Measurement, count: Count, to
     return Attempt(
         made=today,
         texts=measurement.texts,
-        requests=count.asked,
+        requests=count.sent,
         tokens=(tokens["prompt"], tokens["answer"]) if tokens["answers"] else None,
         counts={
             kind: {name: {p: (tally.hits[p], tally.trials[p]) for p in tally.trials} for name, tally in shares.items()}

@@ -21,6 +21,8 @@ ATTEMPTS = 3
 """How often a judge is asked for an answer in the right form."""
 _OWN_FAULTS = (FailureCode.CONTEXT_LENGTH, FailureCode.TOKEN_LIMIT, FailureCode.ENDLESS)
 """Errors that are the judge's inability, however well its server works."""
+_BEFORE_SENDING = (FailureCode.DEADLINE, FailureCode.SERVER_SILENT)
+"""Errors of a request that waited in vain for its turn; after another attempt it has been sent."""
 _PARTS = ("facts", "unsupported", "demands", "harm", "contradictions", "course", "misreported", "ratings")
 
 
@@ -47,7 +49,9 @@ class Interview:
         self._attempts += 1
         text, last = strip_reasoning(reply.text), self._attempts >= ATTEMPTS
         if reply.error is not None:
-            answer = self.asked.fail(str(reply.error), outage=reply.error.code not in _OWN_FAULTS)
+            first = self._attempts == reply.error.attempts == 1
+            unsent = first and reply.error.code in _BEFORE_SENDING
+            answer = self.asked.fail(str(reply.error), outage=reply.error.code not in _OWN_FAULTS, unsent=unsent)
         else:
             answer = read_text(self.asked, text, last=last, cut=bool(reply.truncated))
         if not answer.failed or reply.error is not None or last:

@@ -25,6 +25,8 @@ class ReadingAnswer:
     tokens: tuple[int, int] | None = None
     outage: bool = False
     """Nothing came from the judge, not even a malformed answer: it says nothing about the judge."""
+    unsent: bool = False
+    """It failed before it was sent."""
 
 
 @dataclass(frozen=True, slots=True)

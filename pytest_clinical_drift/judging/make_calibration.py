@@ -23,7 +23,7 @@ from pytest_clinical_drift.judging.calibration_file import (
 from pytest_clinical_drift.judging.entries import LISTED
 from pytest_clinical_drift.judging.judge_options import JudgeOptions, JudgePolicy
 from pytest_clinical_drift.judging.labelled import GROUP_OF, Labelled, LabelledSet, load_calibration_set
-from pytest_clinical_drift.judging.measuring import MOST_REQUESTS, Measurement, measure
+from pytest_clinical_drift.judging.measuring import Measurement, measure, requests_for
 from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.protocol import Judge
@@ -35,6 +35,8 @@ CALIBRATIONS = "calibration"
 _TELL_EVERY = 15.0
 _SILENT = 0.02
 """Share of requests without any answer above which a judge was away, and is not called a bad one."""
+_REQUEST_TOKENS = (2_300, 130)
+"""Of prompt and answer, as on the bundled texts."""
 Say = Callable[[str], object]
 
 
@@ -77,7 +79,7 @@ def calibration_of(
     labelled = load_calibration_set(options.calibration_set)
     if say is not None:
         said = f" ({other})" if other else ""
-        say(f"no valid calibration of {procedure.reader} was found{said}: {cost_line(labelled)}")
+        say(f"no valid calibration of {procedure.reader} was found{said}: {cost_line(labelled, procedure)}")
     made = make_calibration(judges, procedure, labelled, today=today, rules=rules, say=say)
     return _keep(made, root, identities)
 
@@ -96,15 +98,22 @@ def _keep(made: Calibration, root: Path, identities: Sequence[Identity]) -> tupl
     return made, f"{cost}; written: {name} (commit it: the next run uses it)"
 
 
-def cost_line(labelled: LabelledSet) -> str:
+def cost_line(labelled: LabelledSet, procedure: Judges) -> str:
     """What a calibration will cost, before anything is sent."""
-    faults = sum(label.raised for row in labelled.agreed for label in row.entries())
-    requests = min(MOST_REQUESTS, len(labelled.agreed) + round(1.2 * faults))
+    few, many = requests_for(labelled.agreed, procedure)
+    prompt, answer = (_in_words(few * tokens, many * tokens) for tokens in _REQUEST_TOKENS)
     return (
-        f"it reads {len(labelled.agreed):,} labelled texts of {labelled.patients} patients first, about "
-        f"{requests:,} requests (at most {MOST_REQUESTS:,}) and {requests * 3:,} thousand tokens, fewer where it "
-        "cannot reach a floor"
+        f"it reads {len(labelled.agreed):,} labelled texts of {labelled.patients} patients first: about {few:,} "
+        f"requests with a good judge, up to {many:,} with a weak one, {prompt} prompt and {answer} answer tokens; "
+        "fewer where it cannot reach a floor"
     )
+
+
+def _in_words(few: int, many: int) -> str:
+    """A range of tokens: "39 to 301 thousand", "6.9 million"."""
+    size, name = (1_000_000, "million") if many >= 1_000_000 else (1_000, "thousand")
+    shown = [f"{count / size:.0f}" if count >= 100 * size else f"{count / size:.2g}" for count in (few, many)]
+    return f"{' to '.join(dict.fromkeys(shown))} {name}"
 
 
 def make_calibration(
@@ -135,7 +144,7 @@ def make_calibration(
             raise InputError(f"--drift-judge {procedure.reader}: {told}")
         if count.unanswered > _SILENT * count.answered:
             raise InputError(
-                f"--drift-judge {procedure.reader}: {count.unanswered:,} of {count.answered:,} requests had no answer "
+                f"--drift-judge {procedure.reader}: {count.lost:,} of {count.sent:,} requests had no answer "
                 f"({count.last_failure}), so it was not measured; calibrate again when it answers"
             )
     finally:

@@ -106,9 +106,25 @@ def _is_labelled(entry: Entry, row: Labelled) -> bool:
 def _each_point(row: Labelled) -> Iterator[Point]:
     """The labelled facts and conflicts of a text, for judges that answer single questions only."""
     if isinstance(row.item, Reading):
-        for label in row.entries():
-            if label.kind == "fact" or (label.kind == "conflict" and row.item.kind == "reply"):
-                yield Point(about_entry(label), label.kind, Raised.RULE, question_for(row.item, label), None)
+        for label in _asked_singly(row):
+            yield Point(about_entry(label), label.kind, Raised.RULE, question_for(row.item, label), None)
+
+
+def _asked_singly(row: Labelled) -> list[Entry]:
+    conflicts = row.item.kind == "reply"
+    return [label for label in row.entries() if label.kind == "fact" or (label.kind == "conflict" and conflicts)]
+
+
+def requests_for(rows: Iterable[Labelled], judges: Judges) -> tuple[int, int]:
+    """Requests of a judge that is right about everything, and of one that is unsure of everything."""
+    few = many = 0
+    for row in rows:
+        readings = 0 if isinstance(row.item, Question) or not judges.reads else len(judges.wordings)
+        labels = row.entries() if judges.reads or isinstance(row.item, Question) else _asked_singly(row)
+        faults = sum(label.raised for label in labels)
+        few += readings + faults if readings else len(labels) + faults  # a fault that no reading saw is asked twice
+        many += readings + 2 * len(labels)
+    return min(few, MOST_REQUESTS), min(many, MOST_REQUESTS)
 
 
 def measure(

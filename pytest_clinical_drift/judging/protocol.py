@@ -36,11 +36,11 @@ class Ask:
     def key(self) -> tuple[str, int, str]:
         return self.item.id, self.wording, self.to
 
-    def fail(self, why: str, *, outage: bool = True) -> Given:
+    def fail(self, why: str, *, outage: bool = True, unsent: bool = False) -> Given:
         """What stands for an answer that could not be had; no `outage` where the judge gave one that is no use."""
         if isinstance(self.item, Reading):
-            return ReadingAnswer({}, failed=why, outage=outage)
-        return Answer(UNSURE, failed=why, outage=outage)
+            return ReadingAnswer({}, failed=why, outage=outage, unsent=unsent)
+        return Answer(UNSURE, failed=why, outage=outage, unsent=unsent)
 
 
 class Feed:
@@ -85,9 +85,10 @@ class Feed:
     def abandon(self, why: str) -> None:
         """Nobody works on it any more: whatever is owed has failed."""
         with self._news:
+            unsent = {asked.key for asked in self._waiting}
             owed, self._owed, self._waiting = list(self._owed.values()), {}, []
         for asked in owed:
-            self._deliver(asked, asked.fail(why))
+            self._deliver(asked, asked.fail(why, unsent=asked.key in unsent))
 
 
 class Judge(Protocol):

@@ -28,16 +28,23 @@ class Count:
     """How far the requests are, each wording counted."""
 
     asked: int = 0
-    """Put to a judge or found in the store."""
+    """Put to a judge, found in the store, or given up."""
     answered: int = 0
     reused: int = 0
+    """Answered from the store."""
+    sent: int = 0
+    """Sent to a judge, with or without success; asking again after an error is not counted."""
     failed: int = 0
     last_failure: str = ""
     """Why the latest of them failed."""
     unanswered: int = 0
-    """Those among the failed to which nothing came from the judge."""
+    """Those among the failed to which nothing came from the judge, sent or not."""
+    lost: int = 0
+    """Those among the sent to which nothing came."""
     tokens: Counter[str] = field(default_factory=Counter)
     """Of prompts and answers, and over how many answers they were counted; stored answers included."""
+    sent_tokens: Counter[str] = field(default_factory=Counter)
+    """The same of requests that were sent."""
     kinds: Counter[str] = field(default_factory=Counter)
     """Requests by kind."""
 
@@ -180,7 +187,8 @@ class JudgeQueue:
             return None
         last = max(self._lines.values(), key=lambda line: line.outages)
         error = next((line.error for line in (last, *self._lines.values()) if line.error), OFFLINE)
-        return Outage(count.unanswered, count.asked, error, last.outages >= _STOPPED_AFTER, self._offline)
+        stopped = last.outages >= _STOPPED_AFTER
+        return Outage(count.unanswered, count.asked, error, stopped, self._offline, count.sent, count.lost)
 
     # ---- taking procedures further
 
@@ -232,8 +240,10 @@ class JudgeQueue:
         failed = line.given_up or (OFFLINE if self._offline else "")
         if stored is None and not failed:
             return False
-        self.count.reused += stored is not None
-        self._record(ask.key, stored if stored is not None else ask.fail(failed, outage=line.is_out or self._offline))
+        if stored is None:
+            self._record(ask.key, ask.fail(failed, outage=line.is_out or self._offline, unsent=True))
+        else:
+            self._record(ask.key, stored, reused=True)
         return True
 
     def _take(self, asked: Ask, answer: Given) -> None:
@@ -251,7 +261,7 @@ class JudgeQueue:
         self._deliver([(asked.key, answer)])
         if line.given_up:
             dropped = line.feed.take(1_000_000)
-            self._deliver([(item.key, item.fail(line.given_up, outage=line.is_out)) for item in dropped])
+            self._deliver([(item.key, item.fail(line.given_up, outage=line.is_out, unsent=True)) for item in dropped])
 
     def _deliver(self, answers: Sequence[tuple[_Key, Given]]) -> None:
         ready = []
@@ -270,13 +280,18 @@ class JudgeQueue:
         if self.on_progress is not None:
             self.on_progress(self.count)
 
-    def _record(self, key: _Key, answer: Given) -> None:
+    def _record(self, key: _Key, answer: Given, *, reused: bool = False) -> None:
         self._answers[key] = answer
-        count = self.count
+        count, sent = self.count, not reused and not answer.unsent
         count.answered += 1
+        count.reused += reused
+        count.sent += sent
         if answer.failed:
             count.failed += 1
             count.last_failure = answer.failed
             count.unanswered += answer.outage
+            count.lost += answer.outage and sent
         if answer.tokens is not None:
-            count.tokens.update(prompt=answer.tokens[0], answer=answer.tokens[1], answers=1)
+            used = {"prompt": answer.tokens[0], "answer": answer.tokens[1], "answers": 1}
+            count.tokens.update(used)
+            count.sent_tokens.update(used if sent else ())

@@ -147,7 +147,7 @@ class JudgeSession:
         return self._queue.outage() if self._queue is not None else None
 
     @property
-    def _procedure(self) -> Judges:
+    def procedure(self) -> Judges:
         return procedure_of(self.judges, self._rules)
 
     # -- before the first case
@@ -167,12 +167,10 @@ class JudgeSession:
             self.deciding = frozenset(GROUPS)
             return remarks
         self.calibration, self.kept = calibration_of(
-            self.judges, self._procedure, root=self._root, today=self._today, options=self.options, rules=self._rules,
+            self.judges, self.procedure, root=self._root, today=self._today, options=self.options, rules=self._rules,
             say=say,
         )  # fmt: skip
         self.deciding = self.calibration.deciding(self._rules.floors)
-        if below := self.below_floor:
-            remarks.append(f"the judge {self.name} is below its floor and decides nothing for: {', '.join(below)}")
         return remarks
 
     def refuse_subject(self) -> None:
@@ -212,7 +210,7 @@ class JudgeSession:
     def _judge(
         self, case: Case, transcript: Transcript, findings: Findings
     ) -> Procedure[tuple[ConversationJudgement, list[CanaryResult], tuple[Rating, ...]]]:
-        judges = self._procedure
+        judges = self.procedure
         readings = readings_of(case, transcript)
         windows = windows_of(case, transcript, tokens=self.options.window)
         raises, audit = raises_of(case, findings), auditing.audit(self._audit, case.id, transcript.repeat)
@@ -287,4 +285,6 @@ class JudgeSession:
             "below_floor": list(self.below_floor),
             "calibration": self.calibration.model_dump(mode="json") if self.calibration else None,
             "requests": dict(self.count.kinds),
+            "sent": self.count.sent,
+            "reused": self.count.reused,
         }

@@ -69,23 +69,19 @@ def _role(kind: str, deciding: Collection[str]) -> str:
     return "opens; a person confirms" if kind in CONFIRMED_BY_PEOPLE else "decides"
 
 
-def share_text(share: Share, digits: int = 2, floors: Collection[float] = ()) -> str:
+def share_text(share: Share) -> str:
     """ "58 of 60 (0.89 to 0.99)"."""
-    limits = span(share.low, share.high, f".{digits}f", floors)
-    return f"{share.hits} of {share.of} ({limits})" if share.of else "none asked"
+    return f"{share.hits} of {share.of} ({span(share.low, share.high)})" if share.of else "none asked"
 
 
 def render_calibration(calibration: Calibration, deciding: Collection[str], floors: Mapping[str, float]) -> str:
     """A calibration as the command prints it: shares with limits per kind, and why a kind decides nothing."""
     shares = words("shares")
     rows = [
-        (
-            kind_name(kind),
-            *(_measured(limits, name, floors.values()) for name in shares),
-            "yes" if kind in deciding else "" if kind not in GROUPS else _why_not(calibration, kind, floors),
-        )
+        (kind_name(kind), *(_measured(limits, name, floors.values()) for name in shares), _decides(kind, deciding))
         for kind, limits in calibration.kinds.items()
     ]
+    short = [kind for kind in calibration.kinds if kind in GROUPS and kind not in deciding]
     table = tabulate(rows, headers=("kind", *shares.values(), "decides"), disable_numparse=True)
     attempt = calibration.attempts[-1]
     return "\n".join(
@@ -95,21 +91,36 @@ def render_calibration(calibration: Calibration, deciding: Collection[str], floo
             calibration=calibration,
             attempt=attempt,
             table=table,
+            why_not=[(kind_name(kind), _why_not(calibration, kind, floors)) for kind in short],
             deciding=deciding,
             valid_days=VALID_DAYS,
         )
     )
 
 
+def _decides(kind: str, deciding: Collection[str]) -> str:
+    if kind not in GROUPS:
+        return f"part of {kind_name(GROUP_OF[kind])}"
+    return "yes" if kind in deciding else "no"
+
+
+_FAULTY = ("false_confirmed", "missed")
+"""Shares of errors, of which the upper limit counts."""
+
+
 def _measured(limits: KindLimits, name: str, floors: Collection[float]) -> str:
-    share = getattr(limits, name)
-    return f"{share.hits} of {share.of}" if limits.stopped else share_text(share, 3, floors)
+    """ "58/60 (≥ 0.893)"; counts only where it was stopped early."""
+    share: Share = getattr(limits, name)
+    if not share.of:
+        return "none asked"
+    limit = f"≤ {rounded(share.high, '.3f')}" if name in _FAULTY else f"≥ {rounded(share.low, '.3f', floors)}"
+    return f"{share.hits}/{share.of}" + ("" if limits.stopped else f" ({limit})")
 
 
 def _why_not(calibration: Calibration, group: str, floors: Mapping[str, float]) -> str:
     stopped = calibration.kinds[group].stopped
     if stopped:
-        return "no: stopped early, " + (
+        return "stopped early, " + (
             "too many requests" if stopped == "requests" else f"{_SHARE_NAMES[stopped]} below its floor"
         )
     below = [(name, getattr(calibration.kinds[group], name)) for name in calibration.below(group, floors)]
@@ -118,7 +129,7 @@ def _why_not(calibration: Calibration, group: str, floors: Mapping[str, float]) 
     weak = [_SHARE_NAMES[name] for name, share in below if share.hits < share.of]
     told = [f"{', '.join(weak)} below its floor"] if weak else []
     told += [f"too few texts to show its {', '.join(few)}"] if few else []
-    return f"no: {'; '.join(told)}"
+    return "; ".join(told)
 
 
 _SHARE_NAMES = {"sensitivity": "sensitivity", "subtle": "sensitivity to subtle faults", "specificity": "specificity"}

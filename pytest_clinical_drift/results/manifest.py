@@ -63,9 +63,16 @@ class JudgeRecord(Record):
     below_floor: tuple[str, ...] = ()
     calibration: Calibration | None = None
     requests: Mapping[str, int] = Field(default_factory=dict)
-    """Readings and questions by kind, each wording counted, audit and canaries included."""
+    """Readings and questions by kind, each wording counted, audit and canaries included; also those that were answered
+    from the store or given up without being sent."""
+    sent: int | None = None
+    """How many of them were sent to the judge; asking again after an error is not counted. None: not recorded."""
+    reused: int = 0
+    """How many of them were answered from the store."""
     tokens: TokenCounts | None = None
-    """None where some were not counted."""
+    """Of all answers, stored ones included; None where some were not counted."""
+    sent_tokens: TokenCounts | None = None
+    """Of the requests that were sent; None where some were not counted."""
 
 
 class ShardRecord(Record):

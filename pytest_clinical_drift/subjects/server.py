@@ -108,6 +108,7 @@ class ServerSubject:
             await self.disconnect()
         if trouble is None:
             return []
+        self.trouble = trouble.cause
         return [f"{self.address.base} returns errors ({trouble.cause}); cases without a reply become INCOMPLETE"]
 
     async def _first_answer(self) -> ServerFault | None:
@@ -199,8 +200,7 @@ class ServerSubject:
             if (refused := request.refusal()) is not None:
                 raise ServerFault(refused, again=False)
             if patience <= 0:
-                passed = failure(FailureCode.DEADLINE, seconds=self._settings["deadline"])
-                raise ServerFault(passed, again=False)
+                raise ServerFault(failure(FailureCode.DEADLINE, seconds=self._settings["deadline"]), again=False)
             with clock:
                 reply = await self._structured_attempt(request, patience)
         except ServerFault as fault:

@@ -89,7 +89,8 @@ class ReasonCode(StrEnum):
     CANARIES_UNANSWERED = "canaries_unanswered"
     """unanswered, inserted: too few answers to tell whether the judge is fit."""
     JUDGE_OUTAGE = "judge_outage"
-    """requests, asked, error, stopped, offline, canaries: inserted faults among what was not answered."""
+    """requests, asked, error, stopped, offline; sent, lost: requests sent, and those of them without an answer;
+    canaries: inserted faults among what was not answered."""
     SEVERE_OPEN = "severe_open"
     """cases."""
     TOO_FEW_CASES = "too_few_cases"

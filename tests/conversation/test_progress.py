@@ -77,6 +77,24 @@ def test_figures_are_cases_turns_replies_speed_and_time_left(clock: Clock) -> No
     assert shown.text() == "1/4 cases, 15/40 turns, 30/80 replies, 2/s, 25 s left"
 
 
+def test_no_time_is_given_that_the_judge_alone_decides(clock: Clock) -> None:
+    """While both work it is that of the replies; once they are all in, nobody knows how long the questions take."""
+    shown = started([], live=True)
+    for number in range(60):
+        shown.reply_received(reused=False, ends_turn=number % 2 == 0)
+    clock.now += 10
+    shown.questions(100, 490, 2)
+    assert shown.text() == (
+        "0/4 cases, 30/40 turns, 60/80 replies, 6/s, 3 s left for the replies; 100/490 questions, 2 without an answer"
+    )
+    shown.questions(488, 490, 2)
+    assert "3 s left; " in shown.text()
+    for _ in range(20):
+        shown.reply_received(reused=False, ends_turn=False)
+    shown.questions(101, 490)
+    assert shown.text() == "0/4 cases, 30/40 turns, 80/80 replies; 101/490 questions"
+
+
 def test_nothing_is_shown_for_a_short_wait(clock: Clock) -> None:
     """A run that takes no time draws nothing."""
     written: list[str] = []

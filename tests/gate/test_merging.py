@@ -131,6 +131,27 @@ def test_outages_are_counted_among_the_requests_of_all_shards() -> None:
     assert merged_deciders(both(ASKED, ASKED)).outage is None
 
 
+def test_requests_sent_to_the_judge_are_counted_over_all_shards() -> None:
+    """4 of 10 and 9 of 20 were sent, 1 and 7 of them lost; unknown where a shard has no record of it."""
+    parts = [
+        {
+            "deciders": dataclasses.replace(READER, outage=Outage(lost + 2, asked, "gone", sent=sent, lost=lost)),
+            "judged": judge(
+                requests={"fact": asked}, sent=sent, reused=reused, sent_tokens=TokenCounts(prompt=sent, completion=1)
+            ),
+        }
+        for asked, sent, reused, lost in ((10, 4, 5, 1), (20, 9, 2, 7))
+    ]
+    found = both(*parts)
+    assert merged_deciders(found).outage == Outage(12, 30, "gone", sent=13, lost=8)
+    merged = judge_shards(found)[1].judged
+    assert merged is not None
+    assert (merged.sent, merged.reused, merged.sent_tokens) == (13, 7, TokenCounts(prompt=13, completion=2))
+    older = judge_shards(both(parts[0], ASKED))[1].judged
+    assert older is not None
+    assert (older.sent, older.sent_tokens) == (None, None)
+
+
 # -- what is counted
 
 

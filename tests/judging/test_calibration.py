@@ -15,6 +15,7 @@ from asked import SUMMARY, Script, ScriptedJudge, clear, question, reply, summar
 from scipy import stats
 
 from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.gate.calibrate import labelled_set
 from pytest_clinical_drift.judging.calibration_file import (
     Attempt,
     Calibration,
@@ -30,7 +31,7 @@ from pytest_clinical_drift.judging.calibration_file import (
 from pytest_clinical_drift.judging.judge_options import JudgeOptions, JudgePolicy
 from pytest_clinical_drift.judging.labelled import Labelled, LabelledSet, load_calibration_set
 from pytest_clinical_drift.judging.make_calibration import calibration_of, cost_line, make_calibration
-from pytest_clinical_drift.judging.measuring import Measurement, Tally, hopeless, measure, shuffled
+from pytest_clinical_drift.judging.measuring import Measurement, Tally, hopeless, measure, requests_for, shuffled
 from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.prompts import prompt_hash
 from pytest_clinical_drift.judging.questions import Question
@@ -53,7 +54,7 @@ def measured(rows: list[Labelled], script: Script, **options: Any) -> tuple[Meas
     judge = ScriptedJudge(script)
     queue = JudgeQueue(judge, fresh=True)
     try:
-        return measure(queue, rows, ALONE, floors=FLOORS, **options), judge
+        return measure(queue, rows, ALONE, **{"floors": FLOORS, **options}), judge
     finally:
         queue.stop()
 
@@ -192,11 +193,11 @@ def test_what_is_raised_as_another_fault_is_found_and_what_a_list_lacks_is_misse
     found, _ = measured([unlisted, *asked], mixes)
     assert shares(found, "fact") == {"faults": (2, 2), "missed": (0, 2)}
     assert shares(found, "invented") == {"faults": (0, 1), "missed": (1, 1)}
-    made = attempt_of(found, Measurement(), Count(asked=5, tokens=Counter(prompt=70, answer=9, answers=5)), TODAY)
+    made = attempt_of(found, Measurement(), Count(sent=5, tokens=Counter(prompt=70, answer=9, answers=5)), TODAY)
     assert (made.requests, made.tokens) == (5, (70, 9))
     sensitivity = pooled((made, made))["fact"].sensitivity
     assert (sensitivity.hits, sensitivity.of) == (4, 4)
-    assert attempt_of(found, Measurement(), Count(asked=5), TODAY).tokens is None
+    assert attempt_of(found, Measurement(), Count(sent=5), TODAY).tokens is None
 
 
 def test_harm_that_the_judge_upholds_counts_as_found() -> None:
@@ -326,7 +327,7 @@ def tallied(kind: str, *, faults: tuple[int, int], clean: tuple[int, int], subtl
 
 def attempt(found: Measurement, days: int = 0) -> Attempt:
     """Made so many days ago."""
-    return attempt_of(found, Measurement(), Count(asked=10), TODAY - datetime.timedelta(days=days))
+    return attempt_of(found, Measurement(), Count(sent=10), TODAY - datetime.timedelta(days=days))
 
 
 def calibration(*attempts: Attempt, **more: Any) -> Calibration:
@@ -580,6 +581,36 @@ def test_three_files_with_a_copy_of_one_attempt_count_it_once(tmp_path: Path) ->
     assert (found.kinds["fact"].sensitivity.hits, found.kinds["fact"].sensitivity.of) == (180, 300)
 
 
-def test_the_cost_is_told_by_hand() -> None:
-    """3 faults and 3 clean texts: 6 readings and some 4 questions."""
-    assert "about 10 requests (at most 3,000)" in cost_line(LabelledSet(tuple(labelled_facts(3, 3))))
+def test_the_cost_counts_what_follows_a_reading() -> None:
+    """Questions: 3 faults in two wordings and 3 clean ones in one, or all in two. A reading with a fault among two
+    labelled facts: itself and a question on the fault, or two on each fact."""
+    asked = LabelledSet(tuple(labelled_facts(3, 3)))
+    told = (
+        "about 9 requests with a good judge, up to 12 with a weak one, 21 to 28 thousand prompt and 1.2 to 1.6 thousand"
+    )
+    assert told in cost_line(asked, ALONE)
+    facts = {"penicillin": "retained", "lithium": "absent"}
+    read = LabelledSet((row(summary(), {"facts": facts}, patient="one"),))
+    assert "about 2 requests with a good judge, up to 5 with a weak one" in cost_line(read, ALONE)
+    twice = replace(ALONE, wordings=(1, 2))
+    assert "about 3 requests with a good judge, up to 6 with a weak one" in cost_line(read, twice)
+    singly = replace(ALONE, reads=False)
+    assert "about 3 requests with a good judge, up to 4 with a weak one" in cost_line(read, singly)
+
+
+@pytest.mark.parametrize("limit", [1, 3])
+def test_the_requests_of_a_good_and_of_a_doubtful_judge_are_those_told(limit: int) -> None:
+    """A part of the bundled texts. Whoever is unsure of everything makes a few less: not every point has two wordings;
+    whoever clears everything makes none but the readings."""
+    rows = list(labelled_set(None, limit).agreed)
+    few, many = requests_for(rows, ALONE)
+    answers = (lambda item, _: clear(item)), (lambda item, _: {} if isinstance(item, Reading) else {"answer": "unsure"})
+    clearing, doubting = (len(measured(rows, answer, floors={})[1].asked) for answer in answers)
+    assert clearing == len(rows) <= few
+    assert 0.9 * many <= doubting <= many
+
+
+def test_the_cost_of_the_whole_set_is_that_of_the_readme() -> None:
+    """At most 3,000 requests at 2,300 and 130 tokens are 6.9 million and 390 thousand."""
+    told = cost_line(load_calibration_set(), ALONE)
+    assert "up to 3,000 with a weak one, 6.9 million prompt and 388 to 390 thousand answer tokens" in told

@@ -5,19 +5,22 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from asked import ScriptedJudge, clear, run
+from asked import ScriptedJudge, clear, question, run
 from test_points import case
 
+from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.judging.audit import audit, audit_count, audit_rates
+from pytest_clinical_drift.judging.chat import Interview
 from pytest_clinical_drift.judging.procedure import ConversationJudgement, Judges, judge_conversation, read_all
-from pytest_clinical_drift.judging.protocol import Ask, Given
+from pytest_clinical_drift.judging.protocol import Ask, Feed, Given
 from pytest_clinical_drift.judging.questions import Question
-from pytest_clinical_drift.judging.queue import OFFLINE, JudgeQueue
+from pytest_clinical_drift.judging.queue import OFFLINE, Count, JudgeQueue
 from pytest_clinical_drift.judging.raised_points import RuleRaise
 from pytest_clinical_drift.judging.readings import Reading, readings_of, windows_of
 from pytest_clinical_drift.judging.rulings import Raised, State
@@ -276,10 +279,78 @@ def test_a_judge_has_stopped_after_three_outages_at_the_end(outages: set[int], l
     try:
         queue.start("all", read_all([Reading("summary", "ann", n, f"text {n}") for n in range(1, 11)], JUDGES))
         queue.wait("all")
-        wanted = Outage(lost, 10, f"down at {max(outages)}", stopped) if outages else None
+        wanted = Outage(lost, 10, f"down at {max(outages)}", stopped, sent=10, lost=lost) if outages else None
         assert queue.outage() == wanted
     finally:
         queue.stop()
+
+
+def test_requests_that_were_sent_are_told_from_stored_answers_and_from_those_given_up(tmp_path: Path) -> None:
+    """Three texts are answered at 7 and 1 tokens. Then 100 others too, by a judge that is down: 3 come from the store,
+    and after 40 failures in a row at most what it had taken is sent."""
+
+    class Counting(ScriptedJudge):
+        def _given(self, asked: Ask) -> Given:
+            return replace(super()._given(asked), tokens=(7, 1))
+
+    def counts(judge: ScriptedJudge, texts: int) -> tuple[Count, Outage | None]:
+        queue = JudgeQueue(judge, store=tmp_path / "store")
+        try:
+            queue.start("all", read_all([Reading("summary", "ann", 1, f"text {n}") for n in range(texts)], JUDGES))
+            queue.wait("all")
+            return queue.count, queue.outage()
+        finally:
+            queue.stop()
+
+    first, _ = counts(Counting(), 3)
+    assert (first.sent, first.reused, first.lost) == (3, 0, 0)
+    assert first.sent_tokens == first.tokens == {"prompt": 21, "answer": 3, "answers": 3}
+    again, _ = counts(Counting(), 3)
+    assert (again.asked, again.sent, again.reused) == (3, 0, 3)
+    assert (again.sent_tokens["prompt"], again.tokens["prompt"]) == (0, 21)
+    judge = ScriptedJudge(lambda item, wording: "down")
+    down, outage = counts(judge, 103)
+    assert (down.asked, down.sent, down.reused) == (103, len(judge.asked), 3)
+    assert down.lost == down.sent < 60
+    assert outage is not None
+    assert (outage.requests, outage.sent, outage.lost) == (100, down.sent, down.sent)
+
+
+def test_what_a_judge_that_broke_off_had_not_taken_was_not_sent() -> None:
+    """It takes one of five texts and dies."""
+
+    class Dying(ScriptedJudge):
+        def work(self, feed: Feed) -> None:
+            while not feed.take(1, wait=0.2):
+                pass
+            raise MemoryError("no memory")
+
+    queue = JudgeQueue(Dying())
+    try:
+        queue.start("all", read_all([Reading("summary", "ann", 1, f"text {n}") for n in range(5)], JUDGES))
+        queue.wait("all")
+        assert (queue.count.unanswered, queue.count.sent, queue.count.lost) == (5, 1, 1)
+    finally:
+        queue.stop()
+
+
+@pytest.mark.parametrize(
+    ("code", "attempts", "unsent"),
+    [
+        (FailureCode.SERVER_SILENT, 1, True),
+        (FailureCode.SERVER_SILENT, 2, False),
+        (FailureCode.DEADLINE, 1, True),
+        (FailureCode.REFUSED, 1, False),
+    ],
+)
+def test_a_request_that_waited_in_vain_for_its_turn_was_not_sent(
+    code: FailureCode, attempts: int, unsent: bool
+) -> None:
+    """A server that is silent is not given more; one that refused, or was tried before, has seen the request."""
+    error = replace(failure(code, seconds=9, status=500, error="down"), attempts=attempts)
+    given = Interview(Ask(question("fact"), 1)).take(Reply("", error=error))
+    assert given is not None
+    assert (given.outage, given.unsent) == (True, unsent)
 
 
 def test_a_judge_given_up_for_malformed_answers_is_no_outage() -> None:
@@ -296,6 +367,7 @@ def test_a_judge_given_up_for_malformed_answers_is_no_outage() -> None:
         queue.wait("all")
         assert len(judge.asked) < 60
         assert (queue.count.failed, queue.count.unanswered, queue.outage()) == (100, 0, None)
+        assert (queue.count.sent, queue.count.lost) == (len(judge.asked), 0)
     finally:
         queue.stop()
 

@@ -130,7 +130,7 @@ def test_a_failed_attempt_of_a_run_stays_pooled(project: Project) -> None:
     (pytester.path / "up").touch()
     before = times_asked(pytester)
     again = pytester.runpytest(*JUDGED)
-    again.stdout.fnmatch_lines(["*is below its floor and decides nothing for*"])
+    again.stdout.fnmatch_lines(["*is below its floor and decides nothing on *"])
     assert times_asked(pytester) == before
     assert calibrate(pytester, *CALIBRATE, "--out", "calibration").ret == 7
     assert [attempt["counts"]["fact"]["faults"] != {} for attempt in kept(pytester)["attempts"]] == [True, True]
@@ -186,7 +186,7 @@ def test_a_calibration_on_a_part_of_the_texts_lets_nothing_decide(project: Proje
     run = pytester.runpytest(*JUDGED)
     assert run.ret == 7
     run.stdout.fnmatch_lines(
-        ["clinical-drift: the judge python:judge:make is below its floor and decides nothing for*"]
+        ["clinical-drift: the judge python:judge:make is below its floor and decides nothing on *"]
     )
     assert results(pytester)["manifest"]["judged"]["calibration"]["attempts"][0]["texts"] == 6
 

@@ -152,7 +152,8 @@ def test_a_judge_that_was_not_measured_enough_decides_nothing(project: Project) 
     lay_out(pytester)
     write_set(pytester.path / "labelled.jsonl", faults=6, clean=6)
     run = pytester.runpytest(*JUDGED)
-    run.stdout.fnmatch_lines([f"*below its floor and decides nothing for: {', '.join(GROUPS)}*"])
+    kinds = "facts in summaries, inventions, broken demands, contradictory replies, harm, the course of several turns"
+    run.stdout.fnmatch_lines([f"*below its floor and decides nothing on {kinds} and misreported advice"])
     run.stdout.fnmatch_lines(["*decides nothing*"])
     states = {a["state"] for a in alarms(pytester) if a["kind"] in ("lost", "contradicted")}
     assert states == {"open"}

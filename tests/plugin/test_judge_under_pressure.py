@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -47,6 +49,35 @@ def test_a_server_that_asks_for_patience_loses_nothing(project: Project) -> None
     found = record(pytester.path / "results/python-model-make")
     assert found["manifest"]["unanswered"] == 0
     assert found["manifest"]["questions"] > 0
+
+
+def test_stored_answers_are_no_requests_and_cost_nothing(project: Project) -> None:
+    """As the server counts: the first run sends everything, the second one the single answer that left the store."""
+    pytester = project()
+    with judge_server(load_judge(pytester.path)) as server:
+        calibrate(pytester.path, f"server:reader@{server.url}", **SETTINGS)
+        records, answered, texts = [], [], []
+        for _ in range(2):
+            before = len(server.answered)
+            ended = pytester.runpytest(*judged_by(server), "--drift-judge-prices", "1000,0")
+            texts.append(" ".join(ended.stdout.str().split()))
+            answered.append(len(server.answered) - before)
+            records.append(record(pytester.path / "results/python-model-make")["manifest"]["judged"])
+            with contextlib.closing(sqlite3.connect(pytester.path / ".clinical-drift/store.sqlite")) as rows:
+                rows.execute("DELETE FROM answers WHERE key = (SELECT min(key) FROM answers)")
+                rows.commit()
+    first, again = records
+    asked = sum(first["requests"].values())
+    assert (first["sent"], first["reused"]) == (asked, 0) == (answered[0], 0)
+    assert (again["sent"], again["reused"]) == (1, asked - 1) == (answered[1], asked - 1)
+    assert first["sent_tokens"] == first["tokens"] == again["tokens"]
+    assert 0 < again["sent_tokens"]["prompt"] < first["tokens"]["prompt"]
+    assert again["sent_tokens"]["cost"] == pytest.approx(again["sent_tokens"]["prompt"] / 1000)
+    assert f"requests to the judge: {asked} sent; tokens of the judge: " in texts[0]
+    assert "from the store" not in texts[0]
+    told = f"requests to the judge: 1 sent, {asked - 1} answers from the store; tokens of the judge: "
+    assert told + f"{again['sent_tokens']['prompt']:,} prompt" in texts[1]
+    assert f"; with the stored answers {again['tokens']['prompt']:,} prompt" in texts[1]
 
 
 @pytest.mark.parametrize(("required", "code"), [(False, 7), (True, 6)])
@@ -126,8 +157,12 @@ def _says_that_the_judge_stopped(found: dict[str, Any], output: str, error: str)
     assert (found["verdict"], found["canaries"], found["canaries_unanswered"]) == ("UNSETTLED", [0, 0], len(states))
     assert found["reasons"][0]["code"] == "judge_outage"
     assert 0 < outage["requests"] < outage["asked"] == sum(found["manifest"]["judged"]["requests"].values())
-    told = f"no answer to {outage['requests']:,} of {outage['asked']:,} requests, the last error: {error}"
-    assert f"the judge stopped answering: {told}" in said
+    assert 0 < outage["lost"] <= outage["requests"]
+    assert outage["sent"] == found["manifest"]["judged"]["sent"] <= outage["asked"]
+    unsent = outage["requests"] - outage["lost"]
+    told = f"no answer to {outage['lost']:,} of {outage['sent']:,} requests sent"
+    told += f", {unsent:,} not sent any more" if unsent else ""
+    assert f"the judge stopped answering: {told}, the last error: {error}" in said
     assert "it stopped answering" in found["headline"]
     assert "next: the same command again once the judge is back" in said
     assert not any(word in said for word in ("not fit", "stronger judge", "no canaries", "given up"))

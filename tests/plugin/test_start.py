@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from engine_server import ChatServer, as_json
 from inner_runs import run_here
 from judged_project import lay_out, write_measured, write_set
 
@@ -119,6 +120,38 @@ def test_the_release_run_comes_next_with_a_judge_that_decides(
     assert main(["start", *MODEL, *JUDGE, "--yes"]) == 0
     command = "next, the release verdict on all 60 cases: pytest --model python:model:make --junitxml=gate.xml"
     assert command in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("broken", ["model", "judge"])
+def test_a_model_that_answers_with_an_error_is_named_before_anything_is_spent(
+    home: Path, capsys: pytest.CaptureFixture[str], broken: str
+) -> None:
+    """Three greetings, then one sentence: no price, no calibration, no run."""
+    with ChatServer(answer=lambda _: as_json({"error": "CUDA error"}, 500)) as server:
+        given = f"server:small@{server.url}"
+        model = ("--model", given) if broken == "model" else MODEL
+        judge = ("--drift-judge", given) if broken == "judge" else JUDGE
+        assert main(["start", *model, *judge, "--yes"]) == 4
+        assert len(server.headers) == 3
+    text = capsys.readouterr()
+    option = "--model" if broken == "model" else "--drift-judge"
+    assert text.err.endswith(f"{option} {given}: the server answered 500: CUDA error; start again once it answers\n")
+    assert text.err.count("\n") == 1
+    assert "labelled texts" not in text.out
+    assert not (home / "pytest.ini").exists()
+    assert not (home / "calibration").exists()
+
+
+def test_a_busy_server_is_not_refused(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HTTP 429 asks for patience, which a run has."""
+    write_measured(home)
+    finished = subprocess.CompletedProcess((), 0)
+    monkeypatch.setattr("pytest_clinical_drift.gate.starting.subprocess.run", lambda *_, **__: finished)
+    with ChatServer(answer=lambda _: as_json({"error": "rate"}, 429, {"retry-after": "0.01"})) as server:
+        assert main(["start", "--model", f"server:small@{server.url}", *JUDGE, "--yes"]) == 0
+    assert "returns errors (the server answered 429: rate)" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

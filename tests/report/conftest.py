@@ -184,7 +184,7 @@ def calibrate(file: Path) -> None:
         judge = build_judge("python:labelled_judge:judge", {})
         assert judge is not None
         identity = judge.identity()
-    attempts = (attempt_of(found, Measurement(), Count(asked=3000), datetime.date.today()),)
+    attempts = (attempt_of(found, Measurement(), Count(sent=3000), datetime.date.today()),)
     made = Calibration(
         judge=judge.name, identity=fingerprint([identity]), proven=identity.proven, prompt_version=prompt_version(),
         prompts=prompt_hash(), labelled="l", patients=600, attempts=attempts, kinds=pooled(attempts),
