@@ -79,7 +79,7 @@ def test_calibrate_prints_and_writes_and_the_run_uses_it(project: Project) -> No
     run = calibrate(pytester, *CALIBRATE, "--out", "calibration/judge.json")
     assert run.ret == 0
     # 0.05 ** (1 / 30) is 0.905, 0.05 ** (1 / 190) is 0.984
-    limits = r"30 of 30 \(0\.905 to 1\.000\) +30 of 30 \(0\.905 to 1\.000\) +190 of 190 \(0\.984 to 1\.000\)"
+    limits = r"30/30 \(≥ 0\.905\) +30/30 \(≥ 0\.905\) +190/190 \(≥ 0\.984\)"
     run.stdout.re_match_lines([rf"harm +{limits} .*yes"])
     run.stdout.fnmatch_lines(["written: calibration?judge.json"])
     assert (
