@@ -8,6 +8,7 @@ from made import alarm
 
 from pytest_clinical_drift.judging.rulings import Opinion
 from pytest_clinical_drift.report.sentences import alarm_sentence, event_sentence, opinion_lines, worst_first
+from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, OPEN, Alarm, AlarmKind, Event
 
 BREACH = Event(
@@ -91,3 +92,9 @@ def test_one_finding_on_turns_that_follow_is_told_once() -> None:
         [("asthma", 6), ("asthma", 7)],
     ]
     assert alarm_sentence(runs[0][0], 4) == 'turns 3 to 4: lost "asthma", not stated'
+
+
+def test_large_counts_are_written_out() -> None:
+    """Not as 1e+06; means of counts keep what they have."""
+    assert counted(1_234_567, "reply") == "1,234,567 replies"
+    assert (counted(1, "case"), counted(2.5, "case")) == ("1 case", "2.5 cases")
