@@ -97,4 +97,4 @@ def test_one_finding_on_turns_that_follow_is_told_once() -> None:
 def test_large_counts_are_written_out() -> None:
     """Not as 1e+06; means of counts keep what they have."""
     assert counted(1_234_567, "reply") == "1,234,567 replies"
-    assert (counted(1, "case"), counted(2.5, "case")) == ("1 case", "2.5 cases")
+    assert (counted(1, "case"), counted(7 / 3, "case")) == ("1 case", "2.33333 cases")
