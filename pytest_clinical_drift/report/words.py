@@ -80,8 +80,8 @@ def optional(value: float | None, limits: Iterable[float] = ()) -> str:
 def counted(count: float, one: str) -> str:
     """A count with its noun: "1 case", "3 cases", "2 replies"."""
     many = f"{one[:-1]}ies" if one.endswith("y") else f"{one}s"
-    number = f"{count:,.0f}" if count == int(count) else f"{count:,g}"
-    return f"{number} {one if count == 1 else many}"
+    shown = f"{int(count):,}" if count == int(count) else f"{count:,g}"
+    return f"{shown} {one if count == 1 else many}"
 
 
 def listed(names: list[str]) -> str:
