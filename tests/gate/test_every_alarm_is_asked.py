@@ -34,6 +34,7 @@ def open_without_question(folder: Path) -> list[Any]:
     return [(a["case_id"], a["turn"], a["kind"], a["rule"]) for a in found if a["question"] not in asked]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "cases", "options"),
     [
