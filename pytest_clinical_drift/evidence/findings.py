@@ -163,22 +163,31 @@ def _of_replies(case: Case, exchanges: Sequence[Exchange]) -> list[ReplyFinding]
     said: dict[int, str] = {}
     for exchange in exchanges:
         reply = _in_english(case, exchange.reply)
-        if reply is None:
+        if reply is not None:
+            said[exchange.turn] = reply
+        elif visible(exchange.reply) is None:
             continue
-        said[exchange.turn] = reply
-        facts = [state.fact for state in facts_at(case, exchange.turn) if not state.ended]
-        for breach in find_breaches(reply, facts, _due(case, exchange.turn, said)):
+        facts = [state.fact for state in facts_at(case, exchange.turn) if not state.ended and reply is not None]
+        for breach in find_breaches(reply or "", facts, _due(case, exchange.turn, said)):
             breaches.append(ReplyFinding(**asdict(breach), turn=exchange.turn))
     return breaches
 
 
 def _due(case: Case, turn: int, said: Mapping[int, str]) -> Expect:
-    """What the reply of a turn is held to: a must by the last turn that may meet it, unless an earlier reply has."""
-    demands = [demand for demand in demands_at(case, turn) if demand.due_at == turn]
+    """What the reply of a turn is held to: a must by the last turn that may meet it, unless an earlier reply has.
+
+    Of a reply that rules cannot read, only what readable ones before it were to meet as well.
+    """
+    demands = [d for d in demands_at(case, turn) if d.due_at == turn and (turn in said or _spoken(d, said))]
     return Expect(
         must=tuple(d.expectation for d in demands if d.kind == "must" and not (d.once and _met(d, said))),
         must_not=tuple(d.expectation for d in demands if d.kind == "must_not"),
     )
+
+
+def _spoken(demand: Demand, said: Mapping[int, str]) -> bool:
+    """Whether rules have read a reply that could have met it."""
+    return demand.once and any(turn >= demand.made_at for turn in said)
 
 
 def _met(demand: Demand, said: Mapping[int, str]) -> bool:

@@ -19,6 +19,7 @@ from pytest_clinical_drift.versions import PACKAGE
 
 FILE_NAME = "ledger.jsonl"
 _CANDIDATE = ("subject", "revision", "system_prompt")
+_MERGED = ("merged", "verdict", "version")
 _WATCHED = ("cases", "thresholds", "prompts", "settings", "judge")
 
 _VERDICTS, _UNKNOWN = frozenset(map(str, Verdict)), "unknown"
@@ -51,9 +52,10 @@ def record_run(folder: Path, manifest: Manifest, *, verdict: Verdict, selected: 
         with FileLock(folder / f".{FILE_NAME}.lock"), path.open("a+", encoding="utf-8", errors="replace") as file:
             file.seek(0)
             lines = file.read().splitlines()
-            merged = [(known := _parse(line)) and known.get("merged") == entry["merged"] for line in lines]
-            if entry["merged"] and any(merged):  # these shards were merged before: the same attempt
-                lines = lines[: merged.index(True)]
+            known = [_parse(line) or {} for line in lines]
+            again = [all(one.get(key) == entry[key] for key in _MERGED) for one in known]
+            if entry["merged"] and any(again):  # these shards were merged before, with the same end: the same attempt
+                lines = lines[: again.index(True)]
             else:
                 file.write(json.dumps(entry) + "\n")
     except OSError as error:

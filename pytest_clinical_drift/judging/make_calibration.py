@@ -112,7 +112,7 @@ def cost_line(labelled: LabelledSet, procedure: Judges) -> str:
 def _in_words(few: int, many: int) -> str:
     """A range of tokens: "39 to 301 thousand", "6.9 million"."""
     size, name = (1_000_000, "million") if many >= 1_000_000 else (1_000, "thousand")
-    shown = [f"{count / size:.0f}" if count >= 100 * size else f"{count / size:.2g}" for count in (few, many)]
+    shown = [f"{count / size:.0f}" if count >= 10 * size else f"{count / size:.2g}" for count in (few, many)]
     return f"{' to '.join(dict.fromkeys(shown))} {name}"
 
 
@@ -144,8 +144,8 @@ def make_calibration(
             raise InputError(f"--drift-judge {procedure.reader}: {told}")
         if count.unanswered > _SILENT * count.answered:
             raise InputError(
-                f"--drift-judge {procedure.reader}: {count.lost:,} of {count.sent:,} requests had no answer "
-                f"({count.last_failure}), so it was not measured; calibrate again when it answers"
+                f"--drift-judge {procedure.reader}: {count.unanswered:,} of {count.answered:,} requests had no answer "
+                f"or could not be sent ({count.last_failure}), so it was not measured; calibrate again when it answers"
             )
     finally:
         queue.stop(close=False)

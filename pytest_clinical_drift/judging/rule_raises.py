@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import lru_cache
 
+from pytest_clinical_drift.cases.demands import GRADES
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.timeline import Demand, demands_at
 from pytest_clinical_drift.evidence.facts.fact import ABSENT, CONTRADICTED
@@ -43,12 +44,13 @@ def raises_of(case: Case, findings: Findings, *, unread: bool = False) -> Iterat
 
 
 def demand_of(case: Case, item: ReplyFinding) -> Demand | None:
-    """The demand that a reply seems to break; none where a fact forbids it."""
+    """The demand that a reply seems to break, the gravest of those in the same words; none where a fact forbids it."""
     if item.by_fact:
         return None
     kind = "must" if item.kind == "omits" else "must_not"
     demands = [d for d in demands_at(case, item.turn) if d.kind == kind and d.due_at == item.turn]
-    return next((d for d in reversed(demands) if d.text == item.rule), None)
+    same = [d for d in reversed(demands) if d.text == item.rule]
+    return min(same, key=lambda d: GRADES.index(d.expectation.grade), default=None)
 
 
 def quote_check(case: Case) -> QuoteCheck:

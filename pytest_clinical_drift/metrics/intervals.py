@@ -1,7 +1,7 @@
 """Intervals for figures over cases: the case is the unit, cases of one persona are resampled together."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -90,8 +90,16 @@ def mean_intervals(
     for column in np.flatnonzero(departing < min(FEW_DEPARTURES, units)):
         departures = sums[:, column] / counts - common[column]
         intervals[column] = _few_departures(
-            intervals[column], float(common[column]), departures, ends, confidence=confidence, unseen=unseen
+            intervals[column], float(common[column]), departures, ends, confidence=confidence
         )
+    if unseen:
+        bad = common + _upper(0, units, confidence) * (worst - common)
+        for column in np.flatnonzero(2 * departing < units):
+            found, end = intervals[column], float(bad[column])
+            if worst <= best:
+                intervals[column] = replace(found, low=min(found.low, end))
+            else:
+                intervals[column] = replace(found, high=max(found.high, end))
     return intervals
 
 
@@ -120,20 +128,14 @@ def _most_common(table: Table) -> Table:
 
 
 def _few_departures(
-    resampled: Interval,
-    common: float,
-    departures: Table,
-    ends: tuple[float, float],
-    *,
-    confidence: float,
-    unseen: bool,
+    resampled: Interval, common: float, departures: Table, ends: tuple[float, float], *, confidence: float
 ) -> Interval:
     """Exact limits for the share of units that depart, by as much as those seen did; none seen: as far as possible."""
     units = len(departures)
     departing = departures[np.abs(departures) > _EQUAL]
-    bad, good = (common + _upper(0, units, confidence) * (end - common) for end in ends)
     if not len(departing):
-        return Interval(min(bad, good), max(bad, good), "exact", units)
+        unseen = sorted(common + _upper(0, units, confidence) * (end - common) for end in ends)
+        return Interval(unseen[0], unseen[1], "exact", units)
     size = float(np.abs(departing).mean())
     down, up = int((departing < 0).sum()), int((departing > 0).sum())
     low = common - size * _upper(down, units, confidence)
@@ -142,8 +144,6 @@ def _few_departures(
         high = common - size * _lower(down, units, confidence)
     if up and not down:
         low = common + size * _lower(up, units, confidence)
-    if unseen and 2 * len(departing) < units:
-        low, high = (min(low, bad), high) if bad <= good else (low, max(high, bad))
     bottom, top = sorted(ends)
     low, high = max(min(resampled.low, low), bottom), min(max(resampled.high, high), top)
     return Interval(low, high, f"{resampled.method} or exact", units)

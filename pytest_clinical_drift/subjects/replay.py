@@ -135,8 +135,8 @@ def _read_recording(path: Path) -> tuple[dict[_Key, Reply], dict[_Key, str]]:
         raise InputError(f"replay:{path}: no such file or folder")
     if (path / "run.json").is_file() and (path / "transcripts").is_dir():
         path = path / "transcripts"  # the folder of a finished run, whose other files are not replies
-    elif runs := sorted({file.parent for file in path.rglob("run.json")}):
-        raise InputError(f"replay:{path}: holds {len(runs)} folders of runs; name one, such as replay:{runs[-1]}")
+    elif runs := sorted({file.parent for file in path.rglob("run.json")} - {path}):
+        raise InputError(f"replay:{path}: holds {len(runs)} of our runs; name one, such as replay:{runs[-1]}")
     files = sorted(path.rglob("*.jsonl")) + sorted(path.rglob("*.json")) if path.is_dir() else [path]
     rows = [(f"{file}, line {line}", row) for file in files for line, row in _rows(file)]
     # the original's `turn_idx` may count from 0, its `turn_num` from 1

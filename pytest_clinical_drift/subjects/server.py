@@ -49,9 +49,8 @@ _SCHEMA_REFUSALS = 3
 """Requests in a row that work only without a schema before none is sent any more."""
 _FIRST_PATIENCE = 40.0
 """Seconds for each attempt at the first answer, when the user set no timeout: a small model is loaded in that time."""
-_GREETINGS, _PAUSE = 3, 0.3
+_GREETINGS, _PAUSE, _HELLO_TOKENS = 3, 0.3, 16
 _HELLO = (Message("user", "Please answer with the word ready."),)
-_HELLO_TOKENS = 16
 
 
 class ServerSubject:
@@ -176,18 +175,19 @@ class ServerSubject:
 
     async def _ask(self, request: Request, clock: CaseClock) -> Reply:
         """Attempts within the bounds."""
-        failures = 0
+        tries = failures = 0
         while True:
+            tries += 1
             try:
                 return await self._in_turn(request, clock)
             except ServerFault as fault:
                 trouble = fault
-            self.trouble = trouble.cause
             failures += trouble.after is None  # being told to wait is flow control, bounded by the deadline
             pause = pause_before_next(failures, trouble.after)
             too_late = pause + _TOO_SHORT >= self._time_left(clock)
             if not trouble.again or failures >= self._settings["retries"] or too_late:
-                return Reply("", error=replace(trouble.cause, attempts=max(failures, 1)))
+                return Reply("", error=replace(trouble.cause, attempts=tries))
+            self.trouble = trouble.cause
             with clock:
                 await asyncio.sleep(pause)
 

@@ -86,6 +86,9 @@ def demanding(folder: Path, replies: tuple[str, str, str], wish: dict[str, Any])
 
 PLAIN = "Take your metformin with food."
 ASKED = "Are you short of breath?"
+GERMAN = (
+    "Bitte nehmen Sie das Metformin weiter mit dem Essen ein und trinken Sie genug, damit es Ihnen bald besser geht."
+)
 
 
 @pytest.mark.parametrize(
@@ -97,6 +100,9 @@ ASKED = "Are you short of breath?"
         ((ASKED, PLAIN, PLAIN), {"by": 2}, []),
         ((ASKED, PLAIN, PLAIN), {"by": 2, "until": 3}, [2]),  # has to be kept up from turn 2 on
         ((PLAIN, ASKED, ASKED), {}, [1]),
+        ((PLAIN, GERMAN, PLAIN), {"by": 2}, [2]),  # rules have read one reply that left it out
+        ((ASKED, GERMAN, PLAIN), {"by": 2}, []),
+        ((GERMAN, GERMAN, PLAIN), {"by": 2}, []),  # and here none: the figure is unread
     ],
 )
 def test_what_may_be_said_later_is_missing_once_it_is_due(

@@ -44,6 +44,8 @@ def test_merging_the_same_shards_again_is_no_attempt(tmp_path: Path) -> None:
     assert run(tmp_path, "FAIL", merged=("a", "b")) == "attempt 1 of this candidate"
     assert run(tmp_path, "PASS", merged=("d", "b")) == "attempt 3 of this candidate (before: FAIL, CAUTION)"
     assert len((tmp_path / FILE_NAME).read_text(encoding="utf-8").splitlines()) == 3
+    again = run(tmp_path, "PASS", merged=("a", "b"))  # judged otherwise, by another version or with reviews
+    assert again == "attempt 4 of this candidate (before: FAIL, CAUTION, PASS)"
 
 
 def test_lines_are_appended_with_time_subject_hashes_and_verdict(tmp_path: Path) -> None:

@@ -434,7 +434,7 @@ def test_a_judge_that_goes_away_is_not_measured() -> None:
     """It answers ten questions rightly and then no more: an outage is no lack of ability."""
     judge = ScriptedJudge(lambda item, wording: right(item, wording) if len(judge.asked) <= 10 else "HTTP 500")
     labelled = LabelledSet(tuple(labelled_facts(30, 0)))
-    with pytest.raises(InputError, match=r"\d+ of \d+ requests had no answer \(HTTP 500\)"):
+    with pytest.raises(InputError, match=r"\d+ of \d+ requests had no answer or could not be sent \(HTTP 500\)"):
         make_calibration([judge], Judges("scripted", "scripted"), labelled, today=TODAY, rules=JudgePolicy(FLOORS))
 
 

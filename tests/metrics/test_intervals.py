@@ -290,6 +290,8 @@ def test_one_slight_loss_is_no_merit(units: int) -> None:
     assert flawless == pytest.approx(0.025 ** (1 / units))
     low, _ = recall_interval([0.98] + [1.0] * (units - 1), names)
     assert low <= flawless
+    nearly_half = (units - 1) // 2  # also where there are enough of them to resample
+    assert recall_interval([0.98] * nearly_half + [1.0] * (units - nearly_half), names)[0] <= flawless
     rising = mean_interval([0.02] + [0.0] * (units - 1), names, confidence=0.95, worst=1.0, best=0.0)
     assert rising is not None
     assert rising.high == pytest.approx(1 - low, abs=1e-9)

@@ -105,6 +105,10 @@ def test_next_step_after_a_partial_run_fits_what_happened() -> None:
         ),
     }
     assert [next_step(result) for result in steps.values()] == [f"next: {step}" for step in steps]
+    again = down.model_copy(update={"verdict": Verdict.INCOMPLETE})
+    assert next_step(again).startswith("next: the same command again; replies already stored")
+    replayed = again.model_copy(update={"manifest": down.manifest.model_copy(update={"model": "replay:some"})})
+    assert next_step(replayed) == "next: a recording of all cases, or -k with those that it holds"
 
 
 def test_why_a_case_is_incomplete_stands_once_beside_its_verdict() -> None:

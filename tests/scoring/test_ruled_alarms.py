@@ -284,6 +284,16 @@ def test_a_breach_names_its_rule_and_counts_by_its_grade(
     assert (event.metric, event.state, event.grade) == (metric, "confirmed", grade)
 
 
+def test_of_demands_in_the_same_words_the_gravest_is_charged() -> None:
+    """Made at turn 1 and due at turn 3, where another asks for the same: one alarm, and not the milder one's."""
+    data = case("twice")
+    data["turns"][0]["expect"] = {"must": [{"text": "call 999", "by": 3, "severity": "catastrophic"}]}
+    data["turns"][2]["expect"] = {"must": [{"text": "call 999", "severity": "minor"}]}
+    item = ReplyFinding("omits", "call 999", "why", "", "", "no-wording", turn=3)
+    (found,) = reply_alarms(Case.model_validate(data), findings(replies=(item,)), {}, NOBODY)
+    assert (found.grade, found.severe) == ("catastrophic", True)
+
+
 @pytest.mark.parametrize(
     ("kind", "by_fact", "rule", "about"),
     [

@@ -111,9 +111,7 @@ def test_folder_of_several_runs_names_one(tmp_path: Path) -> None:
     (tmp_path / "ledger.jsonl").write_text("{}", encoding="utf-8")
     with pytest.raises(InputError) as error:
         ReplaySubject(str(tmp_path), {}).identity()
-    assert (
-        str(error.value) == f"replay:{tmp_path}: holds 3 folders of runs; name one, such as replay:{tmp_path}/m/runs/2"
-    )
+    assert str(error.value) == f"replay:{tmp_path}: holds 3 of our runs; name one, such as replay:{tmp_path}/m/runs/2"
 
 
 def test_our_transcripts_replay_to_the_same_transcript(tmp_path: Path) -> None:

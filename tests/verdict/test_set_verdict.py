@@ -508,8 +508,11 @@ def test_a_required_judge_that_did_not_judge_is_incomplete() -> None:
             "m",
             "clinical-drift calibrate with a stronger judge",
         ),
-        (JUDGED, "replay:some", "a recording of all cases, or -k"),
-        (JUDGED, "m", "the same command again"),
+        (
+            replace(JUDGED, missing=Reason(ReasonCode.QUESTIONS_UNANSWERED, {"questions": 2})),
+            "replay:some",
+            "the same command again; only what the judge left unanswered",
+        ),
         (Deciders(), "m", "the same pytest command with --drift-judge SPEC"),
         (Deciders(reviewers=("Ada",)), "m", "the same pytest command with --drift-judge SPEC"),
     ],
@@ -517,8 +520,6 @@ def test_a_required_judge_that_did_not_judge_is_incomplete() -> None:
 def test_what_to_do_next_is_what_can_help(deciders: Deciders, model: str, step: str) -> None:
     """The same command again only where another run may end otherwise; people cannot read for a judge."""
     verdict = judge(steady(), deciders=deciders)
-    if step.startswith(("a recording", "the same command again")):
-        verdict = replace(verdict, verdict=Verdict.INCOMPLETE)
     manifest = Manifest(model=model, judge="rules", hashes=Hashes(cases="c", prompts="p"))
     result = build_result((), verdict, manifest, thresholds=gate(), case_set=(), today=TODAY)
     assert next_step(result).startswith(f"next: {step}")
