@@ -48,13 +48,19 @@ class Goals:
 
 
 def intervals(
-    table: Array, design: Design, *, worst: float = 0.0, best: float = 1.0, confidence: float = 0.95
+    table: Array,
+    design: Design,
+    *,
+    worst: float = 0.0,
+    best: float = 1.0,
+    confidence: float = 0.95,
+    paired: bool = False,
 ) -> list[Interval]:
-    """The gate's interval for every run (column)."""
+    """The gate's interval for every run (column), of figures or of paired differences."""
     found: list[Interval] = []
     for start in range(0, table.shape[1], BATCH):
         part = table[:, start : start + BATCH]
-        found += mean_intervals(part, design.groups, (worst, best), confidence=confidence)
+        found += mean_intervals(part, design.groups, (worst, best), confidence=confidence, unseen=not paired)
     return found
 
 
@@ -186,7 +192,7 @@ def paired_power(cases: int, runs: int, drop: float, shared: bool) -> float:
     """How often the drop is shown, by the gate's paired interval or, on different cases, by Welch's."""
     after, before = draw_pair(np.random.default_rng([SEED, 300, cases, shared]), cases, runs, drop, shared=shared)
     if shared:
-        found = intervals(after - before, Design(cases=cases, personas=cases), worst=1, best=-1)
+        found = intervals(after - before, Design(cases=cases, personas=cases), worst=1, best=-1, paired=True)
         return float(np.mean([item.high < 0 for item in found]))
     error = ((after.var(axis=0, ddof=1) + before.var(axis=0, ddof=1)) / cases) ** 0.5
     return float(np.mean(after.mean(axis=0) - before.mean(axis=0) + stdtrit(2 * cases - 2, 0.975) * error < 0))
@@ -196,14 +202,16 @@ def against_baseline(runs: int, thresholds: Thresholds, goals: Goals) -> None:
     """Errors of the comparison on 60 cases, and the cases it needs, paired and unpaired."""
     margin, design = thresholds.baseline.margin, Design(personas=60)
     after, before = draw_pair(np.random.default_rng([SEED, 301]), 60, runs, margin)
-    let_through = np.mean([item.low > -margin for item in intervals(after - before, design, worst=-1, best=1)])
+    let_through = np.mean(
+        [item.low > -margin for item in intervals(after - before, design, worst=-1, best=1, paired=True)]
+    )
     mark = goals.check("a loss of the margin let through", let_through <= 0.025)
     print("\nagainst a baseline, 60 cases")
     print(f"  a loss of exactly the margin ({margin:g}) called not worse: {let_through:.4f}   {mark}")
     after, before = draw_pair(np.random.default_rng([SEED, 302]), 60, runs, 0.0)
     claims = comparison_rules(thresholds).claims
     level = 1 - 2 * thresholds.baseline.alpha / claims
-    limits = intervals(after - before, design, worst=1, best=-1, confidence=level)
+    limits = intervals(after - before, design, worst=1, best=-1, confidence=level, paired=True)
     alarm = claims * np.mean([item.high < 0 for item in limits])
     mark = goals.check("false alarm", alarm <= 0.04)
     print(f"  no loss, called worse by any of {claims} metrics: at most {alarm:.4f}   {mark}")
