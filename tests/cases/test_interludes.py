@@ -205,6 +205,7 @@ def test_no_two_bundled_messages_are_alike() -> None:
     assert [pair for pair in similarities(messages) if pair[2] > 0.5] == []
 
 
+@pytest.mark.slow
 def test_every_bundled_case_can_be_stretched_to_300_turns() -> None:
     """And none gets a thread that names something of its own."""
     cases, bank = load_cases(bundled_cases()), load_interludes()

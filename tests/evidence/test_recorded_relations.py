@@ -189,6 +189,7 @@ def test_order_and_layout_change_nothing(change: Callable[[str], str]) -> None:
     ],
     ids=["a heading above", "no bullets", "other bullets", "thin spaces", "line ends", "other emphasis"],
 )
+@pytest.mark.slow
 def test_typography_changes_nothing(change: Callable[[str], str]) -> None:
     """Not one finding."""
     differing, _, changed = changes(change)

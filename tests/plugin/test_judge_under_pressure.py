@@ -80,7 +80,7 @@ def test_stored_answers_are_no_requests_and_cost_nothing(project: Project) -> No
     assert f"; with the stored answers {again['tokens']['prompt']:,} prompt" in texts[1]
 
 
-@pytest.mark.parametrize(("required", "code"), [(False, 7), (True, 6)])
+@pytest.mark.parametrize(("required", "code"), [(True, 6), pytest.param(False, 7, marks=pytest.mark.slow)])
 def test_a_judge_that_goes_down_in_a_shard(
     project: Project, capsys: pytest.CaptureFixture[str], required: bool, code: int
 ) -> None:

@@ -47,7 +47,10 @@ def use_bundled(pytester: pytest.Pytester, count: int) -> None:
         shutil.copy(file, folder)
 
 
-@pytest.mark.parametrize("control", ["steady", "cliff", "stranger"])
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize("control", ["cliff", pytest.param("steady", marks=SLOW), pytest.param("stranger", marks=SLOW)])
 def test_merged_controls_equal_the_whole_run(
     pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str], control: str
 ) -> None:
