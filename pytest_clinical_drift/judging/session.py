@@ -241,8 +241,10 @@ class JudgeSession:
         if self._queue is not None:
             judgement, tried, ratings = self._queue.wait(group, waiting=waiting)
         people = questions_for_people(case, transcript, findings, self.names)
-        by_rules = raised_by_rules(case, transcript, findings, window=self.options.window)
-        known = with_raised(judgement, by_rules, self.deciding) if judgement is not None else by_rules
+        known = judgement
+        if known is None or not self.deciding.issuperset(GROUPS):  # else nobody would be asked about it
+            by_rules = raised_by_rules(case, transcript, findings, window=self.options.window)
+            known = by_rules if known is None else with_raised(known, by_rules, self.deciding)
         rulings = {**known.rulings, **{question.about: unanswered(question) for question in people}}
         named = others_named(case, self.names)
         return JudgedConversation(findings, replace(known, rulings=rulings), tuple(tried), ratings, named)
