@@ -1,8 +1,8 @@
 """What was said: messages, replies, and whole conversations as JSONL that `replay:` reads again."""
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -136,12 +136,3 @@ def _line(transcript: Transcript, exchange: Exchange, variant: Purpose, reply: R
     }
     # ASCII escapes keep lone surrogates and control characters representable
     return json.dumps({key: value for key, value in record.items() if value is not None}, ensure_ascii=True)
-
-
-def first_failure(exchanges: Iterable[Exchange]) -> Failure | None:
-    """Why the first failed reply failed, with its turn; None when none did."""
-    for exchange in exchanges:
-        for what, reply in (("reply", exchange.reply), ("summary", exchange.summary)):
-            if reply.error is not None:
-                return replace(reply.error, turn=exchange.turn, part=what)
-    return None

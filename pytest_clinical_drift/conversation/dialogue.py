@@ -11,7 +11,7 @@ from pytest_clinical_drift.conversation.prompts import RecordPlace
 from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.subjects.base import Request
 from pytest_clinical_drift.subjects.budget import Budget
-from pytest_clinical_drift.transcript import Exchange, Message, Purpose, Reply, Transcript, first_failure
+from pytest_clinical_drift.transcript import Exchange, Message, Purpose, Reply, Transcript
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,99 +46,77 @@ class Dialogue:
     repeat: int
     plan: Plan = Plan()
     history: list[Message] = field(init=False)
-    replies: list[Reply] = field(init=False, default_factory=list)
-    summaries: dict[int, Reply] = field(init=False, default_factory=dict)
+    exchanges: list[Exchange] = field(init=False, default_factory=list)
     single: Reply | None = field(init=False, default=None)
-    cleaned: list[bool] = field(init=False, default_factory=list)
     failed: bool = field(init=False, default=False)
     """A reply could not be had: nothing more is asked."""
     _probed: Collection[int] = field(init=False)
     """Turns after which a summary is requested."""
     _requested: set[tuple[Purpose, int]] = field(init=False, default_factory=set)
-    """What has been asked for: nothing is twice."""
 
     def __post_init__(self) -> None:
         system = prompts.system_message(self.plan.system_prompt, self.case.patient_summary, self.plan.record)
         self.history = [Message("system", system)] if system else []
         self._probed = frozenset(probes_of(self.case, self.plan.probe_every_turn).turns)
 
-    def next_reply(self) -> Request | None:
-        """The request for the next turn's reply; None while one is awaited, and when there is no next turn."""
-        done = len(self.replies)
-        if self.failed or done == len(self.case.turns) or ("dialogue", done + 1) in self._requested:
-            return None
-        turn = self.case.turns[done]
-        opens = done == 0 and self.plan.record == "first-message"
-        content = prompts.opening(self.case.patient_summary, turn.message) if opens else turn.message
-        self.history.append(Message("user", content))
-        return self._request(done + 1, "dialogue", tuple(self.history))
+    def next_request(self) -> Request | None:
+        """The summary after the last reply, then the next reply; after the last turn the whole transcript at once.
 
-    def summary_of_last_reply(self) -> Request | None:
-        """The request for the summary after the last reply; None where none is scheduled, and after a failure."""
-        done = len(self.replies)
-        if self.failed or done not in self._probed or ("summary", done) in self._requested:
+        None while an answer has to be awaited first, when everything was asked for, and after a failure.
+        """
+        done = len(self.exchanges)
+        due: list[tuple[Purpose, int]] = [("summary", done)] if done in self._probed else []
+        if done < len(self.case.turns):
+            due.append(("dialogue", done + 1))
+        elif self.plan.single_message:
+            due.append(("single", done))
+        wanted = next((each for each in due if each not in self._requested), None)
+        if wanted is None or self.failed:
             return None
-        asked = Message("user", self._wording)
-        return self._request(done, "summary", (*self.history, asked))
+        self._requested.add(wanted)
+        purpose, turn = wanted
+        record = self.case.patient_summary if self.plan.record == "context" else None
+        request = Request(self.case.id, self.repeat, turn, purpose, self._messages(purpose, turn), record)
+        return replace(request, refusal=self.plan.budget.refusal) if self.plan.budget is not None else request
 
-    def single_message(self) -> Request | None:
-        """After the last reply, the request for a summary of the whole transcript in one message."""
-        done = len(self.replies)
-        if not self.plan.single_message or self.failed or done < len(self.case.turns):
-            return None
-        if ("single", done) in self._requested:
-            return None
+    def _messages(self, purpose: Purpose, turn: int) -> tuple[Message, ...]:
+        summary, wording = self.case.patient_summary, self.plan.probe or prompts.PROBE
+        if purpose == "dialogue":
+            message = self.case.turns[turn - 1].message
+            opens = turn == 1 and self.plan.record == "first-message"
+            self.history.append(Message("user", prompts.opening(summary, message) if opens else message))
+            return tuple(self.history)
+        if purpose == "summary":
+            return (*self.history, Message("user", wording))
         system = [message for message in self.history if message.role == "system"]
-        whole = prompts.whole_transcript(self.case.patient_summary, self._said(), self._wording, self.plan.record)
-        return self._request(done, "single", (*system, Message("user", whole)))
+        visible = [message.content for message in self.history if message.role == "assistant"]
+        said = zip((turn.message for turn in self.case.turns), visible, strict=True)
+        return (*system, Message("user", prompts.whole_transcript(summary, said, wording, self.plan.record)))
 
     def take(self, request: Request, reply: Reply) -> None:
         """Record an answer; a failed one ends the conversation."""
         self.failed = self.failed or reply.error is not None
         if request.purpose == "summary":
-            self.summaries[request.turn] = reply
-            return
-        if request.purpose == "single":
+            self.exchanges[request.turn - 1] = replace(self.exchanges[request.turn - 1], summary=reply)
+        elif request.purpose == "single":
             self.single = reply
-            return
-        visible, cleaned = clean_repetition(strip_reasoning(reply.text))
-        self.replies.append(reply)
-        self.cleaned.append(cleaned)
-        self.history.append(Message("assistant", visible))
+        else:
+            visible, cleaned = clean_repetition(strip_reasoning(reply.text))
+            self.history.append(Message("assistant", visible))
+            message = self.case.turns[request.turn - 1].message
+            summary = _NOT_ASKED_YET if request.turn in self._probed else Reply("", asked=False)
+            self.exchanges.append(Exchange(request.turn, message, reply, summary, cleaned))
 
     def transcript(self) -> Transcript:
-        not_scheduled, never_asked = Reply("", asked=False), Reply("", error=failure(FailureCode.NOT_REQUESTED))
-        exchanges = tuple(
-            Exchange(
-                turn=number,
-                message=self.case.turns[number - 1].message,
-                reply=reply,
-                summary=self.summaries.get(number, never_asked if number in self._probed else not_scheduled),
-                cleaned=self.cleaned[number - 1],
-            )
-            for number, reply in enumerate(self.replies, start=1)
+        parts = [part for e in self.exchanges for part in ((e.reply, e.turn, "reply"), (e.summary, e.turn, "summary"))]
+        single = [(self.single, None, "single")] if self.single is not None else []
+        failures = (
+            replace(reply.error, turn=turn, part=part) for reply, turn, part in (*parts, *single) if reply.error
         )
-        unfinished = first_failure(exchanges)
-        if unfinished is None and self.single is not None and self.single.error is not None:
-            unfinished = replace(self.single.error, part="single")
-        return Transcript(self.case.id, exchanges, self.repeat, unfinished, self.single)
-
-    @property
-    def _wording(self) -> str:
-        return self.plan.probe or prompts.PROBE
-
-    def _said(self) -> list[tuple[str, str]]:
-        """Message and visible reply of every turn, as they stand in the history."""
-        spoken = [message.content for message in self.history if message.role == "assistant"]
-        return [(turn.message, reply) for turn, reply in zip(self.case.turns, spoken, strict=True)]
-
-    def _request(self, turn: int, purpose: Purpose, messages: tuple[Message, ...]) -> Request:
-        self._requested.add((purpose, turn))
-        record = self.case.patient_summary if self.plan.record == "context" else None
-        request = Request(self.case.id, self.repeat, turn, purpose, messages, record=record)
-        return replace(request, refusal=self.plan.budget.refusal) if self.plan.budget is not None else request
+        return Transcript(self.case.id, tuple(self.exchanges), self.repeat, next(failures, None), self.single)
 
 
+_NOT_ASKED_YET = Reply("", error=failure(FailureCode.NOT_REQUESTED))
 _LONGEST_REPLY = 200_000
 """Characters: a model that never stops is not read to its end, turn after turn."""
 

@@ -77,12 +77,9 @@ def _repeats(words: list[str]) -> list[bool]:
     """For each word, whether it lies in a window of words that stood earlier in the text."""
     marks = [False] * len(words)
     seen: set[int] = set()
-    marked_to = 0
     for start in range(len(words) - _WINDOW + 1):
         window = hash(tuple(words[start : start + _WINDOW]))
         if window in seen:
-            for index in range(max(start, marked_to), start + _WINDOW):
-                marks[index] = True
-            marked_to = start + _WINDOW
+            marks[start : start + _WINDOW] = [True] * _WINDOW
         seen.add(window)
     return marks

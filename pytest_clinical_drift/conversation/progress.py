@@ -1,10 +1,9 @@
 """How far a run is: a line that redraws itself on a terminal, plain lines in a log."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -29,8 +28,8 @@ class Progress:
     ) -> None:
         self._write, self._live, self._width = write, live, width
         self._current_line, self._uncaptured = current_line, uncaptured
-        self._cases = self._turns = self._replies = self._fresh = 0
-        self._total_cases = self._total_turns = self._total_replies = 0
+        self._totals = dict.fromkeys(("cases", "turns", "replies"), 0)
+        self._done = Counter[str]()
         self._answered = self._asked = self._unanswered = 0
         self._watched: Sequence[object] = ()
         self._started = time.monotonic()
@@ -42,7 +41,7 @@ class Progress:
 
     def begin(self, *, cases: int, turns: int, replies: int) -> None:
         """So many conversations, turns of them all, and replies with the summaries."""
-        self._total_cases, self._total_turns, self._total_replies = cases, turns, replies
+        self._totals = {"cases": cases, "turns": turns, "replies": replies}
         self._started = time.monotonic()
 
     def watch(self, *sources: object) -> None:
@@ -55,12 +54,10 @@ class Progress:
 
     def reply_received(self, *, reused: bool, ends_turn: bool) -> None:
         """A reply or a summary came; the reply is what ends a turn."""
-        self._replies += 1
-        self._turns += ends_turn
-        self._fresh += not reused
+        self._done.update(replies=1, turns=ends_turn, fresh=not reused)
 
     def case_finished(self) -> None:
-        self._cases += 1
+        self._done["cases"] += 1
 
     def questions(self, answered: int, asked: int, unanswered: int = 0) -> None:
         """So many questions were put to the judge; so many are answered, to so many nothing came."""
@@ -71,16 +68,16 @@ class Progress:
 
         The time is that of the replies: how many questions are to come is not known.
         """
-        line = f"{self._cases}/{self._total_cases} cases, {self._turns}/{self._total_turns} turns, "
-        line += f"{self._replies}/{self._total_replies} replies"
-        if self._fresh and self._replies < self._total_replies:
-            speed = self._fresh / max(time.monotonic() - self._started, 1e-6)
-            line += f", {speed:.2g}/s" if speed < 10 else f", {speed:.0f}/s"
+        line = ", ".join(f"{self._done[what]}/{total} {what}" for what, total in self._totals.items())
+        missing = self._totals["replies"] - self._done["replies"]
+        if self._done["fresh"] and missing > 0:
+            speed = self._done["fresh"] / max(time.monotonic() - self._started, 1e-6)
             judging = self._answered + self._unanswered < self._asked
-            left = _duration((self._total_replies - self._replies) / speed)
-            line += f", {left} left{' for the replies' if judging else ''}"
-        without = f", {self._unanswered} without an answer" if self._unanswered else ""
-        line += f"; {self._answered}/{self._asked} questions{without}" if self._asked else ""
+            line += f", {speed:.2g}/s" if speed < 10 else f", {speed:.0f}/s"
+            line += f", {_duration(missing / speed)} left{' for the replies' if judging else ''}"
+        if self._asked:
+            line += f"; {self._answered}/{self._asked} questions"
+            line += f", {self._unanswered} without an answer" if self._unanswered else ""
         return f"{line}; {self._trouble}" if self._trouble else line
 
     # -- drawing
@@ -102,7 +99,7 @@ class Progress:
         with self._uncaptured():
             if self._live:
                 # on a line of its own below the one that pytest is writing
-                filled = _BAR * self._replies // max(self._total_replies, 1)
+                filled = _BAR * self._done["replies"] // max(self._totals["replies"], 1)
                 bar = f"[{'=' * filled}{' ' * (_BAR - filled)}] {self.text()}"
                 bar = f"  {self._trouble or bar}"[: self._width - 1]
                 self._write(("\r" if self._drawn else "\n") + bar + "\x1b[K")
@@ -128,8 +125,7 @@ def terminal_progress(reporter: Any, capture: Any, verbosity: int, *, workers: b
     """
     if verbosity < 0 or reporter is None:
         return None
-    writer = reporter._tw
-    file = writer._file
+    writer, file = reporter._tw, reporter._tw._file
 
     def write(text: str) -> None:
         with contextlib.suppress(OSError, ValueError, UnicodeError):

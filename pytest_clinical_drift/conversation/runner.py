@@ -30,10 +30,8 @@ class BackgroundRunner:
         on_finished: Callable[[Transcript], None] | None = None,
     ) -> None:
         """`on_finished` hears of every conversation; `store` is the reply cache, `transcripts` is for people."""
-        self._subject = subject
-        self._plan = plan
+        self._subject, self._plan, self._transcripts = subject, plan, transcripts
         self._store = Store(store) if store is not None else None
-        self._transcripts = transcripts
         self._progress = progress or Progress()
         self._on_finished = on_finished
         self.cases: Sequence[Case] = ()
@@ -81,32 +79,28 @@ class BackgroundRunner:
         self._subject.close()
 
     def _run(self) -> None:
+        stored: StoredRun | None = None
         try:
-            keeps = self._store is not None and not remembers(self._subject)
-            stored = self._store.begin(self._subject.identity()) if self._store is not None and keeps else None
-            try:
-                self._converse(stored)
-                if stored is not None:
-                    self._stopping.wait()  # whoever scores the replies may be stopped yet, and need them again
-            finally:
-                if stored is not None:
-                    stored.end(finished=self._is_over())
+            if self._store is not None and not remembers(self._subject):
+                stored = self._store.begin(self._subject.identity())
+            self._converse(stored)
+            if stored is not None:
+                self._stopping.wait()  # whoever scores the replies may be stopped yet, and need them again
         except (DriftError, OSError) as error:
             self._failure = sentence(error)
         except BaseException as error:  # the waiting tests must hear of whatever ended this thread
             self._failure = f"{type(error).__name__}: {error}"
-        with self._news:
-            self._news.notify_all()
+        finally:
+            if stored is not None:
+                stored.end(finished=self._is_over())
+            with self._news:
+                self._news.notify_all()
 
     def _converse(self, stored: StoredRun | None) -> None:
         if self._transcripts is not None:
             # none of an earlier run may stand beside ours: a replay of the folder would mix two runs
             for file in self._transcripts.glob("*.jsonl"):
                 file.unlink(missing_ok=True)
-        repeats = self._plan.repeats
-        turns = sum(len(case.turns) for case in self.cases) * repeats
-        replies = sum(self._plan.requests(case) for case in self.cases)
-        self._progress.begin(cases=len(self.cases) * repeats, turns=turns, replies=replies)
         run_conversations(
             self.cases,
             self._subject,

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import hashlib
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from pytest_clinical_drift.cases.model import Case
@@ -41,7 +41,10 @@ def run_conversations(
 ) -> None:
     """Run every case (and repeat) to its end; `on_finished` gets each transcript as soon as it is complete."""
     waiting = deque((case, repeat) for case in cases for repeat in range(plan.repeats))
-    scheduler = _Scheduler(waiting, plan, on_finished, stop, store, progress or Progress())
+    progress = progress or Progress()
+    turns, replies = sum(len(case.turns) for case, _ in waiting), sum(plan.requests(case) for case in cases)
+    progress.begin(cases=len(waiting), turns=turns, replies=replies)
+    scheduler = _Scheduler(waiting, plan, on_finished, stop, store, progress)
     subject = subject.as_asked() if isinstance(subject, VersatileSubject) else subject
     if isinstance(subject, ConcurrentSubject):
         if (slots := subject.slots) is not None:
@@ -114,33 +117,23 @@ class _Scheduler:
         requests: list[Request] = []
         # beside others, a summary makes nothing possible
         if after is None or after.purpose == "dialogue" or not self.side_by_side:
-            requests += self._due(dialogue)
+            requests = self._due(dialogue)
             self._owners.update(dict.fromkeys(requests, dialogue))
         if not any(owner is dialogue for owner in self._owners.values()):
             self._on_finished(dialogue.transcript())
             self._progress.case_finished()
         return [request for request in requests if not self._asked_by_another(request)]
 
-    def _due(self, dialogue: Dialogue) -> Iterator[Request]:
-        """The summaries still owed and the next reply, after everything that the store knows."""
-        known = True
-        while known:
-            known = False
-            for next_request in (dialogue.summary_of_last_reply, dialogue.next_reply, dialogue.single_message):
-                if (request := next_request()) is None:
-                    continue
-                if (reply := self._known(request) or _refused(request)) is not None:
-                    self._take(dialogue, request, reply)
-                    known = True
-                    continue
-                yield request
-                if not self.side_by_side:
-                    return
-
-    def _known(self, request: Request) -> Reply | None:
-        if self._store is None:
-            return None
-        return self._had.get(_question(request)) or self._store.get(request)
+    def _due(self, dialogue: Dialogue) -> list[Request]:
+        """The summary still owed and the next reply, after everything that the store knows."""
+        due: list[Request] = []
+        while (self.side_by_side or not due) and (request := dialogue.next_request()) is not None:
+            known = self._had.get(_question(request)) or self._store.get(request) if self._store is not None else None
+            if (reply := known or _refused(request)) is not None:
+                self._take(dialogue, request, reply)
+            else:
+                due.append(request)
+        return due
 
     def _asked_by_another(self, request: Request) -> bool:
         if self._store is None:

@@ -51,14 +51,26 @@ def connect(path: Path | str) -> sqlite3.Connection:
 
 class StoredRun:
     def __init__(self, connection: sqlite3.Connection, identity: Identity, lock: FileLock | None) -> None:
-        self._connection = connection
+        """`lock`: None while another process is at work in this store."""
+        self._connection, self._proven, self._lock = connection, identity.proven, lock
         self._subject = identity.fingerprint(prompts.prompt_hash())
-        self._proven = identity.proven
-        self._lock = lock
-        """None while another process is at work in this store."""
         self.problem: str | None = None
         """Why replies are no longer stored; the run goes on without."""
-        self._run = self._find_or_begin(json.dumps(identity.server or {}, sort_keys=True, default=str))
+        server = json.dumps(identity.server or {}, sort_keys=True, default=str)
+        self._run = self._unfinished(server) or uuid.uuid4().hex
+        new = (self._run, self._subject, server, _now())
+        connection.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, NULL)", new)
+
+    def _unfinished(self, server: str) -> str | None:
+        """The run that this one goes on with; that of another living process is not ours to resume."""
+        if self._lock is None:
+            return None
+        row = self._connection.execute(
+            "SELECT run, server FROM runs WHERE subject = ? AND finished IS NULL AND started > ? "
+            "ORDER BY started DESC LIMIT 1",
+            (self._subject, (datetime.datetime.now(datetime.UTC) - _RESUMED_WITHIN).isoformat()),
+        ).fetchone()
+        return str(row[0]) if row is not None and (server == row[1] or "{}" in (server, row[1])) else None
 
     def get(self, request: Request) -> Reply | None:
         query = "SELECT reply, created FROM replies WHERE key = ? AND (? OR run = ?) ORDER BY created LIMIT 1"
@@ -89,21 +101,6 @@ class StoredRun:
             self._connection.close()
         if self._lock is not None:
             self._lock.release()
-            self._lock = None
-
-    def _find_or_begin(self, server: str) -> str:
-        if self._lock is not None:  # the run of another living process is not ours to resume
-            oldest = (datetime.datetime.now(datetime.UTC) - _RESUMED_WITHIN).isoformat()
-            row = self._connection.execute(
-                "SELECT run, server FROM runs WHERE subject = ? AND finished IS NULL AND started > ? "
-                "ORDER BY started DESC LIMIT 1",
-                (self._subject, oldest),
-            ).fetchone()
-            if row is not None and (server == row[1] or "{}" in (server, row[1])):
-                return str(row[0])
-        run = uuid.uuid4().hex
-        self._connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, NULL)", (run, self._subject, server, _now()))
-        return run
 
     def _key(self, request: Request) -> str:
         said = [[message.role, message.content] for message in request.messages]
@@ -129,17 +126,10 @@ class Store:
 
     def begin(self, identity: Identity) -> StoredRun:
         """Go on with the subject's unfinished run, or begin a new one."""
-        return StoredRun(connect(self.path), identity, _lock(self.path.with_name(self.path.name + ".lock")))
-
-
-def _lock(path: Path) -> FileLock | None:
-    """The lock of this process; None while another works with the same store. The system frees that of a killed one."""
-    lock = FileLock(path, thread_local=False)
-    try:
-        lock.acquire(blocking=False)
-    except Timeout:
-        return None
-    return lock
+        lock = FileLock(f"{self.path}.lock", thread_local=False)  # the system frees that of a killed process
+        with contextlib.suppress(Timeout):
+            lock.acquire(blocking=False)
+        return StoredRun(connect(self.path), identity, lock if lock.is_locked else None)
 
 
 def _now() -> str:

@@ -80,7 +80,6 @@ def test_every_turn_on_request() -> None:
 def test_the_progress_counts_what_is_requested() -> None:
     """All turns and all replies of the plan, no more."""
     progress, plan = Progress(), Plan(single_message=True)
-    progress.begin(cases=1, turns=45, replies=plan.requests(long_case()))
     hold(plan, progress=progress)
     assert progress.text().startswith(f"1/1 cases, 45/45 turns, {45 + 26 + 1}/{45 + 26 + 1} replies")
 
@@ -161,7 +160,7 @@ def test_the_single_message_holds_everything() -> None:
 
 
 def requested(plan: Plan) -> Request:
-    request = Dialogue(long_case(), 0, plan).next_reply()
+    request = Dialogue(long_case(), 0, plan).next_request()
     assert request is not None
     return request
 
