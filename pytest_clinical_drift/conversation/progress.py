@@ -54,7 +54,7 @@ class Progress:
 
     def reply_received(self, *, reused: bool, ends_turn: bool) -> None:
         """A reply or a summary came; the reply is what ends a turn."""
-        self._done.update(replies=1, turns=ends_turn, fresh=not reused)
+        self._done.update(replies=1, turns=int(ends_turn), fresh=int(not reused))
 
     def case_finished(self) -> None:
         self._done["cases"] += 1
