@@ -15,12 +15,12 @@ from pytest_clinical_drift.judging.calibration_file import (
     read_calibration,
     write_calibration,
 )
-from pytest_clinical_drift.judging.external.public_sets import load_external, measure_external
 from pytest_clinical_drift.judging.judge_options import make_judges, procedure_of
 from pytest_clinical_drift.judging.labelled import LabelledSet, load_calibration_set
 from pytest_clinical_drift.judging.make_calibration import cost_line, make_calibration
 from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.protocol import Judge
+from pytest_clinical_drift.judging.public_sets import load_external, measure_external
 from pytest_clinical_drift.judging.queue import JudgeQueue
 from pytest_clinical_drift.report.judge_text import render_calibration, render_external
 from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds

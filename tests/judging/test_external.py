@@ -6,6 +6,7 @@ import csv
 import datetime
 import json
 import zipfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,14 @@ import pytest
 from asked import ScriptedJudge, clear
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.judging.external.items import ExternalItem, agreement_of_annotators
-from pytest_clinical_drift.judging.external.public_sets import flagged, load_external, measure_external
 from pytest_clinical_drift.judging.procedure import Judges
+from pytest_clinical_drift.judging.public_sets import (
+    ExternalItem,
+    annotator_pairs,
+    flagged,
+    load_external,
+    measure_external,
+)
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import JudgeQueue
 from pytest_clinical_drift.judging.readings import Reading
@@ -77,9 +83,9 @@ def test_notes_are_readings_with_labelled_statements(primock: Path) -> None:
     """Two notes of one consultation; both sides merged by time; what has no label is no statement."""
     name, items = load_external(f"primock57={primock}")
     assert name == "primock57"
-    assert [[(s.text, s.wrong) for s in item.statements] for item in items] == [
-        [("Cough for 3 days", False), ("Takes aspirin", True), ("No fever", False)],
-        [("Cough for 3 weeks", True), ("No fever", False)],
+    assert [list(zip(item.item.text.split("\n"), item.votes, strict=True)) for item in items] == [
+        [("Cough for 3 days", (False,)), ("Takes aspirin", (True,)), ("No fever", (False,))],
+        [("Cough for 3 weeks", (True,)), ("No fever", (False,))],
     ]
     first = items[0].item
     assert isinstance(first, Reading)
@@ -132,11 +138,9 @@ def claims(path: Path, rows: Any = CLAIMS, columns: Any = None) -> Path:
 
 
 def test_claims_are_demands(tmp_path: Path) -> None:
-    """Missing where the answer does not entail the claim; the majority is the label, and all three are kept."""
+    """Missing where the answer does not entail the claim; what all three physicians say is kept."""
     _, items = load_external(f"kqa={claims(tmp_path / 'test_annotations.csv').parent}")
-    assert [(item.labels, item.wrong, item.unanimous) for item in items] == [
-        ((False, False, False), False, True), ((True, True, False), True, False), ((True, True, True), True, True),
-    ]  # fmt: skip
+    assert [item.votes for item in items] == [((False, False, False),), ((True, True, False),), ((True, True, True),)]
     asked = items[1].item
     assert isinstance(asked, Question)
     assert (asked.kind, asked.demand, asked.text, asked.patient) == (
@@ -151,15 +155,15 @@ def test_claims_are_demands(tmp_path: Path) -> None:
 def test_annotators_against_each_other() -> None:
     """Of two that agree with the third apart: it is compared with them; they are not, since their others differ."""
 
-    def item(*labels: bool) -> ExternalItem:
-        return ExternalItem(Question("must", "x", 1, "text"), labels=labels)
+    def pairs(*votes: tuple[bool, ...]) -> Counter[tuple[bool, bool]]:
+        return Counter(annotator_pairs([ExternalItem(Question("must", "x", 1, "text"), (given,)) for given in votes]))
 
-    found = agreement_of_annotators([item(True, True, True), item(True, True, False), item(False, False, False)])
+    found = pairs((True, True, True), (True, True, False), (False, False, False))
     # unanimous: three hits each; split: the odd one misses the two others, who agree that it is missing
-    assert found == {"wrong": (3, 4), "right": (3, 3)}
+    assert found == {(True, True): 3, (True, False): 1, (False, False): 3}
     # of two each is compared with the other; one alone with nobody
-    assert agreement_of_annotators([item(True, False), item(True, True)]) == {"wrong": (2, 3), "right": (0, 1)}
-    assert agreement_of_annotators([item(True)]) is None
+    assert pairs((True, False), (True, True)) == {(True, True): 2, (True, False): 1, (False, True): 1}
+    assert not pairs((True,))
 
 
 # ---- HealthBench's meta-evaluation: JSONL
@@ -176,7 +180,9 @@ def test_criteria_are_demands(tmp_path: Path) -> None:
     file = tmp_path / "2025_meta_eval.jsonl"
     file.write_text("\n".join(json.dumps(row) for row in rows) + "\n", encoding="utf-8")
     _, items = load_external(f"healthbench={tmp_path}")
-    assert [(item.item.case_id, item.wrong) for item in items] == [("healthbench-a", False), ("healthbench-b", True)]
+    assert [(item.item.case_id, item.votes) for item in items] == [
+        ("healthbench-a", ((False, False),)), ("healthbench-b", ((True,),)),
+    ]  # fmt: skip
     assert items[0].item.patient == "User: Hi\n\nAssistant: Yes?"
     file.write_text(json.dumps(rows[0]) + '\n{"prompt": 3}\n', encoding="utf-8")
     with pytest.raises(InputError, match="line 2: not a row of the meta-evaluation"):

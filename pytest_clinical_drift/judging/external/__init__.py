@@ -1,1 +1,0 @@
-"""Public sets that clinicians labelled: read as published, put to a judge with the same procedure."""
