@@ -1,13 +1,11 @@
-"""How many requests a server gets at a time, how long a case may take, and how long to wait before asking again."""
+"""How many requests a server gets at a time, and how long a case may take."""
 
 import asyncio
 import heapq
-import random
 import time
 
 _START, _CEILING = 8, 256
 """Requests in flight at the beginning and at most, when nobody said how many the server takes."""
-_FIRST_WAIT, _LONGEST_WAIT, _JITTER = 0.1, 15.0, 0.25
 
 Priority = tuple[int, ...]
 
@@ -19,10 +17,9 @@ class AdaptiveLimiter:
         self.ceiling = concurrency or _CEILING
         self.limit = float(concurrency or _START)
         self.in_flight = 0
-        self._cuts = 0
+        self._cuts = self._arrivals = 0
         self._open_again = 0.0
         self._waiting: list[tuple[Priority, int, asyncio.Future[int]]] = []
-        self._arrivals = 0
 
     async def acquire(self, priority: Priority) -> int:
         """Wait for a turn: smallest priority first, then who came first. Returns how often the limit has been cut."""
@@ -64,11 +61,10 @@ class AdaptiveLimiter:
 
 
 class CaseClock:
-    """Time that a case spends on being answered; runs while it is entered at least once."""
+    """Time that a case may still spend on being answered; runs while it is entered at least once."""
 
     def __init__(self, allowed: float) -> None:
-        self._allowed = allowed
-        self._spent = 0.0
+        self._left = allowed
         self._active = 0
         self._since = 0.0
 
@@ -80,14 +76,7 @@ class CaseClock:
     def __exit__(self, *_: object) -> None:
         self._active -= 1
         if self._active == 0:
-            self._spent += time.monotonic() - self._since
+            self._left -= time.monotonic() - self._since
 
     def left(self) -> float:
-        running = time.monotonic() - self._since if self._active else 0.0
-        return self._allowed - self._spent - running
-
-
-def pause_before_next(failures: int, asked_to_wait: float | None) -> float:
-    """Seconds to wait after so many failures, or a little more than a server told all who asked to wait."""
-    wait = min(_FIRST_WAIT * 2 ** (failures - 1), _LONGEST_WAIT) if asked_to_wait is None else asked_to_wait
-    return wait + random.uniform(0, _JITTER)
+        return self._left - (time.monotonic() - self._since if self._active else 0.0)

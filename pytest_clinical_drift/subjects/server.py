@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import random
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,18 +14,15 @@ import httpx2
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import Failure, FailureCode, InputError, failure
 from pytest_clinical_drift.subjects.base import Identity, Request, set_option, typed_settings
-from pytest_clinical_drift.subjects.pacing import AdaptiveLimiter, CaseClock, pause_before_next
-from pytest_clinical_drift.subjects.server_extras import RequestExtras, merged
+from pytest_clinical_drift.subjects.pacing import AdaptiveLimiter, CaseClock
+from pytest_clinical_drift.subjects.server_access import RequestExtras, parse_address
 from pytest_clinical_drift.subjects.server_http import (
-    ApiKey,
     ServerFault,
-    parse_address,
+    ask_about_itself,
     read_answer,
     read_bounded,
-    reason_of,
-    request_body,
+    served_models,
 )
-from pytest_clinical_drift.subjects.server_info import ask_about_itself, served_models
 from pytest_clinical_drift.transcript import Message, Reply
 
 _DECODING: dict[str, type] = {
@@ -34,15 +32,20 @@ _DECODING: dict[str, type] = {
     "reasoning_effort": str,
     "thinking": bool,
 }
-_CONNECTION: dict[str, type] = {"timeout": float, "deadline": float, "concurrency": int, "retries": int, "key_env": str}
-_EXTRAS: dict[str, type] = {"header": str, "body": str}
-_KNOWN = {**_DECODING, **_CONNECTION, **_EXTRAS, "revision": str}
+_KNOWN = {
+    **_DECODING,
+    **dict.fromkeys(("timeout", "deadline"), float),
+    **dict.fromkeys(("concurrency", "retries"), int),
+    **dict.fromkeys(("key_env", "header", "body", "revision"), str),
+}
 _DEFAULTS = {"max_tokens": 1024, "temperature": 0.0, "timeout": 180.0, "deadline": 1800.0, "retries": 12}
 _LEAST = {"max_tokens": 1, "temperature": 0, "timeout": 0.01, "deadline": 0.01, "concurrency": 1, "retries": 1}
 _OTHER_LENGTH_OPTION = "max_completion_tokens"
 """What newer hosted models call max_tokens."""
 _RESERVED = frozenset((*_DECODING, _OTHER_LENGTH_OPTION, "model", "messages", "stream", "response_format"))
 """Fields of a request that `body` may not set."""
+_FIRST_PAUSE, _LONGEST_PAUSE, _JITTER = 0.1, 15.0, 0.25
+"""Seconds before the second attempt, doubled for each further one; jitter keeps requests apart that failed together."""
 _TOO_SHORT = 0.1
 """Seconds in which no server answers: with so little left, the failure that was had is the cause to tell."""
 _SCHEMA_REFUSALS = 3
@@ -57,21 +60,14 @@ class ServerSubject:
     """Asks a server; outages are retried within bounds and never counted as forgetting."""
 
     def __init__(self, target: str, settings: Mapping[str, str], *, option: str = "--model") -> None:
-        self._option = option
-        self._structured = True
-        """Whether the server takes a schema for its answers; given up when it refuses one."""
-        self.address = parse_address(target, option=option)
-        try:
-            self._chat = httpx2.URL(self.address.chat)
-        except httpx2.InvalidURL as error:
-            raise InputError(f"{option} server:{self.address.model}: the URL cannot be read ({error})") from None
         self.spec = f"server:{target}"
-        self._set_option = set_option(option)
+        self.address = parse_address(target, option=option)
+        self._chat = httpx2.URL(self.address.chat)
+        self._option, self._set_option = option, set_option(option)
         given = typed_settings(self.spec, settings, _KNOWN, option=self._set_option, least=_LEAST)
         self._settings = {**_DEFAULTS, **given}
-        self._extras = RequestExtras(self._set_option, given.get("header"), given.get("body"), _RESERVED)
+        self._extras = RequestExtras(self._set_option, given, _RESERVED)
         self._first_patience = min(given.get("timeout", _FIRST_PATIENCE), self._settings["deadline"])
-        self._key = ApiKey(self._settings.get("key_env"), self._set_option)
         self._length_option = "max_tokens"
         self._server: dict[str, Any] = {}
         self.transport: httpx2.AsyncBaseTransport | None = None
@@ -90,9 +86,8 @@ class ServerSubject:
     # -- before the first case
 
     def check(self, cases: Sequence[Case]) -> list[str]:
-        self._key.read()
         self._extras.headers()
-        self._extras.fields()
+        self._extras.added_to({})
         return asyncio.run(self._preflight())
 
     async def _preflight(self) -> list[str]:
@@ -100,7 +95,7 @@ class ServerSubject:
         try:
             trouble = await self._first_answer()
             facts = json.dumps(await ask_about_itself(self._connect(), self.address))
-            self._server = json.loads(self._scrub(facts.encode()))
+            self._server = json.loads(self._extras.scrub(facts.encode()))
         except ServerFault as fault:
             raise InputError(await self._explain(fault)) from None
         finally:
@@ -116,38 +111,34 @@ class ServerSubject:
         An outage of a server that answers (429, 5xx) is no wrong input: the run goes on and asks again.
         """
         for attempt in range(1, _GREETINGS + 1):
+            options = {**self._options(0), self._length_option: _HELLO_TOKENS}
             try:
-                await self._greet()
+                await self._attempt(_HELLO, options, self._first_patience)
                 return None
             except ServerFault as fault:
-                trouble = fault
-            if trouble.cause.code is FailureCode.TOKEN_LIMIT:
+                trouble, code = fault, fault.cause.code
+            if code is FailureCode.TOKEN_LIMIT:
                 return None  # it thought for longer than a greeting takes: it is there
-            if not trouble.again or trouble.misplaced or (attempt == _GREETINGS and trouble.status is None):
+            wants_other = trouble.status == 400 and _OTHER_LENGTH_OPTION in trouble.cause.values.get("error", "")
+            if wants_other and self._length_option != _OTHER_LENGTH_OPTION:
+                self._length_option = _OTHER_LENGTH_OPTION
+                continue
+            misplaced = code in (FailureCode.NO_SERVER, FailureCode.WEB_PAGE)
+            if not trouble.again or misplaced or (attempt == _GREETINGS and trouble.status is None):
                 raise trouble
             await asyncio.sleep(_PAUSE)
         return trouble
 
-    async def _greet(self) -> Reply:
-        options = {**self._options(0), self._length_option: _HELLO_TOKENS}
-        try:
-            return await self._attempt(_HELLO, options, self._first_patience)
-        except ServerFault as fault:
-            known = self._length_option == _OTHER_LENGTH_OPTION
-            if known or fault.status != 400 or _OTHER_LENGTH_OPTION not in fault.cause.values.get("error", ""):
-                raise
-        self._length_option = _OTHER_LENGTH_OPTION
-        return await self._greet()
-
     async def _explain(self, fault: ServerFault) -> str:
         start = f"{self._option} server:{self.address.model}"
         if fault.status in (401, 403):
-            return f"{start}: {self.address.base} refuses access ({fault.cause}); {self._key.advice}"
+            return f"{start}: {self.address.base} refuses access ({fault.cause}); {self._extras.advice()}"
         if fault.status == 404:
             others = await served_models(self._connect(), self.address)
             known = f"; it serves {', '.join(others[:5])}" if others else ""
             return f"{start}: {self.address.chat} does not know this model or address ({fault.cause}){known}"
-        more = f"; raise the limit with {self._set_option} timeout=SECONDS" if fault.silent else ""
+        silent = fault.cause.code is FailureCode.TOO_SLOW
+        more = f"; raise the limit with {self._set_option} timeout=SECONDS" if silent else ""
         return f"{start}: {self.address.base} cannot be used: {fault.cause}{more}"
 
     def identity(self) -> Identity:
@@ -164,32 +155,30 @@ class ServerSubject:
     # -- during the run
 
     async def ask(self, request: Request) -> Reply:
+        """Attempts within the bounds."""
         clock = self._clocks.setdefault((request.case_id, request.repeat), CaseClock(self._settings["deadline"]))
         if not self._pending:
             self._last_sign_of_life = time.monotonic()
         self._pending += 1
+        tries = failures = 0
         try:
-            return await self._ask(request, clock)
+            while True:
+                tries += 1
+                try:
+                    return await self._in_turn(request, clock)
+                except ServerFault as fault:
+                    trouble = fault
+                failures += trouble.after is None  # being told to wait is flow control, bounded by the deadline
+                growing = min(_FIRST_PAUSE * 2 ** (failures - 1), _LONGEST_PAUSE)
+                pause = (growing if trouble.after is None else trouble.after) + random.uniform(0, _JITTER)
+                too_late = pause + _TOO_SHORT >= self._time_left(clock)
+                if not trouble.again or failures >= self._settings["retries"] or too_late:
+                    return Reply("", error=replace(trouble.cause, attempts=tries))
+                self.trouble = trouble.cause
+                with clock:
+                    await asyncio.sleep(pause)
         finally:
             self._pending -= 1
-
-    async def _ask(self, request: Request, clock: CaseClock) -> Reply:
-        """Attempts within the bounds."""
-        tries = failures = 0
-        while True:
-            tries += 1
-            try:
-                return await self._in_turn(request, clock)
-            except ServerFault as fault:
-                trouble = fault
-            failures += trouble.after is None  # being told to wait is flow control, bounded by the deadline
-            pause = pause_before_next(failures, trouble.after)
-            too_late = pause + _TOO_SHORT >= self._time_left(clock)
-            if not trouble.again or failures >= self._settings["retries"] or too_late:
-                return Reply("", error=replace(trouble.cause, attempts=tries))
-            self.trouble = trouble.cause
-            with clock:
-                await asyncio.sleep(pause)
 
     async def _in_turn(self, request: Request, clock: CaseClock) -> Reply:
         """Wait for a free place, then make one attempt."""
@@ -234,7 +223,7 @@ class ServerSubject:
     async def _structured_attempt(self, request: Request, patience: float) -> Reply:
         """One attempt, held to a schema where one is wanted and the server takes it."""
         options = self._options(request.repeat)
-        if request.schema is None or not self._structured:
+        if request.schema is None or self._schema_refused >= _SCHEMA_REFUSALS:
             return await self._attempt(request.messages, options, patience)
         schema = {"name": "answer", "schema": dict(request.schema), "strict": True}
         held = {**options, "response_format": {"type": "json_schema", "json_schema": schema}}
@@ -248,43 +237,41 @@ class ServerSubject:
         # the same request without a schema: only where that works was the schema the trouble
         reply = await self._attempt(request.messages, options, patience)
         self._schema_refused += 1
-        self._structured = self._schema_refused < _SCHEMA_REFUSALS
         return reply
 
     async def _attempt(self, messages: Sequence[Message], options: Mapping[str, Any], patience: float) -> Reply:
-        body = request_body(self.address.model, messages, options)
+        said = [message.as_dict() for message in messages]
+        # ASCII escapes keep lone surrogates representable
+        body = json.dumps({"model": self.address.model, "messages": said, "stream": False, **options}).encode("ascii")
         try:
             async with asyncio.timeout(patience):
                 async with self._connect().stream("POST", self._chat, content=body) as response:
-                    content = self._scrub(await read_bounded(response.aiter_bytes()))
+                    content = self._extras.scrub(await read_bounded(response.aiter_bytes()))
         except TimeoutError:
             raise ServerFault(failure(FailureCode.TOO_SLOW, seconds=patience)) from None
-        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-            raise ServerFault(failure(FailureCode.NO_SERVER, place=self.address.root, error=reason_of(error))) from None
         except (httpx2.HTTPError, httpx2.StreamError) as error:
-            raise ServerFault(failure(FailureCode.BROKEN_CONNECTION, error=reason_of(error))) from None
+            reason = " ".join(str(error).split())[:160] or type(error).__name__
+            if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
+                raise ServerFault(failure(FailureCode.NO_SERVER, place=self.address.root, error=reason)) from None
+            raise ServerFault(failure(FailureCode.BROKEN_CONNECTION, error=reason)) from None
         return read_answer(response.status_code, response.headers, content)
 
     def _options(self, repeat: int) -> dict[str, Any]:
         """Decoding settings as the server wants them; each repeat gets a seed of its own."""
-        chosen = {key: self._settings[key] for key in _DECODING if self._settings.get(key) is not None}
+        chosen = {key: self._settings[key] for key in _DECODING if key in self._settings}
         chosen[self._length_option] = chosen.pop("max_tokens")
         if "seed" in chosen:
             chosen["seed"] += repeat
-        if (thinking := chosen.pop("thinking", None)) is not None:
-            chosen["chat_template_kwargs"] = {"enable_thinking": thinking}
+        if "thinking" in chosen:
+            chosen["chat_template_kwargs"] = {"enable_thinking": chosen.pop("thinking")}
         if self.slots is not None and "repetition_penalty" in chosen:
             chosen["repeat_penalty"] = chosen.pop("repetition_penalty")  # llama.cpp ignores the usual name
-        return merged(chosen, self._extras.fields())
-
-    def _scrub(self, answer: bytes) -> bytes:
-        return self._extras.scrub(self._key.scrub(answer))
+        return self._extras.added_to(chosen)
 
     def _connect(self) -> httpx2.AsyncClient:
         if self._client is None:
-            key = {"authorization": f"Bearer {self._key.read()}"} if self._key.read() else {}
             self._client = httpx2.AsyncClient(
-                headers={"content-type": "application/json", **key, **self._extras.headers()},
+                headers={"content-type": "application/json", **self._extras.headers()},
                 timeout=httpx2.Timeout(None, connect=15.0),  # the patience of each attempt bounds the rest
                 limits=httpx2.Limits(),
                 transport=self.transport,

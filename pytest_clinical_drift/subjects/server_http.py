@@ -1,18 +1,21 @@
-"""The wire to an OpenAI-compatible server: addresses, the key, request bodies, and what its answers mean."""
+"""What an OpenAI-compatible server answers: a reply, a fault, or what it tells about itself."""
 
+import asyncio
 import email.utils
 import json
-import os
+import math
 import re
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+from importlib import resources
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
-from pytest_clinical_drift.errors import Failure, FailureCode, InputError, failure
-from pytest_clinical_drift.subjects.base import set_option
-from pytest_clinical_drift.transcript import CUT_OFF, Message, Reply, read_usage
+import httpx2
+import yaml
+
+from pytest_clinical_drift.errors import Failure, FailureCode, failure
+from pytest_clinical_drift.subjects.server_access import Address
+from pytest_clinical_drift.transcript import CUT_OFF, Reply, read_usage
 
 _MOST_BYTES = 4 * 2**20
 """Of one answer: some hundred times what a long reply with all its reasoning takes."""
@@ -25,8 +28,8 @@ _TOO_LONG = re.compile(
     r"|(?:input|prompt)[^.]{0,60}(?:longer than|exceeds)",
     re.IGNORECASE,
 )
-_SECRET_PARAMETERS = ("key", "token", "secret", "password", "sig")
-_KEY_VARIABLE = "CLINICAL_DRIFT_API_KEY"
+_PATIENCE = 3.0
+"""Seconds for what a server tells about itself."""
 
 
 class ServerFault(Exception):
@@ -42,103 +45,7 @@ class ServerFault(Exception):
     @property
     def throttled(self) -> bool:
         """The server has too much to do: fewer requests at a time would help."""
-        return self.status in _THROTTLING or self.silent
-
-    @property
-    def silent(self) -> bool:
-        """The connection was accepted, and then nothing came in time."""
-        return self.cause.code is FailureCode.TOO_SLOW
-
-    @property
-    def misplaced(self) -> bool:
-        """Nobody accepts connections there, or somebody who is not a model."""
-        return self.cause.code in (FailureCode.NO_SERVER, FailureCode.WEB_PAGE)
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    model: str
-    base: str
-    """Up to and including `/v1`."""
-
-    @property
-    def chat(self) -> str:
-        return f"{self.base}/chat/completions"
-
-    @property
-    def root(self) -> str:
-        """Scheme and host, where servers tell about themselves."""
-        parts = urlsplit(self.base)
-        return f"{parts.scheme}://{parts.netloc}"
-
-
-def parse_address(target: str, *, option: str = "--model") -> Address:
-    """Read `MODEL@URL`, split at the last `@http`; secrets in the URL are refused and not repeated in the message."""
-    model, at, rest = target.rpartition("@http")
-    if not at or not model:
-        raise InputError(
-            f"{option} server: write server:MODEL@URL, for example server:my-model@http://localhost:8000/v1"
-        )
-    try:
-        parts = urlsplit("http" + rest)
-        port = parts.port
-    except ValueError as error:
-        raise InputError(f"{option} server:{model}: the URL cannot be read ({error})") from None
-    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
-        raise InputError(f"{option} server:{model}: the URL must look like http://host:port/v1")
-    asked = " ".join(parse_qs(parts.query, keep_blank_values=True)).lower()
-    if parts.username or parts.password or any(word in asked for word in _SECRET_PARAMETERS):
-        raise InputError(
-            f"{option} server:{model}: the URL holds a secret; put it into an environment variable "
-            f"and name that with {set_option(option)} key_env=NAME"
-        )
-    path = parts.path.rstrip("/").removesuffix("/chat/completions")
-    return Address(model, f"{parts.scheme}://{parts.netloc}{path or '/v1'}")
-
-
-class ApiKey:
-    """Read from an environment variable only; the one that the user named must be there, the usual one may be."""
-
-    def __init__(self, variable: str | None, option: str) -> None:
-        """`option`: the one that names the variable."""
-        self._option = option
-        if variable is not None and not (variable.isidentifier() and variable.isascii()):
-            # it may well be the key itself: do not repeat it
-            raise InputError(f"{option} key_env: expected the name of an environment variable that holds the key")
-        self._variable = variable or _KEY_VARIABLE
-        self._required = variable is not None
-
-    def read(self) -> str | None:
-        key = os.environ.get(self._variable, "").strip()
-        if not key and self._required:
-            named = f"{self._option} key_env={self._variable}"
-            raise InputError(f"{named}: the environment variable {self._variable} is not set")
-        if not key.isascii() or not key.isprintable():
-            raise InputError(f"the environment variable {self._variable} holds characters that cannot be sent as a key")
-        return key or None
-
-    def scrub(self, answer: bytes) -> bytes:
-        """What came back without the key, which servers like to repeat: it must not reach a file or a page."""
-        key = self.read()
-        return answer.replace(key.encode(), b"[key]") if key else answer
-
-    @property
-    def advice(self) -> str:
-        if self.read():
-            return f"look at the key in the environment variable {self._variable}"
-        other = f"name another with {self._option} key_env=NAME"
-        return f"put the key into the environment variable {self._variable}, or {other}"
-
-
-def request_body(model: str, messages: Sequence[Message], options: Mapping[str, Any]) -> bytes:
-    """A chat completion request; ASCII escapes keep lone surrogates representable."""
-    body = {"model": model, "messages": [message.as_dict() for message in messages], "stream": False, **options}
-    return json.dumps(body, ensure_ascii=True).encode("ascii")
-
-
-def reason_of(error: Exception) -> str:
-    """What a library says went wrong, in one line."""
-    return " ".join(str(error).split())[:160] or type(error).__name__
+        return self.status in _THROTTLING or self.cause.code is FailureCode.TOO_SLOW
 
 
 async def read_bounded(parts: AsyncIterator[bytes]) -> bytes:
@@ -154,14 +61,13 @@ async def read_bounded(parts: AsyncIterator[bytes]) -> bytes:
 def read_answer(status: int, headers: Mapping[str, str], body: bytes) -> Reply:
     """The reply in a server's answer; ServerFault for everything that is none."""
     if status != 200:
-        raise _refusal(status, headers, body)
+        raise _refusal(status, headers, _error_text(body))
     try:
         data = json.loads(body)
     except (ValueError, RecursionError):
         start = " ".join(body[:400].decode("utf-8", "replace").split())[:80]
-        if start.startswith("<"):
-            raise ServerFault(failure(FailureCode.WEB_PAGE, start=start)) from None
-        raise ServerFault(failure(FailureCode.NOT_JSON, start=start)) from None
+        code = FailureCode.WEB_PAGE if start.startswith("<") else FailureCode.NOT_JSON
+        raise ServerFault(failure(code, start=start)) from None
     try:
         if data.get("error"):
             raise ServerFault(failure(FailureCode.REPORTED, error=_error_text(body)))
@@ -192,14 +98,12 @@ def _content(said: Mapping[str, Any]) -> str:
     raise TypeError
 
 
-def _refusal(status: int, headers: Mapping[str, str], body: bytes) -> ServerFault:
-    text = _error_text(body)
+def _refusal(status: int, headers: Mapping[str, str], text: str) -> ServerFault:
     if status in (400, 413, 422) and _TOO_LONG.search(text):
         cause = failure(FailureCode.CONTEXT_LENGTH, detail=f"{status}: {text}")
         return ServerFault(cause, status=status, again=False)
     cause = failure(FailureCode.REFUSED if text else FailureCode.REFUSED_SILENTLY, status=status, error=text)
-    again, after = status in _RETRIED, retry_after(headers)
-    return ServerFault(cause, status=status, again=again, after=after)
+    return ServerFault(cause, status=status, again=status in _RETRIED, after=retry_after(headers))
 
 
 def _error_text(body: bytes) -> str:
@@ -210,9 +114,8 @@ def _error_text(body: bytes) -> str:
     except (ValueError, RecursionError):
         data = None
     for _ in range(3):
-        if not isinstance(data, Mapping):
-            break
-        data = next((data[name] for name in ("error", "message", "detail") if data.get(name)), None)
+        if isinstance(data, Mapping):
+            data = next((data[name] for name in ("error", "message", "detail") if data.get(name)), None)
     if isinstance(data, str):
         text = data
     elif data is not None:
@@ -224,12 +127,10 @@ def _error_text(body: bytes) -> str:
 
 def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
     """Seconds the server asks us to wait: a number, milliseconds, or a date."""
-    milliseconds, text = headers.get("retry-after-ms"), headers.get("retry-after")
+    milliseconds, text = headers.get("retry-after-ms"), headers.get("retry-after", "")
     try:
         if milliseconds is not None:
             seconds = float(milliseconds) / 1000
-        elif text is None:
-            return None
         elif text.strip().replace(".", "", 1).isdigit():
             seconds = float(text)
         else:
@@ -237,4 +138,57 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
             seconds = when.timestamp() - (time.time() if now is None else now)
     except (ValueError, TypeError, OverflowError):
         return None
-    return min(max(seconds, 0.0), _LONGEST_PAUSE) if seconds == seconds else None
+    return None if math.isnan(seconds) else min(max(seconds, 0.0), _LONGEST_PAUSE)
+
+
+async def ask_about_itself(client: httpx2.AsyncClient, address: Address) -> dict[str, Any]:
+    """Version and flags, for the record of a run; an empty mapping when it tells nothing."""
+    wanted = yaml.safe_load(resources.files("pytest_clinical_drift").joinpath("data/server_info.yaml").read_bytes())
+    models, *answers = await asyncio.gather(
+        _served(client, address), *(_get(client, address.root + place) for place in wanted["places"])
+    )
+    facts = _kept(next((entry for entry in models if entry.get("id") == address.model), {}), wanted["model"])
+    for fields, answer in zip(wanted["places"].values(), answers, strict=True):
+        facts.update(_kept(answer, fields))
+    return facts
+
+
+async def served_models(client: httpx2.AsyncClient, address: Address) -> list[str]:
+    """Names of the models that the server offers; empty when it does not say."""
+    return [entry["id"] for entry in await _served(client, address) if isinstance(entry.get("id"), str)]
+
+
+async def _served(client: httpx2.AsyncClient, address: Address) -> list[Mapping[str, Any]]:
+    answer = await _get(client, f"{address.base}/models")
+    listed = answer.get("data") if isinstance(answer, Mapping) else None
+    return [entry for entry in listed if isinstance(entry, Mapping)] if isinstance(listed, list) else []
+
+
+async def _get(client: httpx2.AsyncClient, url: str) -> Any:
+    """What stands at an address, or None; whatever goes wrong here must not stop a run."""
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            response = await client.get(url)
+        return json.loads(response.content) if response.status_code == 200 else None
+    except (TimeoutError, httpx2.HTTPError, httpx2.StreamError, ValueError, RecursionError):
+        return None
+
+
+def _kept(answer: Any, fields: Sequence[str]) -> dict[str, Any]:
+    """Plain values of the wanted fields, under their last name; a mapping is kept with its plain values."""
+    kept: dict[str, Any] = {}
+    for field in fields:
+        value = answer
+        for part in field.split("."):
+            value = value.get(part) if isinstance(value, Mapping) else None
+        if isinstance(value, Mapping):
+            value = {str(key): item for key, item in value.items() if _is_plain(item)}
+        if _is_plain(value) or (isinstance(value, dict) and value):
+            kept[field.rpartition(".")[2]] = value
+    return kept
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, bool | int) or (isinstance(value, str) and len(value) <= 300)

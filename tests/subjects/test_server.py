@@ -15,7 +15,8 @@ from engine_server import Answer, ChatServer, as_json, completion
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.subjects.base import ConcurrentSubject, Request
 from pytest_clinical_drift.subjects.server import ServerSubject
-from pytest_clinical_drift.subjects.server_http import parse_address, read_answer, retry_after
+from pytest_clinical_drift.subjects.server_access import parse_address
+from pytest_clinical_drift.subjects.server_http import read_answer, retry_after
 from pytest_clinical_drift.transcript import Message, Reply, Usage
 
 
