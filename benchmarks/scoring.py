@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 
 from pytest_clinical_drift.cases.model import Case, facts_at
-from pytest_clinical_drift.evidence.entities.scores import EntityScorer
+from pytest_clinical_drift.evidence.entities import EntityScorer
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
 from pytest_clinical_drift.evidence.finding_types import TurnFindings
 from pytest_clinical_drift.evidence.findings import find_facts

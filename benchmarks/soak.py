@@ -23,7 +23,7 @@ from engine_server import ChatServer
 
 from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.conversation.store import Store
-from pytest_clinical_drift.evidence.entities.extractors import load_extractor
+from pytest_clinical_drift.evidence.entities import load_extractor
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.subjects.spec import build_subject, parse_spec
 from pytest_clinical_drift.transcript import Transcript

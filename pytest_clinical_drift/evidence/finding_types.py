@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from pytest_clinical_drift.evidence.advice.breach import Breach
-from pytest_clinical_drift.evidence.entities.scores import ScoredEntities
+from pytest_clinical_drift.evidence.entities import ScoredEntities
 from pytest_clinical_drift.evidence.facts.fact import RETAINED
 
 

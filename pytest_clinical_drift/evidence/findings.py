@@ -12,7 +12,7 @@ from pytest_clinical_drift.conversation.hygiene import strip_reasoning
 from pytest_clinical_drift.evidence.advice.breach import find_breaches, says
 from pytest_clinical_drift.evidence.advice.opposition import oppositions
 from pytest_clinical_drift.evidence.advice.orders import advice_of
-from pytest_clinical_drift.evidence.entities.scores import NO_ENTITIES, EntityScorer
+from pytest_clinical_drift.evidence.entities import NO_ENTITIES, EntityScorer
 from pytest_clinical_drift.evidence.facts.fact import ABSENT, CONTRADICTED, MEASURED, MEDICATION, PARTIAL, RETAINED
 from pytest_clinical_drift.evidence.facts.retention import Retention, assess_document
 from pytest_clinical_drift.evidence.facts.slots import parse_fact

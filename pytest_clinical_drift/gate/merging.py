@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_clinical_drift.errors import FailureCode, failure
-from pytest_clinical_drift.evidence.entities.extractors import load_extractor
+from pytest_clinical_drift.evidence.entities import load_extractor
 from pytest_clinical_drift.gate.manifest import counts_of
 from pytest_clinical_drift.gate.publishing import enter_in_ledger, write_run_junit
 from pytest_clinical_drift.gate.pytest_reports import Say, shown

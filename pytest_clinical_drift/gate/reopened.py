@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.evidence.entities.extractors import load_extractor
+from pytest_clinical_drift.evidence.entities import load_extractor
 from pytest_clinical_drift.gate.rescoring import Rescored, answers_of, rescore, with_unrepeatable
 from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.judging.for_reviewers import questions_for_people, questions_of

@@ -21,7 +21,7 @@ from pytest_clinical_drift.conversation.prompts import RecordPlace
 from pytest_clinical_drift.conversation.runner import BackgroundRunner
 from pytest_clinical_drift.conversation.scheduler import Plan
 from pytest_clinical_drift.errors import FailureCode, InputError, SubjectError, failure
-from pytest_clinical_drift.evidence.entities.extractors import load_extractor
+from pytest_clinical_drift.evidence.entities import load_extractor
 from pytest_clinical_drift.gate.own_scores import Scores
 from pytest_clinical_drift.gate.settings import Settings
 from pytest_clinical_drift.judging.judge_options import JudgePolicy

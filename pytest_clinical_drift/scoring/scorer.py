@@ -7,8 +7,7 @@ from typing import Any, TypeVar
 
 from pytest_clinical_drift.cases.model import Case, facts_of
 from pytest_clinical_drift.errors import Failure, FailureCode
-from pytest_clinical_drift.evidence.entities.extractors import Extractor
-from pytest_clinical_drift.evidence.entities.scores import EntityScorer
+from pytest_clinical_drift.evidence.entities import EntityScorer, Extractor
 from pytest_clinical_drift.evidence.finding_types import Findings
 from pytest_clinical_drift.evidence.findings import find, visible
 from pytest_clinical_drift.judging.answers import UNSURE

@@ -11,8 +11,7 @@ from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.advice.opposition import Conflict, rules_conflict
 from pytest_clinical_drift.evidence.advice.orders import advice_of
-from pytest_clinical_drift.evidence.entities.extractors import load_extractor
-from pytest_clinical_drift.evidence.entities.scores import EntityScorer
+from pytest_clinical_drift.evidence.entities import EntityScorer, load_extractor
 from pytest_clinical_drift.evidence.finding_types import TurnFindings
 from pytest_clinical_drift.evidence.findings import find_facts
 from pytest_clinical_drift.evidence.reading.text import read

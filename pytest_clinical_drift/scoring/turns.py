@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.summary_turns import probes_of
-from pytest_clinical_drift.evidence.entities.scores import ScoredEntities
+from pytest_clinical_drift.evidence.entities import ScoredEntities
 from pytest_clinical_drift.evidence.finding_types import FactFinding, Findings, TurnFindings
 from pytest_clinical_drift.evidence.findings import says_nothing, visible
 from pytest_clinical_drift.judging.procedure import ConversationJudgement

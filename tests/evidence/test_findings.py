@@ -9,7 +9,7 @@ import pytest
 from pytest_clinical_drift import assess_retention, judge_conflict
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, FactState, facts_at
 from pytest_clinical_drift.errors import FailureCode, failure
-from pytest_clinical_drift.evidence.entities.scores import EntityScorer
+from pytest_clinical_drift.evidence.entities import EntityScorer
 from pytest_clinical_drift.evidence.finding_types import FactFinding, Findings
 from pytest_clinical_drift.evidence.findings import find, find_facts, says_nothing
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript

@@ -10,7 +10,7 @@ import pytest
 from small_project import RULES_ONLY, Project
 
 from pytest_clinical_drift.errors import MissingDependency
-from pytest_clinical_drift.evidence.entities.extractors import load_extractor
+from pytest_clinical_drift.evidence.entities import load_extractor
 from pytest_clinical_drift.evidence.reading.text import read
 from pytest_clinical_drift.ranking.tables import read_table
 

@@ -11,8 +11,7 @@ import pytest
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError, MissingDependency
-from pytest_clinical_drift.evidence.entities.extractors import load_extractor, matches_any_fact
-from pytest_clinical_drift.evidence.entities.scores import EntityScorer
+from pytest_clinical_drift.evidence.entities import EntityScorer, load_extractor, matches_any_fact
 from pytest_clinical_drift.evidence.facts.retention import assess_document
 from pytest_clinical_drift.evidence.reading.text import read
 

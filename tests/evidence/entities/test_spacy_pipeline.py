@@ -10,8 +10,7 @@ from engine_cases import make_case
 from extras import needs
 
 from pytest_clinical_drift.errors import InputError, MissingDependency
-from pytest_clinical_drift.evidence.entities.extractors import load_extractor
-from pytest_clinical_drift.evidence.entities.scores import EntityScorer
+from pytest_clinical_drift.evidence.entities import EntityScorer, load_extractor
 from pytest_clinical_drift.evidence.reading.text import read
 
 pytestmark = needs("spacy")
@@ -89,7 +88,7 @@ def test_folder_that_is_no_pipeline(tmp_path: Path) -> None:
 
 def test_look_alike_package_is_never_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     """An installed package of version 999 under a model's name is refused before any of its code runs."""
-    monkeypatch.setattr("pytest_clinical_drift.evidence.entities.extractors.version", lambda name: "999.9.9")
+    monkeypatch.setattr("pytest_clinical_drift.evidence.entities.version", lambda name: "999.9.9")
     monkeypatch.setattr("spacy.load", lambda name: pytest.fail("its code ran"))
     with pytest.raises(InputError, match="look-alike"):
         load_extractor("scispacy:en_core_sci_md").extract(read("gout"))
