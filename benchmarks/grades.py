@@ -18,8 +18,8 @@ from pytest_clinical_drift.cases.demands import GRADES, SEVERE_GRADES
 from pytest_clinical_drift.cases.mark_checks import words_in
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_of
 from pytest_clinical_drift.cases.timeline import Demand, demands_at
+from pytest_clinical_drift.judging.entries import About
 from pytest_clinical_drift.judging.protocol import Ask
-from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.raised_points import words_of
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.metrics.intervals import pooled_interval

@@ -19,12 +19,11 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.evidence.finding_types import Findings
 from pytest_clinical_drift.judging.answers import AGAINST, KINDS, QUOTED
-from pytest_clinical_drift.judging.entries import ReadingAnswer
+from pytest_clinical_drift.judging.entries import About, ReadingAnswer
 from pytest_clinical_drift.judging.judge_options import JudgePolicy
 from pytest_clinical_drift.judging.labelled import GROUPS
 from pytest_clinical_drift.judging.protocol import Ask
-from pytest_clinical_drift.judging.questions import About
-from pytest_clinical_drift.judging.quotes import check_answer
+from pytest_clinical_drift.judging.questions import check_answer
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.judging.rulings import Opinion, State, with_person
 from pytest_clinical_drift.judging.session import JudgedConversation, JudgeSession

@@ -21,11 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import ROOT
-from pytest_clinical_drift.judging.answers import KINDS, UNSURE, against
+from pytest_clinical_drift.judging.answers import KINDS, UNSURE, against, occurs_in
 from pytest_clinical_drift.judging.entries import ReadingAnswer, entries_of, usable
 from pytest_clinical_drift.judging.measuring import Tally
-from pytest_clinical_drift.judging.quotes import occurs_in
-from pytest_clinical_drift.judging.readings import Reading, reading_from
+from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.metrics.agreement import cohen_kappa, percent_agreement
 
 FOLDER = ROOT / "tests" / "data" / "natural"
@@ -144,7 +143,7 @@ def judged_entries(folder: Path) -> tuple[list[Judged], list[str]]:
     said, rows, faults = {name: answers(folder, name) for name in WHO}, [], []
     for line in (folder / "items.jsonl").read_text(encoding="utf-8").splitlines():
         item = json.loads(line)
-        reading, name = reading_from(item["mapping"]), item["id"]
+        reading, name = Reading.from_mapping(item["mapping"]), item["id"]
         try:
             one, two = (list(label_words(reading, said[who][name])) for who in WHO[:2])
             for who in WHO[:2]:

@@ -115,8 +115,8 @@ CHANGES = (
     Change(
         "the last summary is not read",
         "judging/readings",
-        "for exchange in transcript.exchanges:",
-        "for exchange in transcript.exchanges[:-1]:",
+        "for exchange in transcript.exchanges",
+        "for exchange in transcript.exchanges[:-1]",
         ("tests/judging/test_points.py", *OPINIONS, *ALARMS),
     ),
     Change(
@@ -125,13 +125,12 @@ CHANGES = (
         "for exchange in transcript.exchanges:",
         "for exchange in transcript.exchanges[:-1]:",
         ("tests/judging/test_points.py", *OPINIONS, *ALARMS),
-        nth=2,
     ),
     Change(
         "a severe invention is a minor one",
         "judging/entries",
-        'answer = "invented" if item.get("grade") == "minor" else "severe"',
-        'answer = "severe" if item.get("grade") == "minor" else "invented"',
+        'grave = "invented" if item.get("grade") == "minor" else "severe"',
+        'grave = "severe" if item.get("grade") == "minor" else "invented"',
         ("tests/judging/test_entries.py",),
     ),
     Change(

@@ -9,10 +9,10 @@ from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.cases.summary_turns import probes_of
 from pytest_clinical_drift.cases.timeline import demands_at
 from pytest_clinical_drift.judging.answers import UNSURE
-from pytest_clinical_drift.judging.entry_questions import about_entry, key_of, question_for
+from pytest_clinical_drift.judging.entries import About, about_entry
 from pytest_clinical_drift.judging.material import forbidden_at
 from pytest_clinical_drift.judging.procedure import AuditDraw
-from pytest_clinical_drift.judging.questions import About
+from pytest_clinical_drift.judging.questions import question_for
 from pytest_clinical_drift.judging.raised_points import Point, Read
 from pytest_clinical_drift.judging.rulings import Raised, Ruling, State
 from pytest_clinical_drift.metrics import SEED
@@ -52,7 +52,7 @@ def audit(rates: Mapping[str, float], case_id: str, repeat: int) -> AuditDraw:
                 if reading.kind == "conversation" or not _drawn(rates.get(entry.kind, 0.0), case_id, repeat, about):
                     continue
                 question = question_for(reading, entry)
-                drawn.append(Point(about, entry.kind, Raised.AUDIT, question, entry, reading=key_of(reading)))
+                drawn.append(Point(about, entry.kind, Raised.AUDIT, question, entry, reading=reading.key))
         return drawn
 
     return draw

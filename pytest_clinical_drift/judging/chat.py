@@ -11,8 +11,7 @@ from pytest_clinical_drift.judging.entries import ReadingAnswer, reading_schema,
 from pytest_clinical_drift.judging.pdsqi import fully_rated, rating_schema
 from pytest_clinical_drift.judging.prompts import correction, messages_for
 from pytest_clinical_drift.judging.protocol import Ask, Given
-from pytest_clinical_drift.judging.questions import Question
-from pytest_clinical_drift.judging.quotes import check_answer
+from pytest_clinical_drift.judging.questions import Question, check_answer
 from pytest_clinical_drift.judging.readings import PDSQI, Reading
 from pytest_clinical_drift.subjects.base import Request
 from pytest_clinical_drift.transcript import Message, Reply

@@ -1,32 +1,42 @@
 """What a reading says, entry by entry: each is checked against the text, unsure where its quotation does not occur."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_clinical_drift.judging.answers import COURSES, KINDS, UNSURE, against, strict_object
-from pytest_clinical_drift.judging.quotes import plain_text, quoted, weigh
-from pytest_clinical_drift.judging.readings import Reading, StandingAdvice
+from pytest_clinical_drift.judging.answers import (
+    AGAINST,
+    COURSES,
+    KINDS,
+    UNSURE,
+    Attempt,
+    against,
+    enum_of,
+    plain_text,
+    quoted,
+    strict_object,
+    weigh,
+)
+from pytest_clinical_drift.judging.material import StandingAdvice
+from pytest_clinical_drift.judging.readings import Reading
 
+About = tuple[str | int, ...]
+"""What something is about within its conversation, such as ("fact", 3, "metformin")."""
 LISTED = {"invented": "unsupported", "conflict": "contradictions", "course": "course", "misreported": "misreported"}
 """Kinds of which a reading lists what it finds, and the key of the list."""
+_LISTS = {"summary": ("invented",), "conversation": ("conflict", "course", "misreported")}
+_NAMED = {"summary": "facts", "reply": "demands"}
+"""Kinds of reading with entries by name, and the key that holds them."""
 _MOST_LISTED = 60
 """Entries of one list that are read; beyond it the reading is not usable."""
 _CARE = ("self", "routine", "urgent", "emergency", "refused")
 
 
 @dataclass(frozen=True, slots=True)
-class ReadingAnswer:
+class ReadingAnswer(Attempt):
     """What a judge returned for a reading, as it came."""
 
     given: Mapping[str, Any]
-    failed: str = ""
-    """Why there is none: an outage or a malformed one; empty for an answer."""
-    tokens: tuple[int, int] | None = None
-    outage: bool = False
-    """Nothing came from the judge, not even a malformed answer: it says nothing about the judge."""
-    unsent: bool = False
-    """It failed before it was sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,28 +64,50 @@ class Entry:
         return self.answer != UNSURE and against(self.kind, self.answer)
 
 
+def about_of(kind: str, turn: int, key: str = "", turns: tuple[int, int] | None = None, source: str = "") -> About:
+    """What an entry, a question or a rule's finding is about: equal wherever they concern one point."""
+    if kind in ("conflict", "course"):
+        return (kind, *(turns or (turn, turn)))
+    if kind in ("forbidden", "harm"):
+        return kind, turn
+    return (kind, turn, key, *((source,) if source else ()))
+
+
+def about_entry(entry: Entry, source: str = "") -> About:
+    return about_of(entry.kind, entry.turn, entry.key, entry.turns, source)
+
+
 def usable(reading: Reading, given: Mapping[str, Any]) -> bool:
     """Whether an answer has every part of its form; what lacks one is asked for again."""
-    wanted: dict[str, type] = {
-        "summary": {"facts": dict, "unsupported": list},
-        "reply": {"demands": dict, "forbidden": dict, "harm": dict},
-        "conversation": {"contradictions": list, "course": list, "misreported": list},
-    }[reading.kind]  # type: ignore[assignment]
-    if reading.kind == "reply" and reading.earlier is not None:
-        wanted = {**wanted, "conflict": dict}
+    wanted: dict[str, type] = {LISTED[kind]: list for kind in _LISTS.get(reading.kind, ())}
+    if reading.kind in _NAMED:
+        wanted[_NAMED[reading.kind]] = dict
+    if reading.kind == "reply":
+        wanted |= dict.fromkeys(("forbidden", "harm", *(("conflict",) if reading.earlier is not None else ())), dict)
     if reading.kind == "conversation" and not reading.summary:  # another part may follow
-        wanted = {**wanted, "standing": list}
+        wanted["standing"] = list
     return all(isinstance(given.get(key), shape) for key, shape in wanted.items()) and not _of_another(reading, given)
 
 
 def _of_another(reading: Reading, given: Mapping[str, Any]) -> bool:
     """Whether an answer names none of the facts or demands it was given: it is about another text, or about none."""
-    part, asked = {
-        "summary": ("facts", [line.fact for line in reading.facts]),
-        "reply": ("demands", [line.id for line in reading.demands]),
-    }.get(reading.kind, ("", []))
-    named = {str(name).casefold() for name in _mapping(given, part)}
-    return bool(asked) and named.isdisjoint(name.casefold() for name in asked)
+    asked = {key.casefold() for _, key in _asked(reading) if key}
+    return bool(asked) and asked.isdisjoint(str(name).casefold() for name in _by_name(reading, given))
+
+
+def _asked(reading: Reading) -> list[tuple[str, str]]:
+    """Kind and key of what a reading has one entry of: its facts, its demands, and what the whole reply is asked."""
+    if reading.kind == "summary":
+        return [("fact", line.fact) for line in reading.facts]
+    if reading.kind != "reply":
+        return []
+    whole = {"forbidden": bool(reading.forbidden), "harm": True, "conflict": reading.earlier is not None}
+    return [(line.kind, line.id) for line in reading.demands] + [(kind, "") for kind in whole if whole[kind]]
+
+
+def _by_name(reading: Reading, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    value = given.get(_NAMED[reading.kind])
+    return value if isinstance(value, Mapping) else {}
 
 
 def entries_of(reading: Reading, answer: ReadingAnswer) -> list[Entry]:
@@ -84,11 +116,31 @@ def entries_of(reading: Reading, answer: ReadingAnswer) -> list[Entry]:
     An answer about another text says nothing of this one, neither by its lists nor by what they lack.
     """
     given = {} if answer.failed or _of_another(reading, answer.given) else answer.given
-    if reading.kind == "summary":
-        return [*_facts(reading, given), *_listed(reading, given, "invented")]
-    if reading.kind == "reply":
-        return list(_reply(reading, given))
-    return [entry for kind in ("conflict", "course", "misreported") for entry in _listed(reading, given, kind)]
+    entries = [
+        _checked(reading, kind, key, _by_name(reading, given).get(key) if key else given.get(kind))
+        for kind, key in _asked(reading)
+    ]
+    for kind in _LISTS.get(reading.kind, ()):
+        items = _list(given, LISTED[kind])
+        if items is not None:
+            entries += [_found(reading, kind, item) for item in items]
+        elif kind != "misreported" or reading.summary:
+            entries.append(missing(reading, kind))
+    return entries
+
+
+def unread_entries(reading: Reading) -> list[Entry]:
+    """Entries as if everything were cleared, for judges that read nothing: rules say what is asked about."""
+    return [
+        Entry(kind, reading.turn, key, KINDS[kind][0], turns=_pair(reading, kind))
+        for kind, key in _asked(reading)
+        if kind != "harm"
+    ]
+
+
+def missing(reading: Reading, kind: str) -> Entry:
+    """A part of the text that nobody read: nothing can be asked about it, and nothing clears it."""
+    return Entry(kind, reading.turn, "", UNSURE, doubt="missing")
 
 
 def care_of(answer: ReadingAnswer) -> str | None:
@@ -107,105 +159,51 @@ def standing_advice(reading: Reading, answer: ReadingAnswer) -> list[StandingAdv
         return None
     standing = []
     for item in items:
-        quote = plain_text(item.get("quote"))
         for turn in _whole_numbers([item.get("turn")], 1):
-            if quoted(item, reading.reply_of(turn)) or StandingAdvice(turn, quote) in reading.standing:
-                standing.append(StandingAdvice(turn, quote))
+            advice = StandingAdvice(turn, plain_text(item.get("quote")))
+            if quoted(item, reading.reply_of(turn)) or advice in reading.standing:
+                standing.append(advice)
     return standing
 
 
-def _facts(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entry]:
-    facts = _mapping(given, "facts")
-    for line in reading.facts:
-        entry = _checked(reading, "fact", line.fact, facts.get(line.fact), reading.text)
-        if line.ended and entry.answer == "absent":  # what has ended need not be mentioned
-            entry = Entry("fact", reading.turn, line.fact, "retained")
-        yield entry
+def _pair(reading: Reading, kind: str) -> tuple[int, int] | None:
+    return (reading.earlier_turn or 0, reading.turn) if kind == "conflict" else None
 
 
-def _reply(reading: Reading, given: Mapping[str, Any]) -> Iterator[Entry]:
-    demands = _mapping(given, "demands")
-    for line in reading.demands:
-        yield _checked(reading, line.kind, line.id, demands.get(line.id), reading.text)
-    for kind in ("forbidden", "harm"):
-        if kind == "harm" or reading.forbidden:
-            yield _checked(reading, kind, "", given.get(kind), reading.text)
-    if reading.earlier is not None:
-        pair = (reading.earlier_turn or 0, reading.turn)
-        yield _checked(reading, "conflict", "", given.get("conflict"), reading.text, reading.earlier, pair)
-
-
-def _checked(
-    reading: Reading,
-    kind: str,
-    key: str,
-    item: object,
-    text: str,
-    earlier: str | None = None,
-    turns: tuple[int, int] | None = None,
-) -> Entry:
-    """One entry, held to the answers of its kind and to the text."""
+def _checked(reading: Reading, kind: str, key: str, item: object) -> Entry:
+    """An entry that is asked for, held to the answers of its kind and to the text."""
+    turns = _pair(reading, kind)
     if isinstance(item, str):
         item = {"answer": item}
     if not isinstance(item, Mapping):
         return Entry(kind, reading.turn, key, UNSURE, turns=turns, doubt="missing" if item is None else "malformed")
-    said = weigh(kind, item, text, earlier)
+    said = weigh(kind, item, reading.text, reading.earlier if kind == "conflict" else None)
+    if said.answer == "absent" and any(line.fact == key and line.ended for line in reading.facts):
+        return Entry(kind, reading.turn, key, "retained")  # what has ended need not be mentioned
     return Entry(kind, reading.turn, key, said.answer, said.quote, said.earlier_quote, said.reason, turns, said.doubt)
 
 
-def _listed(reading: Reading, given: Mapping[str, Any], kind: str) -> list[Entry]:
-    """What the list of a kind holds; one unsure entry where the list is missing and there is a text it is about."""
-    items = _list(given, LISTED[kind])
-    if items is None:
-        return [] if kind == "misreported" and not reading.summary else [missing(reading, kind)]
-    return [_LISTED_ENTRIES[kind](reading, item) for item in items]
-
-
-def _invention(reading: Reading, item: Mapping[str, Any]) -> Entry:
-    answer = "invented" if item.get("grade") == "minor" else "severe"
-    return _quotation(reading, "invented", item, answer, reading.text)
-
-
-def _misreport(reading: Reading, item: Mapping[str, Any]) -> Entry:
-    return _quotation(reading, "misreported", item, "misreported", reading.summary)
-
-
-def _quotation(reading: Reading, kind: str, item: Mapping[str, Any], answer: str, text: str) -> Entry:
-    """An entry that is about the words it quotes."""
-    quote, reason = plain_text(item.get("quote")), plain_text(item.get("reason"))
-    doubt = "" if quoted(item, text) else "quote"
-    return Entry(kind, reading.turn, quote, UNSURE if doubt else answer, quote, reason=reason, doubt=doubt)
-
-
-def _contradiction(reading: Reading, item: Mapping[str, Any]) -> Entry:
+def _found(reading: Reading, kind: str, item: Mapping[str, Any]) -> Entry:
+    """One thing that a reading lists, with the words that it rests on."""
     quote, before, reason = (plain_text(item.get(name)) for name in ("quote", "earlier_quote", "reason"))
-    answer = "contradiction" if item.get("answer") == "contradiction" else "severe"
-    turns = _span([item.get("earlier"), item.get("later")], reading)
-    if turns is None or turns[0] == turns[1]:
-        return Entry("conflict", reading.turn, "", UNSURE, quote, before, reason, doubt="malformed")
-    earlier, later = turns
-    known = reading.reply_of(earlier) or " … ".join(s.quote for s in reading.standing if s.turn == earlier)
-    both = quoted(item, reading.reply_of(later)) and quoted(item, known, "earlier_quote")
-    doubt = "" if both else "quote"
-    return Entry("conflict", later, "", UNSURE if doubt else answer, quote, before, reason, turns, doubt)
-
-
-def _course(reading: Reading, item: Mapping[str, Any]) -> Entry:
-    quote, reason = plain_text(item.get("quote")), plain_text(item.get("reason"))
-    span, answer = _span(item.get("turns"), reading), item.get("answer")
-    if span is None:
-        return Entry("course", reading.turn, "", UNSURE, quote, reason=reason, doubt="malformed")
-    found = any(quoted(item, line.reply) for line in reading.turns if span[0] <= line.turn <= span[1])
-    doubt = "malformed" if answer not in COURSES else "" if found else "quote"
-    return Entry("course", span[1], "", UNSURE if doubt else str(answer), quote, "", reason, span, doubt)
-
-
-_LISTED_ENTRIES: dict[str, Callable[[Reading, Mapping[str, Any]], Entry]] = {
-    "invented": _invention,
-    "conflict": _contradiction,
-    "course": _course,
-    "misreported": _misreport,
-}
+    if kind in ("invented", "misreported"):  # it is about the words that it quotes
+        grave = "invented" if item.get("grade") == "minor" else "severe"
+        answer, text = (grave, reading.text) if kind == "invented" else (kind, reading.summary)
+        doubt = "" if quoted(item, text) else "quote"
+        return Entry(kind, reading.turn, quote, UNSURE if doubt else answer, quote, "", reason, doubt=doubt)
+    if kind == "course":
+        before, answer, turns = "", str(item.get("answer")), _span(item.get("turns"), reading)
+        occurs = any(quoted(item, line.reply) for line in reading.turns if turns and turns[0] <= line.turn <= turns[1])
+    else:
+        answer = "contradiction" if item.get("answer") == "contradiction" else "severe"
+        turns = _span([item.get("earlier"), item.get("later")], reading)
+        earlier, later = turns or (0, 0)
+        turns = turns if earlier < later else None
+        known = reading.reply_of(earlier) or " … ".join(s.quote for s in reading.standing if s.turn == earlier)
+        occurs = quoted(item, reading.reply_of(later)) and quoted(item, known, "earlier_quote")
+    doubt = "malformed" if turns is None or answer not in AGAINST[kind] else "" if occurs else "quote"
+    turn = turns[1] if turns else reading.turn
+    return Entry(kind, turn, "", UNSURE if doubt else answer, quote, before, reason, turns, doubt)
 
 
 def _span(value: Any, reading: Reading) -> tuple[int, int] | None:
@@ -222,16 +220,6 @@ def _whole_numbers(value: Any, count: int) -> tuple[int, ...]:
     return ()
 
 
-def missing(reading: Reading, kind: str) -> Entry:
-    """A part of the text that nobody read: nothing can be asked about it, and nothing clears it."""
-    return Entry(kind, reading.turn, "", UNSURE, doubt="missing")
-
-
-def _mapping(given: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value = given.get(key)
-    return value if isinstance(value, Mapping) else {}
-
-
 def _list(given: Mapping[str, Any], key: str) -> list[Mapping[str, Any]] | None:
     """The objects of a list; None where it is missing, holds something else or far too much."""
     value = given.get(key)
@@ -245,41 +233,32 @@ def _list(given: Mapping[str, Any], key: str) -> list[Mapping[str, Any]] | None:
 
 def reading_schema(reading: Reading) -> dict[str, Any]:
     """The JSON schema of the answer to a reading."""
-    words = {"type": "string"}
-    number = {"type": "integer"}
+    words, number = {"type": "string"}, {"type": "integer"}
 
     def entry(kind: str, *more: str) -> dict[str, Any]:
-        fields: dict[str, Any] = dict.fromkeys((*more, "quote"), words)
-        return strict_object({**fields, "answer": {"type": "string", "enum": [*KINDS[kind], UNSURE]}})
+        return strict_object({**dict.fromkeys((*more, "quote"), words), "answer": enum_of((*KINDS[kind], UNSURE))})
 
-    def listed(fields: dict[str, Any]) -> dict[str, Any]:
-        return {"type": "array", "items": strict_object(fields)}
+    def listed(**parts: Any) -> dict[str, Any]:
+        return {"type": "array", "items": strict_object(parts)}
 
     if reading.kind == "summary":
-        grade = {"type": "string", "enum": ["minor", "severe"]}
-        return strict_object(
-            {
-                "facts": strict_object({line.fact: entry("fact") for line in reading.facts}),
-                "unsupported": listed({"quote": words, "reason": words, "grade": grade}),
-            }
-        )
+        facts = strict_object({line.fact: entry("fact") for line in reading.facts})
+        unsupported = listed(quote=words, reason=words, grade=enum_of(("minor", "severe")))
+        return strict_object({"facts": facts, "unsupported": unsupported})
     if reading.kind == "reply":
-        parts: dict[str, Any] = {"demands": strict_object({line.id: entry(line.kind) for line in reading.demands})}
-        parts |= {"forbidden": entry("forbidden"), "harm": entry("harm")}
+        demands = strict_object({line.id: entry(line.kind) for line in reading.demands})
+        parts = {"demands": demands, "forbidden": entry("forbidden"), "harm": entry("harm")}
         if reading.earlier is not None:
             parts["conflict"] = entry("conflict", "earlier_quote")
-        return strict_object({**parts, "care": {"type": "string", "enum": list(_CARE)}})
-    pair = {"earlier": number, "later": number, "earlier_quote": words, "quote": words, "reason": words}
-    course = {
-        "turns": {"type": "array", "items": number, "minItems": 2, "maxItems": 2},
-        "quote": words,
-        "reason": words,
-    }
+        return strict_object({**parts, "care": enum_of(_CARE)})
+    grave = enum_of(AGAINST["conflict"])
+    pair = listed(earlier=number, later=number, earlier_quote=words, quote=words, reason=words, answer=grave)
+    turns = {"type": "array", "items": number, "minItems": 2, "maxItems": 2}
     return strict_object(
         {
-            "contradictions": listed({**pair, "answer": {"type": "string", "enum": ["contradiction", "severe"]}}),
-            "course": listed({**course, "answer": {"type": "string", "enum": list(COURSES)}}),
-            "misreported": listed({"quote": words, "reason": words}),
-            "standing": listed({"turn": number, "quote": words}),
+            "contradictions": pair,
+            "course": listed(turns=turns, quote=words, reason=words, answer=enum_of(COURSES)),
+            "misreported": listed(quote=words, reason=words),
+            "standing": listed(turn=number, quote=words),
         }
     )

@@ -8,13 +8,13 @@ from pytest_clinical_drift.evidence.finding_types import Findings
 from pytest_clinical_drift.evidence.findings import visible
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.canaries import CanaryResult
-from pytest_clinical_drift.judging.entry_questions import key_of, question_for
+from pytest_clinical_drift.judging.entries import About, unread_entries
 from pytest_clinical_drift.judging.labelled import GROUP_OF
 from pytest_clinical_drift.judging.leaks import find_leaks
 from pytest_clinical_drift.judging.material import messages_of
 from pytest_clinical_drift.judging.pdsqi import Rating
-from pytest_clinical_drift.judging.procedure import ConversationJudgement, silent, unread_entries
-from pytest_clinical_drift.judging.questions import About, Question
+from pytest_clinical_drift.judging.procedure import ConversationJudgement, silent
+from pytest_clinical_drift.judging.questions import Question, question_for
 from pytest_clinical_drift.judging.raised_points import points_of
 from pytest_clinical_drift.judging.readings import readings_of, windows_of
 from pytest_clinical_drift.judging.reviews import Reviews
@@ -91,7 +91,7 @@ def questions_of(
 ) -> dict[About, Question]:
     """The questions that a judgement settled, made again from the conversation."""
     every = [*readings_of(case, transcript), *windows_of(case, transcript, tokens=window)]
-    readings = {key_of(reading): reading for reading in every}
+    readings = {reading.key: reading for reading in every}
     turns = {line.turn: line for reading in every for line in reading.turns}
     questions: dict[About, Question] = {}
     for point in judgement.asked:

@@ -15,8 +15,8 @@ from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import KINDS
 from pytest_clinical_drift.judging.entries import LISTED, Entry
-from pytest_clinical_drift.judging.questions import Question, from_mapping
-from pytest_clinical_drift.judging.readings import READINGS, Reading, reading_from
+from pytest_clinical_drift.judging.questions import Question
+from pytest_clinical_drift.judging.readings import READINGS, Reading
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "fact": ("fact",),
@@ -119,7 +119,8 @@ def _read(file: Path) -> Iterator[Labelled]:
         where = f"{file}, line {number}"
         try:
             row = _Line.model_validate_json(line)
-            item = reading_from(row.question) if row.question.get("kind") in READINGS else from_mapping(row.question)
+            form = Reading if row.question.get("kind") in READINGS else Question
+            item = form.from_mapping(row.question)
             labelled = Labelled(item, row.label, row.subtle, row.disputed)
             entries = labelled.entries()
         except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:

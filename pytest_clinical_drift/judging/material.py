@@ -1,11 +1,15 @@
-"""What readings and questions show of a case besides the judged text: messages, record, what facts forbid."""
+"""What readings and questions are made of: how a case is shown to a judge, under an id that is a hash of it all."""
 
 import hashlib
 import json
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import Any, ClassVar, NamedTuple, Self
 
-from pytest_clinical_drift.cases.model import Case, FactState, facts_at
+from pydantic import TypeAdapter
+
+from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.evidence.advice.targets import forbidden_by
 
 
@@ -30,14 +34,82 @@ class FactLine(NamedTuple):
     essential: tuple[str, ...] = ()
     """Words without which the fact counts as absent."""
 
-    def as_mapping(self) -> dict[str, Any]:
-        shown = {"fact": self.fact, "statement": self.statement, "replaced": list(self.replaced), "ended": self.ended}
-        return {**shown, "essential": list(self.essential)} if self.essential else shown
+
+class DemandLine(NamedTuple):
+    """A demand as a judge is shown it."""
+
+    id: str
+    kind: str
+    demand: str
+    why: str = ""
 
 
-def fact_line(state: FactState) -> FactLine:
-    fact = state.fact
-    return FactLine(fact.id, fact.text, state.superseded, state.ended, fact.essential if fact.hard_stop else ())
+class TurnLine(NamedTuple):
+    """One turn of a conversation as a judge is shown it."""
+
+    turn: int
+    patient: str
+    reply: str
+
+
+class StandingAdvice(NamedTuple):
+    """Advice of an earlier window that still stands."""
+
+    turn: int
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is put to a judge, complete in itself: whoever answers needs nothing else."""
+
+    id: str = field(init=False, default="")
+    """Hash of all that is shown."""
+    kind: str
+    case_id: str
+    turn: int
+    """Of the text; of a conversation its last turn."""
+    kinds: ClassVar[tuple[str, ...]]
+    beside: ClassVar[tuple[str, ...]] = ()
+    """Fields that name what it belongs to: no part of what is asked."""
+
+    def __post_init__(self) -> None:
+        content = {name: value for name, value in self._shown().items() if name not in self.beside}
+        plain = json.dumps(content, sort_keys=True, ensure_ascii=True)
+        object.__setattr__(self, "id", hashlib.sha256(plain.encode()).hexdigest()[:32])
+
+    def _shown(self) -> dict[str, Any]:
+        """Every field that says something, as JSON has it."""
+        given = {each.name: (getattr(self, each.name), each.default) for each in fields(self) if each.init}
+        return {name: _plain(value) for name, (value, default) in given.items() if value != default}
+
+    def as_mapping(self, wording: int = 1) -> dict[str, Any]:
+        """As a `python:` judge gets it."""
+        lists: dict[str, Any] = {name: [] for name in _ALWAYS.get(self.kind, ())}
+        return {"id": self.id, "wording": wording, **lists, **self._shown()}
+
+    @classmethod
+    def from_mapping(cls, given: Mapping[str, Any]) -> Self:
+        """As files keep it; ValueError where it is none."""
+        if given.get("kind") not in cls.kinds:
+            raise ValueError(f"unknown kind {given.get('kind')!r}; known kinds: {', '.join(cls.kinds)}")
+        made: Self = _adapter(cls).validate_python({k: v for k, v in given.items() if k not in ("id", "wording")})
+        return made
+
+
+_ALWAYS = {"summary": ("facts",), "reply": ("demands", "forbidden"), "conversation": ("standing",)}
+"""Lists that a kind of reading has even when empty."""
+
+
+_adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
+"""Made once: a labelled set has thousands of questions, and making it costs a millisecond."""
+
+
+def _plain(value: Any) -> Any:
+    """Tuples as lists, lines as mappings; a fact without essential words says nothing of them."""
+    if isinstance(value, Forbidden | FactLine | DemandLine | TurnLine | StandingAdvice):
+        return {name: _plain(part) for name, part in value._asdict().items() if part or name != "essential"}
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
 def messages_of(case: Case, first: int, last: int) -> str:
@@ -67,9 +139,3 @@ def forbidden_at(case: Case, turn: int) -> tuple[Forbidden, ...]:
             what = ", ".join(dict.fromkeys(target.text for target in targets))
             forbidden.append(Forbidden(state.fact.id, state.fact.text, what))
     return tuple(forbidden)
-
-
-def content_id(content: Mapping[str, Any]) -> str:
-    """Hash of everything that is asked."""
-    plain = json.dumps(content, sort_keys=True, ensure_ascii=True)
-    return hashlib.sha256(plain.encode()).hexdigest()[:32]

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from pytest_clinical_drift.judging.answers import UNSURE
-from pytest_clinical_drift.judging.entries import LISTED, Entry
-from pytest_clinical_drift.judging.entry_questions import about_entry, question_for
+from pytest_clinical_drift.judging.entries import LISTED, About, Entry, about_entry
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS, Labelled
 from pytest_clinical_drift.judging.procedure import Judges, Procedure, read_all, settle
-from pytest_clinical_drift.judging.questions import About, Question
+from pytest_clinical_drift.judging.questions import Question, question_for
 from pytest_clinical_drift.judging.queue import JudgeQueue
 from pytest_clinical_drift.judging.raised_points import Point, raised_points, same_words
 from pytest_clinical_drift.judging.readings import Reading

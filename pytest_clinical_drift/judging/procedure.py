@@ -11,12 +11,20 @@ from typing import NamedTuple, TypeVar
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.judging.answers import KINDS, UNSURE, Answer
-from pytest_clinical_drift.judging.entries import Entry, ReadingAnswer, care_of, entries_of, missing, standing_advice
-from pytest_clinical_drift.judging.entry_questions import key_of
+from pytest_clinical_drift.judging.entries import (
+    About,
+    Entry,
+    ReadingAnswer,
+    care_of,
+    entries_of,
+    missing,
+    standing_advice,
+    unread_entries,
+)
+from pytest_clinical_drift.judging.material import StandingAdvice
 from pytest_clinical_drift.judging.protocol import Ask, Given
-from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.raised_points import Point, Read, RuleRaise, counted_entries, points_of, words_of
-from pytest_clinical_drift.judging.readings import Reading, StandingAdvice, with_standing
+from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.judging.rulings import (
     Opinion,
     Ruling,
@@ -119,7 +127,8 @@ def read_windows(windows: Sequence[Reading], judges: Judges) -> Procedure[Read]:
     if not judges.reads:
         return read
     for window in windows:
-        shown = with_standing(window, standing)
+        own = {line.turn for line in window.turns}
+        shown = replace(window, standing=tuple(item for item in standing if item.turn not in own))
         ((_, entries),), raw = yield from read_all([shown], judges)
         told = [standing_advice(shown, answer) for answer in raw[shown.id]]
         unknown = missing(shown, "conflict")
@@ -153,20 +162,6 @@ def _same(one: Entry, other: Entry) -> bool:
 
 def _weight(entry: Entry) -> int:
     return 2 if entry.raised else 1 if entry.answer == UNSURE else 0
-
-
-def unread_entries(reading: Reading) -> list[Entry]:
-    """Entries as if everything were cleared, for judges that read nothing: rules say what is asked about."""
-    if reading.kind == "summary":
-        return [Entry("fact", reading.turn, line.fact, "retained") for line in reading.facts]
-    if reading.kind != "reply":
-        return []
-    entries = [Entry(d.kind, reading.turn, d.id, "met" if d.kind == "must" else "kept") for d in reading.demands]
-    entries += [Entry("forbidden", reading.turn, "", "kept")] if reading.forbidden else []
-    if reading.earlier is not None:
-        pair = (reading.earlier_turn or 0, reading.turn)
-        entries.append(Entry("conflict", reading.turn, "", "consistent", turns=pair))
-    return entries
 
 
 def silent(points: Sequence[Point]) -> ConversationJudgement:
@@ -290,5 +285,5 @@ def judge_conversation(
         {r.turn: care for r in readings if r.kind == "reply" and r.id in raw and (care := care_of(raw[r.id][0]))},
         texts + asked,
         dict(unsure),
-        tuple(key_of(reading) for reading, _ in read) if judges.reads else (),
+        tuple(reading.key for reading, _ in read) if judges.reads else (),
     )

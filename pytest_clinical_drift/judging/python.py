@@ -6,7 +6,7 @@ from typing import Any
 
 from pytest_clinical_drift.judging.entries import ReadingAnswer
 from pytest_clinical_drift.judging.protocol import EVERYTHING, Ask, Feed, Given, OneByOne
-from pytest_clinical_drift.judging.quotes import check_answer
+from pytest_clinical_drift.judging.questions import check_answer
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.subjects.base import Identity, typed_settings
 from pytest_clinical_drift.subjects.python import OwnLoop, imported_code, make

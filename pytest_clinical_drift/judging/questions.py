@@ -1,29 +1,19 @@
 """Single questions as self-contained values: each settles one point that a reading or a rule raised."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass, replace
 from typing import Any
 
-from pydantic import TypeAdapter
-
-from pytest_clinical_drift.judging.answers import KINDS, PEOPLE_ONLY
-from pytest_clinical_drift.judging.material import Forbidden, content_id
-
-About = tuple[str | int, ...]
-"""What a question is about within its conversation, such as ("fact", 3, "metformin")."""
-_NOT_ASKED = ("id", "demand_id", "reading", "wording")
-"""Fields that name the question or what it belongs to; they are not part of what is asked."""
-_LEFT_OUT_EMPTY = ("replaced", "essential", "forbidden", "patient", "record", "source", "demand_id", "reading")
+from pytest_clinical_drift.judging.answers import KINDS, PEOPLE_ONLY, UNSURE, Answer, weigh
+from pytest_clinical_drift.judging.entries import About, Entry, about_of
+from pytest_clinical_drift.judging.material import Asked, Forbidden, TurnLine
+from pytest_clinical_drift.judging.readings import Reading
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """One question, complete in itself: whoever answers it needs nothing else."""
+class Question(Asked):
+    """One question on one point."""
 
-    kind: str
-    case_id: str
-    turn: int
     text: str
     """The summary or reply that is judged; for a course the replies of its turns, each headed "Turn N"."""
     patient: str = ""
@@ -50,22 +40,17 @@ class Question:
     """The demand's id in the reading."""
     reading: str | None = None
     """Id of the reading whose entry it settles."""
-    id: str = field(init=False, default="")
-    """Hash of everything that is asked."""
+    kinds = (*KINDS, *PEOPLE_ONLY)
+    beside = ("demand_id", "reading")
 
     @property
     def about(self) -> About:
         """Equal for questions on one point of a conversation, whoever raised it."""
-        if self.kind == "conflict":
-            return self.kind, self.turn if self.earlier_turn is None else self.earlier_turn, self.turn
-        if self.kind == "course":
-            return (self.kind, *(self.turns or (self.turn, self.turn)))
-        if self.kind in ("forbidden", "harm"):
-            return self.kind, self.turn
         if self.kind in PEOPLE_ONLY:
             return self.kind, self.turn, self.fact or "", self.statement or ""
+        span = self.turns if self.earlier_turn is None else (self.earlier_turn, self.turn)
         key = self.fact or self.demand_id or self.demand or self.statement or ""
-        return (self.kind, self.turn, key, *((self.source,) if self.source else ()))
+        return about_of(self.kind, self.turn, key, span, self.source)
 
     @property
     def whole(self) -> bool:
@@ -80,30 +65,62 @@ class Question:
         """Whether it asks about a fact that has ended: its text is then among what no longer holds."""
         return self.kind == "fact" and self.statement in self.replaced
 
-    def __post_init__(self) -> None:
-        content = {key: value for key, value in self._shown().items() if key not in _NOT_ASKED}
-        object.__setattr__(self, "id", content_id(content))
 
-    def _shown(self) -> dict[str, Any]:
-        given = {name: getattr(self, name) for name in self.__slots__ if name != "id"}
-        given |= {name: list(given[name]) for name in ("replaced", "essential")}
-        given["turns"] = list(self.turns) if self.turns else None
-        given["forbidden"] = [item._asdict() for item in self.forbidden]
-        return {k: v for k, v in given.items() if v is not None and (v or k not in _LEFT_OUT_EMPTY)}
-
-    def as_mapping(self, wording: int = 1) -> dict[str, Any]:
-        return {"id": self.id, "wording": wording, **self._shown()}
+def check_answer(question: Question, given: Mapping[str, Any]) -> Answer:
+    """A judge's answer; unsure where its quotation does not occur in the text."""
+    answer = weigh(question.kind, given, question.text, question.earlier)
+    if answer.doubt == "malformed":
+        allowed = ", ".join((*KINDS[question.kind], UNSURE))
+        return Answer(UNSURE, failed=f"the answer is none of {allowed}: {str(given.get('answer'))[:60]!r}")
+    if answer.answer == "absent" and question.ended:  # what has ended need not be mentioned
+        return Answer("retained", reason=answer.reason)
+    return answer
 
 
-@cache
-def _adapter() -> TypeAdapter[Question]:
-    """Made once: a labelled set has thousands of questions, and making it costs a millisecond."""
-    return TypeAdapter(Question)
+# ---- the question that settles an entry of a reading
 
 
-def from_mapping(given: Mapping[str, Any]) -> Question:
-    """A question as files keep it; ValueError where it is none."""
-    kind = given.get("kind")
-    if kind not in KINDS and kind not in PEOPLE_ONLY:
-        raise ValueError(f"unknown kind {kind!r}; known kinds: {', '.join(KINDS)}")
-    return _adapter().validate_python({k: v for k, v in given.items() if k not in ("id", "wording")})
+def question_for(reading: Reading, entry: Entry, turns: Mapping[int, TurnLine] | None = None) -> Question:
+    """The question on an entry, made of what its reading shows; `turns` are all of the conversation, where known.
+
+    Of an entry that names nothing, because a list is missing or malformed, the whole text is asked about.
+    """
+    said = {line.turn: line for line in reading.turns} | dict(turns or {})
+    asked = Question(entry.kind, reading.case_id, entry.turn, reading.text, reading=reading.id, source=reading.source)
+    if entry.kind == "fact":
+        line = next(line for line in reading.facts if line.fact == entry.key)
+        asked = replace(asked, patient=reading.patient, fact=line.fact, statement=line.statement)
+        return replace(asked, replaced=line.replaced, essential=line.essential)
+    asked = replace(asked, record=reading.record)
+    if entry.kind == "invented":
+        return replace(asked, patient=reading.patient, statement=entry.key or None)
+    if entry.kind == "misreported":
+        advice = "\n\n".join(f"Turn {turn}: {line.reply}" for turn, line in sorted(said.items()))
+        return replace(asked, text=reading.summary, statement=entry.key or None, replies=advice)
+    if entry.kind in ("course", "conflict"):
+        return _of_turns(asked, reading, entry, said)
+    asked = replace(asked, patient=reading.patient[max(0, reading.patient.rfind(f"Turn {reading.turn}: ")) :])
+    if entry.kind == "forbidden":
+        return replace(asked, forbidden=reading.forbidden)
+    if entry.kind == "harm":
+        return asked
+    demand = next(line for line in reading.demands if line.id == entry.key)
+    return replace(asked, demand=demand.demand, why=demand.why or None, demand_id=demand.id)
+
+
+def _of_turns(asked: Question, reading: Reading, entry: Entry, said: Mapping[int, TurnLine]) -> Question:
+    """On a pair of replies, or on the course of several; without turns on all replies that the reading shows."""
+
+    def messages(first: int, last: int) -> str:
+        return "\n\n".join(f"Turn {turn}: {said[turn].patient}" for turn in sorted(said) if first <= turn <= last)
+
+    if reading.kind == "reply":
+        return replace(asked, patient=reading.patient, earlier_turn=reading.earlier_turn, earlier=reading.earlier)
+    if entry.kind == "conflict" and entry.turns is not None and said.keys() >= set(entry.turns):
+        earlier, later = entry.turns
+        asked = replace(asked, turn=later, text=said[later].reply, patient=messages(earlier + 1, later))
+        return replace(asked, earlier_turn=earlier, earlier=said[earlier].reply)
+    turns = entry.turns if entry.kind == "course" else None
+    first, last = turns or (reading.turns[0].turn, reading.turns[-1].turn)
+    replies = "\n\n".join(f"Turn {turn}\n{said[turn].reply}" for turn in sorted(said) if first <= turn <= last)
+    return replace(asked, turn=last, text=replies, patient=messages(first, last), turns=turns)

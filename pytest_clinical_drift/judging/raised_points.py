@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from pytest_clinical_drift.cases.model import Case, facts_of
 from pytest_clinical_drift.cases.timeline import demands_at
 from pytest_clinical_drift.judging.answers import UNSURE
-from pytest_clinical_drift.judging.entries import Entry
-from pytest_clinical_drift.judging.entry_questions import about_entry, key_of, question_for
-from pytest_clinical_drift.judging.questions import About, Question
-from pytest_clinical_drift.judging.readings import Reading, TurnLine
+from pytest_clinical_drift.judging.entries import About, Entry, about_entry
+from pytest_clinical_drift.judging.material import TurnLine
+from pytest_clinical_drift.judging.questions import Question, question_for
+from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.judging.rulings import Raised
 
 Read = list[tuple[Reading, list[Entry]]]
@@ -88,7 +88,7 @@ def points_of(
                 continue
             question = question_for(reading, entry, turns)
             confirms = bool(rule and rule.confirms) or bool(known and known.rule_confirms)
-            points[about] = Point(about, entry.kind, raised, question, entry, confirms, key_of(reading))
+            points[about] = Point(about, entry.kind, raised, question, entry, confirms, reading.key)
     points |= {point.about: point for point in _rule_alone(read, raises.values(), turns)}
     probes = sorted({reading.turn for reading, _ in read if reading.kind == "summary" and not reading.source})
     timelines: dict[tuple[str | int, ...], list[Point]] = {}
@@ -180,7 +180,7 @@ def _rule_alone(read: Read, raises: Iterable[RuleRaise], turns: Mapping[int, Tur
         if rule.kind == "conflict" and windows:
             entry = Entry("conflict", rule.turn, "", "consistent", turns=pair)
             question = question_for(windows[0], entry, turns)
-            yield Point(about_entry(entry), "conflict", Raised.RULE, question, entry, rule.confirms, key_of(windows[0]))
+            yield Point(about_entry(entry), "conflict", Raised.RULE, question, entry, rule.confirms, windows[0].key)
 
 
 def _followers(timeline: Sequence[Point], probes: Sequence[int], apart: Collection[int]) -> Iterator[Point]:

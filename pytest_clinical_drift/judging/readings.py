@@ -1,22 +1,20 @@
 """Readings as self-contained values: every summary, every reply and every conversation, whole, one request each."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
-
-from pydantic import TypeAdapter
 
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.cases.timeline import demands_at
 from pytest_clinical_drift.conversation.hygiene import strip_reasoning
 from pytest_clinical_drift.evidence.findings import visible
 from pytest_clinical_drift.judging.material import (
+    Asked,
+    DemandLine,
     FactLine,
     Forbidden,
-    content_id,
-    fact_line,
+    StandingAdvice,
+    TurnLine,
     forbidden_at,
     messages_of,
     record_of,
@@ -34,54 +32,12 @@ _CHARACTERS_PER_TOKEN = 3.5
 """Fewer than English prose has, so that other languages and lists fit too."""
 _OVERLAP = 2
 """Turns that a window shares with the one before."""
-_LEFT_OUT_EMPTY = (
-    "patient",
-    "record",
-    "text",
-    "facts",
-    "demands",
-    "forbidden",
-    "turns",
-    "uncompared",
-    "standing",
-    "summary",
-    "source",
-)
-
-
-class DemandLine(NamedTuple):
-    """A demand as a judge is shown it."""
-
-    id: str
-    kind: str
-    demand: str
-    why: str = ""
-
-
-class TurnLine(NamedTuple):
-    """One turn of a conversation as a judge is shown it."""
-
-    turn: int
-    patient: str
-    reply: str
-
-
-class StandingAdvice(NamedTuple):
-    """Advice of an earlier window that still stands."""
-
-    turn: int
-    quote: str
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Asked):
     """One text to be read whole, with all that is asked of it."""
 
-    kind: str
-    """summary, reply or conversation."""
-    case_id: str
-    turn: int
-    """Of the text; of a conversation its last turn."""
     text: str = ""
     patient: str = ""
     """The patient's messages: so far (summary), since the earlier reply (reply)."""
@@ -102,42 +58,16 @@ class Reading:
     source: str = ""
     """`reply` where a handover in a reply is read as a summary, `single` of the transcript in one message; of a rating
     the version of its prompts."""
-    id: str = field(init=False, default="")
-    """Hash of everything that is shown."""
+    kinds = READINGS
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "id", content_id(self._shown()))
-
-    def _shown(self) -> dict[str, Any]:
-        given = {name: getattr(self, name) for name in self.__slots__ if name != "id"}
-        given["facts"] = [line.as_mapping() for line in self.facts]
-        given |= {
-            name: [line._asdict() for line in given[name]] for name in ("demands", "forbidden", "turns", "standing")
-        }
-        return {k: v for k, v in given.items() if v is not None and (v or k not in _LEFT_OUT_EMPTY)}
-
-    def as_mapping(self, wording: int = 1) -> dict[str, Any]:
-        """As a `python:` judge gets it; lists that a kind always has are there even when empty."""
-        always: dict[str, dict[str, Any]] = {
-            "summary": {"facts": []}, "reply": {"demands": [], "forbidden": []}, "conversation": {"standing": []},
-        }  # fmt: skip
-        return {"id": self.id, "wording": wording, **always.get(self.kind, {}), **self._shown()}
+    @property
+    def key(self) -> tuple[str, int, str]:
+        """Names it within its conversation."""
+        return self.kind, self.turn, self.source
 
     def reply_of(self, turn: int) -> str:
         """The reply of a turn of this conversation; empty for another turn."""
         return next((line.reply for line in self.turns if line.turn == turn), "")
-
-
-@cache
-def _adapter() -> TypeAdapter[Reading]:
-    return TypeAdapter(Reading)
-
-
-def reading_from(given: Mapping[str, Any]) -> Reading:
-    """A reading as files keep it; ValueError where it is none."""
-    if given.get("kind") not in READINGS:
-        raise ValueError(f"unknown kind of reading {given.get('kind')!r}; known kinds: {', '.join(READINGS)}")
-    return _adapter().validate_python({key: value for key, value in given.items() if key not in ("id", "wording")})
 
 
 # ---- the readings of one conversation
@@ -145,13 +75,23 @@ def reading_from(given: Mapping[str, Any]) -> Reading:
 
 def readings_of(case: Case, transcript: Transcript) -> list[Reading]:
     """Every probed summary, every visible reply and every handover; the conversation itself is read in windows."""
-    return [*_summaries(case, transcript), *_replies(case, transcript)]
-
-
-def _summaries(case: Case, transcript: Transcript) -> Iterator[Reading]:
+    readings = [
+        summary_reading(case, exchange.turn, strip_reasoning(exchange.summary.text))
+        for exchange in transcript.exchanges
+        if exchange.has_summary
+    ]
+    before: tuple[int, str] | None = None
     for exchange in transcript.exchanges:
-        if exchange.has_summary:
-            yield summary_reading(case, exchange.turn, strip_reasoning(exchange.summary.text))
+        reply = visible(exchange.reply)
+        if reply is None:
+            continue
+        own = case.is_own(exchange.turn)
+        readings.append(reply_reading(case, exchange.turn, reply, before if own else None))
+        if case.turns[exchange.turn - 1].handover:
+            readings.append(summary_reading(case, exchange.turn, reply, source="reply"))
+        if own:
+            before = exchange.turn, reply
+    return readings
 
 
 def single_reading(case: Case, transcript: Transcript) -> Reading | None:
@@ -164,42 +104,29 @@ def single_reading(case: Case, transcript: Transcript) -> Reading | None:
 
 def summary_reading(case: Case, turn: int, text: str, *, source: str = "") -> Reading:
     """A summary with all facts that hold by its turn or have ended."""
-    facts = tuple(fact_line(state) for state in facts_at(case, turn))
+    facts = tuple(
+        FactLine(of.fact.id, of.fact.text, of.superseded, of.ended, of.fact.essential if of.fact.hard_stop else ())
+        for of in facts_at(case, turn)
+    )
     patient, record = messages_of(case, 1, turn), record_of(case, turn)
     return Reading("summary", case.id, turn, text, patient, record, facts=facts, source=source)
 
 
-def _replies(case: Case, transcript: Transcript) -> Iterator[Reading]:
-    before: tuple[int, str] | None = None
-    for exchange in transcript.exchanges:
-        reply = visible(exchange.reply)
-        if reply is None:
-            continue
-        own = case.is_own(exchange.turn)
-        yield reply_reading(case, exchange.turn, reply, before if own else None)
-        if case.turns[exchange.turn - 1].handover:
-            yield summary_reading(case, exchange.turn, reply, source="reply")
-        if own:
-            before = exchange.turn, reply
-
-
 def reply_reading(case: Case, turn: int, text: str, earlier: tuple[int, str] | None) -> Reading:
     """A reply with its demands, what is forbidden, and the reply of the case's previous own turn."""
-    demands: tuple[DemandLine, ...] = ()
-    if case.is_own(turn):
-        demands = tuple(DemandLine(d.id, d.kind, d.text, d.expectation.why) for d in demands_at(case, turn))
-    first = earlier[0] + 1 if earlier else turn
+    demands = demands_at(case, turn) if case.is_own(turn) else ()
+    before, said = earlier or (None, None)
     return Reading(
         "reply",
         case.id,
         turn,
         text,
-        messages_of(case, first, turn),
+        messages_of(case, before + 1 if before else turn, turn),
         record_of(case, turn),
-        demands=demands,
+        demands=tuple(DemandLine(d.id, d.kind, d.text, d.expectation.why) for d in demands),
         forbidden=forbidden_at(case, turn),
-        earlier=earlier[1] if earlier else None,
-        earlier_turn=earlier[0] if earlier else None,
+        earlier=said,
+        earlier_turn=before,
     )
 
 
@@ -236,12 +163,6 @@ def windows_of(case: Case, transcript: Transcript, *, tokens: int = WINDOW_TOKEN
         )
         for start, stop in spans
     ]
-
-
-def with_standing(window: Reading, standing: Sequence[StandingAdvice]) -> Reading:
-    """A window with the advice that earlier windows left standing, without what it shows itself."""
-    shown = {line.turn for line in window.turns}
-    return replace(window, standing=tuple(item for item in standing if item.turn not in shown))
 
 
 def _spans(sizes: Sequence[int], room: float) -> list[tuple[int, int]]:

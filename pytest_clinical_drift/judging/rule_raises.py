@@ -11,10 +11,8 @@ from pytest_clinical_drift.evidence.finding_types import Findings, ReplyFinding
 from pytest_clinical_drift.evidence.terms.language import NOT_ENGLISH
 from pytest_clinical_drift.evidence.terms.lexicon import find_terms
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
-from pytest_clinical_drift.judging.entries import Entry
-from pytest_clinical_drift.judging.entry_questions import about_entry
+from pytest_clinical_drift.judging.entries import About, Entry, about_entry
 from pytest_clinical_drift.judging.procedure import QuoteCheck
-from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.raised_points import Read, RuleRaise, words_of
 from pytest_clinical_drift.judging.readings import Reading
 

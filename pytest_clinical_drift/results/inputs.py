@@ -14,8 +14,8 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.sharding import Shard
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.canaries import CanaryResult
+from pytest_clinical_drift.judging.entries import About
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
-from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.reviews import content_hash
 from pytest_clinical_drift.judging.rulings import Ruling
 from pytest_clinical_drift.judging.session import Group, JudgedConversation

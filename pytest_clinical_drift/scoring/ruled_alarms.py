@@ -8,10 +8,10 @@ from pytest_clinical_drift.cases.timeline import Demand, demands_at
 from pytest_clinical_drift.evidence.finding_types import Contradiction, Findings
 from pytest_clinical_drift.evidence.findings import says_nothing, visible
 from pytest_clinical_drift.judging.answers import PEOPLE_ONLY, UNSURE
+from pytest_clinical_drift.judging.entries import About
 from pytest_clinical_drift.judging.labelled import GROUP_OF
 from pytest_clinical_drift.judging.material import forbidden_at
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
-from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.rule_raises import confirming_rules, demand_of
 from pytest_clinical_drift.judging.rulings import ALARMING, Raised, Ruling, State
 from pytest_clinical_drift.metrics.recall import ratio

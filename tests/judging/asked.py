@@ -7,13 +7,13 @@ from typing import Any
 
 from pytest_clinical_drift.judging.answers import KINDS, QUOTED, UNSURE, Answer
 from pytest_clinical_drift.judging.entries import ReadingAnswer
-from pytest_clinical_drift.judging.material import FactLine, Forbidden
+from pytest_clinical_drift.judging.material import DemandLine, FactLine, Forbidden, TurnLine
 from pytest_clinical_drift.judging.procedure import Judges, Procedure, settle
 from pytest_clinical_drift.judging.protocol import EVERYTHING, Ask, Feed, Given, Judge
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import Count, JudgeQueue
 from pytest_clinical_drift.judging.raised_points import Point
-from pytest_clinical_drift.judging.readings import DemandLine, Reading, TurnLine
+from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.judging.rulings import Raised, Ruling
 from pytest_clinical_drift.subjects.base import Identity
 
@@ -116,7 +116,7 @@ class ScriptedJudge:
                 feed.deliver(asked, self._given(asked))
 
     def _given(self, asked: Ask) -> Given:
-        from pytest_clinical_drift.judging.quotes import check_answer
+        from pytest_clinical_drift.judging.questions import check_answer
 
         given = self._answer(asked.item, asked.wording)
         if isinstance(given, str):

@@ -13,7 +13,7 @@ from pytest_clinical_drift.judging.entries import ReadingAnswer, entries_of
 from pytest_clinical_drift.judging.for_reviewers import questions_for_people, unanswered
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.prompts import messages_for, reading_instructions
-from pytest_clinical_drift.judging.quotes import check_answer
+from pytest_clinical_drift.judging.questions import check_answer
 from pytest_clinical_drift.judging.readings import READINGS
 from pytest_clinical_drift.judging.rulings import Opinion, with_person
 from pytest_clinical_drift.judging.session import JudgedConversation

@@ -10,9 +10,9 @@ from asked import ScriptedJudge, run
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import Entry
-from pytest_clinical_drift.judging.entry_questions import question_for
 from pytest_clinical_drift.judging.procedure import Judges, settle
 from pytest_clinical_drift.judging.prompts import messages_for
+from pytest_clinical_drift.judging.questions import question_for
 from pytest_clinical_drift.judging.raised_points import Point, RuleRaise, points_of
 from pytest_clinical_drift.judging.readings import Reading, reply_reading, summary_reading, windows_of
 from pytest_clinical_drift.judging.rule_raises import quote_check

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from asked import conversation, one_of_each, question, reply, summary
 
-from pytest_clinical_drift.judging.answers import AGAINST, KINDS, QUOTED, UNSURE
+from pytest_clinical_drift.judging.answers import AGAINST, KINDS, QUOTED, UNSURE, occurs_in
 from pytest_clinical_drift.judging.prompts import (
     correction,
     instructions,
@@ -17,7 +17,6 @@ from pytest_clinical_drift.judging.prompts import (
     prompt_hash,
     reading_instructions,
 )
-from pytest_clinical_drift.judging.quotes import occurs_in
 from pytest_clinical_drift.judging.readings import READINGS
 
 WORDINGS = (1, 2)

@@ -12,14 +12,7 @@ from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.raised_points import raised_points
-from pytest_clinical_drift.judging.readings import (
-    Reading,
-    reading_from,
-    reply_reading,
-    single_reading,
-    summary_reading,
-    windows_of,
-)
+from pytest_clinical_drift.judging.readings import Reading, reply_reading, single_reading, summary_reading, windows_of
 from pytest_clinical_drift.judging.rulings import Raised
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
@@ -44,9 +37,9 @@ def test_a_reading_comes_back_from_its_mapping(reading: Reading) -> None:
     """Its id is made anew from what is shown; wording is no part of it."""
     kept = reading.as_mapping(2)
     assert (kept["id"], kept["wording"]) == (reading.id, 2)
-    assert reading_from(kept) == reading
-    with pytest.raises(ValueError, match="unknown kind of reading 'letter'"):
-        reading_from({**kept, "kind": "letter"})
+    assert Reading.from_mapping(kept) == reading
+    with pytest.raises(ValueError, match="unknown kind 'letter'"):
+        Reading.from_mapping({**kept, "kind": "letter"})
 
 
 def test_a_judge_gets_what_there_is_and_the_lists_of_the_kind() -> None:

@@ -502,12 +502,13 @@ def feed_judge(content: tuple[int, str]) -> Outcome:
     from pytest_clinical_drift.judging.answers import KINDS, UNSURE
     from pytest_clinical_drift.judging.chat import read_text
     from pytest_clinical_drift.judging.entries import ReadingAnswer, entries_of
+    from pytest_clinical_drift.judging.material import FactLine
     from pytest_clinical_drift.judging.protocol import Ask
-    from pytest_clinical_drift.judging.questions import from_mapping
-    from pytest_clinical_drift.judging.readings import FactLine, Reading
+    from pytest_clinical_drift.judging.questions import Question
+    from pytest_clinical_drift.judging.readings import Reading
 
     number, text = content
-    question = from_mapping((LABELLED, CONFLICT, FORBIDDEN)[number]["question"])  # type: ignore[arg-type]
+    question = Question.from_mapping((LABELLED, CONFLICT, FORBIDDEN)[number]["question"])  # type: ignore[arg-type]
     summary = Reading("summary", "anna", 1, "Takes metformin.", facts=(FactLine("metformin", "takes metformin"),))
     read = read_text(Ask(summary, 1, "reader"), text)
     if not isinstance(read, ReadingAnswer):

@@ -10,9 +10,8 @@ import pytest
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.evidence.findings import find_facts
-from pytest_clinical_drift.judging.entries import Entry
+from pytest_clinical_drift.judging.entries import About, Entry
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
-from pytest_clinical_drift.judging.questions import About
 from pytest_clinical_drift.judging.rulings import Opinion, Raised, Ruling, State
 from pytest_clinical_drift.judging.session import JudgedConversation
 from pytest_clinical_drift.scoring import fact_alarms
