@@ -39,11 +39,14 @@ GOAL, SLOW = 0.9, 5.0
 VERDICT = ("tests/verdict/test_case_verdict.py", "tests/verdict/test_set_verdict.py")
 TESTS: dict[str, tuple[str, ...]] = {
     "metrics/bootstrap": ("tests/metrics/test_bootstrap.py", "tests/metrics/test_intervals.py"),
-    "metrics/corrected": ("tests/metrics/test_corrected.py",),
-    "metrics/drift": ("tests/metrics/test_drift.py", "tests/metrics/test_token_decay.py"),
+    "metrics/agreement": ("tests/metrics/test_agreement.py", "tests/metrics/test_corrected.py"),
     "metrics/paired": ("tests/metrics/test_paired.py",),
     "metrics/power": ("tests/metrics/test_power.py",),
-    "metrics/recall": ("tests/metrics/test_recall.py",),
+    "metrics/recall": (
+        "tests/metrics/test_recall.py",
+        "tests/metrics/test_drift.py",
+        "tests/metrics/test_token_decay.py",
+    ),
     "metrics/intervals": ("tests/metrics/test_intervals.py",),
     "scoring/ruled_alarms": ("tests/scoring/test_ruled_alarms.py", "tests/scoring/test_scorer.py"),
     "verdict/case": VERDICT,
@@ -129,17 +132,6 @@ EQUIVALENT = {
         "if resamples <= rows_at_once: → if not resamples <= rows_at_once:",
     ): "all at once or in parts, the draws are the same: only memory differs",
     ("metrics/bootstrap", "spread = squares > _TIE**2", "2 → 3"): "below either bound there is rounding only",
-    ("metrics/drift", "if spread <= 1e-15:", "spread <= 1e-15 → spread < 1e-15"): "no places are so far apart",
-    (
-        "metrics/drift",
-        "slope = sum((place - middle) * (value - mean) for place, value in points) / spread",
-        "place - middle → place + middle",
-    ): "the deviations from the mean add up to 0, so any constant beside the place changes nothing",
-    (
-        "metrics/drift",
-        "slope = sum((place - middle) * (value - mean) for place, value in points) / spread",
-        "value - mean → value + mean",
-    ): "the places' deviations add up to 0 too",
     (
         "metrics/paired",
         "unseen = span if any(abs(gain) > 1e-12 for gain in gains) else UNSEEN_LOSS * span",

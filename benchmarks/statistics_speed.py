@@ -10,10 +10,9 @@ import time
 
 import numpy as np
 
-from pytest_clinical_drift.metrics.drift import fit_slope, steepest_slope
 from pytest_clinical_drift.metrics.intervals import mean_interval, pooled_interval
 from pytest_clinical_drift.metrics.paired import compare_paired
-from pytest_clinical_drift.metrics.recall import mean_curve
+from pytest_clinical_drift.metrics.recall import fit_slope, mean_curve, steepest_slope
 
 CASES, TURNS, FACTS, LIMIT = 1_000, 20, 6, 10.0
 

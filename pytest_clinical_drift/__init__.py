@@ -9,7 +9,7 @@ _PUBLIC = {
     "mention_context": "evidence.mentions.context",
     "find_advice": "evidence.advice.orders",
     "judge_conflict": "scoring.study_functions",
-    "compute_drift_slope": "metrics.drift",
+    "compute_drift_slope": "metrics.recall",
     "compute_entity_recall_metrics": "scoring.study_functions",
     "calculate_knowledge_conflict_rate_from_responses": "scoring.study_functions",
     "calculate_alignment_score": "scoring.alignment",

@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import UNSURE, against
 from pytest_clinical_drift.judging.reviews import Review, Reviews
-from pytest_clinical_drift.metrics.agreement import cohen_kappa, krippendorff_alpha, percent_agreement
-from pytest_clinical_drift.metrics.bootstrap import paired_label_limits
+from pytest_clinical_drift.metrics.agreement import (
+    cohen_kappa,
+    krippendorff_alpha,
+    paired_label_limits,
+    percent_agreement,
+)
 
 ALL = "all"
 

@@ -1,51 +1,23 @@
-"""Agreement between two raters or between labels and answers; None where it is undefined."""
+"""Agreement between two raters or between labels and answers, and a rate corrected for a rater's error.
 
+Everything is None where it is undefined.
+"""
+
+import math
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
 from typing import NamedTuple
 
+import numpy as np
 
-def cohen_kappa(one: Sequence[Hashable], two: Sequence[Hashable]) -> float | None:
-    """(observed - expected) / (1 - expected) agreement; 1 is perfect, 0 is chance.
+from pytest_clinical_drift.metrics import SEED
 
-    None without items, and where both raters give one and the same label throughout (expected agreement 1).
-    """
-    if not one or len(one) != len(two):
-        return None
-    size = len(one)
-    observed = sum(a == b for a, b in zip(one, two, strict=True)) / size
-    first, second = Counter(one), Counter(two)
-    expected = sum(first[label] * second[label] for label in first) / size**2
-    return None if expected >= 1 else (observed - expected) / (1 - expected)
+_LABEL_DRAWS = 2_000
 
-
-def krippendorff_alpha(one: Sequence[Hashable], two: Sequence[Hashable]) -> float | None:
-    """1 - observed / expected disagreement of two raters, nominal; None without items or without any variation.
-
-    With two raters and no missing value: observed disagreement over pairs, expected from the pooled labels, without
-    replacement (Krippendorff 2011).
-    """
-    if not one or len(one) != len(two):
-        return None
-    pooled = Counter([*one, *two])
-    values = sum(pooled.values())
-    observed = sum(a != b for a, b in zip(one, two, strict=True)) / len(one)
-    same = sum(count * (count - 1) for count in pooled.values())
-    expected = 1 - same / (values * (values - 1))
-    return None if expected == 0 else 1 - observed / expected
-
-
-def balanced_f1(labels: Sequence[bool], answers: Sequence[bool]) -> float | None:
-    """Mean of the F1 of both classes (macro F1); None without items; a class that nobody names counts as 0."""
-    if not labels:
-        return None
-    return sum(_f1(labels, answers, of) for of in (True, False)) / 2
-
-
-def _f1(labels: Sequence[bool], answers: Sequence[bool], of: bool) -> float:
-    both = sum(label is of and answer is of for label, answer in zip(labels, answers, strict=True))
-    named = sum(label is of for label in labels) + sum(answer is of for answer in answers)
-    return 2 * both / named if named else 0.0
+Counted = tuple[float, float]
+"""Hits, of how many; not whole where they are effective numbers."""
 
 
 def percent_agreement(one: Sequence[Hashable], two: Sequence[Hashable]) -> float | None:
@@ -53,6 +25,56 @@ def percent_agreement(one: Sequence[Hashable], two: Sequence[Hashable]) -> float
     if not one or len(one) != len(two):
         return None
     return sum(a == b for a, b in zip(one, two, strict=True)) / len(one)
+
+
+def cohen_kappa(one: Sequence[Hashable], two: Sequence[Hashable]) -> float | None:
+    """(observed - expected) / (1 - expected) agreement; 1 is perfect, 0 is chance.
+
+    None without items, and where both raters give one and the same label throughout (expected agreement 1).
+    """
+    observed = percent_agreement(one, two)
+    if observed is None:
+        return None
+    first, second = Counter(one), Counter(two)
+    expected = sum(first[label] * second[label] for label in first) / len(one) ** 2
+    return None if expected >= 1 else (observed - expected) / (1 - expected)
+
+
+def krippendorff_alpha(one: Sequence[Hashable], two: Sequence[Hashable]) -> float | None:
+    """1 - observed / expected disagreement of two raters, nominal; None without items or without any variation.
+
+    Expected disagreement is that of the pooled labels, drawn without replacement (Krippendorff 2011).
+    """
+    observed = percent_agreement(one, two)
+    if observed is None:
+        return None
+    pooled = Counter([*one, *two])
+    values = sum(pooled.values())
+    expected = 1 - sum(count * (count - 1) for count in pooled.values()) / (values * (values - 1))
+    return None if expected == 0 else 1 - (1 - observed) / expected
+
+
+def paired_label_limits(
+    one: Sequence[bool], two: Sequence[bool], figure: Callable[[Sequence[bool], Sequence[bool]], float | None]
+) -> tuple[float, float] | None:
+    """95 % percentile limits of a figure of two raters over resampled items; None where too few resamples define it."""
+    generator = np.random.default_rng(SEED)
+    labels = np.array([one, two], dtype=bool)
+    draws = (labels[:, generator.integers(0, len(one), len(one))].tolist() for _ in range(_LABEL_DRAWS))
+    values = [value for first, second in draws if (value := figure(first, second)) is not None]
+    if len(values) < _LABEL_DRAWS // 2:
+        return None
+    low, high = np.quantile(values, (0.025, 0.975))
+    return float(low), float(high)
+
+
+def balanced_f1(labels: Sequence[bool], answers: Sequence[bool]) -> float | None:
+    """Mean of the F1 of both classes (macro F1); None without items; a class that nobody names counts as 0."""
+    if not labels:
+        return None
+    both = Counter(label for label, answer in zip(labels, answers, strict=True) if label is answer)
+    named = Counter([*labels, *answers])
+    return sum(2 * both[of] / named[of] for of in named) / 2
 
 
 class Icc(NamedTuple):
@@ -73,27 +95,69 @@ def icc_2_1(table: Sequence[Sequence[float]], *, confidence: float) -> Icc | Non
     n, k = len(table), min(map(len, table), default=0)
     if n < 2 or k < 2:
         return None
-    mean = sum(map(sum, table)) / (n * k)
-    rows, columns = [sum(row) / k for row in table], [sum(column) / n for column in zip(*table, strict=True)]
-    row_square = k * sum((row - mean) ** 2 for row in rows) / (n - 1)
-    column_square = n * sum((column - mean) ** 2 for column in columns) / (k - 1)
-    rest = sum((v - rows[i] - columns[j] + mean) ** 2 for i, row in enumerate(table) for j, v in enumerate(row))
-    error = rest / ((n - 1) * (k - 1))
-    below = row_square + (k - 1) * error + k * (column_square - error) / n
+    values = np.asarray(table, dtype=float)
+    items, raters = values.mean(axis=1, keepdims=True), values.mean(axis=0)
+    item_square, rater_square = k * float(items.var(ddof=1)), n * float(raters.var(ddof=1))
+    error = float(((values - items - raters + values.mean()) ** 2).sum()) / ((n - 1) * (k - 1))
+    below = item_square + (k - 1) * error + k * (rater_square - error) / n
     if below <= 1e-12:
         return None
-    value = (row_square - error) / below
+    value = (item_square - error) / below
     if error <= 1e-12 or value >= 1:
         return Icc(value, None, None)
     from scipy.special import fdtri
 
-    a, b = k * value / (n * (1 - value)), 1 + k * value * (n - 1) / (n * (1 - value))
-    free = (a * column_square + b * error) ** 2 / (
-        (a * column_square) ** 2 / (k - 1) + (b * error) ** 2 / ((n - 1) * (k - 1))
-    )
+    a = k * value / (n * (1 - value)) * rater_square
+    b = (1 + k * value * (n - 1) / (n * (1 - value))) * error
+    free = (a + b) ** 2 / (a**2 / (k - 1) + b**2 / ((n - 1) * (k - 1)))
     share = (1 + confidence) / 2
     first, second = float(fdtri(n - 1, free, share)), float(fdtri(free, n - 1, share))
-    spread = k * column_square + (k * n - k - n) * error
-    low = n * (row_square - first * error) / (first * spread + n * row_square)
-    high = n * (second * row_square - error) / (spread + n * second * row_square)
-    return Icc(value, low, high)
+    spread = k * rater_square + (k * n - k - n) * error
+    low = n * (item_square - first * error) / (first * spread + n * item_square)
+    return Icc(value, low, n * (second * item_square - error) / (spread + n * second * item_square))
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedRate:
+    """What a rate would be without the judge's error."""
+
+    value: float
+    low: float
+    high: float
+    """Limits over both samples: what was judged, and what the judge was calibrated on."""
+
+
+def corrected_rate(
+    judged: Counted, *, sensitivity: Counted, specificity: Counted, confidence: float = 0.95
+) -> CorrectedRate | None:
+    """The true rate of faults behind a judged one, with its interval; None where it cannot be had.
+
+    Rogan and Gladen: rate = (judged + specificity - 1) / (sensitivity + specificity - 1). The interval takes in that
+    judged rate, sensitivity and specificity are all estimates, each drawn towards the middle by a few imagined trials
+    so that none is certain, and is shifted for the skew this brings (Lee et al., arXiv 2511.21140). Undefined where a
+    sample is empty, or where the judge upholds clean ones as often as faults: then its answers say nothing of the rate.
+    """
+    if not (judged[1] and sensitivity[1] and specificity[1]):
+        return None
+    power = sensitivity[0] / sensitivity[1] + specificity[0] / specificity[1] - 1
+    if power <= 0:
+        return None
+    value = within((judged[0] / judged[1] + specificity[0] / specificity[1] - 1) / power)
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    (rate, size), (upheld, faults), (cleared, clean) = (
+        ((hits + trials / 2) / (of + trials), of + trials)  # with imagined trials added, half of them hits
+        for (hits, of), trials in ((judged, z * z), (sensitivity, 2.0), (specificity, 2.0))
+    )
+    slack = upheld + cleared - 1
+    if slack <= 0:
+        return CorrectedRate(value, 0.0, 1.0)
+    true = within((rate + cleared - 1) / slack)
+    of_faults, of_clean = upheld * (1 - upheld) / faults, cleared * (1 - cleared) / clean
+    centre = true + 2 * z * z * (true * of_faults - (1 - true) * of_clean)
+    spread = math.sqrt(rate * (1 - rate) / size + (1 - true) ** 2 * of_clean + true**2 * of_faults) / slack
+    return CorrectedRate(value, within(centre - z * spread), within(centre + z * spread))
+
+
+def within(value: float) -> float:
+    """A rate that lies between 0 and 1."""
+    return min(1.0, max(0.0, value))

@@ -1,14 +1,13 @@
 """Bootstrap of a mean over cases, resampling whole groups: seeded, vectorised over many columns at once.
 
-The limits are BCa (bias-corrected and accelerated). Two things keep them honest with a few dozen groups, where plain
-BCa is too narrow: the normal quantile is replaced by Student's t, with fewer degrees of freedom the heavier the tails
-of what was seen, and it is stretched by sqrt((n + c) / (n - 1)), with a larger c for the bad end, on which a PASS
-rests. With `corrected=False` the limits are those of `scipy.stats.bootstrap(method="BCa")`.
+The limits are BCa (bias-corrected and accelerated). Plain BCa is too narrow with a few dozen groups, so the normal
+quantile is replaced by Student's t, with fewer degrees of freedom the heavier the tails of what was seen, and it is
+stretched by sqrt((n + c) / (n - 1)), with a larger c for the bad end, on which a PASS rests. With `corrected=False` the
+limits are those of `scipy.stats.bootstrap(method="BCa")`.
 
-c = 0 with Student's t is the correction for narrowness of T. Hesterberg, "What Teachers Should Know About the
-Bootstrap", The American Statistician 69 (2015) 371-386, section 4. c = 6 at the bad end is wider, never narrower, than
-that. What each is worth, as the share of 1,500 sets whose lower limit lies above the truth (nominal 0.025; recall of
-85 % of the cases is Beta(30, 1.5), of the others Beta(6, 4); `python -m benchmarks.decisions` prints the table):
+c = 0 is the correction for narrowness of T. Hesterberg, "What Teachers Should Know About the Bootstrap", The American
+Statistician 69 (2015) 371-386, section 4; c = 6 is wider. The share of 1,500 sets whose lower limit lies above the
+truth (nominal 0.025; recall is Beta(30, 1.5) in 85 % of the cases, else Beta(6, 4); `python -m benchmarks.decisions`):
 
     cases          17     20     30     40     60    100
     BCa         0.085  0.075  0.051  0.039  0.039  0.028
@@ -16,7 +15,7 @@ that. What each is worth, as the share of 1,500 sets whose lower limit lies abov
     c = 6       0.062  0.054  0.031  0.019  0.025  0.019
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
@@ -32,7 +31,6 @@ STRETCH_BAD, STRETCH_GOOD = 6.0, 1.0
 
 _CHUNK = 4_000_000
 """Most draws held at once, which bounds the memory for large sets."""
-_LABEL_DRAWS = 2_000
 _TIE = 1e-12
 _FEWEST_FREEDOM = 8
 """Heavier tails than this come from a few cases unlike the rest, for which the exact limits stand in."""
@@ -86,61 +84,40 @@ def bca_limits(
     """Lower and upper BCa limits of sum / count for every column; a column without spread gets its own mean twice."""
     from scipy.special import ndtr, ndtri
 
-    units = len(counts)
+    units, total = len(counts), sums.sum(axis=0)
     means = resampled_means(sums, counts, seed=seed, resamples=resamples)
-    observed = sums.sum(axis=0) / counts.sum()
-    without_one = (sums.sum(axis=0) - sums) / (counts.sum() - counts)[:, None]
+    observed = total / counts.sum()
+    without_one = (total - sums) / (counts.sum() - counts)[:, None]
     pull = without_one.mean(axis=0) - without_one
     squares = (pull**2).sum(axis=0)
     spread = squares > _TIE**2
     acceleration = np.where(spread, (pull**3).sum(axis=0) / (6 * np.where(spread, squares, 1.0) ** 1.5), 0.0)
-    reach = observed[:, None] + np.array([-_TIE, _TIE])
-    below = (means < reach[:, :1]).mean(axis=1)
-    at_most = (means <= reach[:, 1:]).mean(axis=1)
+    below = (means < observed[:, None] - _TIE).mean(axis=1)
+    at_most = (means <= observed[:, None] + _TIE).mean(axis=1)
     # half a resample keeps the quantile finite when every resample lies on one side
     bias = ndtri(np.clip((below + at_most) / 2, 0.5 / resamples, 1 - 0.5 / resamples))
-    wing = _wing(sums - observed * counts[:, None], units, confidence, corrected)
-    stretches = (STRETCH_BAD, STRETCH_GOOD) if bad_end_is_low else (STRETCH_GOOD, STRETCH_BAD)
+    wing, stretches = -ndtri((1 - confidence) / 2), np.ones(2)
+    if corrected:
+        wing = _wing(sums - observed * counts[:, None], confidence)
+        ends = (STRETCH_BAD, STRETCH_GOOD) if bad_end_is_low else (STRETCH_GOOD, STRETCH_BAD)
+        stretches = np.sqrt((units + np.array(ends)) / (units - 1))
     limits = []
-    for sign, stretch in zip((-1.0, 1.0), stretches, strict=True):
-        shifted = bias + sign * wing * (((units + stretch) / (units - 1)) ** 0.5 if corrected else 1.0)
+    for reach in (-wing * stretches[0], wing * stretches[1]):
+        shifted = bias + reach
         level = ndtr(bias + shifted / np.maximum(1 - acceleration * shifted, 1e-9))
         reached = [np.quantile(row, at) for row, at in zip(means, level, strict=True)]
         limits.append(np.where(spread, reached, observed))
     return limits[0], limits[1]
 
 
-def _wing(residuals: Table, units: int, confidence: float, corrected: bool) -> Table:
-    """How many standard errors the interval reaches to each side, before bias and acceleration."""
-    from scipy.special import ndtri, stdtrit
+def _wing(residuals: Table, confidence: float) -> Table:
+    """How many standard errors the corrected interval reaches to each side, before bias and acceleration."""
+    from scipy.special import stdtrit
 
-    tail = (1 - confidence) / 2
-    if not corrected:
-        return np.full(residuals.shape[1], -ndtri(tail))
-    variance = (residuals**2).mean(axis=0)
+    units, variance = len(residuals), (residuals**2).mean(axis=0)
     heavy = (residuals**4).mean(axis=0) / np.where(variance > 0, variance, 1.0) ** 2 - 3
     # the variance of a variance grows with the kurtosis: Satterthwaite's degrees of freedom
     freedom = 2 / (np.maximum(heavy, 0) / units + 2 / (units - 1))
     freedom = np.clip(freedom, _FEWEST_FREEDOM, units - 1)  # the upper bound wins
-    wing: Table = -stdtrit(freedom, tail)
+    wing: Table = -stdtrit(freedom, (1 - confidence) / 2)
     return wing
-
-
-def paired_label_limits(
-    one: Sequence[bool],
-    two: Sequence[bool],
-    figure: Callable[[Sequence[bool], Sequence[bool]], float | None],
-) -> tuple[float, float] | None:
-    """95 % percentile limits of a figure of two raters over resampled items; None where too few resamples define it."""
-    generator = np.random.default_rng(SEED)
-    first, second = np.asarray(one, dtype=bool), np.asarray(two, dtype=bool)
-    values = []
-    for _ in range(_LABEL_DRAWS):
-        drawn = generator.integers(0, len(first), len(first))
-        value = figure(first[drawn].tolist(), second[drawn].tolist())
-        if value is not None:
-            values.append(value)
-    if len(values) < _LABEL_DRAWS // 2:
-        return None
-    low, high = np.quantile(values, (0.025, 0.975))
-    return float(low), float(high)

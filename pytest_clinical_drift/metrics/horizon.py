@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 import numpy as np
 
 from pytest_clinical_drift.metrics.bootstrap import RESAMPLES, Table
-from pytest_clinical_drift.metrics.drift import SlopeFit, fit_slope, fit_worst_slope
-from pytest_clinical_drift.metrics.intervals import Interval, mean_intervals
+from pytest_clinical_drift.metrics.intervals import mean_intervals
+from pytest_clinical_drift.metrics.recall import SlopeFit, fit_slope, fit_worst_slope
 
 SLOPE_TURNS = 20
 """Turns to which the slope is fitted."""
@@ -38,10 +38,8 @@ def early_slope(curve: Curve, worst: Curve | None = None) -> SlopeFit | None:
 
 def carried(curve: Curve) -> list[float | None]:
     """The curve with every gap filled by the last value before it; None before the first."""
-    filled: list[float | None] = []
-    for value in curve:
-        filled.append(value if value is not None or not filled else filled[-1])
-    return filled
+    last: float | None = None
+    return [last := last if value is None else value for value in curve]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +81,10 @@ def drift_horizon(
     if units < FEWEST_CASES:
         return Horizon(point, None, None, probes[-1], units)
     limits = mean_intervals(table, groups, (0.0, 1.0), confidence=confidence, resamples=resamples)
-    return Horizon(point, *interval(limits, probes, limit), probes[-1], units)
-
-
-def interval(limits: Sequence[Interval], probes: Sequence[int], limit: float) -> tuple[int, int | None]:
-    """The last probe up to which every lower limit is above `limit` (0: none), and the first whose upper is below."""
-    low = 0
-    for turn, limits_ in zip(probes, limits, strict=True):
-        if limits_.low <= limit:
-            break
-        low = turn
-    return low, next((turn for turn, limits_ in zip(probes, limits, strict=True) if limits_.high < limit), None)
+    by_turn = list(zip(probes, limits, strict=True))
+    held = [turn for turn, _ in takewhile(lambda probe: probe[1].low > limit, by_turn)]
+    high = next((turn for turn, found in by_turn if found.high < limit), None)
+    return Horizon(point, held[-1] if held else 0, high, probes[-1], units)
 
 
 def crossing(means: Sequence[float] | Table, probes: Sequence[int], limit: float) -> float | None:

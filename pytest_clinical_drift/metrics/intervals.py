@@ -79,27 +79,23 @@ def mean_intervals(
     sums, counts = group_sums(table, membership, units)
     if units < FEW_UNITS:
         low, high = _t_limits(sums, counts, confidence)
-        method = "t"
     else:
         low, high = bca_limits(sums, counts, confidence=confidence, bad_end_is_low=worst <= best, resamples=resamples)
-        method = "bootstrap"
-    low, high = np.maximum(low, min(worst, best)), np.minimum(high, max(worst, best))
+    method = "t" if units < FEW_UNITS else "bootstrap"
+    bottom, top = sorted(ends)
     common = _most_common(table)
-    departing = (np.abs(sums / counts[:, None] - common) > _EQUAL).sum(axis=0)
-    intervals = [Interval(float(a), float(b), method, units) for a, b in zip(low, high, strict=True)]
-    for column in np.flatnonzero(departing < min(FEW_DEPARTURES, units)):
-        departures = sums[:, column] / counts - common[column]
-        intervals[column] = _few_departures(
-            intervals[column], float(common[column]), departures, ends, confidence=confidence
-        )
-    if unseen:
-        bad = common + _upper(0, units, confidence) * (worst - common)
-        for column in np.flatnonzero(2 * departing < units):
-            found, end = intervals[column], float(bad[column])
-            if worst <= best:
-                intervals[column] = replace(found, low=min(found.low, end))
-            else:
-                intervals[column] = replace(found, high=max(found.high, end))
+    departures = sums / counts[:, None] - common
+    departing = (np.abs(departures) > _EQUAL).sum(axis=0)
+    bad = common + _upper(0, units, confidence) * (worst - common)
+    intervals = []
+    for column, count in enumerate(departing):
+        found = Interval(max(float(low[column]), bottom), min(float(high[column]), top), method, units)
+        if count < min(FEW_DEPARTURES, units):
+            found = _few_departures(found, float(common[column]), departures[:, column], ends, confidence)
+        if unseen and 2 * count < units:
+            low_is_bad, end = worst <= best, float(bad[column])
+            found = replace(found, low=min(found.low, end)) if low_is_bad else replace(found, high=max(found.high, end))
+        intervals.append(found)
     return intervals
 
 
@@ -128,22 +124,18 @@ def _most_common(table: Table) -> Table:
 
 
 def _few_departures(
-    resampled: Interval, common: float, departures: Table, ends: tuple[float, float], *, confidence: float
+    resampled: Interval, common: float, departures: Table, ends: tuple[float, float], confidence: float
 ) -> Interval:
     """Exact limits for the share of units that depart, by as much as those seen did; none seen: as far as possible."""
     units = len(departures)
     departing = departures[np.abs(departures) > _EQUAL]
     if not len(departing):
-        unseen = sorted(common + _upper(0, units, confidence) * (end - common) for end in ends)
-        return Interval(unseen[0], unseen[1], "exact", units)
+        low, high = sorted(common + _upper(0, units, confidence) * (end - common) for end in ends)
+        return Interval(low, high, "exact", units)
     size = float(np.abs(departing).mean())
     down, up = int((departing < 0).sum()), int((departing > 0).sum())
-    low = common - size * _upper(down, units, confidence)
-    high = common + size * _upper(up, units, confidence)
-    if down and not up:
-        high = common - size * _lower(down, units, confidence)
-    if up and not down:
-        low = common + size * _lower(up, units, confidence)
+    low = common - size * _upper(down, units, confidence) if down else common + size * _lower(up, units, confidence)
+    high = common + size * _upper(up, units, confidence) if up else common - size * _lower(down, units, confidence)
     bottom, top = sorted(ends)
     low, high = max(min(resampled.low, low), bottom), min(max(resampled.high, high), top)
     return Interval(low, high, f"{resampled.method} or exact", units)
@@ -151,9 +143,7 @@ def _few_departures(
 
 def proportion_interval(events: int, trials: int, *, confidence: float) -> Interval | None:
     """Exact (Clopper-Pearson) limits of a proportion of independent trials; None without trials."""
-    if trials <= 0:
-        return None
-    return Interval(_lower(events, trials, confidence), _upper(events, trials, confidence), "exact", trials)
+    return _exact(events, trials, confidence, trials) if trials > 0 else None
 
 
 def pooled_interval(
@@ -171,8 +161,7 @@ def pooled_interval(
     if not len(sums):
         return None
     effective = _effective_trials(sums[:, 0], sums[:, 1], confidence)
-    hits = float(sums[:, 0].sum() / sums[:, 1].sum()) * effective
-    return Interval(_lower(hits, effective, confidence), _upper(hits, effective, confidence), "exact", len(sums))
+    return _exact(float(sums[:, 0].sum() / sums[:, 1].sum()) * effective, effective, confidence, len(sums))
 
 
 def clustered_limits(
@@ -193,8 +182,9 @@ def clustered_limits(
     if 0 < share < 1 and len(sums) > 1:
         spread = float(((sums[:, 0] - share * sums[:, 1]) ** 2).sum()) * len(sums) / (len(sums) - 1)
         effect = max(1.0, spread / (of * share * (1 - share)))
-    both = 2 * confidence - 1  # two one-sided limits make an interval of this confidence
-    return _lower(whole / effect, of / effect, both), _upper(whole / effect, of / effect, both)
+    # two one-sided limits make an interval of this confidence
+    both = _exact(whole / effect, of / effect, 2 * confidence - 1, len(sums))
+    return both.low, both.high
 
 
 def effective_trials(
@@ -233,17 +223,19 @@ def _effective_trials(events: Table, trials: Table, confidence: float) -> float:
     return float(min(total, total / ((1 + (per_unit - 1) * correlation) * shortage)))
 
 
-def _upper(events: float, trials: float, confidence: float) -> float:
-    """Clopper-Pearson upper limit; the counts may be effective ones, and then not whole."""
-    from scipy.special import betaincinv
-
-    return float(betaincinv(events + 1, trials - events, (1 + confidence) / 2)) if trials - events > _EQUAL else 1.0
+def _exact(events: float, trials: float, confidence: float, units: int) -> Interval:
+    """Clopper-Pearson limits; the counts may be effective ones, and then not whole."""
+    return Interval(_lower(events, trials, confidence), _upper(events, trials, confidence), "exact", units)
 
 
 def _lower(events: float, trials: float, confidence: float) -> float:
     from scipy.special import betaincinv
 
     return float(betaincinv(events, trials - events + 1, (1 - confidence) / 2)) if events > _EQUAL else 0.0
+
+
+def _upper(events: float, trials: float, confidence: float) -> float:
+    return 1 - _lower(trials - events, trials, confidence)
 
 
 def repeat_sd(cases: Sequence[Sequence[float]]) -> float | None:

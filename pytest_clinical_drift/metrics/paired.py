@@ -44,20 +44,19 @@ def compare_paired(
     `claims` is the number of metrics of which each may call the model worse: a false alarm by any of them stays below
     alpha. ("Not worse" must hold for all of them, which needs no such care.) `span` is the largest difference possible.
     """
-    if not new:
-        return PairedResult(None, None, margin, 0, UNDECIDED)
-    sign = 1.0 if higher_is_better else -1.0
-    gains = [sign * (after - before) for after, before in zip(new, old, strict=True)]
+    gains = [after - before if higher_is_better else before - after for after, before in zip(new, old, strict=True)]
     unseen = span if any(abs(gain) > 1e-12 for gain in gains) else UNSEEN_LOSS * span
 
     def limits(tail: float, worst: float) -> Interval | None:
         """The end towards `worst` is the careful one."""
         return mean_interval(gains, groups, confidence=1 - 2 * tail, worst=worst, best=-worst, unseen=False)
 
-    interval, verdict = limits(alpha, -unseen), UNDECIDED
-    claim = limits(alpha / claims, unseen)
-    if interval is not None and interval.low > -margin:
+    interval, claim = limits(alpha, -unseen), limits(alpha / claims, unseen)
+    if interval is None or claim is None:
+        return PairedResult(None, None, margin, 0, UNDECIDED)
+    verdict = UNDECIDED
+    if interval.low > -margin:
         verdict = NOT_WORSE
-    elif claim is not None and claim.high < 0:
+    elif claim.high < 0:
         verdict = WORSE
     return PairedResult(sum(gains) / len(gains), interval, margin, len(gains), verdict)

@@ -3,9 +3,8 @@
 A normal approximation of the paired comparison with a baseline. `benchmarks/decisions.py` checks it against simulation.
 """
 
+import math
 from bisect import bisect_left
-from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 from pytest_clinical_drift.metrics.bootstrap import STRETCH_BAD
@@ -50,8 +49,9 @@ class Spread(NamedTuple):
     sd: float
 
 
-@dataclass(frozen=True, slots=True)
-class Power:
+class Power(NamedTuple):
+    """What so many cases show of a drop of recall."""
+
     cases: int
     drop: float
     rules: Comparison
@@ -67,8 +67,7 @@ class Power:
 
 def case_sd(recall: float = RECALL, facts: int = FACTS, correlation: float = FACT_CORRELATION) -> float:
     """Standard deviation of a case's recall when its facts are beta-binomial: r(1-r)/m * (1 + (m-1) * correlation)."""
-    variance: float = recall * (1 - recall) / facts * (1 + (facts - 1) * correlation)
-    return float(variance**0.5)
+    return math.sqrt(recall * (1 - recall) / facts * (1 + (facts - 1) * correlation))
 
 
 def comparison_odds(*, cases: int, drop: float, error_sd: float, rules: Comparison) -> Odds:
@@ -79,21 +78,14 @@ def comparison_odds(*, cases: int, drop: float, error_sd: float, rules: Comparis
         return Odds(0.0, 1.0, 0.0)
     error = max(error_sd, 1e-9) / cases**0.5
     reach = error * ((cases + STRETCH_BAD) / (cases - 1)) ** 0.5
-    wing, claim = (float(stdtrit(cases - 1, 1 - tail)) * reach for tail in (rules.alpha, rules.alpha / rules.claims))
-    not_worse = 1 - float(ndtr((wing - rules.margin + drop) / error))
+    wing, claim = (stdtrit(cases - 1, 1 - tail) * reach for tail in (rules.alpha, rules.alpha / rules.claims))
     worse = float(ndtr((min(-claim, wing - rules.margin) + drop) / error))
-    if cases < rules.min_cases:
-        not_worse = 0.0
+    not_worse = 1 - float(ndtr((wing - rules.margin + drop) / error)) if cases >= rules.min_cases else 0.0
     return Odds(worse, max(0.0, 1 - worse - not_worse), not_worse)
 
 
 def estimate_power(
-    *,
-    cases: int,
-    drop: float,
-    rules: Comparison,
-    baseline: Spread | None = None,
-    correlation: float = CORRELATION,
+    *, cases: int, drop: float, rules: Comparison, baseline: Spread | None = None, correlation: float = CORRELATION
 ) -> Power:
     """The chance of catching a drop of recall with this many cases; without a baseline, that of a typical one.
 
@@ -102,17 +94,20 @@ def estimate_power(
     """
     mean, before = baseline or Spread(RECALL, case_sd())
     after = max(before, case_sd(max(0.0, mean - drop)))
-    errors = (float(max(0.0, before**2 + sd**2 - 2 * correlation * before * sd) ** 0.5) for sd in (after, before))
-    changed, unchanged = (partial(comparison_odds, error_sd=error, rules=rules) for error in errors)
+
+    def odds(cases: int, drop: float, sd: float) -> Odds:
+        error = math.sqrt(max(0.0, before**2 + sd**2 - 2 * correlation * before * sd))
+        return comparison_odds(cases=cases, drop=drop, error_sd=error, rules=rules)
+
     sizes = range(2, MOST_CASES)
-    fewest = bisect_left(sizes, True, key=lambda size: changed(cases=size, drop=drop).worse >= _WANTED_POWER)
+    needed = 2 + bisect_left(sizes, True, key=lambda size: odds(size, drop, after).worse >= _WANTED_POWER)
     return Power(
         cases=cases,
         drop=drop,
         rules=rules,
         case_sd=before,
         correlation=correlation,
-        caught=changed(cases=cases, drop=drop),
-        unchanged=unchanged(cases=cases, drop=0.0),
-        needed=sizes[fewest] if fewest < len(sizes) else None,
+        caught=odds(cases, drop, after),
+        unchanged=odds(cases, 0.0, before),
+        needed=needed if needed < MOST_CASES else None,
     )

@@ -1,7 +1,12 @@
-"""Entity recall and its companions."""
+"""Entity recall and its companions, and how fast recall decays: least squares on the turn number or on tokens."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
+from statistics import correlation, fmean, linear_regression
+
+_CONSTANT = 1e-8
+"""Values that differ by less are the same, with rounding."""
 
 
 def recall(statuses: Sequence[str]) -> float | None:
@@ -27,12 +32,72 @@ def f1(precision_value: float | None, recall_value: float | None) -> float | Non
     return 2 * precision_value * recall_value / total if total else 0.0
 
 
+def mean(values: Iterable[float | None]) -> float | None:
+    """Mean of the defined values; None when there is none."""
+    defined = [value for value in values if value is not None]
+    return sum(defined) / len(defined) if defined else None
+
+
 def mean_curve(curves: Iterable[Sequence[float | None]]) -> list[float | None]:
     """Per turn the mean over the curves that have a value there; index 0 is turn 1; None where no curve has one."""
     return [mean(values) for values in zip_longest(*curves)]
 
 
-def mean(values: Iterable[float | None]) -> float | None:
-    """Mean of the defined values; None when there is none."""
-    defined = [value for value in values if value is not None]
-    return sum(defined) / len(defined) if defined else None
+@dataclass(frozen=True, slots=True)
+class SlopeFit:
+    """Recall_t = alpha + beta * t, fitted over the turns that have a value."""
+
+    slope: float
+    """beta: change of recall per turn; negative is decay."""
+    intercept: float
+    """alpha."""
+    r_squared: float | None
+    """Share of the variance that the line explains; None for a constant curve, where there is none to explain."""
+    points: int
+
+
+def fit_slope(curve: Sequence[float | None]) -> SlopeFit | None:
+    """Fit the line; index 0 is turn 1 and missing turns keep their place; None below two points."""
+    return _fit([(float(turn), value) for turn, value in enumerate(curve, start=1) if value is not None])
+
+
+def _fit(points: Sequence[tuple[float, float]]) -> SlopeFit | None:
+    """Least squares; None below two different places."""
+    places, values = [place for place, _ in points], [value for _, value in points]
+    if len(set(places)) < 2:
+        return None
+    if max(values) - min(values) < _CONSTANT:
+        return SlopeFit(0.0, fmean(values), None, len(points))
+    slope, intercept = linear_regression(places, values)
+    return SlopeFit(slope, intercept, correlation(places, values) ** 2, len(points))
+
+
+def fit_worst_slope(best: Sequence[float | None], worst: Sequence[float | None]) -> SlopeFit | None:
+    """The steepest fall between two curves: values after the mean turn pull the line down, those before it up.
+
+    So the worse ones count after it and the better ones before: whatever is dismissed later, it falls no faster.
+    """
+    middle = mean(turn for turn, value in enumerate(best) if value is not None) or 0.0
+    return fit_slope([worst[turn] if turn > middle else value for turn, value in enumerate(best)])
+
+
+def compute_drift_slope(curve: Sequence[float | None]) -> float | None:
+    """Drift slope beta (truth decay rate) of a recall curve; None below two points; a None keeps its turn."""
+    fit = fit_slope(curve)
+    return None if fit is None else fit.slope
+
+
+def token_decay_rate(curve: Sequence[float | None], context_tokens: Sequence[int | None]) -> float | None:
+    """Token-normalised truth decay rate: change of recall per 1,000 tokens of context, by least squares.
+
+    `context_tokens` holds the tokens that the model had to read for the summary of each turn; negative is decay. None
+    below two turns with both values, and where the context did not grow.
+    """
+    both = zip(curve, context_tokens, strict=True)
+    fit = _fit([(tokens / 1000, value) for value, tokens in both if value is not None and tokens is not None])
+    return None if fit is None else fit.slope
+
+
+def steepest_slope(turns: int) -> float:
+    """The most negative slope that so many recall values between 0 and 1 can have: 1 for the first half, then 0."""
+    return compute_drift_slope([float(turn <= turns / 2) for turn in range(1, turns + 1)]) or 0.0

@@ -13,7 +13,7 @@ from pytest_clinical_drift.evidence.finding_types import Contradiction
 from pytest_clinical_drift.judging.audit import AuditCount
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.pdsqi import Rating
-from pytest_clinical_drift.metrics.drift import SlopeFit
+from pytest_clinical_drift.metrics.recall import SlopeFit
 from pytest_clinical_drift.scoring.alarm_types import CONFIRMED as CONFIRMED
 from pytest_clinical_drift.scoring.alarm_types import DISMISSED as DISMISSED
 from pytest_clinical_drift.scoring.alarm_types import OPEN as OPEN

@@ -22,8 +22,7 @@ from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import JudgeQueue
 from pytest_clinical_drift.judging.raised_points import Point
 from pytest_clinical_drift.judging.rulings import Raised, Ruling, State
-from pytest_clinical_drift.metrics.drift import compute_drift_slope
-from pytest_clinical_drift.metrics.recall import ratio
+from pytest_clinical_drift.metrics.recall import compute_drift_slope, ratio
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, TurnAssessment
 from pytest_clinical_drift.scoring.fact_alarms import settled_fact
 from pytest_clinical_drift.scoring.turns import score_turn

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pytest_clinical_drift.metrics.drift import steepest_slope
 from pytest_clinical_drift.metrics.paired import NOT_WORSE, UNDECIDED, WORSE, PairedResult, compare_paired
 from pytest_clinical_drift.metrics.power import Comparison, Spread
+from pytest_clinical_drift.metrics.recall import steepest_slope
 from pytest_clinical_drift.verdict.measures import Repeats
 from pytest_clinical_drift.verdict.metric_table import CORE, METRICS, case_value
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason

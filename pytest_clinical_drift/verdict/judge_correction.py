@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pytest_clinical_drift.metrics.corrected import CorrectedRate, Counted, corrected_rate
+from pytest_clinical_drift.metrics.agreement import CorrectedRate, Counted, corrected_rate
 from pytest_clinical_drift.metrics.intervals import effective_trials
 from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.verdict.bands import MetricLimits

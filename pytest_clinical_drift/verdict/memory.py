@@ -9,10 +9,9 @@ from itertools import takewhile
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.timeline import interfered, last_stated
-from pytest_clinical_drift.metrics.drift import SlopeFit, token_decay_rate
 from pytest_clinical_drift.metrics.horizon import Horizon, common_probes, drift_horizon, early_slope
 from pytest_clinical_drift.metrics.intervals import mean_interval, over_cases, pooled_interval
-from pytest_clinical_drift.metrics.recall import mean, mean_curve, ratio
+from pytest_clinical_drift.metrics.recall import SlopeFit, mean, mean_curve, ratio, token_decay_rate
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment, Curve, TurnAssessment
 from pytest_clinical_drift.verdict.measures import Repeats, kept_at_end
 

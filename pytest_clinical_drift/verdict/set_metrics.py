@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from pytest_clinical_drift.metrics.drift import steepest_slope
 from pytest_clinical_drift.metrics.horizon import carried
 from pytest_clinical_drift.metrics.intervals import (
     Interval,
@@ -13,7 +12,7 @@ from pytest_clinical_drift.metrics.intervals import (
     over_cases,
     pooled_interval,
 )
-from pytest_clinical_drift.metrics.recall import mean_curve
+from pytest_clinical_drift.metrics.recall import mean_curve, steepest_slope
 from pytest_clinical_drift.verdict.bands import MetricLimits
 from pytest_clinical_drift.verdict.judge_correction import with_correction
 from pytest_clinical_drift.verdict.measures import CaseValue, Repeats, own_replies, pooled_conflict

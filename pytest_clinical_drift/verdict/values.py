@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytest_clinical_drift.judging.answers import Outage
-from pytest_clinical_drift.metrics.corrected import CorrectedRate, Counted
+from pytest_clinical_drift.metrics.agreement import CorrectedRate, Counted
 from pytest_clinical_drift.metrics.intervals import Interval
 from pytest_clinical_drift.scoring.assessment import Event
 from pytest_clinical_drift.verdict.metric_table import SEVERE

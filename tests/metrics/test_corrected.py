@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_clinical_drift.metrics.corrected import corrected_rate
+from pytest_clinical_drift.metrics.agreement import corrected_rate
 
 
 def test_the_correction_inverts_the_error() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_clinical_drift import compute_drift_slope
-from pytest_clinical_drift.metrics.drift import fit_slope, fit_worst_slope, steepest_slope
+from pytest_clinical_drift.metrics.recall import fit_slope, fit_worst_slope, steepest_slope
 
 
 def test_slope_by_hand() -> None:

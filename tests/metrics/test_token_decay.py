@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_clinical_drift.metrics.drift import token_decay_rate
+from pytest_clinical_drift.metrics.recall import token_decay_rate
 
 
 def test_recall_lost_per_thousand_tokens() -> None:

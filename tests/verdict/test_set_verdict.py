@@ -13,7 +13,7 @@ from made import NOTHING, READ, alarm, conversation, event, finding, flat, silen
 
 from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.judging.canaries import CanaryResult
-from pytest_clinical_drift.metrics.corrected import corrected_rate
+from pytest_clinical_drift.metrics.agreement import corrected_rate
 from pytest_clinical_drift.metrics.intervals import Interval, effective_trials
 from pytest_clinical_drift.report.headlines import next_step, run_headline
 from pytest_clinical_drift.report.reasons import figure_sentence, reason_text, reason_texts, rests_on
