@@ -96,7 +96,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/plugin/test_review.py",
     ),
     "gate/merging": ("tests/gate/test_merging.py", "tests/gate/test_changed_records.py", "tests/plugin/test_shards.py"),
-    "gate/rescoring": ("tests/gate/test_changed_records.py",),
+    "gate/reopened": ("tests/gate/test_changed_records.py",),
 }
 EQUIVALENT = {
     (

@@ -142,9 +142,9 @@ CHANGES = (
     ),
     Change(
         "merge believes scores that do not follow from the transcript",
-        "gate/rescoring",
-        "if not scores_agree(with_unrepeatable(now, then), then):",
-        "if not scores_agree(with_unrepeatable(then, then), then):",
+        "gate/reopened",
+        "if not scores_agree(now, then):",
+        "if not scores_agree(then, then):",
         (CHANGED,),
     ),
     Change(

@@ -4,7 +4,6 @@ import datetime
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +17,11 @@ from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.versions import PACKAGE
 
 FILE_NAME = "ledger.jsonl"
-_CANDIDATE = ("subject", "revision", "system_prompt")
 _MERGED = ("merged", "verdict", "version")
 _WATCHED = ("cases", "thresholds", "prompts", "settings", "judge")
+_UNKNOWN = "unknown"
 
-_VERDICTS, _UNKNOWN = frozenset(map(str, Verdict)), "unknown"
-
-Entry = Mapping[str, Any]
+Entry = dict[str, Any]
 
 
 def record_run(folder: Path, manifest: Manifest, *, verdict: Verdict, selected: int, total: int) -> str:
@@ -32,10 +29,10 @@ def record_run(folder: Path, manifest: Manifest, *, verdict: Verdict, selected: 
     hashes = manifest.hashes
     entry = {
         "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "subject": manifest.model,
-        "revision": manifest.revision,
-        "system_prompt": hashes.system_prompt,
-        "settings": _digest(json.dumps(dict(manifest.decoding), sort_keys=True, default=str)),
+        **_candidate(manifest),
+        "settings": hashlib.sha256(
+            json.dumps(dict(manifest.decoding), sort_keys=True, default=str).encode()
+        ).hexdigest(),
         "cases": hashes.cases,
         "thresholds": hashes.thresholds,
         "prompts": hashes.prompts,
@@ -51,37 +48,24 @@ def record_run(folder: Path, manifest: Manifest, *, verdict: Verdict, selected: 
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / f".{FILE_NAME}.lock"), path.open("a+", encoding="utf-8", errors="replace") as file:
             file.seek(0)
-            lines = file.read().splitlines()
-            known = [_parse(line) or {} for line in lines]
-            again = [all(one.get(key) == entry[key] for key in _MERGED) for one in known]
+            before = _entries(file.read())
+            again = [all(one.get(key) == entry[key] for key in _MERGED) for one in before]
             if entry["merged"] and any(again):  # these shards were merged before, with the same end: the same attempt
-                lines = lines[: again.index(True)]
+                before = before[: again.index(True)]
             else:
                 file.write(json.dumps(entry) + "\n")
     except OSError as error:
         return f"attempt unknown: the ledger {path} cannot be written ({type(error).__name__})"
-    return _sentence(entry, lines)
-
-
-def _sentence(entry: Entry, lines: Sequence[str]) -> str:
-    """Such as "attempt 4 of this candidate (before: FAIL, FAIL, CAUTION)"; runs of a subset do not count."""
-    mine, earlier = _runs_of(entry, lines)
+    mine, earlier = _runs_of(manifest, before)
     (sentence,) = text_lines(
         "run_lines.txt.j2",
         "attempt",
-        number=0 if entry["verdict"] == Verdict.PARTIAL else len(earlier) + 1,
-        earlier=[_verdict(line) for line in earlier],
+        number=0 if verdict == Verdict.PARTIAL else len(earlier) + 1,  # runs of a subset do not count
+        earlier=[one["verdict"] for one in earlier],
         subsets=len(mine) - len(earlier),
         changed=[f"the {key}" for key in _WATCHED if earlier and earlier[-1].get(key) != entry[key]],
     )
     return sentence
-
-
-def _runs_of(candidate: Entry, lines: Sequence[str]) -> tuple[list[Entry], list[Entry]]:
-    """All runs of a candidate, and those over the full set."""
-    entries = filter(None, map(_parse, lines))
-    mine: list[Entry] = [entry for entry in entries if all(entry.get(key) == candidate[key] for key in _CANDIDATE)]
-    return mine, [entry for entry in mine if entry.get("verdict") != Verdict.PARTIAL]
 
 
 def ledger_above(place: Path) -> Path | None:
@@ -91,12 +75,11 @@ def ledger_above(place: Path) -> Path | None:
 
 def attempts_of(folder: Path, manifest: Manifest) -> Attempts:
     """All runs of this candidate."""
-    lines = _lines(folder)
-    candidate = dict(zip(_CANDIDATE, (manifest.model, manifest.revision, manifest.hashes.system_prompt), strict=True))
-    mine, whole = _runs_of(candidate, lines)
-    same_model = sum(entry.get("subject") == manifest.model for entry in filter(None, map(_parse, lines)))
+    entries = _read(folder)
+    mine, whole = _runs_of(manifest, entries)
+    same_model = sum(entry.get("subject") == manifest.model for entry in entries)
     return Attempts(
-        verdicts=tuple((_day(entry), _verdict(entry)) for entry in whole),
+        verdicts=tuple((entry["day"], entry["verdict"]) for entry in whole),
         subsets=len(mine) - len(whole),
         others=same_model - len(mine),
     )
@@ -104,44 +87,49 @@ def attempts_of(folder: Path, manifest: Manifest) -> Attempts:
 
 def controls_of(folder: Path, manifest: Manifest) -> InstrumentCheck | None:
     """The newest run of each control with this version, these cases and these limits; None where none was run."""
-    wanted = {
-        "version": manifest.versions.get(PACKAGE),
-        "cases": manifest.hashes.cases,
-        "thresholds": manifest.hashes.thresholds,
-    }
+    hashes = manifest.hashes
+    wanted = {"version": manifest.versions.get(PACKAGE), "cases": hashes.cases, "thresholds": hashes.thresholds}
     got: dict[str, str] = {}
-    for entry in filter(None, map(_parse, _lines(folder))):
+    for entry in _read(folder):
         kind, _, name = str(entry.get("subject")).partition(":")
         same = all(entry.get(key) == value for key, value in wanted.items())
-        if kind == "control" and same and entry.get("verdict") != Verdict.PARTIAL:
-            got[name] = _verdict(entry)
-    right = [name for name, verdict in got.items() if verdict == (Verdict.PASS if name == "steady" else Verdict.FAIL)]
-    wrong = tuple(sorted(got.keys() - set(right)))
-    return InstrumentCheck(len(right), wrong, len(CONTROLS)) if got else None
+        if kind == "control" and same and entry["verdict"] != Verdict.PARTIAL:
+            got[name] = entry["verdict"]
+    wrong = [name for name, verdict in got.items() if verdict != (Verdict.PASS if name == "steady" else Verdict.FAIL)]
+    return InstrumentCheck(len(got) - len(wrong), tuple(sorted(wrong)), len(CONTROLS)) if got else None
 
 
-def _lines(folder: Path) -> list[str]:
-    return (folder / FILE_NAME).read_text(encoding="utf-8", errors="replace").splitlines()
+def _candidate(manifest: Manifest) -> Entry:
+    """What several runs of one candidate have in common."""
+    return {
+        "subject": manifest.model,
+        "revision": manifest.revision,
+        "system_prompt": manifest.hashes.system_prompt,
+    }
 
 
-def _parse(line: str) -> dict[str, Any] | None:
-    try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return entry if isinstance(entry, dict) else None
+def _runs_of(manifest: Manifest, entries: list[Entry]) -> tuple[list[Entry], list[Entry]]:
+    """All runs of a candidate, and those over the full set."""
+    candidate = _candidate(manifest)
+    mine = [entry for entry in entries if all(entry.get(key) == value for key, value in candidate.items())]
+    return mine, [entry for entry in mine if entry["verdict"] != Verdict.PARTIAL]
 
 
-def _verdict(entry: Entry) -> str:
-    """A ledger that somebody edited may hold anything; what is no verdict of ours is not shown."""
-    given = entry.get("verdict")
-    return given if isinstance(given, str) and given in _VERDICTS else _UNKNOWN
+def _read(folder: Path) -> list[Entry]:
+    return _entries((folder / FILE_NAME).read_text(encoding="utf-8", errors="replace"))
 
 
-def _day(entry: Entry) -> str:
-    given = str(entry.get("time"))[:10]
-    return given if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", given) else _UNKNOWN
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+def _entries(text: str) -> list[Entry]:
+    """The runs of a ledger. Somebody may have edited it: what is no verdict or day of ours is not shown."""
+    entries = []
+    for line in text.splitlines():
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(entry, dict):
+            verdict, day = entry.get("verdict"), str(entry.get("time"))[:10]
+            known = isinstance(verdict, str) and verdict in set(Verdict)
+            dated = re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", day)
+            entries.append({**entry, "verdict": verdict if known else _UNKNOWN, "day": day if dated else _UNKNOWN})
+    return entries

@@ -1,50 +1,52 @@
-"""A finished run, opened again from its results folder: read anew by the rules, with the answers that were given."""
+"""A finished run, opened again from its folder: scored anew from its transcripts and answers, and held against both."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities import load_extractor
-from pytest_clinical_drift.gate.rescoring import Rescored, answers_of, rescore, with_unrepeatable
 from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.judging.entries import About
 from pytest_clinical_drift.judging.for_reviewers import questions_for_people, questions_of
-from pytest_clinical_drift.judging.leaks import names_of
+from pytest_clinical_drift.judging.leaks import names_of, others_named
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.reviews import Reviews
 from pytest_clinical_drift.judging.rulings import Ruling
 from pytest_clinical_drift.judging.session import JudgedConversation, with_reviews
-from pytest_clinical_drift.results.files import read_results
-from pytest_clinical_drift.results.inputs import RunInputs, check_inputs, read_inputs
+from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
+from pytest_clinical_drift.results.folders import TRANSCRIPTS
+from pytest_clinical_drift.results.inputs import INPUTS_FILE, RunInputs, check_inputs, read_inputs
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import Alarm, CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
+from pytest_clinical_drift.subjects.replay import ReplaySubject
 from pytest_clinical_drift.transcript import Transcript
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """One conversation of the run, with all that was asked about it."""
+    """One conversation of the run, with what was made of it."""
 
     case: Case
     transcript: Transcript
-    judged: JudgedConversation
-    """As the run ended."""
-    questions: tuple[Question, ...]
+    judged: JudgedConversation | None
+    """As the run ended; None where nothing was judged."""
     assessment: CaseAssessment
-    """As the results file has it."""
-    deciding: frozenset[str]
+    """As the results file has it, and as it follows from the rest."""
+    questions: tuple[Question, ...] = ()
+    """All that was asked about it."""
 
     @property
     def rulings(self) -> Mapping[About, Ruling]:
-        return self.judged.judgement.rulings
+        return self.judged.judgement.rulings if self.judged else {}
 
-    def assess(self, scorer: Scorer, judged: JudgedConversation) -> CaseAssessment:
-        """Scored anew; what no answer touches and a transcript does not hold is taken over."""
-        now = scorer.score(self.case, self.transcript, judged, self.deciding)
-        return with_unrepeatable(now, self.assessment)
+    def heard(self, reviews: Reviews) -> "Conversation":
+        """The same once people were heard, not scored anew yet."""
+        return replace(self, judged=with_reviews(self.judged, reviews) if self.judged else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,24 +68,21 @@ class Reopened:
         """All alarms, as the run ended."""
         return [(talk, alarm) for talk in self.conversations for alarm in talk.assessment.alarms]
 
-    @property
-    def transcripts(self) -> dict[str, list[Transcript]]:
-        """By case."""
-        transcripts: dict[str, list[Transcript]] = {}
+    def by_case(self) -> dict[str, list[Conversation]]:
+        talks: dict[str, list[Conversation]] = {}
         for talk in self.conversations:
-            transcripts.setdefault(talk.case.id, []).append(talk.transcript)
-        return transcripts
+            talks.setdefault(talk.case.id, []).append(talk)
+        return talks
 
     def judge(self, reviews: Reviews) -> SetResult:
         """The cases and the set, judged with what people have answered since."""
-        reviewers = (*self.inputs.deciders.reviewers, *reviews.people_on(self.questions))
+        deciders = self.inputs.deciders
         collected = SetResult(self.inputs)
-        repeats: dict[str, list[CaseAssessment]] = {}
-        for talk in self.conversations:
-            repeats.setdefault(talk.case.id, []).append(talk.assess(self.scorer, with_reviews(talk.judged, reviews)))
-        for assessments in repeats.values():
-            collected.judge_case(assessments, self.inputs.deciders.deciding)
-        collected.judge(replace(self.inputs.deciders, reviewers=tuple(dict.fromkeys(reviewers))))
+        for talks in self.by_case().values():
+            scored = [_score(self.scorer, talk.heard(reviews), deciders.deciding) for talk in talks]
+            collected.judge_case(scored, deciders.deciding)
+        reviewers = dict.fromkeys((*deciders.reviewers, *reviews.people_on(self.questions)))
+        collected.judge(replace(deciders, reviewers=tuple(reviewers)))
         return collected
 
 
@@ -96,20 +95,93 @@ def reopen(folder: Path) -> Reopened:
     scorer, names = Scorer(inputs.stride, load_extractor(inputs.ner)), names_of(inputs.cases)
     talks = []
     for talk in rescore(folder, inputs, result, scorer):
-        if talk.judged is not None:
-            with answers_of(folder, talk.case.id):
-                talks.append(_conversation(talk, talk.judged, inputs, names))
+        if (judged := talk.judged) is not None:
+            with _answers_of(folder, talk.case.id):
+                asked = questions_of(talk.case, talk.transcript, judged.judgement, window=inputs.window).values()
+                people = questions_for_people(talk.case, talk.transcript, judged.findings, names)
+                talks.append(replace(talk, questions=(*asked, *people)))
     if len(talks) < len(result.runs):
         missing = f"{len(result.runs) - len(talks)} of {len(result.runs)} conversations"
         raise InputError(f"{folder}: {missing} of the results have no answers in run.json")
     return Reopened(inputs, result, tuple(talks), scorer)
 
 
-def _conversation(
-    talk: Rescored, judged: JudgedConversation, inputs: RunInputs, names: Mapping[str, str]
-) -> Conversation:
-    case, transcript, _, assessment = talk
-    people = questions_for_people(case, transcript, judged.findings, names)
-    asked = questions_of(case, transcript, judged.judgement, window=inputs.window)
-    questions = (*asked.values(), *people)
-    return Conversation(case, transcript, judged, questions, assessment, frozenset(inputs.deciders.deciding))
+def rescore(folder: Path, inputs: RunInputs, result: RunResult, scorer: Scorer) -> Iterator[Conversation]:
+    """Every conversation of the results, scored anew; InputError where the results file says something else of one."""
+    check_conversations(folder, inputs, result)
+    known = {(run.case_id, run.repeat): run for run in result.runs}
+    held = {case_id for case_id, _ in known}
+    cases, names = {case.id: case for case in inputs.cases if case.id in held}, names_of(inputs.cases)
+    given = {(stored.case_id, stored.repeat): stored for stored in inputs.judged}
+    transcripts: list[Transcript] = []
+    if cases:
+        plan = Plan(None, inputs.repeats, inputs.probe, inputs.probe_every_turn, inputs.single_message)
+        replayed = ReplaySubject(str(folder / TRANSCRIPTS), {})
+        run_conversations(list(cases.values()), replayed, plan, on_finished=transcripts.append)
+    for transcript in transcripts:
+        key = (transcript.case_id, transcript.repeat)
+        then, stored, case = known.pop(key, None), given.get(key), cases[transcript.case_id]
+        if then is None:
+            continue  # of a case that was stopped
+        judged = None
+        with _answers_of(folder, case.id):
+            if stored is not None:
+                findings, others = scorer.find(case, transcript), others_named(case, names)
+                judged = JudgedConversation(findings, stored.whole(), stored.canaries, others_named=others)
+            talk = Conversation(case, transcript, judged, then)
+            now = _score(scorer, talk, inputs.deciders.deciding)
+        if not scores_agree(now, then):
+            raise InputError(
+                f"{folder / RESULTS_FILE}: the scores of {then.case_id} do not follow from its transcript and run.json "
+                "(one of them was changed, or another version of this package wrote them); run again with "
+                "--model replay:… on the transcripts"
+            )
+        yield talk
+    if known:
+        missing = ", ".join(sorted({case_id for case_id, _ in known}))
+        raise InputError(f"{folder}: conversations of the results have no transcript ({missing})")
+
+
+def check_conversations(folder: Path, inputs: RunInputs, result: RunResult) -> None:
+    """InputError unless each case of the results is one of the run, and has all of its repeats, once."""
+    waiting = {case.id for case in inputs.cases}
+    for case in result.cases:
+        held = [(run.case_id, run.repeat) for run in case.repeats]
+        stopped = len(held) == 1 and case.repeats[0].failure is not None  # that one, however many were wanted
+        whole = len(held) == inputs.repeats or stopped
+        if not whole or held != [(case.case_id, repeat) for repeat in range(len(held))] or case.case_id not in waiting:
+            raise InputError(f"{folder / RESULTS_FILE}: other conversations of {case.case_id} than were run")
+        waiting.remove(case.case_id)
+
+
+def scores_agree(now: CaseAssessment, then: CaseAssessment) -> bool:
+    """Whether a conversation gives what was recorded of it; of one that is INCOMPLETE only the run knows the cause."""
+    return now == then or (now.failure is not None and then.failure is not None)
+
+
+def _score(scorer: Scorer, talk: Conversation, deciding: Collection[str]) -> CaseAssessment:
+    """Scored anew; what no answer touches and a transcript does not hold is taken over as it was recorded."""
+    then = talk.assessment
+    return replace(
+        scorer.score(talk.case, talk.transcript, talk.judged, frozenset(deciding)),
+        alignment=then.alignment,
+        alignment_reason=then.alignment_reason,
+        replies_reused=then.replies_reused,
+        generation_seconds=then.generation_seconds,
+        notes=then.notes,
+        requests=then.requests,
+        pdsqi=then.pdsqi,
+        scores=then.scores,
+    )
+
+
+@contextmanager
+def _answers_of(folder: Path, case_id: str) -> Iterator[None]:
+    """Answers of `run.json` are used; those on a fact, turn or kind that does not exist fail in all sorts of ways."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration) as error:
+        raise InputError(
+            f"{folder / INPUTS_FILE}: the answers on {case_id} do not fit the conversation; it was changed "
+            f"({type(error).__name__})"
+        ) from None

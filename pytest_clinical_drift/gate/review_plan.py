@@ -3,7 +3,7 @@
 import hashlib
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_clinical_drift.cases.demands import GRADES
@@ -63,7 +63,7 @@ class _Asked:
         return not self.severe, grade, not any(alarm.state == AlarmState.OPEN for alarm in self.alarms)
 
 
-_Row = Sequence[_Asked]
+_Row = list[_Asked]
 """One fact on turns in a row; anything else alone."""
 
 
@@ -74,7 +74,11 @@ def review_items(run: Reopened, last: Known | None = None) -> list[ReviewItem]:
     """
     draw = random.Random(run.inputs.manifest)
     rows = in_a_row(_alarmed(run), lambda asked: asked.thing, lambda asked: asked.question.turn)
-    screens = _screens([*rows, *([asked] for asked in _cleared(run, draw))])
+    of_case: dict[str, list[_Row]] = {}
+    for row in (*rows, *([asked] for asked in _cleared(run, draw))):
+        of_case.setdefault(row[0].talk.case.id, []).append(row)
+    screens = [screen for of_one in of_case.values() for screen in _screens_of_case(of_one)]
+    screens.sort(key=lambda screen: (min(lead.rank for lead, _ in screen), screen[0][0].text[:3]))
     items, group = [], 0
     for number, screen in enumerate(screens):
         for lead, row in screen:
@@ -82,15 +86,6 @@ def review_items(run: Reopened, last: Known | None = None) -> list[ReviewItem]:
                 items.append(replace(_item(asked, last or {}), group=group, screen=number, lead=asked is lead))
             group += 1
     return items
-
-
-def _screens(rows: Sequence[_Row]) -> list[list[tuple[_Asked, _Row]]]:
-    """Rows by the text that they are read with, the worst first."""
-    of_case: dict[str, list[_Row]] = {}
-    for row in rows:
-        of_case.setdefault(row[0].talk.case.id, []).append(row)
-    screens = [screen for of_one in of_case.values() for screen in _screens_of_case(of_one)]
-    return sorted(screens, key=lambda screen: (min(lead.rank for lead, _ in screen), screen[0][0].text[:3]))
 
 
 def _screens_of_case(rows: Sequence[_Row]) -> list[list[tuple[_Asked, _Row]]]:
@@ -115,10 +110,8 @@ def _screens_of_case(rows: Sequence[_Row]) -> list[list[tuple[_Asked, _Row]]]:
 
 def split_items(items: Sequence[ReviewItem], parts: int) -> list[list[ReviewItem]]:
     """The screens dealt out to some reviewers; a fifth goes to two of them."""
-    first: dict[int, ReviewItem] = {}
-    for item in items:
-        first.setdefault(item.screen, item)
-    screens = sorted(first, key=lambda screen: hashlib.sha256(first[screen].question.id.encode()).hexdigest())
+    first = {item.screen: item.question.id for item in reversed(items)}
+    screens = sorted(first, key=lambda screen: hashlib.sha256(first[screen].encode()).hexdigest())
     twice = set(screens[: math.ceil(OVERLAP * len(screens))])
     readers: list[set[int]] = [set() for _ in range(parts)]
     for place, screen in enumerate(screens):
@@ -166,53 +159,40 @@ def _cleared(run: Reopened, draw: random.Random) -> list[_Asked]:
 
 
 def _item(asked: _Asked, last: Known) -> ReviewItem:
-    question, case = asked.question, asked.talk.case
+    question, case, exchanges = asked.question, asked.talk.case, asked.talk.transcript.exchanges
     ruling = asked.talk.rulings[question.about]
-    telling = next((o for o in ruling.opinions if o.quote), None)
+    telling = next((opinion for opinion in ruling.opinions if opinion.quote), None)
     quotes = dict.fromkeys(alarm.quote for alarm in asked.alarms if alarm.quote)
     earlier = [alarm.earlier_quote for alarm in asked.alarms if alarm.earlier_quote]
-    since = _demanded_since(asked)
-    before = asked.talk.transcript.exchanges[since - 1 : question.turn - 1] if since else ()
+    demands = demands_at(case, question.turn)
+    # the turn since which a reply could meet a demand, where one out of several replies is enough
+    since = next((demand.made_at for demand in demands if demand.id == question.demand_id and demand.once), 0)
+    before = exchanges[since - 1 : question.turn - 1] if since else ()
+    if question.whole or question.kind in ("fact", "invented"):
+        first = 1
+    elif question.turns is not None:
+        first = question.turns[0]
+    else:
+        first = since or (question.earlier_turn or question.turn) + 1
+    reasons = dict.fromkeys(
+        f"{alarm.kind} ({alarm.state}{f', by {alarm.settled_by}' if alarm.settled_by else ''}): {alarm.reason}"
+        for alarm in asked.alarms
+    )
     return ReviewItem(
         question=question,
         severe=asked.severe,
         quote=" … ".join(quotes) or (telling.quote if telling else ""),
         message=case.turns[question.turn - 1].message,
-        messages=_messages_before(asked),
+        messages=_by_turn((turn.turn, turn.message) for turn in case.turns[first - 1 : question.turn - 1]),
         record=record_of(case, question.turn),
         since=since,
-        replies="\n\n".join(f"Turn {line.turn}: {visible(line.reply) or ''}" for line in before),
-        why=_why(asked.alarms),
+        replies=_by_turn((one.turn, visible(one.reply) or "") for one in before),
+        why="; ".join(reasons) or "A draw from what the judge has cleared: here to see what it misses.",
         opinions=ruling.opinions,
         last=last.get((case.id, question.fact or question.demand or ""), ()),
         earlier_quote=earlier[0] if earlier else (telling.earlier_quote if telling else ""),
     )
 
 
-def _demanded_since(asked: _Asked) -> int:
-    """The turn since which a reply could meet a demand, where one out of several replies is enough; otherwise 0."""
-    demands = demands_at(asked.talk.case, asked.question.turn)
-    return next((d.made_at for d in demands if d.id == asked.question.demand_id and d.once), 0)
-
-
-def _messages_before(asked: _Asked) -> str:
-    question = asked.question
-    first = (question.earlier_turn or question.turn) + 1
-    if question.whole or question.kind in ("fact", "invented"):
-        first = 1
-    elif question.turns is not None:
-        first = question.turns[0]
-    elif since := _demanded_since(asked):
-        first = since
-    turns = asked.talk.case.turns[first - 1 : question.turn - 1]
-    return "\n\n".join(f"Turn {turn.turn}: {turn.message}" for turn in turns)
-
-
-def _why(alarms: Sequence[Alarm]) -> str:
-    if not alarms:
-        return "A draw from what the judge has cleared: here to see what it misses."
-    reasons = dict.fromkeys(
-        f"{alarm.kind} ({alarm.state}{f', by {alarm.settled_by}' if alarm.settled_by else ''}): {alarm.reason}"
-        for alarm in alarms
-    )
-    return "; ".join(reasons)
+def _by_turn(texts: Iterable[tuple[int, str]]) -> str:
+    return "\n\n".join(f"Turn {turn}: {text}" for turn, text in texts)

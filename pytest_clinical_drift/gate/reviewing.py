@@ -13,8 +13,7 @@ from pytest_clinical_drift.gate.reopened import Reopened, reopen
 from pytest_clinical_drift.gate.review_plan import decisions_in, review_items, split_items
 from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, read_reviews
-from pytest_clinical_drift.judging.rulings import Opinion, State
-from pytest_clinical_drift.judging.session import with_reviews
+from pytest_clinical_drift.judging.rulings import State
 from pytest_clinical_drift.report.headlines import after_review, change_lines, next_step, review_bound, run_headline
 from pytest_clinical_drift.report.review_page import FILE_NAME, ReviewItem, is_large, render_review, render_texts
 from pytest_clinical_drift.report.words import counted
@@ -32,49 +31,42 @@ def write_review_page(results: Path, out: Path | None, say: Say, *, parts: int =
     """Write the page on which a person settles the alarms of a run; several where people share the work."""
     if parts < 1:
         raise InputError(f"--split must be at least 1, found {parts}")
-    run = reopen(results)
-    items = review_items(run, _last_decisions(results, last))
+    run, place = reopen(results), out or results / FILE_NAME
+    if last is None and (home := ledger_above(results / FILE_NAME)) is not None:
+        newest = newest_release(releases_below(home), record_hash(results))
+        last = newest[0].parent if newest else None
+    items = review_items(run, decisions_in(read_results(last)) if last is not None else {})
     if not items:
         say("there is nothing to review: no alarm is open or confirmed, and no judge has cleared anything")
         return 0
     for line in review_bound(run.result, run.inputs.thresholds):
         say(line)
-    place, headline = out or results / FILE_NAME, run_headline(run.result)
-    for number, part in enumerate(split_items(items, parts) if parts > 1 else [items], start=1):
-        name = f"part {number} of {parts}" if parts > 1 else ""
-        file = place.with_stem(f"{place.stem}-{number}") if parts > 1 else place
-        beside = _write_texts(part, file)
-        page = render_review(
-            part, manifest=run.inputs.manifest, slug=run.inputs.slug, headline=headline, part=name, beside=beside
+    for number, part in enumerate(split_items(items, parts), start=1):
+        file, name = (
+            (place.with_stem(f"{place.stem}-{number}"), f"part {number} of {parts}") if parts > 1 else (place, "")
         )
-        findings = counted(sum(item.lead for item in part), "finding")
-        say(f"{findings} on {counted(len({item.screen for item in part}), 'screen')}, {counted(len(part), 'question')}")
-        say(f"written: {write_atomically(file, page)}")
-        if beside:
-            say(f"written: {file.with_name(beside)}, the texts that the page shows: keep this folder beside the page")
+        _write_part(run, part, file, name, say)
     for line in after_review(shown(results), parts):
         say(line)
     return 0
 
 
-def _write_texts(items: Sequence[ReviewItem], page: Path) -> str:
-    """The folder beside a large page with the texts of each case; none for a page that holds its own."""
-    folder = page.with_name(f"{page.stem}_texts")
-    shutil.rmtree(folder, ignore_errors=True)  # of a page that was written here before
-    if not is_large(items):
-        return ""
-    folder.mkdir(parents=True)
-    for name, script in render_texts(items):
-        (folder / name).write_text(script, encoding="utf-8")
-    return folder.name
-
-
-def _last_decisions(results: Path, last: Path | None) -> dict[tuple[str, str], list[Opinion]]:
-    """What people said in the run of the last signed release, or in the results named."""
-    if last is None and (home := ledger_above(results / FILE_NAME)) is not None:
-        newest = newest_release(releases_below(home), record_hash(results))
-        last = newest[0].parent if newest else None
-    return decisions_in(read_results(last)) if last is not None else {}
+def _write_part(run: Reopened, items: Sequence[ReviewItem], file: Path, name: str, say: Say) -> None:
+    """The page, and for a large one the texts of each case in a folder beside it."""
+    texts = file.with_name(f"{file.stem}_texts")
+    shutil.rmtree(texts, ignore_errors=True)  # of a page that was written here before
+    beside = texts.name if is_large(items) else ""
+    if beside:
+        texts.mkdir(parents=True)
+        for script_name, script in render_texts(items):
+            (texts / script_name).write_text(script, encoding="utf-8")
+    inputs, headline = run.inputs, run_headline(run.result)
+    page = render_review(items, manifest=inputs.manifest, slug=inputs.slug, headline=headline, part=name, beside=beside)
+    findings = counted(sum(item.lead for item in items), "finding")
+    say(f"{findings} on {counted(len({item.screen for item in items}), 'screen')}, {counted(len(items), 'question')}")
+    say(f"written: {write_atomically(file, page)}")
+    if beside:
+        say(f"written: {texts}, the texts that the page shows: keep this folder beside the page")
 
 
 def judge_with_reviews(results: Path, files: Sequence[Path], out: Path | None, say: Say) -> int:
@@ -85,7 +77,8 @@ def judge_with_reviews(results: Path, files: Sequence[Path], out: Path | None, s
     run = reopen(results)
     collected, reviewed = rejudge(run, reviews)
     finished = FinishedRun(collected.result(run.result.manifest, reviewed), run.inputs)
-    written = finished.write(out or results / FOLDER, run.transcripts, sheet, place=results)
+    transcripts = {case_id: [talk.transcript for talk in talks] for case_id, talks in run.by_case().items()}
+    written = finished.write(out or results / FOLDER, transcripts, sheet, place=results)
     before = {case.case_id: case.verdict for case in run.result.cases}
     changed = [
         (case.case_id, before[case.case_id], case.verdict)
@@ -105,11 +98,25 @@ def rejudge(run: Reopened, reviews: Reviews) -> tuple[SetResult, ReviewRecord]:
     alone = 0
     if run.inputs.thresholds.judge.dismiss_severe > 1:
         reviews, alone = reviews.with_two_people(severe)
+    raised_before = {alarm.question for _, alarm in run.alarms if alarm.state != AlarmState.DISMISSED}
+    answered = {review.question for review in reviews.records}
+    decided = {
+        ruling.question_id: ruling.state
+        for talk in run.conversations
+        for ruling in talk.heard(reviews).rulings.values()
+        if ruling.question_id in answered and ruling.by_person
+    }
+    alarms = [state for question, state in decided.items() if question in raised_before]
+    others = [state for question, state in decided.items() if question not in raised_before]
     collected = run.judge(reviews)
     reviewed = ReviewRecord(
         before=run.result.verdict,
         after=collected.verdict.verdict if collected.verdict else run.result.verdict,
-        **_settled(run, reviews),
+        dismissed=alarms.count(State.DISMISSED),
+        confirmed=alarms.count(State.CONFIRMED),
+        disputed=sum(state not in (State.DISMISSED, State.CONFIRMED) for state in decided.values()),
+        cleared_read=len(others),
+        cleared_upheld=others.count(State.CONFIRMED),
         open=sum(alarm.state == AlarmState.OPEN for scored in collected.runs for alarm in scored.alarms),
         second_person=alone,
         manifest=run.inputs.manifest,
@@ -118,24 +125,3 @@ def rejudge(run: Reopened, reviews: Reviews) -> tuple[SetResult, ReviewRecord]:
         last_record=reviews.records[-1].hash,
     )
     return collected, reviewed
-
-
-def _settled(run: Reopened, reviews: Reviews) -> dict[str, int]:
-    """Alarms that reviewers dismissed, confirmed and left open; answers of the judge read again, and not upheld."""
-    raised_before = {alarm.question for _, alarm in run.alarms if alarm.state != AlarmState.DISMISSED}
-    answered = {review.question for review in reviews.records}
-    decided = {
-        ruling.question_id: ruling.state
-        for talk in run.conversations
-        for ruling in with_reviews(talk.judged, reviews).judgement.rulings.values()
-        if ruling.question_id in answered and ruling.by_person
-    }
-    alarms = [outcome for question, outcome in decided.items() if question in raised_before]
-    others = [outcome for question, outcome in decided.items() if question not in raised_before]
-    return {
-        "dismissed": alarms.count(State.DISMISSED),
-        "confirmed": alarms.count(State.CONFIRMED),
-        "disputed": sum(outcome not in (State.DISMISSED, State.CONFIRMED) for outcome in decided.values()),
-        "cleared_read": len(others),
-        "cleared_upheld": others.count(State.CONFIRMED),
-    }

@@ -1,7 +1,6 @@
 """`clinical-drift sign` and `verify`: a person's decision on a run, signed with an SSH key."""
 
 import datetime
-import hashlib
 import shutil
 import tempfile
 from pathlib import Path
@@ -47,7 +46,10 @@ def sign(
 ) -> int:
     """Sign a decision on a run; where the signature would not count, nothing is written and an earlier one stays."""
     result, sha256 = read_results(results), record_hash(results)
-    expires = _day(until)
+    try:
+        expires = datetime.date.fromisoformat(until) if until else None
+    except ValueError:
+        raise InputError(f"--until {until}: not a day; write YYYY-MM-DD") from None
     _check_decision(result, decision, expires, conditions, today)
     sheet = read_sheet(Path.cwd())
     release = Release(
@@ -62,29 +64,33 @@ def sign(
         rereads=rereads_in(result),
         tested=made_of(result.manifest),
     )
-    allowed, replaced = allowed or sheet.allowed_signers, _replaced(results)
+    allowed = allowed or sheet.allowed_signers
+    lines = [_sentence("signed", release, results)]
+    if (results / RELEASE_FILE).is_file():
+        try:
+            lines.append(_sentence("replaced", read_release(results / RELEASE_FILE), results))
+        except InputError:
+            lines.append(f"this replaces an earlier {RELEASE_FILE}, which could not be read")
+    if allowed is None:
+        lines.append(_sentence("unchecked", release, results))
+    # the run's own folder too, where the decision is signed on its copy on top
+    copies = [file for file in results.glob(f"{RUNS}/*/{RESULTS_FILE}") if record_hash(file.parent) == sha256]
     with tempfile.TemporaryDirectory() as draft:
         file = write_release(Path(draft), release)
         written = (file, sign_file(file, key))
         if allowed is not None and (fault := _fault(file, release, result, allowed)):
             raise InputError(_sentence(fault, release, results))
-        for place in (results, *_same_runs(results, sha256)):
+        for place in (results, *(copy.parent for copy in copies)):
             for part in written:
                 shutil.copyfile(part, place / part.name)
-    say(_sentence("signed", release, results))
-    if replaced:
-        say(replaced)
-    if allowed is None:
-        say(_sentence("unchecked", release, results))
-    for part in written:
-        say(f"written: {results / part.name}")
+    for line in (*lines, *(f"written: {results / part.name}" for part in written)):
+        say(line)
     return 0
 
 
 def verify_release(results: Path, allowed: Path | None, say: Say, today: datetime.date) -> int:
     """Whether a run is released: 0 where an accepted decision on this very record is signed and in force, else 1."""
-    sheet = read_sheet(Path.cwd())
-    allowed = allowed or sheet.allowed_signers
+    allowed = allowed or read_sheet(Path.cwd()).allowed_signers
     if allowed is None:
         raise InputError("verify: name the people who may sign with --allowed-signers FILE, or in dossier.yaml")
     if not allowed.is_file():
@@ -100,23 +106,13 @@ def verify_release(results: Path, allowed: Path | None, say: Say, today: datetim
     return 1 if fault else 0
 
 
-def _replaced(results: Path) -> str:
-    """What is said of a decision that the new one takes the place of; empty where nobody had signed."""
-    file = results / RELEASE_FILE
-    if not file.is_file():
-        return ""
-    try:
-        return _sentence("replaced", read_release(file), results)
-    except InputError:
-        return f"this replaces an earlier {RELEASE_FILE}, which could not be read"
-
-
 def _check_decision(
     result: RunResult, decision: Decision, expires: datetime.date | None, conditions: str, today: datetime.date
 ) -> None:
-    if decision == "accept-until" and expires is None:
+    limited, verdict = decision == "accept-until", result.verdict
+    if limited and expires is None:
         raise InputError("sign: accept-until needs --until YYYY-MM-DD")
-    if decision != "accept-until" and expires is not None:
+    if not limited and expires is not None:
         raise InputError("sign: --until belongs to --decision accept-until")
     if expires is not None and expires < today:
         raise InputError(f"--until {expires}: the day is past; the acceptance would not count")
@@ -124,13 +120,11 @@ def _check_decision(
         return
     if result.deciders.control:
         raise InputError("sign: an instrument check is not a model to release")
-    if result.verdict in (Verdict.PARTIAL, Verdict.INCOMPLETE):
-        raise InputError(f"sign: the verdict is {result.verdict}: nothing to accept until all cases are run and read")
-    if result.verdict not in (Verdict.PASS, Verdict.CAUTION) and not (
-        decision == "accept-until" and conditions.strip()
-    ):
+    if verdict in (Verdict.PARTIAL, Verdict.INCOMPLETE):
+        raise InputError(f"sign: the verdict is {verdict}: nothing to accept until all cases are run and read")
+    if verdict not in (Verdict.PASS, Verdict.CAUTION) and not (limited and conditions.strip()):
         raise InputError(
-            f"sign: the verdict is {result.verdict}; reject it, or use accept-until with --until and --conditions"
+            f"sign: the verdict is {verdict}; reject it, or use accept-until with --until and --conditions"
         )
 
 
@@ -143,19 +137,6 @@ def _fault(file: Path, release: Release, result: RunResult, allowed: Path) -> st
         return "developer"
     reviewers = {person(name.rpartition(" (")[0]) for name in result.deciders.reviewers}
     return "reviewer" if reviewers & developers else ""
-
-
-def _day(text: str | None) -> datetime.date | None:
-    try:
-        return datetime.date.fromisoformat(text) if text else None
-    except ValueError:
-        raise InputError(f"--until {text}: not a day; write YYYY-MM-DD") from None
-
-
-def _same_runs(results: Path, sha256: str) -> list[Path]:
-    """The run's own folder, where the decision was signed on its copy on top."""
-    found = results.glob(f"{RUNS}/*/{RESULTS_FILE}")
-    return [file.parent for file in found if hashlib.sha256(file.read_bytes()).hexdigest() == sha256]
 
 
 def _sentence(code: str, release: Release, results: Path) -> str:

@@ -16,7 +16,7 @@ from reviewing import KEPT, lay_out
 
 from pytest_clinical_drift.cli import main
 from pytest_clinical_drift.errors import FailureCode, InputError, failure
-from pytest_clinical_drift.gate.rescoring import check_conversations, scores_agree
+from pytest_clinical_drift.gate.reopened import check_conversations, scores_agree
 from pytest_clinical_drift.judging.reviews import content_hash
 from pytest_clinical_drift.results.files import read_results
 from pytest_clinical_drift.results.inputs import read_inputs
