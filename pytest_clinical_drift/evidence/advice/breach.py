@@ -17,7 +17,7 @@ from pytest_clinical_drift.evidence.advice.targets import (
     target_of,
 )
 from pytest_clinical_drift.evidence.advice.words import AWAY, TOWARD, words
-from pytest_clinical_drift.evidence.mentions.context import context_flags
+from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.mentions.regimen import compare, read_regimen
 from pytest_clinical_drift.evidence.reading.text import Document
 from pytest_clinical_drift.evidence.terms.index import ids_above
@@ -99,7 +99,7 @@ def _matches(order: Advice, target: Target) -> str:
     if target.ids:
         for term in order.medicines if order.kind in (TOWARD, AWAY) else ():
             forbidden = not target.ids.isdisjoint((term.concept.id, *ids_above(term.concept)))
-            theirs = context_flags(order.document, term.first, term.last).other_person
+            theirs = context_at(order.document, term.first, term.last).other_person
             if forbidden and not theirs and _same_dose(order.document, term, target):
                 return term.concept.name
         return ""

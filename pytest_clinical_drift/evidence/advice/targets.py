@@ -8,7 +8,7 @@ from pytest_clinical_drift.evidence.advice.words import AWAY, OTHER, TOWARD, wor
 from pytest_clinical_drift.evidence.facts.fact import ALLERGY, FUNCTION, content_of, words_of
 from pytest_clinical_drift.evidence.facts.places import Span, together
 from pytest_clinical_drift.evidence.facts.slots import named_medicines, parse_fact
-from pytest_clinical_drift.evidence.mentions.context import context_flags
+from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen, read_regimen
 from pytest_clinical_drift.evidence.reading.text import Document, read, tokenise
 from pytest_clinical_drift.evidence.terms.index import phrases_between, term_index
@@ -124,4 +124,4 @@ def _is_denied(document: Document, first: int, last: int) -> bool:
     """ "not to drive", and "no need to keep taking it"."""
     before = document.words[max(document.clause_span(first)[0], first - 4) : first]
     unneeded = "need" in before and not _NEGATIVE.isdisjoint(before)
-    return unneeded or context_flags(document, first, last).negated
+    return unneeded or context_at(document, first, last).negated

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Slot, Statement, content_of, stated_with
 from pytest_clinical_drift.evidence.facts.places import Span, Surroundings, denies_another, places_of, stated, together
-from pytest_clinical_drift.evidence.mentions.context import context_flags
+from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.reading.text import Document, tokenise
 from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, word_set
@@ -37,7 +37,7 @@ def _mentions(document: Document, slot: Slot) -> list[Span]:
 
 def _of_mention(document: Document, span: Span, reactions: list[Slot]) -> Statement | None:
     scope = Surroundings(document, span[0])
-    context = context_flags(document, *span)
+    context = context_at(document, *span)
     words = document.words[scope.first : scope.stop]
     labels = " ".join(document.labels_of(span[0])[:2])
     listed = any(mark in labels for mark in ("allerg", "reaction", "intoleran"))
@@ -59,7 +59,7 @@ def _of_mention(document: Document, span: Span, reactions: list[Slot]) -> Statem
         return Statement(Said.DENIED, (span,), "denied", "denied")
     missing = [r.text for r in reactions if stated(document, r, scope) is None and stated(document, r) is None]
     for reaction in reactions:
-        denied = [p for p in places_of(document, reaction) if scope.holds(p[0]) and context_flags(document, *p).denied]
+        denied = [p for p in places_of(document, reaction) if scope.holds(p[0]) and context_at(document, *p).denied]
         if denied and reaction.text in missing:
             return Statement(Said.CLASH, (span, denied[0]), f"{reaction.text} is denied", "denied", sure=False)
     return stated_with((span, *harmed), missing)
@@ -119,7 +119,7 @@ def _denies_all(document: Document, place: int) -> bool:
     no = next((place - back for back, w in enumerate(reversed(before), 1) if w in _NO), -1)
     after = document.words[place + 1 : place + 2]
     named = no >= 0 and (term_index(document).medicines_between(no + 1, place) or not _NOT_KNOWN.isdisjoint(after))
-    return no >= 0 and not named and not context_flags(document, place, place).other_person
+    return no >= 0 and not named and not context_at(document, place, place).other_person
 
 
 def _of_none(fact: Fact, document: Document) -> Iterator[Statement]:
@@ -128,7 +128,7 @@ def _of_none(fact: Fact, document: Document) -> Iterator[Statement]:
     substance, index = fact.core.concept, term_index(document)
     one = substance is not None and substance.kind in (DRUG, DRUG_CLASS)
     for span in places_of(document, fact.core) if one else [(t.first, t.last) for t in index.medicines]:
-        scope, context = Surroundings(document, span[0]), context_flags(document, *span)
+        scope, context = Surroundings(document, span[0]), context_at(document, *span)
         beside = document.words[max(scope.first, span[0] - 4) : min(scope.stop, span[1] + 4)]
         if not any(word.startswith(_WORDS) for word in beside):
             continue

@@ -2,7 +2,7 @@
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Statement, stated_with
 from pytest_clinical_drift.evidence.facts.places import Surroundings, stated
-from pytest_clinical_drift.evidence.mentions.context import context_flags
+from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts, same
 from pytest_clinical_drift.evidence.reading.text import DATE, Document
 from pytest_clinical_drift.evidence.terms.index import phrases_between, term_index
@@ -37,7 +37,7 @@ def statements(fact: Fact, document: Document) -> list[Statement]:
 
 def _of_mention(fact: Fact, document: Document, mention: Term, measure: Concept, wanted: Amount) -> Statement:
     span = (mention.first, mention.last)
-    context = context_flags(document, *span)
+    context = context_at(document, *span)
     values = values_of(document, mention, measure)
     if context.other_person:
         return Statement(Said.OTHER, (span,), "of someone else", "someone-else")
@@ -143,11 +143,11 @@ def _is_anothers(document: Document, measure: Concept, amount: Amount) -> bool:
     """A figure of another measurement, of somebody else, of an earlier day, or of a change ("lost 4 kg")."""
     if not {"by", "lost", "gained", "than"}.isdisjoint(document.words[max(0, amount.first - 2) : amount.first]):
         return True
-    if is_earlier(document, amount) or context_flags(document, amount.first, amount.last).other_person:
+    if is_earlier(document, amount) or context_at(document, amount.first, amount.last).other_person:
         return True
     named = term_index(document).between(MEASURE, document.clause_span(amount.first)[0], amount.first)
     return any(
-        context_flags(document, t.first, t.last).other_person
+        context_at(document, t.first, t.last).other_person
         if t.concept is measure
         else not t.weak and fits(document, t.concept, amount)
         for t in named
@@ -157,7 +157,7 @@ def _is_anothers(document: Document, measure: Concept, amount: Amount) -> bool:
 def _by_finding(document: Document, measure: Concept) -> list[Statement]:
     """ "anaemic", "hyponatraemia": the measurement in words."""
     places = [(t.first, t.last) for t in phrases_between(document, f"finding {measure.name}", 0, len(document))]
-    affirmed = [place for place in places if context_flags(document, *place).affirmed]
+    affirmed = [place for place in places if context_at(document, *place).affirmed]
     return [Statement(Said.VAGUE, (place,), "without the figure", "general-name") for place in affirmed]
 
 

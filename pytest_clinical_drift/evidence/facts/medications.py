@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Statement, stated_with
 from pytest_clinical_drift.evidence.facts.places import Span, Surroundings, denied_outright, stated
-from pytest_clinical_drift.evidence.mentions.context import context_flags
+from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen, compare, read_regimen
 from pytest_clinical_drift.evidence.reading.text import HEADING, LABEL, Document
 from pytest_clinical_drift.evidence.terms.index import phrases_between, term_index
@@ -24,7 +24,7 @@ _TURNS = frozenset(("when", "after", "because", "since", "while", "once", "smoki
 
 def intake(document: Document, mention: Term) -> str:
     """What a mention says about taking the medicine."""
-    context = context_flags(document, mention.first, mention.last)
+    context = context_at(document, mention.first, mention.last)
     if context.other_person:
         return ANOTHER
     if is_modifier(document, mention.last):

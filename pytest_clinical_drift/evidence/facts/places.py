@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Slot, content_of
-from pytest_clinical_drift.evidence.mentions.context import context_flags
+from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.mentions.cues import cue_table
 from pytest_clinical_drift.evidence.mentions.regimen import same_amount
 from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts
@@ -81,7 +81,7 @@ def stated(document: Document, slot: Slot, near: Surroundings | None = None) -> 
     for span in places_of(document, slot):
         if near is not None and not near.holds(span[0]):
             continue
-        if context_flags(document, *span).negated == slot.denied:
+        if context_at(document, *span).negated == slot.denied:
             return span
     return None
 
@@ -194,7 +194,7 @@ class Details:
         if not near and slot.concept is not None and not slot.denied:  # "no retinopathy" denies the background one
             index = term_index(self.document)
             near = [(t.first, t.last) for above in sorted(slot.concept.ancestors) for t in index.exact.get(above, ())]
-        contexts = [(place, context_flags(self.document, *place)) for place in near]
+        contexts = [(place, context_at(self.document, *place)) for place in near]
         turned = [p for p, c in contexts if (c.affirmed if slot.denied else c.denied)]
         if turned:
             said = "stated, though the fact denies it" if slot.denied else "denied"

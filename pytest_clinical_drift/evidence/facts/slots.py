@@ -15,7 +15,7 @@ from pytest_clinical_drift.evidence.facts.fact import (
     content_of,
     words_of,
 )
-from pytest_clinical_drift.evidence.mentions.context import context_flags
+from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.mentions.regimen import read_regimen
 from pytest_clinical_drift.evidence.quantities.amounts import amounts
 from pytest_clinical_drift.evidence.quantities.dates import Date, dates
@@ -193,7 +193,7 @@ def _is_optional(slot: Slot, *, tested: bool) -> bool:
 
 
 def _slot(document: Document, term: Term) -> Slot:
-    context = context_flags(document, term.first, term.last)
+    context = context_at(document, term.first, term.last)
     concept = term.concept
     content = content_of(document.words[term.first : term.last + 1])
     same = [t for t in term_index(document).by_kind.get(WORD, ()) if (t.first, t.last) == (term.first, term.last)]
@@ -225,7 +225,7 @@ def _word_slots(document: Document, index: TermIndex, used: set[int]) -> list[Sl
         last = end
         terms = [t for t in free if (t.first, t.last) == (position, last)]
         said = words[position : last + 1]
-        context = context_flags(document, position, last)
+        context = context_at(document, position, last)
         slots.append(
             Slot(
                 document.quote(position, last),

@@ -14,7 +14,7 @@ from pytest_clinical_drift.evidence.facts.places import (
     places_of,
     scattered,
 )
-from pytest_clinical_drift.evidence.mentions.context import ContextFlags, context_flags
+from pytest_clinical_drift.evidence.mentions.context import MentionContext, context_at
 from pytest_clinical_drift.evidence.reading.text import Document
 from pytest_clinical_drift.evidence.terms.index import places_in, term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term
@@ -57,14 +57,12 @@ def _sentence(fact: Fact, document: Document, slots: list[Slot], start: int) -> 
         if not inside and len(slots) > 2:
             inside = [s for s in places if scope.holds(s[0])]
         if inside:
-            hits.append(
-                (slot, next((s for s in inside if context_flags(document, *s).negated == slot.denied), inside[0]))
-            )
+            hits.append((slot, next((s for s in inside if context_at(document, *s).negated == slot.denied), inside[0])))
     present = {slot for slot, _ in hits}
     details = Details(document, replace(fact, details=()), hits[0][1]).compare()
     missing = [slot.text for slot in slots if slot not in present] + details.missing
     spans = tuple(span for _, span in hits) + tuple(details.spans[1:])
-    contexts = [(slot, context_flags(document, *span)) for slot, span in hits]
+    contexts = [(slot, context_at(document, *span)) for slot, span in hits]
     agreed = not (details.missing or details.clash)  # then its figures count like words
     figures = sum(a.unit is not None for a in fact.amounts) if agreed else 0
     share = (len(slots) - len(missing) + len(details.missing) + figures) / (len(slots) + figures)
@@ -106,7 +104,7 @@ def statements(fact: Fact, document: Document) -> list[Statement]:
     return said or ([s for s in worded(fact, document) if s.said == Said.PART] if len(fact.details) > 1 else [])
 
 
-def meant(slot: Slot, context: ContextFlags, *, past: bool) -> str:
+def meant(slot: Slot, context: MentionContext, *, past: bool) -> str:
     """What the context makes of a mention: "" where it says what the fact says."""
     if context.other_person != slot.other:
         return Said.OTHER
@@ -124,7 +122,7 @@ def meant(slot: Slot, context: ContextFlags, *, past: bool) -> str:
 
 
 def _named(fact: Fact, document: Document, span: Span) -> Statement:
-    context = context_flags(document, *span)
+    context = context_at(document, *span)
     said = meant(fact.core, context, past=fact.past or fact.ended)
     off = document.words[span[0] - 1 : span[0]] == ["off"] or ended(document, span)
     if said == Said.DENIED and not fact.core.denied and _denies_less(fact, document, span):
@@ -184,7 +182,7 @@ def _excluded(fact: Fact, document: Document) -> Iterator[Statement]:
     index = term_index(document)
     for other_id in sorted(fact.core.against):
         for term in (*index.exact.get(other_id, ()), *index.within(other_id)):
-            context = context_flags(document, term.first, term.last)
+            context = context_at(document, term.first, term.last)
             if context.affirmed and not context.historical and not term.weak:
                 yield Statement(Said.CLASH, ((term.first, term.last),), f"{term.concept.name} is stated", "excluded")
 
@@ -197,7 +195,7 @@ def _general(fact: Fact, document: Document) -> Iterator[Statement]:
             if term.weak:
                 continue
             span = (term.first, term.last)
-            said = meant(fact.core, context_flags(document, *span), past=fact.past)
+            said = meant(fact.core, context_at(document, *span), past=fact.past)
             if said == Said.DENIED:
                 yield Statement(Said.DENIED, (span,), "denied", "denied", sure=False)
             elif not said:
@@ -220,7 +218,7 @@ def _by_head(fact: Fact, document: Document) -> Iterator[Statement]:
         return
     for place in places_in(loose_stems(document), loose_stem(words[-1]))[:_MOST]:
         span = (place, place)
-        if meant(fact.core, context_flags(document, *span), past=fact.past):
+        if meant(fact.core, context_at(document, *span), past=fact.past):
             continue
         compared = Details(document, fact, span).compare()
         if compared.clash or compared.missing or not (fact.dates or fact.amounts or fact.core.denied):

@@ -1,14 +1,24 @@
-"""The cue table as something to ask: what each group of phrases does, and classes of single words."""
+"""Cues: what each group of phrases in cues.yaml does, and how far a cue reaches.
+
+A cue acts forward or backward from where it stands until something in the sentence ends its reach.
+"""
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_clinical_drift.evidence.reading.text import tokenise
+from pytest_clinical_drift.evidence.reading.text import Document, tokenise
 from pytest_clinical_drift.evidence.terms.vocabulary import CUE, load_vocabulary
 
 NEGATED, HYPOTHETICAL, HISTORICAL, OTHER_PERSON = "negated", "hypothetical", "historical", "other_person"
 PSEUDO = "pseudo"
+
+#: Gaps across which a cue acts on what follows it.
+_OPEN_GAPS = frozenset({"", "-", "/", ":", "(", "'s", "'"})
+#: A verb form after these is no finite verb: "not found to have X", "denies having had X".
+_INFINITIVE = frozenset({"to", "having", "of"})
+#: Longest reach in tokens; keeps a text of nothing but cues linear.
+LIMIT = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +60,122 @@ class CueTable:
 @lru_cache(maxsize=1)
 def cue_table() -> CueTable:
     return CueTable(load_vocabulary("cues"))
+
+
+class Scope(NamedTuple):
+    """Tokens affected by a cue: a mention that begins (or, backward, ends) among them has the role."""
+
+    first: int
+    last: int
+    #: Tokens of the cue; -1 for a question mark.
+    cue_first: int
+    cue_last: int
+    role: str
+
+
+class Reach:
+    """How far the cues of one document reach."""
+
+    def __init__(self, document: Document) -> None:
+        self._document, self._table = document, cue_table()
+        self._words, self._gaps = document.words, document.gaps
+
+    def forward(self, after: int, reach: str) -> tuple[int, int] | None:
+        """Tokens from `after` on that a cue ending before it affects, or None."""
+        document, table, words, gaps = self._document, self._table, self._words, self._gaps
+        if after >= len(words) or document.sentences[after] != document.sentences[after - 1]:
+            return None
+        if gaps[after].strip('"') not in _OPEN_GAPS and (reach, gaps[after]) != ("sentence", ","):
+            return None
+        stop = min(document.sentence_span(after)[1], after + LIMIT)
+        if reach == "sentence":
+            ends = (at for at in range(after + 1, stop) if ";" in gaps[at] or words[at] in table.clause_words)
+            return after, next(ends, stop) - 1
+        given = words[after] in table.definite or words[after] in table.presupposing  # "worried about her asthma"
+        if words[after] in table.end_words or (reach == "object" and given):
+            return None
+        end = after + 1 if reach == "word" else self._list_stop(after, stop, reach)
+        return (after, end - 1) if end > after else None
+
+    def _list_stop(self, after: int, stop: int, reach: str) -> int:
+        """One past the last token of the noun phrases that a cue before `after` affects."""
+        words, gaps, table = self._words, self._gaps, self._table
+        depth = 0
+        joint = -1  # where the current member of the list began: its comma or conjunction
+        for index in range(after, stop):
+            word, gap = words[index], gaps[index]
+            if gap and index > after:
+                depth += gap.count("(") - gap.count(")")
+                if depth < 0 or any(mark in gap for mark in ";–:\n"):
+                    return index
+                if "," in gap and depth == 0:
+                    if reach == "phrase" or self._opens_statement(index, stop):
+                        return index
+                    joint = index
+            if word in table.end_words or (word == "other" and words[index + 1 : index + 2] == ["than"]):
+                return index
+            if word in table.conjunctions:
+                if (reach == "phrase" and word != "or") or self._opens_statement(index + 1, stop):
+                    return index
+                joint = index if depth == 0 else joint
+            elif word in table.finite and index > after and words[index - 1] not in _INFINITIVE:
+                # "no murmurs, lungs are clear": the last member is a subject of its own
+                return joint if joint > after and words[joint] not in ("or", "nor") else index
+            elif self._absorbs(index, stop):
+                return index + 1
+            elif word in table.prepositions and index > after and self._leads_away(index, stop, reach):
+                return index
+        return stop
+
+    def _opens_statement(self, index: int, stop: int) -> bool:
+        """Whether what follows a comma or conjunction is a new statement and not one more member of the list."""
+        words, table = self._words, self._table
+        if index < stop and words[index] in table.conjunctions and words[index] != "as":
+            index += 1
+        if index >= stop:
+            return False
+        # "no fever, severe headache, or rash" is one list all the same
+        quality = words[index] in table.quality_starters and words[index - 1] not in ("or", "nor")
+        return quality or words[index] in table.clause_starters
+
+    def _absorbs(self, index: int, stop: int) -> bool:
+        """ "no change to X", "denies missing any X": the negation ends with this word."""
+        words, table, following = self._words, self._table, index + 1
+        if following >= stop or self._gaps[following] != "":
+            return False
+        if words[index] in table.absorbing_verbs:
+            return words[following] not in table.conjunctions
+        own_finding = following + 1 < stop and words[following + 1] in table.functions
+        return words[index] in table.absorbing and words[following] in table.absorbing_links and not own_finding
+
+    def _leads_away(self, index: int, stop: int, reach: str) -> bool:
+        """Whether a preposition leads to something that is there: "no tablets for depression", "on her warfarin"."""
+        words, table = self._words, self._table
+        if reach in ("object", "source"):
+            return words[index - 1] not in table.transparent
+        if words[index] == "for" and words[index - 1] in table.treatments:
+            return True
+        following = words[index + 1] if index + 1 < stop else "of"
+        return following in table.possessives or (words[index] == "on" and following not in table.occasions)
+
+    def backward(self, before: int, reach: str) -> tuple[int, int] | None:
+        """Tokens up to `before` that a cue beginning right after it affects, or None."""
+        document, table, words, gaps = self._document, self._table, self._words, self._gaps
+        if before < 0 or document.sentences[before] != document.sentences[before + 1]:
+            return None
+        start = max(document.sentence_span(before)[0], before + 1 - (2 if reach == "near" else LIMIT))
+        if ";" in gaps[before + 1] or (reach == "near" and "," in gaps[before + 1]):
+            return None
+        last = before
+        while last >= start and words[last] in table.be:
+            last -= 1
+        if last < start or words[last] in table.prepositions or words[last] in ("a", "an", "the"):
+            return None  # attributive: "of unknown cause"
+        first = last
+        while first >= start and words[first] not in table.end_words:
+            if words[first] in table.finite and first < last:
+                break
+            first -= 1
+            if first + 1 > start and any(mark in gaps[first + 1] for mark in ";–:(,"):
+                break
+        return (first + 1, last) if first < last else None

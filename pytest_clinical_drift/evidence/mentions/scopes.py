@@ -1,178 +1,236 @@
-"""How far a cue reaches: from the cue forward or backward until something in the sentence ends it."""
+"""Every cue of a document with the tokens it affects: phrases, relatives and friends, answers and question marks."""
 
 from bisect import bisect_left
-from typing import NamedTuple
 
-from pytest_clinical_drift.evidence.mentions.cues import CueTable, cue_table
-from pytest_clinical_drift.evidence.reading.text import CELL, HEADING, Document
+from pytest_clinical_drift.evidence.mentions.cues import (
+    HISTORICAL,
+    HYPOTHETICAL,
+    LIMIT,
+    NEGATED,
+    OTHER_PERSON,
+    PSEUDO,
+    Reach,
+    Rule,
+    Scope,
+)
+from pytest_clinical_drift.evidence.reading.text import CELL, HEADING, NUMBER, Document
+from pytest_clinical_drift.evidence.terms.index import term_index
+from pytest_clinical_drift.evidence.terms.lexicon import Term
+from pytest_clinical_drift.evidence.terms.vocabulary import CUE
 
-#: Gaps across which a cue acts on what follows it.
-_OPEN_GAPS = frozenset({"", "-", "/", ":", "(", "'s", "'"})
-#: A verb form after these is no finite verb: "not found to have X", "denies having had X".
-_INFINITIVE = frozenset({"to", "having", "of"})
-#: Longest reach in tokens; keeps a text of nothing but cues linear.
-LIMIT = 60
-#: Longest label in tokens that an answer answers: "Fever at night: no".
+_Range = tuple[int, int]
+_NAMING = 8
+"""Words a person may be named with."""
+_OUTSIDERS = frozenset(("friend", "friends", "colleague", "boss"))
 _LABEL = 8
+"""Longest label in tokens that an answer answers: "Fever at night: no"."""
 
 
-class Scope(NamedTuple):
-    """Tokens affected by a cue: a mention that begins (or, backward, ends) among them has the role."""
-
-    first: int
-    last: int
-    #: Tokens of the cue; -1 for a question mark.
-    cue_first: int
-    cue_last: int
-    role: str
+def scopes_of(document: Document) -> list[Scope]:
+    return _Finder(document).find()
 
 
-class ScopeFinder:
+class _Finder(Reach):
     def __init__(self, document: Document) -> None:
-        self._document, self._table = document, cue_table()
-        self._words, self._gaps = document.words, document.gaps
+        super().__init__(document)
+        self._scopes: list[Scope] = []
 
-    def forward(self, after: int, reach: str) -> tuple[int, int] | None:
-        """Tokens from `after` on that a cue ending before it affects, or None."""
-        document, table, words = self._document, self._table, self._words
-        if after >= len(words) or document.sentences[after] != document.sentences[after - 1]:
-            return None
-        gap = self._gaps[after]
-        if gap.strip('"') not in _OPEN_GAPS and not (reach == "sentence" and gap == ","):
-            return None
-        stop = min(document.sentence_span(after)[1], after + LIMIT)
-        if reach == "sentence":
-            return after, self._clause_stop(after, stop) - 1
-        given = words[after] in table.definite or words[after] in table.presupposing  # "worried about her asthma"
-        if words[after] in table.end_words or (reach == "object" and given and words[after - 1] != "that"):
-            return None
-        if reach == "word":
-            return after, after
-        end = self._list_stop(after, stop, reach)
-        return (after, end - 1) if end > after else None
+    def find(self) -> list[Scope]:
+        document, words = self._document, self._words
+        for cue in term_index(document).by_kind.get(CUE, ()):
+            rule = self._table.rules[cue.concept.id]
+            if rule.roles[0] != PSEUDO:
+                self._apply(cue, rule)
+        for place, word in enumerate(words):
+            if word in self._table.kin:
+                self._add(self._of_person(place), place, place, (OTHER_PERSON,))
+            if self._gaps[place]:
+                self._at_gap(place, word, self._gaps[place])
+        if words:
+            self._question(len(document) - 1)  # the last sentence has no gap after it
+        return self._without_denied_cues()
 
-    def _clause_stop(self, after: int, stop: int) -> int:
-        """One past the last token before ";", "because" or the like."""
-        words, gaps, ends = self._words, self._gaps, self._table.clause_words
-        return next((at for at in range(after + 1, stop) if ";" in gaps[at] or words[at] in ends), stop)
+    def _without_denied_cues(self) -> list[Scope]:
+        """ "no history of X", "no X planned": a cue that is itself denied says nothing more."""
+        ahead = (s for s in self._scopes if s.role == NEGATED and s.cue_last < s.first)
+        denied = {place for scope in ahead for place in range(scope.first, scope.last + 1)}
+        kept = (NEGATED, OTHER_PERSON)
+        return [scope for scope in self._scopes if scope.role in kept or scope.cue_first not in denied]
 
-    def _list_stop(self, after: int, stop: int, reach: str) -> int:
-        """One past the last token of the noun phrases that a cue before `after` affects."""
+    def _add(self, span: _Range | None, cue_first: int, cue_last: int, roles: tuple[str, ...]) -> None:
+        if span is not None:
+            self._scopes += [Scope(*span, cue_first, cue_last, role) for role in roles]
+
+    # ---- phrases
+
+    def _apply(self, cue: Term, rule: Rule) -> None:
+        first, last = cue.first, cue.last
+        ahead = not self._table.not_yet.isdisjoint(self._words[max(0, first - 2) : first])
+        if ahead and HISTORICAL in rule.roles and NEGATED not in rule.roles:
+            return  # "will be stopped": nothing has ended
+        direction, before = rule.direction, first - 1
+        if direction in ("auto", "object", "subject"):
+            has_object = self._has_object(last)
+            if direction == "object" and not has_object:
+                if self._words[max(0, first - 1)] not in self._table.offers:
+                    return
+                before = first - 2  # "X offered, declined"
+            elif direction == "subject" and has_object:
+                return
+            direction = "forward" if has_object else "backward"
+        if direction == "forward":
+            span = self._verb_scope(last + 1) if rule.verb else self.forward(last + 1, rule.reach)
+            if self._words[last] == "without" and self._is_cancelled(first, last + 1):
+                return
+        else:
+            span = self.backward(before, rule.reach)
+            if span and span[0] and self._words[span[0] - 1] in self._table.not_yet:
+                return  # "once the rash has resolved"
+        self._add(span, first, last, rule.roles)
+
+    def _has_object(self, last: int) -> bool:
+        """Whether a participle acts on what follows ("stopped X") and not on what stands before ("X was stopped")."""
+        document, after = self._document, last + 1
+        if after >= len(document) or document.gaps[after] not in ("", "/"):
+            return False
+        return document.words[after] not in self._table.no_objects and document.kinds[after] != NUMBER
+
+    def _is_cancelled(self, first: int, after: int) -> bool:
+        """ "without her inhaler" presupposes it, "never goes out without" affirms it."""
+        words = self._words
+        before = words[max(self._document.clause_span(first)[0], first - 5) : first]
+        return not self._table.possessives.isdisjoint(words[after : after + 1]) or not {"never", "not"}.isdisjoint(
+            before
+        )
+
+    def _verb_scope(self, after: int) -> _Range | None:
+        """What "not" and "never" deny: it depends on the verb."""
         words, gaps, table = self._words, self._gaps, self._table
-        depth = 0
-        joint = -1  # where the current member of the list began: its comma or conjunction
-        joint_word = ""
-        for index in range(after, stop):
-            word, gap = words[index], gaps[index]
-            if gap and index > after:
-                depth += gap.count("(") - gap.count(")")
-                if depth < 0 or ";" in gap or "–" in gap or ":" in gap or "\n" in gap:
-                    return index
-                if "," in gap and depth == 0:
-                    if reach == "phrase" or self._opens_statement(index, stop):
-                        return index
-                    joint, joint_word = index, ","
-            if word in table.end_words or (word == "other" and words[index + 1 : index + 2] == ["than"]):
-                return index
-            if word in table.conjunctions:
-                if (reach == "phrase" and word != "or") or self._opens_statement(index + 1, stop):
-                    return index
-                if depth == 0:
-                    joint, joint_word = index, word
-            elif word in table.finite and index > after and words[index - 1] not in _INFINITIVE:
-                if joint > after and joint_word not in ("or", "nor"):
-                    return joint  # "no murmurs, lungs are clear": the last member is a subject of its own
-                return index
-            elif self._absorbs(index, stop):
-                return index + 1
-            elif word in table.prepositions and index > after and self._leads_away(index, stop, reach):
-                return index
-        return stop
+        stop = self._document.sentence_span(after - 1)[1]
+        verb = after
+        while verb + 1 < stop and words[verb] in table.adverbs and gaps[verb + 1] == "":
+            if words[verb + 1] in table.definite or words[verb + 1] == "any":
+                break
+            verb += 1
+        if verb >= stop or gaps[verb] not in ("", "-") or words[verb] in table.neutral:
+            return None
+        if words[verb] not in table.denying and verb + 1 < stop and words[verb + 1] in table.definite:
+            return verb, verb
+        span = self.forward(verb, "list")
+        if span is None:
+            return None
+        # "does not drive (hypo unawareness)": what stands in brackets after a denied act explains it
+        bracket = next((i for i in range(verb + 1, span[1] + 1) if "(" in gaps[i]), span[1] + 1)
+        return span[0], bracket - 1
 
-    def _opens_statement(self, index: int, stop: int) -> bool:
-        """Whether what follows a comma or conjunction is a new statement and not one more member of the list."""
-        words, table = self._words, self._table
-        if index < stop and words[index] in table.conjunctions and words[index] != "as":
-            index += 1
-        if index >= stop:
-            return False
-        # "no fever, severe headache, or rash" is one list all the same
-        goes_on = words[index] not in table.quality_starters or words[index - 1] in ("or", "nor")
-        return words[index] in table.clause_starters or not goes_on
+    # ---- relatives and friends, as the subject or owner of a finding
 
-    def _absorbs(self, index: int, stop: int) -> bool:
-        """ "no change to X", "denies missing any X": the negation ends with this word."""
-        words, table, following = self._words, self._table, index + 1
-        if following >= stop or self._gaps[following] != "":
-            return False
-        if words[index] in table.absorbing_verbs:
-            return words[following] not in table.conjunctions
-        own_finding = following + 1 < stop and words[following + 1] in table.functions
-        return words[index] in table.absorbing and words[following] in table.absorbing_links and not own_finding
-
-    def _leads_away(self, index: int, stop: int, reach: str) -> bool:
-        """Whether a preposition leads to something that is there: "no tablets for depression", "on her warfarin"."""
-        words, table = self._words, self._table
-        if reach in ("object", "source"):
-            return words[index - 1] not in table.transparent
-        if words[index] == "for" and words[index - 1] in table.treatments:
-            return True
-        if words[index] == "on" and index + 1 < stop and words[index + 1] not in table.occasions:
-            return True
-        return words[index] != "of" and index + 1 < stop and words[index + 1] in table.possessives
-
-    def backward(self, before: int, reach: str) -> tuple[int, int] | None:
-        """Tokens up to `before` that a cue beginning right after it affects, or None."""
+    def _of_person(self, person: int) -> _Range | None:
         document, table, words, gaps = self._document, self._table, self._words, self._gaps
-        if before < 0 or document.sentences[before] != document.sentences[before + 1]:
+        start, stop = document.sentence_span(person)
+        stop = min(stop, person + LIMIT)
+        opening = self._opening(person, start)
+        before = words[opening - 1] if opening > start else ""
+        named_with = words[opening:person]
+        outsider = words[person] in _OUTSIDERS and "a" in named_with  # "dear colleague, …" is spoken to
+        if words[person] in table.offspring and table.possessives.isdisjoint(named_with) and not outsider:
+            return None  # "the child" may well be the patient
+        if before in table.located_in:
+            return self.backward(opening - 2, "list")  # "asthma in her mother"
+        following = person + 3 if words[person + 1 : person + 3] == ["in", "law"] else person + 1
+        if following >= stop:
             return None
-        start = max(document.sentence_span(before)[0], before + 1 - (2 if reach == "near" else LIMIT))
-        if ";" in gaps[before + 1] or (reach == "near" and "," in gaps[before + 1]):
+        gap, word = gaps[following], words[following]
+        if word in ("who", "with") and gap in ("", ",", "'s,"):
+            hers = word == "with" and words[following + 1 : following + 2] in (["her"], ["his"], ["their"])
+            return None if hers else self._predicate(following + 1, stop)
+        if gap.startswith("'"):
+            return following, self._owned_end(following, stop)
+        if "(" in gap or gap in ("–", ":") or (gap == "," and word in ("a", "an")):  # "his father, a gambling addict"
+            return following, self._statement_end(following, stop)
+        told_to = before in table.object_of or before in table.be  # "visited her mother", "she is a mother"
+        if gap or told_to or word in table.prepositions or word in table.conjunctions:
             return None
-        index = before
-        while index >= start and words[index] in table.be:
-            index -= 1
-        if index < start:
-            return None
-        if words[index] in table.prepositions or words[index] in ("a", "an", "the"):
-            return None  # attributive: "of unknown cause"
-        first = self._backward_start(start, index)
-        return (first, index) if first <= index else None
+        return self._predicate(following, stop)
 
-    def _backward_start(self, start: int, last: int) -> int:
-        """First token of the noun phrases that end at `last`."""
+    def _opening(self, person: int, start: int) -> int:
+        """First token of the phrase that names the person: "her late mother", "mother and older sister"."""
         words, gaps, table = self._words, self._gaps, self._table
-        for index in range(last, start - 1, -1):
-            if words[index] in table.end_words or (words[index] in table.finite and index < last):
-                return index + 1
-            if index > start and any(mark in gaps[index] for mark in ";–:(,"):
-                return index
-        return start
+        naming = table.kin_modifiers | table.kin
+        index = person
+        while index > max(start, person - _NAMING) and gaps[index] in ("", "-", "'s") and words[index - 1] in naming:
+            index -= 1
+        while words[index] in ("and", "or"):
+            index += 1
+        return index
 
+    def _predicate(self, verb: int, stop: int) -> _Range | None:
+        """What is said of the person, unless it is only that he or she reports, helps or comes along."""
+        words, table = self._words, self._table
+        for place in range(verb, min(stop, verb + 3)):
+            if words[place] in table.reporting:
+                return None
+            if words[place] not in table.finite and words[place] not in table.adverbs:
+                break
+        return (verb, self._statement_end(verb, stop)) if verb < stop else None
 
-def answered_by(document: Document, table: CueTable, index: int) -> Scope | None:
-    """The label, key or row label that an answer of one to three words from token `index` on answers."""
-    words, gaps = document.words, document.gaps
-    answer = next((a for n in (3, 2, 1) if (a := tuple(words[index : index + n])) in table.answers), None)
-    if answer is None:
-        return None
-    after = index + len(answer)
-    same = after < len(words) and document.sentences[after] == document.sentences[index]
-    if same and gaps[after] in ("", "-", "/") and words[after] not in table.answer_tails:
-        return None
-    span = _answered(document, index)
-    return Scope(*span, index, after - 1, table.answers[answer]) if span is not None else None
+    def _statement_end(self, first: int, stop: int) -> int:
+        """Last token of a statement that begins at `first`: to ";", an adversative or the patient's return."""
+        words, gaps, table = self._words, self._gaps, self._table
+        for index in range(first, stop):
+            parted = ";" in gaps[index] or ")" in gaps[index] or words[index] in table.patient_again
+            if words[index] in table.returns or (index > first and parted):
+                return index - 1
+        return stop - 1
 
+    def _owned_end(self, first: int, stop: int) -> int:
+        """ "her brother's alcohol dependence | led to her …": a short noun phrase."""
+        words, gaps, table = self._words, self._gaps, self._table
+        ends = table.possessives | table.finite | table.prepositions | table.conjunctions
+        stop = min(stop, first + 4)
+        return next((at for at in range(first + 1, stop) if gaps[at] not in ("", "-") or words[at] in ends), stop) - 1
 
-def _answered(document: Document, index: int) -> tuple[int, int] | None:
-    """The tokens of the label, or of the first cell of the row, that token `index` answers."""
-    if index == 0 or document.lines[index - 1] != document.lines[index]:
-        return None
-    if document.segment_kinds[document.segments[index]] == CELL and document.gaps[index] == "\n":
-        first = bisect_left(document.lines, document.lines[index])
-        return first, bisect_left(document.segments, document.segments[first] + 1) - 1
-    first = document.sentence_span(index)[0]
-    if document.segment_kinds[document.segments[index - 1]] == HEADING or index - first > _LABEL:
-        return None
-    # not across ";" or a further mark
-    return next((at for at in range(index - 1, first, -1) if set(document.gaps[at]) & set(";:–")), first), index - 1
+    # ---- punctuation
+
+    def _at_gap(self, index: int, word: str, gap: str) -> None:
+        """Cues that are punctuation or stand right after it: "?PE", "Fever: no", "Fever | none"."""
+        document = self._document
+        if "?" in document.raw[document.starts[index] - 1 : document.starts[index]]:
+            phrase = self.forward(index + 1, "phrase") or (index, index)
+            self._add((index, phrase[1]), -1, -1, (HYPOTHETICAL,))
+        if index and "?" in gap and document.sentences[index] != document.sentences[index - 1]:
+            self._question(index - 1)
+        if word in self._table.answer_heads and (gap in ("\n", ":", "–") or gap.endswith((":", '"'))):
+            self._answer(index)
+
+    def _question(self, last: int) -> None:
+        """A whole sentence that ends in a question mark."""
+        document = self._document
+        first = document.sentence_span(last)[0]
+        if "?" in document.raw[document.ends[last] : document.ends[last] + 20] and last - first < LIMIT:
+            self._add((first, last), -1, -1, (HYPOTHETICAL,))
+
+    def _answer(self, index: int) -> None:
+        """An answer of one to three words from token `index` on, and the label, key or row label that it answers."""
+        document, words, table = self._document, self._words, self._table
+        answer = next((a for n in (3, 2, 1) if (a := tuple(words[index : index + n])) in table.answers), None)
+        if answer is None:
+            return
+        after = index + len(answer)
+        same = after < len(words) and document.sentences[after] == document.sentences[index]
+        if not same or document.gaps[after] not in ("", "-", "/") or words[after] in table.answer_tails:
+            self._add(self._answered(index), index, after - 1, (table.answers[answer],))
+
+    def _answered(self, index: int) -> _Range | None:
+        """The tokens of the label, or of the first cell of the row, that token `index` answers."""
+        document, gaps = self._document, self._gaps
+        if index == 0 or document.lines[index - 1] != document.lines[index]:
+            return None
+        if document.segment_kinds[document.segments[index]] == CELL and gaps[index] == "\n":
+            first = bisect_left(document.lines, document.lines[index])
+            return first, bisect_left(document.segments, document.segments[first] + 1) - 1
+        first = document.sentence_span(index)[0]
+        if document.segment_kinds[document.segments[index - 1]] == HEADING or index - first > _LABEL:
+            return None
+        # not across ";" or a further mark
+        return next((at for at in range(index - 1, first, -1) if set(gaps[at]) & set(";:–")), first), index - 1

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_clinical_drift.evidence.mentions.context import context_flags
+from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.reading.text import read
 
 
 def of_another(text: str, word: str) -> bool:
     document = read(text)
     place = document.words.index(word)
-    return context_flags(document, place, place).other_person
+    return context_at(document, place, place).other_person
 
 
 @pytest.mark.parametrize(
