@@ -1,9 +1,10 @@
 """The calibration file: how good a judge is on labelled texts, every attempt pooled, and what it may decide."""
 
+import contextlib
 import datetime
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,7 +14,7 @@ from pytest_clinical_drift.cases.faults import first_fault
 from pytest_clinical_drift.cases.files import read_text, write_atomically
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.labelled import GROUPS
-from pytest_clinical_drift.judging.measuring import Measurement, Tally
+from pytest_clinical_drift.judging.measuring import Measurement
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.queue import Count
 from pytest_clinical_drift.subjects.base import Identity
@@ -73,7 +74,7 @@ class Attempt(BaseModel, frozen=True):
     requests: int
     tokens: tuple[int, int] | None = None
     """Of prompts and answers; None where the judge does not count them."""
-    counts: dict[str, dict[str, dict[str, tuple[int, int]]]]
+    counts: Mapping[str, Mapping[str, Mapping[str, tuple[int, int]]]]
     stopped: dict[str, str] = {}
     unsure: dict[str, int] = {}
     disputed_as_errors: dict[str, dict[str, tuple[int, int]]] = {}
@@ -124,64 +125,53 @@ class Calibration(BaseModel, frozen=True):
 
     def below(self, group: str, floors: Mapping[str, float]) -> dict[str, float]:
         """The lower limits of a group that miss their floor; all of them at 0 where the group was stopped early."""
-        limits = self.kinds.get(group)
-        if limits is None:
+        if (limits := self.kinds.get(group)) is None:
             return dict.fromkeys(floors, 0.0)
-        lows = {"sensitivity": limits.sensitivity, "subtle": limits.subtle, "specificity": limits.specificity}
+        shares: dict[str, Share] = {name: getattr(limits, name) for name in floors}
         return {
-            name: lows[name].low
-            for name, floor in floors.items()
-            if limits.stopped or lows[name].low < floor or not lows[name].of
+            name: share.low
+            for name, share in shares.items()
+            if limits.stopped or share.low < floors[name] or not share.of
         }
 
 
 def attempt_of(measurement: Measurement, disputed: Measurement, count: Count, today: datetime.date) -> Attempt:
-    """What one measurement adds to the file; `disputed` is that of the disputed labels alone."""
+    """What one measurement adds to the file; `disputed` is that of the disputed labels alone, each an error."""
     tokens = count.tokens
+    errors: dict[str, dict[str, tuple[int, int]]] = {}
+    for kind in dict.fromkeys((*measurement.kinds, *disputed.kinds)):
+        for share in ("faults", "clean"):
+            hits, trials = measurement.kinds[kind][share].counts
+            errors.setdefault(kind, {})[share] = hits, trials + disputed.kinds[kind][share].counts[1]
     return Attempt(
         made=today,
         texts=measurement.texts,
         requests=count.sent,
         tokens=(tokens["prompt"], tokens["answer"]) if tokens["answers"] else None,
-        counts={
-            kind: {name: {p: (tally.hits[p], tally.trials[p]) for p in tally.trials} for name, tally in shares.items()}
-            for kind, shares in measurement.kinds.items()
-        },
+        counts=measurement.kinds,
         stopped=measurement.stopped,
-        unsure=dict(measurement.unsure),
-        disputed_as_errors={
-            kind: {name: _with_errors(measurement, disputed, kind, name) for name in ("faults", "clean")}
-            for kind in dict.fromkeys((*measurement.kinds, *disputed.kinds))
-        },
+        unsure=measurement.unsure,
+        disputed_as_errors=errors,
     )
 
 
-def _with_errors(measurement: Measurement, disputed: Measurement, kind: str, share: str) -> tuple[int, int]:
-    (hits, of), (_, more) = (found.kinds[kind][share].counts for found in (measurement, disputed))
-    return hits, of + more
-
-
-def pooled(attempts: Sequence[Attempt]) -> dict[str, KindLimits]:
+def pooled(attempts: Iterable[Attempt]) -> dict[str, KindLimits]:
     """Limits over all attempts: retrying until it passes does not help."""
     found = Measurement()
     for attempt in attempts:
         found.stopped |= attempt.stopped
         for kind, shares in attempt.counts.items():
             for name, patients in shares.items():
-                for patient, (hits, trials) in patients.items():
-                    found.kinds[kind][name].hits[patient] += hits
-                    found.kinds[kind][name].trials[patient] += trials
-    return {
-        kind: KindLimits(
-            **{name: _share(shares[part]) for name, part in _SHARES.items()}, stopped=found.stopped.get(kind, "")
-        )
-        for kind, shares in found.kinds.items()
-    }
-
-
-def _share(tally: Tally) -> Share:
-    (hits, of), (low, high) = tally.counts, tally.limits()
-    return Share(hits=hits, of=of, low=low, high=high)
+                for patient, counts in patients.items():
+                    found.kinds[kind][name].add(patient, *counts)
+    limits = {}
+    for kind, tallies in found.kinds.items():
+        measured = {}
+        for name, part in _SHARES.items():
+            (hits, of), (low, high) = tallies[part].counts, tallies[part].limits()
+            measured[name] = Share(hits=hits, of=of, low=low, high=high)
+        limits[kind] = KindLimits(**measured, stopped=found.stopped.get(kind, ""))
+    return limits
 
 
 # ---- the file
@@ -210,17 +200,10 @@ def write_calibration(calibration: Calibration, path: Path) -> Path:
     return write_atomically(path, calibration.model_dump_json(indent=1) + "\n")
 
 
-def invalid_because(calibration: Calibration, identities: Sequence[Identity], today: datetime.date) -> str:
-    """Why a calibration says nothing about this judge today; empty where it does."""
-    if other := _is_other(calibration, identities):
-        return other
-    if not calibration.proven and (today - calibration.made).days > VALID_DAYS:
-        return f"it was made on {calibration.made}, over {VALID_DAYS} days ago, and the judge's identity is not proven"
-    return ""
-
-
-def _is_other(calibration: Calibration, identities: Sequence[Identity]) -> str:
-    """How a calibration is not of this judge with these prompts; empty where it is."""
+def invalid_because(
+    calibration: Calibration, identities: Sequence[Identity], today: datetime.date | None = None
+) -> str:
+    """Why a calibration says nothing about this judge today (of whatever age without a day); empty where it does."""
     if calibration.prompts != prompt_hash():
         return f"it was made with other prompts (version {calibration.prompt_version}; now {prompt_version()})"
     if calibration.identity != fingerprint(identities):
@@ -229,6 +212,8 @@ def _is_other(calibration: Calibration, identities: Sequence[Identity]) -> str:
             then = " + ".join(calibration.specs)
             return f"it was made with {then}, not with {' + '.join(now)}; if that is the same judge, name it as then"
         return f"it is of another judge or of other settings ({calibration.judge})"
+    if today is not None and not calibration.proven and (today - calibration.made).days > VALID_DAYS:
+        return f"it was made on {calibration.made}, over {VALID_DAYS} days ago, and the judge's identity is not proven"
     return ""
 
 
@@ -238,34 +223,31 @@ def find_calibration(folder: Path, identities: Sequence[Identity], today: dateti
     return None if known is None or invalid_because(known, identities, today) else known
 
 
-def why_none_counts(folder: Path, judge: str, identities: Sequence[Identity], today: datetime.date) -> str:
-    """Why the newest file in a folder on a judge of this name does not count; empty where there is none."""
-    named = [(path, calibration) for path, calibration in _calibrations(folder) if calibration.judge == judge]
-    if not named:
-        return ""
-    path, newest = max(named, key=lambda pair: pair[1].made)
-    return f"{path.name} does not count: {invalid_because(newest, identities, today)}"
-
-
-def _calibrations(folder: Path) -> Iterator[tuple[Path, Calibration]]:
-    """The calibration files of a folder; other JSON files there are not ours to judge."""
-    for path in sorted(folder.glob("*.json")):
-        try:
-            looks_ours = isinstance(data := json.loads(read_text(path)), dict) and "attempts" in data
-        except (InputError, ValueError, RecursionError):
-            continue
-        if looks_ours:
-            yield path, read_calibration(path)
-
-
 def known_calibration(folder: Path, identities: Sequence[Identity]) -> Calibration | None:
     """All attempts with a judge that a folder holds, of whatever age.
 
     Pooled over all files: a retry kept under another name does not replace the first, and a copy adds nothing.
     """
-    ours = [calibration for _, calibration in _calibrations(folder) if not _is_other(calibration, identities)]
     known: Calibration | None = None
-    for calibration in sorted(ours, key=lambda calibration: calibration.made):
-        others = tuple(a for a in known.attempts if a not in calibration.attempts) if known else ()
-        known = calibration.after(known.model_copy(update={"attempts": others})) if known and others else calibration
+    for _, calibration in _calibrations(folder):
+        if not invalid_because(calibration, identities):
+            others = tuple(a for a in known.attempts if a not in calibration.attempts) if known else ()
+            earlier = known.model_copy(update={"attempts": others}) if known and others else None
+            known = calibration.after(earlier)
     return known
+
+
+def why_none_counts(folder: Path, judge: str, identities: Sequence[Identity], today: datetime.date) -> str:
+    """Why the newest file in a folder on a judge of this name does not count; empty where there is none."""
+    named = [(path, calibration) for path, calibration in _calibrations(folder) if calibration.judge == judge]
+    return f"{named[-1][0].name} does not count: {invalid_because(named[-1][1], identities, today)}" if named else ""
+
+
+def _calibrations(folder: Path) -> list[tuple[Path, Calibration]]:
+    """The calibration files of a folder, the newest last; other JSON files there are not ours to judge."""
+    found = []
+    for path in sorted(folder.glob("*.json")):
+        with contextlib.suppress(InputError, ValueError, RecursionError):
+            if isinstance(data := json.loads(read_text(path)), dict) and "attempts" in data:
+                found.append(path)
+    return sorted(((path, read_calibration(path)) for path in found), key=lambda pair: pair[1].made)

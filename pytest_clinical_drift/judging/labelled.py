@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from pytest_clinical_drift.cases.faults import first_fault
 from pytest_clinical_drift.cases.files import numbered_lines
@@ -29,13 +29,6 @@ GROUPS: dict[str, tuple[str, ...]] = {
 }
 """What a judge is calibrated for, with the kinds of question that are pooled in it."""
 GROUP_OF = {kind: group for group, kinds in GROUPS.items() for kind in kinds}
-
-
-class _Line(BaseModel):
-    question: dict[str, Any]
-    label: Any
-    subtle: bool = False
-    disputed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +54,12 @@ class Labelled:
 
     def lists_nothing(self, kind: str) -> bool:
         """Whether the label says that the text has nothing to list of a kind."""
-        return isinstance(self.item, Reading) and self.label.get(LISTED[kind]) == []
+        return isinstance(self.item, Reading) and kind in LISTED and self.label.get(LISTED[kind]) == []
+
+    def trials(self) -> Iterator[tuple[str, Entry | None]]:
+        """What a judge is tried on: each entry, and the whole text (None) for each kind of which it lists nothing."""
+        yield from ((entry.kind, entry) for entry in self.entries())
+        yield from ((kind, None) for kind in LISTED if self.lists_nothing(kind))
 
 
 def _entries(reading: Reading, label: Mapping[str, Any]) -> Iterator[Entry]:
@@ -118,10 +116,10 @@ def _read(file: Path) -> Iterator[Labelled]:
     for number, line in numbered_lines(file):
         where = f"{file}, line {number}"
         try:
-            row = _Line.model_validate_json(line)
-            form = Reading if row.question.get("kind") in READINGS else Question
-            item = form.from_mapping(row.question)
-            labelled = Labelled(item, row.label, row.subtle, row.disputed)
+            row = json.loads(line)
+            asked = row["question"]
+            item = (Reading if asked.get("kind") in READINGS else Question).from_mapping(asked)
+            labelled = Labelled(item, row["label"], bool(row.get("subtle")), bool(row.get("disputed")))
             entries = labelled.entries()
         except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
             fault = first_fault(error) if isinstance(error, ValidationError) else f"{type(error).__name__}: {error}"
@@ -129,6 +127,6 @@ def _read(file: Path) -> Iterator[Labelled]:
         for entry in entries:
             if entry.answer not in KINDS.get(entry.kind, ()):
                 raise InputError(f"{where}: {entry.answer!r} is not an answer of kind {entry.kind}")
-        if row.question.get("id", item.id) != item.id:
+        if asked.get("id", item.id) != item.id:
             raise InputError(f"{where}: the id does not fit the content; it was changed")
         yield labelled

@@ -20,15 +20,13 @@ from pytest_clinical_drift.judging.calibration_file import (
     why_none_counts,
     write_calibration,
 )
-from pytest_clinical_drift.judging.entries import LISTED
 from pytest_clinical_drift.judging.judge_options import JudgeOptions, JudgePolicy
-from pytest_clinical_drift.judging.labelled import GROUP_OF, Labelled, LabelledSet, load_calibration_set
+from pytest_clinical_drift.judging.labelled import LabelledSet, load_calibration_set
 from pytest_clinical_drift.judging.measuring import Measurement, measure, requests_for
 from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.protocol import Judge
-from pytest_clinical_drift.judging.queue import Count, JudgeQueue
-from pytest_clinical_drift.subjects.base import Identity
+from pytest_clinical_drift.judging.queue import JudgeQueue
 
 CALIBRATIONS = "calibration"
 """Folder of a project in which calibration files are looked for."""
@@ -54,40 +52,29 @@ def calibration_of(
 
     InputError where the project names one that is not valid, or none may be made.
     """
-    identities = [judge.identity() for judge in judges]
-    if options.calibration is not None:
-        calibration = read_calibration(options.calibration)
+    identities, folder = [judge.identity() for judge in judges], root / CALIBRATIONS
+    if (named := options.calibration) is not None:
+        calibration = read_calibration(named)
         if why := invalid_because(calibration, identities, today):
-            raise InputError(
-                f"--drift-judge-set calibration={options.calibration}: {why}; see clinical-drift calibrate"
-            )
+            raise InputError(f"--drift-judge-set calibration={named}: {why}; see clinical-drift calibrate")
         return calibration, ""
-    if known := find_calibration(root / CALIBRATIONS, identities, today):
+    if known := find_calibration(folder, identities, today):
         return known, ""
-    name = " + ".join(judge.name for judge in judges)
-    other = why_none_counts(root / CALIBRATIONS, name, identities, today)
+    other = why_none_counts(folder, " + ".join(judge.name for judge in judges), identities, today)
+    other = f" ({other})" if other else ""
     if not rules.calibrate or options.offline:
-        why = (
-            "offline=true sends no requests"
-            if options.offline
-            else "`calibrate: never` or --drift-shard forbids making one"
-        )
+        forbidden = "`calibrate: never` or --drift-shard forbids making one"
+        why = "offline=true sends no requests" if options.offline else forbidden
         raise InputError(
-            f"--drift-judge {procedure.reader}: no valid calibration was found in {root / CALIBRATIONS}"
-            f"{f' ({other})' if other else ''}, and {why}; make one with clinical-drift calibrate"
+            f"--drift-judge {procedure.reader}: no valid calibration was found in {folder}{other}, and {why}; make one "
+            "with clinical-drift calibrate"
         )
     labelled = load_calibration_set(options.calibration_set)
     if say is not None:
-        said = f" ({other})" if other else ""
-        say(f"no valid calibration of {procedure.reader} was found{said}: {cost_line(labelled, procedure)}")
+        say(f"no valid calibration of {procedure.reader} was found{other}: {cost_line(labelled, procedure)}")
     made = make_calibration(judges, procedure, labelled, today=today, rules=rules, say=say)
-    return _keep(made, root, identities)
-
-
-def _keep(made: Calibration, root: Path, identities: Sequence[Identity]) -> tuple[Calibration, str]:
-    """Write what a run measured of its judge where the next run finds it, pooled with every earlier attempt."""
     attempt, name = made.attempts[-1], f"{CALIBRATIONS}/{file_name(made.judge, identities)}"
-    made = made.after(known_calibration(root / CALIBRATIONS, identities))  # what is there by now
+    made = made.after(known_calibration(folder, identities))  # what is there by now
     tokens = ", {:,} prompt and {:,} answer tokens".format(*attempt.tokens) if attempt.tokens else ""
     cost = f"the judge was calibrated in {attempt.requests:,} requests{tokens}"
     try:
@@ -132,24 +119,30 @@ def make_calibration(
     def tell() -> None:
         nonlocal last
         if say is not None and time.monotonic() - last > _TELL_EVERY:
-            last = time.monotonic()
-            say(f"calibrating: {_progress(queue.count)}")
+            last, count = time.monotonic(), queue.count
+            without = f", {count.unanswered:,} without an answer" if count.unanswered else ""
+            say(f"calibrating: {count.answered - count.unanswered:,} of {count.asked:,} requests answered{without}")
 
     try:
         alone = replace(procedure, alone=True)
         agreed = measure(queue, labelled.agreed, alone, floors=rules.floors, waiting=tell)
-        count = queue.count
-        if count.answered and count.failed == count.answered:
-            told = f"none of its answers could be used ({count.last_failure})"
-            raise InputError(f"--drift-judge {procedure.reader}: {told}")
-        if count.unanswered > _SILENT * count.answered:
-            raise InputError(
-                f"--drift-judge {procedure.reader}: {count.unanswered:,} of {count.answered:,} requests had no answer "
-                f"or could not be sent ({count.last_failure}), so it was not measured; calibrate again when it answers"
-            )
     finally:
         queue.stop(close=False)
-    attempts = (attempt_of(agreed, _all_wrong(labelled.disputed), count, today),)
+    count, fault = queue.count, ""
+    if count.answered and count.failed == count.answered:
+        fault = f"none of its answers could be used ({count.last_failure})"
+    elif count.unanswered > _SILENT * count.answered:
+        fault = (
+            f"{count.unanswered:,} of {count.answered:,} requests had no answer or could not be sent "
+            f"({count.last_failure}), so it was not measured; calibrate again when it answers"
+        )
+    if fault:
+        raise InputError(f"--drift-judge {procedure.reader}: {fault}")
+    disputed = Measurement()
+    for row in labelled.disputed:
+        for kind, label in row.trials():
+            disputed.add(row, kind, "faults" if label is not None and label.raised else "clean", hit=False)
+    attempts = (attempt_of(agreed, disputed, count, today),)
     identities = [judge.identity() for judge in judges]
     return Calibration(
         judge=" + ".join(judge.name for judge in judges),
@@ -163,21 +156,3 @@ def make_calibration(
         attempts=attempts,
         kinds=pooled(attempts),
     )
-
-
-def _progress(count: Count) -> str:
-    without = f", {count.unanswered:,} without an answer" if count.unanswered else ""
-    return f"{count.answered - count.unanswered:,} of {count.asked:,} requests answered{without}"
-
-
-def _all_wrong(rows: Sequence[Labelled]) -> Measurement:
-    """Disputed labels, each counted as an error without asking."""
-    measurement = Measurement()
-    for row in rows:
-        for label in row.entries():
-            for name in {label.kind, GROUP_OF[label.kind]}:
-                measurement.kinds[name]["faults" if label.raised else "clean"].add(row.patient, hit=False)
-        for kind in LISTED:
-            if row.lists_nothing(kind):
-                measurement.kinds[kind]["clean"].add(row.patient, hit=False)
-    return measurement

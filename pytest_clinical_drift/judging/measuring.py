@@ -2,18 +2,17 @@
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from pytest_clinical_drift.judging.answers import UNSURE
-from pytest_clinical_drift.judging.entries import LISTED, About, Entry, about_entry
+from pytest_clinical_drift.judging.entries import About, Entry, about_entry
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS, Labelled
 from pytest_clinical_drift.judging.procedure import Judges, Procedure, read_all, settle
 from pytest_clinical_drift.judging.questions import Question, question_for
 from pytest_clinical_drift.judging.queue import JudgeQueue
 from pytest_clinical_drift.judging.raised_points import Point, raised_points, same_words
-from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.judging.rulings import Raised, Ruling, State
 from pytest_clinical_drift.metrics import SEED
 from pytest_clinical_drift.metrics.intervals import clustered_limits
@@ -32,37 +31,29 @@ _ENOUGH = 0.9
 """Share of the texts with which a measurement that ran out of requests still counts."""
 
 
-@dataclass(slots=True)
-class Tally:
+class Tally(dict[str, tuple[int, int]]):
     """Hits and trials of one share, by patient."""
 
-    hits: Counter[str] = field(default_factory=Counter)
-    trials: Counter[str] = field(default_factory=Counter)
-
-    def add(self, patient: str, hit: bool) -> None:
-        self.trials[patient] += 1
-        self.hits[patient] += hit
+    def add(self, patient: str, hits: int, trials: int = 1) -> None:
+        before = self.get(patient, (0, 0))
+        self[patient] = before[0] + hits, before[1] + trials
 
     @property
     def counts(self) -> tuple[int, int]:
-        return sum(self.hits.values()), sum(self.trials.values())
+        return sum(hits for hits, _ in self.values()), sum(trials for _, trials in self.values())
 
     def limits(self, confidence: float = 0.95, *, right_more: int = 0) -> tuple[float, float]:
         """One-sided limits clustered by patient; `right_more`: as if so many further trials were all right."""
-        names = list(self.trials)
-        hits, trials = [self.hits[name] for name in names], [self.trials[name] for name in names]
-        for number in range(right_more):
-            names.append(f"\0{number}")
-            hits.append(1)
-            trials.append(1)
-        return clustered_limits(hits, trials, names, confidence=confidence)
+        rows = [*self.values(), *[(1, 1)] * right_more]
+        names = [*self, *(f"\0{number}" for number in range(right_more))]
+        return clustered_limits([hits for hits, _ in rows], [of for _, of in rows], names, confidence=confidence)
 
 
 @dataclass(slots=True)
 class Measurement:
     """Counts of a judge on a labelled set."""
 
-    kinds: dict[str, dict[str, Tally]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(Tally)))
+    kinds: Mapping[str, dict[str, Tally]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(Tally)))
     """By kind, and by what is pooled of several; then by share:
 
     faults   faults confirmed
@@ -77,41 +68,44 @@ class Measurement:
     stopped: dict[str, str] = field(default_factory=dict)
     """Groups that were not measured to the end, with the share that can no longer reach its floor."""
 
+    def add(self, row: Labelled, kind: str, share: str, *, hit: bool) -> None:
+        """Count a trial for its kind and for what is pooled with it."""
+        for name in {kind, GROUP_OF[kind]}:
+            self.kinds[name][share].add(row.patient, hit)
+
 
 Result = tuple[Labelled, list[Entry], dict[About, Ruling]]
 
 
 def measure_one(row: Labelled, judges: Judges) -> Procedure[Result]:
     """Read one labelled text and settle what the reading raises; a labelled question is put as a rule's would be."""
+    entries: list[Entry] = []
     if isinstance(row.item, Question):
-        point = Point(row.item.about, row.item.kind, Raised.RULE, row.item)
-        return row, [], (yield from settle([point], judges))
-    if not judges.reads:
-        return row, [], (yield from settle(_each_point(row), judges))
-    read, _ = yield from read_all([row.item], judges)
-    entries = read[0][1]
-    points = raised_points(row.item, [entry for entry in entries if _is_labelled(entry, row)])
+        points = [Point(row.item.about, row.item.kind, Raised.RULE, row.item)]
+    elif not judges.reads:
+        reading = row.item
+        points = [
+            Point(about_entry(label), label.kind, Raised.RULE, question_for(reading, label))
+            for label in _asked_about(row, judges)
+        ]
+    else:
+        read, _ = yield from read_all([row.item], judges)
+        entries = read[0][1]
+        points = raised_points(row.item, [entry for entry in entries if _is_labelled(entry, row)])
     return row, entries, (yield from settle(points, judges))
 
 
 def _is_labelled(entry: Entry, row: Labelled) -> bool:
     """Whether the label says anything about an entry: what it leaves out is not counted, and not asked about."""
-    if entry.kind in LISTED and row.lists_nothing(entry.kind):
-        return True
     about = about_entry(entry, row.item.source)
-    return any(_same(about, label) for label in row.entries())
+    return row.lists_nothing(entry.kind) or any(_same(about, label) for label in row.entries())
 
 
-def _each_point(row: Labelled) -> Iterator[Point]:
-    """The labelled facts and conflicts of a text, for judges that answer single questions only."""
-    if isinstance(row.item, Reading):
-        for label in _asked_singly(row):
-            yield Point(about_entry(label), label.kind, Raised.RULE, question_for(row.item, label), None)
-
-
-def _asked_singly(row: Labelled) -> list[Entry]:
-    conflicts = row.item.kind == "reply"
-    return [label for label in row.entries() if label.kind == "fact" or (label.kind == "conflict" and conflicts)]
+def _asked_about(row: Labelled, judges: Judges) -> list[Entry]:
+    """The labels that are measured: of judges that answer single questions only those on facts and neighbours."""
+    singly = ("fact", "conflict") if row.item.kind == "reply" else ("fact",)
+    every = judges.reads or isinstance(row.item, Question)
+    return [label for label in row.entries() if every or label.kind in singly]
 
 
 def requests_for(rows: Iterable[Labelled], judges: Judges) -> tuple[int, int]:
@@ -119,7 +113,7 @@ def requests_for(rows: Iterable[Labelled], judges: Judges) -> tuple[int, int]:
     few = many = 0
     for row in rows:
         readings = 0 if isinstance(row.item, Question) or not judges.reads else len(judges.wordings)
-        labels = row.entries() if judges.reads or isinstance(row.item, Question) else _asked_singly(row)
+        labels = _asked_about(row, judges)
         faults = sum(label.raised for label in labels)
         few += readings + faults if readings else len(labels) + faults  # a fault that no reading saw is asked twice
         many += readings + 2 * len(labels)
@@ -136,30 +130,25 @@ def measure(
     waiting: Callable[[], object] | None = None,
 ) -> Measurement:
     """Put labelled texts through the procedure, batch by batch, until all are done, hopeless or too many."""
-    result = Measurement()
-    left = shuffled(rows)
+    result, left = Measurement(), shuffled(rows)
     expected = _expected(rows)
-    total = len(left)
     while left:
-        size = _affordable(queue.count.asked, result.texts, most)
+        asked, size = queue.count.asked, _FIRST
+        if asked:  # a judge that doubts everything needs many requests for a text
+            size = min(_BATCH, result.texts, int((most - asked) / (_MARGIN * asked / result.texts)))
         if not size:
-            if result.texts < _ENOUGH * total:
+            if result.texts < _ENOUGH * len(rows):
                 result.stopped |= {group: "requests" for row in left for group in _groups(row)}
             break
         batch, left = left[:size], left[size:]
-        for number, row in enumerate(batch):
-            queue.start(("calibration", result.texts + number, row.item.id), measure_one(row, judges))
-        for number, row in enumerate(batch):
-            count_one(result, *queue.wait(("calibration", result.texts + number, row.item.id), waiting=waiting))
+        for number, row in enumerate(batch, start=result.texts):
+            queue.start(("calibration", number), measure_one(row, judges))
+        for number in range(result.texts, result.texts + len(batch)):
+            _count(result, *queue.wait(("calibration", number), waiting=waiting))
         result.texts += len(batch)
         result.stopped |= hopeless(result, expected, floors)
         left = [row for row in left if not _groups(row) <= result.stopped.keys()]
     return result
-
-
-def _affordable(asked: int, texts: int, most: int) -> int:
-    """Texts of the next batch, such that the requests stay within bounds: a judge that doubts everything needs many."""
-    return min(_BATCH, texts, int((most - asked) / (_MARGIN * asked / texts))) if asked else _FIRST
 
 
 def shuffled(rows: Iterable[Labelled]) -> list[Labelled]:
@@ -169,8 +158,7 @@ def shuffled(rows: Iterable[Labelled]) -> list[Labelled]:
     by_kind: dict[str, list[Labelled]] = defaultdict(list)
     for row in ordered:
         by_kind[row.item.kind].append(row)
-    turns = zip_longest(*by_kind.values())
-    return [row for turn in turns for row in turn if row is not None]
+    return [row for turn in zip_longest(*by_kind.values()) for row in turn if row is not None]
 
 
 def _groups(row: Labelled) -> set[str]:
@@ -183,37 +171,31 @@ def _groups(row: Labelled) -> set[str]:
     }[row.item.kind]  # fmt: skip
 
 
-def count_one(result: Measurement, row: Labelled, entries: Sequence[Entry], rulings: Mapping[About, Ruling]) -> None:
+def _count(result: Measurement, row: Labelled, entries: Sequence[Entry], rulings: Mapping[About, Ruling]) -> None:
     """Count one text: each labelled entry, and of lists the whole text where the label says that it is clean."""
     result.unsure.update(entry.doubt for entry in entries if entry.doubt)
     for ruling in rulings.values():
         unsure = (o for o in ruling.opinions if not o.reading and o.answer == UNSURE)
         result.unsure.update(opinion.doubt or "said so" for opinion in unsure)
-    for label in row.entries():
-        state = _outcome(label, row, rulings)
-        for name in {label.kind, GROUP_OF[label.kind]}:
-            tally = result.kinds[name]
-            if not label.raised:
-                tally["clean"].add(row.patient, state not in (State.CONFIRMED, State.OPEN))
-                tally["false"].add(row.patient, state is State.CONFIRMED)
-                continue
-            tally["faults"].add(row.patient, state is State.CONFIRMED)
-            tally["missed"].add(row.patient, state in (State.CLEARED, State.DISMISSED))
-            if row.subtle:
-                tally["subtle"].add(row.patient, state is State.CONFIRMED)
-    for kind in LISTED:
-        if row.lists_nothing(kind):
-            states = {r.state for r in rulings.values() if r.kind == kind}
-            tally = result.kinds[kind]
-            tally["clean"].add(row.patient, states.isdisjoint((State.CONFIRMED, State.OPEN)))
-            tally["false"].add(row.patient, State.CONFIRMED in states)
+    for kind, label in row.trials():
+        states = [ruling.state for about, ruling in rulings.items() if _concerns(about, kind, label, row)]
+        if label is not None and label.raised:
+            state = states[0] if states else State.CLEARED  # what nothing raised
+            hits = {"faults": state is State.CONFIRMED, "missed": state in (State.CLEARED, State.DISMISSED)}
+            hits |= {"subtle": hits["faults"]} if row.subtle else {}
+        else:
+            counted = states if label is None else states[:1]
+            confirmed = State.CONFIRMED in counted
+            hits = {"clean": not confirmed and State.OPEN not in counted, "false": confirmed}
+        for share, hit in hits.items():
+            result.add(row, kind, share, hit=hit)
 
 
-def _outcome(label: Entry, row: Labelled, rulings: Mapping[About, Ruling]) -> State:
-    """What became of a labelled entry: what nothing raised is cleared."""
-    asked = isinstance(row.item, Question)  # it has one ruling, its own
-    ruling = next((r for about, r in rulings.items() if asked or _same(about, label)), None)
-    return State.CLEARED if ruling is None else ruling.state
+def _concerns(about: About, kind: str, label: Entry | None, row: Labelled) -> bool:
+    """Whether a ruling is about a labelled entry, or one of a kind of which nothing is to be listed."""
+    if isinstance(row.item, Question):  # it has one ruling, its own
+        return True
+    return about[0] == kind if label is None else _same(about, label)
 
 
 def _same(about: About, label: Entry) -> bool:
@@ -234,12 +216,10 @@ def _expected(rows: Iterable[Labelled]) -> dict[str, Counter[str]]:
     """How many faults, subtle faults and clean items of each group the set has."""
     sizes: dict[str, Counter[str]] = defaultdict(Counter)
     for row in rows:
-        for label in row.entries():
-            size = sizes[GROUP_OF[label.kind]]
-            size["faults" if label.raised else "clean"] += 1
-            size["subtle"] += label.raised and row.subtle
-        for kind in LISTED:
-            sizes[kind]["clean"] += row.lists_nothing(kind)
+        for kind, label in row.trials():
+            fault = label is not None and label.raised
+            sizes[GROUP_OF[kind]]["faults" if fault else "clean"] += 1
+            sizes[GROUP_OF[kind]]["subtle"] += fault and row.subtle
     return sizes
 
 
