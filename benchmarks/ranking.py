@@ -53,7 +53,7 @@ def ours(data: Data) -> Figures:
     }
     view = all_outcomes(as_slate(data))
     for index, tier in enumerate(("high", "moderate")):
-        cell = measure(view, index, None, 0.95)
+        cell = next(measure(view, index, None, 0.95))
         found[f"vs random, {tier}"] = cell.figures["enrichment_vs_random"].value
         found[f"vs popularity, {tier}"] = cell.figures["enrichment_vs_popularity"].value
     return {name: float(value) for name, value in found.items() if value is not None}

@@ -69,7 +69,7 @@ def _freeze(options: argparse.Namespace) -> int:
 
 
 def _example(options: argparse.Namespace) -> int:
-    from pytest_clinical_drift.ranking.example import write_example
+    from pytest_clinical_drift.ranking.freezing import write_example
 
     folder = write_example(options.out)
     needed = "" if find_spec("polars") else "pip install 'pytest-clinical-drift[ranking]' && "

@@ -1,21 +1,20 @@
-"""The values that ranking figures travel in: a number with its count, or the reason why there is none."""
+"""The values that ranking figures travel in: a number with its count, or the reason why there is none; judgements."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-import numpy as np
 import numpy.typing as npt
 
 from pytest_clinical_drift.errors import coded_sentence
 from pytest_clinical_drift.metrics.intervals import Interval
+from pytest_clinical_drift.report.words import limit_numbers, rounded
+from pytest_clinical_drift.verdict.states import FigureState
 
-Floats: TypeAlias = npt.NDArray[np.floating[Any]]
-Ints: TypeAlias = npt.NDArray[np.integer[Any]]
-Flags: TypeAlias = npt.NDArray[np.bool_]
+Array: TypeAlias = npt.NDArray[Any]
 
 
 class SlateCode(StrEnum):
@@ -80,3 +79,31 @@ class Figure:
     @classmethod
     def undefined(cls, code: SlateCode, n: int = 0, **values: Any) -> Figure:
         return cls(None, n, SlateReason(code, values))
+
+
+@dataclass(frozen=True, slots=True)
+class SlateJudgement:
+    metric: str
+    verdict: FigureState
+    figure: Figure
+    limit: str = ""
+    detail: SlateReason | None = None
+    """Why it is not evaluated, or why a good value is not enough."""
+    per_year: Mapping[str, float | None] = field(default_factory=dict)
+    """Figures by year, of the temporal metric."""
+
+    def __str__(self) -> str:
+        if self.figure.value is None:
+            return f"{self.metric} {FigureState.NOT_EVALUATED}: {self.detail}"
+        interval = self.figure.interval
+        held = limit_numbers(self.limit)
+        shown = f" [{rounded(interval.low, '.3f', held)}, {rounded(interval.high, '.3f', held)}]" if interval else ""
+        limit = f" against {self.limit}" if self.limit else ""
+        detail = f": {self.detail}" if self.detail else ""
+        return f"{self.metric} {rounded(self.figure.value, '.3f', held)}{shown}{limit}{detail}"
+
+
+class SlateVerdict(NamedTuple):
+    verdict: str
+    reasons: tuple[SlateReason | SlateJudgement, ...]
+    """The decisive ones first; `str()` gives the sentence of each."""

@@ -1,4 +1,4 @@
-"""Freezing a slate, and proving later that nothing about it has changed."""
+"""Freezing a slate, proving later that nothing about it has changed, and the example to try."""
 
 import datetime
 import json
@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pytest_clinical_drift.cases.files import file_hash
+from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.ranking.manifest import FILE_NAME, SlateManifest, read_manifests
-from pytest_clinical_drift.ranking.slate import Slate, read_slates, slug
-from pytest_clinical_drift.ranking.tables import SUFFIXES, read_table
+from pytest_clinical_drift.ranking.files import MANIFEST, SUFFIXES, SlateManifest, read_manifests, read_table
+from pytest_clinical_drift.ranking.slate import read_slates, slug
 
 
 class Verification(NamedTuple):
@@ -38,24 +38,22 @@ def freeze(
 
     The manifest's `sha256` is what to keep somewhere else. A folder that holds anything is never written to.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out}: is not an empty folder; a frozen slate is never overwritten")
+    _refuse_used(out, "a frozen slate is never overwritten")
     if not model_version.strip():
         raise InputError("--model-version is empty; give the ranking model's version")
-    moment = created_at or datetime.datetime.now(datetime.UTC).replace(microsecond=0)
     sources = {"predictions": predictions, "candidates": candidates, "labels": labels}
-    named = {f"{name}{file.suffix}": file for name, file in sources.items() if file is not None}
-    for file in named.values():
+    files = {f"{name}{file.suffix}": file for name, file in sources.items() if file is not None}
+    for file in files.values():
         if file.suffix not in SUFFIXES:
             raise InputError(f"{file}: expected a file that ends in {', '.join(SUFFIXES)}")
     table = read_table(predictions)
     if (column := table.first_of("slate_id", "created_at")) is not None:
         raise InputError(f"{predictions}: has a column {column}; freezing sets it, so take it out first")
-    digests = {name: file_hash(file) for name, file in named.items()}
-    first = next(iter(digests.values()))
+    digests = {name: file_hash(file) for name, file in files.items()}
+    moment = created_at or datetime.datetime.now(datetime.UTC).replace(microsecond=0)
     manifest = SlateManifest(
-        file=out / FILE_NAME,
-        slate_id=slate_id or f"{slug(model_version)[:60]}-{moment:%Y%m%d}-{first[:8]}",
+        file=out / MANIFEST,
+        slate_id=slate_id or f"{slug(model_version)[:60]}-{moment:%Y%m%d}-{next(iter(digests.values()))[:8]}",
         created_at=moment.astimezone(datetime.UTC),
         model_version=model_version,
         parameters=dict(parameters or {}),
@@ -63,8 +61,40 @@ def freeze(
         n_predictions=len(table),
     )
     manifest = manifest.model_copy(update={"sha256": manifest.content_hash()})
-    _write_checked(manifest, named, out)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".freeze-") as draft:  # checked before it gets its place
+        folder = Path(draft) / "slate"
+        folder.mkdir()
+        for name, file in files.items():
+            shutil.copyfile(file, folder / name)
+        text = json.dumps(manifest.as_json(), indent=1, ensure_ascii=True) + "\n"
+        (folder / MANIFEST).write_text(text, encoding="utf-8")
+        try:
+            _check(folder, predictions)
+        except InputError as error:
+            message = str(error)
+            for name, file in files.items():
+                message = message.replace(str(folder / name), str(file))
+            raise InputError(message) from None
+        if out.exists():
+            out.rmdir()
+        folder.replace(out)
     return manifest
+
+
+def _refuse_used(out: Path, why: str) -> None:
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InputError(f"{out}: is not an empty folder; {why}")
+
+
+def _check(folder: Path, file: Path) -> None:
+    """Read a slate as the gate will. A pair predicted twice, perhaps with two scores, is no frozen prediction."""
+    for slate in read_slates(folder):
+        rows = slate.predictions["repeated"].arg_true()
+        if len(rows):
+            disease, drug = (slate.predictions[name].to_physical()[rows[0]] for name in ("disease", "drug"))
+            place = f"{file}, row {rows[0] + 1}: duplicate pair ({slate.diseases[disease]}, {slate.drugs[drug]})"
+            raise InputError(f"{place}; {len(rows):,} duplicate row{'s' if len(rows) > 1 else ''}; keep one per pair")
 
 
 def verify(folder: Path, sha256: str | None = None) -> Verification:
@@ -74,17 +104,17 @@ def verify(folder: Path, sha256: str | None = None) -> Verification:
     """
     if sha256 is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", sha256):
         raise InputError(f"--sha256 {sha256[:70]}: expected the 64 hexadecimal digits that freezing printed")
-    if not (folder / FILE_NAME).is_file():
+    if not (folder / MANIFEST).is_file():
         raise InputError(
-            f"{folder}: has no {FILE_NAME}; only a slate frozen with `clinical-drift freeze` can be verified"
+            f"{folder}: has no {MANIFEST}; only a slate frozen with `clinical-drift freeze` can be verified"
         )
     manifests = list(read_manifests(folder).values())
     if len(manifests) != 1:
-        raise InputError(f"{folder / FILE_NAME}: expected the record of one slate, found {len(manifests)}")
+        raise InputError(f"{folder / MANIFEST}: expected the record of one slate, found {len(manifests)}")
     manifest, problems, present = manifests[0], [], {}
     for name, digest in manifest.files.items():
         if Path(name).name != name:
-            problems.append(f"{FILE_NAME} names the file {name!r} outside the folder")
+            problems.append(f"{MANIFEST} names the file {name!r} outside the folder")
         elif not (folder / name).is_file():
             problems.append(f"{name} is missing")
         else:
@@ -92,45 +122,13 @@ def verify(folder: Path, sha256: str | None = None) -> Verification:
             if present[name] != digest:
                 problems.append(f"{name} was changed after freezing")
     if not any(name.startswith("predictions.") for name in manifest.files):
-        problems.append(f"{FILE_NAME} names no predictions")
+        problems.append(f"{MANIFEST} names no predictions")
     now = manifest.model_copy(update={"files": present}).content_hash()
     if manifest.content_hash() != manifest.sha256:
-        problems.append(f"{FILE_NAME} was changed after freezing: its hash does not fit its content")
+        problems.append(f"{MANIFEST} was changed after freezing: its hash does not fit its content")
     if sha256 is not None and now != sha256.lower():
         problems.append(f"the slate's hash is {now}, not the one that was kept: {sha256.lower()}")
     return Verification(now, tuple(problems))
-
-
-def _write_checked(manifest: SlateManifest, files: Mapping[str, Path], out: Path) -> None:
-    """Put the slate together beside its place, read it as the gate will, and only then move it there."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".freeze-") as draft:
-        folder = Path(draft) / "slate"
-        folder.mkdir()
-        for name, file in files.items():
-            shutil.copyfile(file, folder / name)
-        text = json.dumps(manifest.as_json(), indent=1, ensure_ascii=True) + "\n"
-        (folder / FILE_NAME).write_text(text, encoding="utf-8")
-        try:
-            for slate in read_slates(folder):
-                _refuse_repeats(folder / next(iter(files)), slate)
-        except InputError as error:
-            message = str(error)
-            for name, file in files.items():
-                message = message.replace(str(folder / name), str(file))
-            raise InputError(message) from None
-        if out.exists():
-            out.rmdir()
-        folder.replace(out)
-
-
-def _refuse_repeats(file: Path, slate: Slate) -> None:
-    """A pair predicted twice, perhaps with two scores, is no frozen prediction."""
-    rows = slate.predictions["repeated"].arg_true()
-    if len(rows):
-        disease, drug = (slate.predictions[name].to_physical()[rows[0]] for name in ("disease", "drug"))
-        place = f"{file}, row {rows[0] + 1}: duplicate pair ({slate.diseases[disease]}, {slate.drugs[drug]})"
-        raise InputError(f"{place}; {len(rows):,} duplicate row{'s' if len(rows) > 1 else ''}; keep one per pair")
 
 
 def verify_slate(folder: Path, sha256: str | None, say: Callable[[str], object]) -> int:
@@ -142,3 +140,12 @@ def verify_slate(folder: Path, sha256: str | None, say: Callable[[str], object])
     if not result.problems and sha256 is None:
         say("without --sha256 this shows only that folder and manifest agree, not that both are the old ones")
     return 1 if result.problems else 0
+
+
+def write_example(out: Path) -> Path:
+    """Copy the bundled slate, its outcomes included, into a new folder; a folder that holds anything is left alone."""
+    _refuse_used(out, "not overwritten")
+    out.mkdir(parents=True, exist_ok=True)
+    for file in bundled("cases", "slates", "example").iterdir():
+        shutil.copyfile(file, out / file.name)
+    return out

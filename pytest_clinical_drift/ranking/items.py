@@ -14,9 +14,9 @@ from pytest_clinical_drift.gate import pytest_reports
 from pytest_clinical_drift.gate.inside_pytest import name_suite
 from pytest_clinical_drift.gate.options import OPTIONS, RESULTS, destination
 from pytest_clinical_drift.gate.settings import path_option, switched_on
-from pytest_clinical_drift.ranking.gate import SlateJudgement, SlateVerdict, exit_code
-from pytest_clinical_drift.ranking.report_text import summary_lines
-from pytest_clinical_drift.ranking.run import INTEGRITY, GatedSlate, SlateRun
+from pytest_clinical_drift.ranking.figure_types import SlateJudgement, SlateVerdict
+from pytest_clinical_drift.ranking.gate import INTEGRITY, GatedSlate, SlateRun, exit_code
+from pytest_clinical_drift.ranking.report import summary_lines
 from pytest_clinical_drift.report.clean import LONGEST_LINE, one_line
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
 

@@ -5,15 +5,15 @@ per disease, so that its interval comes from resampling whole diseases: predicti
 they are not independent. A single disease gets exact binomial limits of its hit rate instead.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pytest_clinical_drift.metrics import SEED
 from pytest_clinical_drift.metrics.intervals import Interval, proportion_interval
-from pytest_clinical_drift.ranking.figure_types import Figure, Flags, SlateCode
+from pytest_clinical_drift.ranking.figure_types import Array, Figure, SlateCode
 from pytest_clinical_drift.ranking.view import View, count_by_decile
 from pytest_clinical_drift.verdict.slate_limits import TIERS
 
@@ -22,10 +22,8 @@ ALL = "all"
 RESAMPLES = 2_000
 _MIN_DEFINED = 0.9
 """Share of the resamples in which the figure must be defined for an interval to be given."""
-
-Table = npt.NDArray[np.float64]
-Statistic = Callable[[Table], Table]
-"""Weights of the diseases, one row per resample, to one value per resample (nan where undefined)."""
+_RESAMPLED = ("hit_rate", "enrichment_vs_random", "enrichment_vs_popularity", "score_gap")
+"""Figures with an interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,166 +37,176 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class ViewFigures:
+    """What the results file says of one reading of a slate."""
+
     tiers: dict[str, Cell]
     """Tier name, or "all"."""
-    diseases: tuple[dict[str, Cell], ...]
-    """In the order of the slate's diseases."""
-    calibration: tuple[dict[str, float], ...]
+    by_disease: tuple[dict[str, Any], ...]
+    """Name and tiers of each disease."""
+    calibration_bins: tuple[dict[str, float], ...]
     """Mean score, predictions and hits of each tenth of the predictions, by score."""
-    days: tuple[tuple[int, int], ...]
-    """Tier position and days to the first high-signal outcome, of every hit that is dated."""
-    observed: int
-    """Pairs with a high-signal outcome, in the slate and among the other candidates."""
-    left_out: int
-    """Distinct pairs that do not take part because they were known at freeze."""
+    days_to_event: tuple[dict[str, Any], ...]
+    """Tier, and days to the first high-signal outcome, of every hit that is dated."""
+    pairs_known_at_freeze: int
+    """Distinct pairs that do not take part for that reason."""
+    observed: bool
+    """Whether any pair has a high-signal outcome, in the slate or among the other candidates."""
 
 
 def evaluate(view: View, *, confidence: float = 0.95) -> ViewFigures:
+    rows, size = view.rows, len(view.diseases)
     weights = None
-    if view.diseases > 1:
-        share = np.full(view.diseases, 1.0 / view.diseases)
-        weights = np.random.default_rng(SEED).multinomial(view.diseases, share, size=RESAMPLES).astype(np.float64)
-    rows = view.rows
+    if size > 1:
+        drawn = np.random.default_rng(SEED).multinomial(size, np.full(size, 1.0 / size), size=RESAMPLES)
+        weights = drawn.astype(np.float64)
+    cells: tuple[dict[str, Cell], ...] = tuple({} for _ in range(size + 1))
+    for tier in (*np.unique(rows["tier"]).tolist(), None):
+        for place, cell in zip(cells, measure(view, tier, weights, confidence), strict=True):
+            if tier is None:
+                place[ALL] = cell
+            elif cell.predictions:
+                place[TIERS[tier]] = cell
     hits = rows["hit"] & rows["first"]
     dated = rows[hits & ~np.isnan(rows["day"])]
     tenths = [part for part in np.array_split(np.argsort(rows["score"], kind="stable"), 10) if len(part)]
     return ViewFigures(
-        tiers=_cells(view, weights, confidence),
-        diseases=tuple(_cells(view.of_disease(index), None, confidence) for index in range(view.diseases)),
-        calibration=tuple(
+        tiers=cells[0],
+        by_disease=tuple({"disease": n, "tiers": own} for n, own in zip(view.diseases, cells[1:], strict=True)),
+        calibration_bins=tuple(
             {"mean_score": float(rows["score"][part].mean()), "predictions": len(part), "hits": int(hits[part].sum())}
             for part in tenths
         ),
-        days=tuple(zip(dated["tier"].tolist(), dated["day"].astype(np.int64).tolist(), strict=True)),
-        observed=max(int(hits.sum()), int(view.baseline.hits.sum()) if view.baseline else 0),
-        left_out=view.left_out,
+        days_to_event=tuple({"tier": TIERS[tier], "days": int(day)} for tier, day in dated[["tier", "day"]].tolist()),
+        pairs_known_at_freeze=view.left_out,
+        observed=bool(hits.any() or view.candidate_hits.any()),
     )
 
 
-def _cells(view: View, weights: Table | None, confidence: float) -> dict[str, Cell]:
-    present = np.unique(view.rows["tier"]).tolist()
-    cells = {TIERS[tier]: measure(view, tier, weights, confidence) for tier in present}
-    return cells | {ALL: measure(view, None, weights, confidence)}
+def measure(view: View, tier: int | None, weights: Array | None, confidence: float) -> Iterator[Cell]:
+    """The figures of one tier (None: of all together) over the slate, and then over each disease.
 
-
-def measure(view: View, tier: int | None, weights: Table | None, confidence: float) -> Cell:
-    """The figures of one tier (None: all of them)."""
-    tally = _Tally(view, tier, weights, confidence)
-    figures = {**tally.rates(), **tally.calibration(), **tally.time_to_event()}
-    if tier is None:
-        figures.pop("enrichment_vs_random")  # the whole against itself is 1 by construction
-    return Cell(int(tally.n.sum()), int(tally.hits.sum()), figures)
-
-
-class _Tally:
-    """Predictions and hits of one tier and of all tiers, per disease."""
-
-    def __init__(self, view: View, tier: int | None, weights: Table | None, confidence: float) -> None:
-        rows, everywhere = view.rows, np.ones(len(view.rows), dtype=bool)
-        self.view, self.weights, self.confidence = view, weights, confidence
-        self.inside = everywhere if tier is None else rows["tier"] == tier
-        self.once = self.inside & rows["first" if tier is None else "first_in_tier"]
-        self.n, self.hits = self._per_disease(self.inside), self._per_disease(self.once & rows["hit"])
-        self.all_n, self.all_hits = self._per_disease(everywhere), self._per_disease(rows["first"] & rows["hit"])
-        chosen = rows[self.inside]
-        self.chosen = count_by_decile(chosen["disease"], chosen["decile"], view.diseases)
-
-    def _per_disease(self, keep: Flags, column: str | None = None) -> Table:
-        rows = self.view.rows[keep]
-        values = rows[column] if column else np.ones(len(rows))
-        return np.bincount(rows["disease"], weights=values, minlength=self.view.diseases).astype(np.float64)
-
-    def rates(self) -> dict[str, Figure]:
-        """Hit rate, alone and against chance, fame, and the pairs that have any outcome."""
-        n, hits, view = int(self.n.sum()), int(self.hits.sum()), self.view
-        expected = self._figure(self._expected_rate, n, view.no_baseline or SlateCode.NO_OPEN_CANDIDATE)
-        rate = self._figure(self._hit_rate, n, SlateCode.NO_PREDICTION, resampled=True)
-        popularity = self._figure(
-            self._vs_popularity, n, expected.reason.code if expected.reason else SlateCode.NO_DECILE_HIT, resampled=True
-        )
-        if self.weights is None and (exact := proportion_interval(hits, n, confidence=self.confidence)) is not None:
-            rate = replace(rate, interval=exact)
-            if expected.value and popularity.value is not None:
-                scaled = replace(exact, low=exact.low / expected.value, high=exact.high / expected.value)
-                popularity = replace(popularity, interval=scaled)
-        touched = self._per_disease(self.once & view.rows["touched"])
-        return {
-            "hit_rate": rate,
-            "enrichment_vs_random": self._figure(self._vs_random, n, SlateCode.NO_HIT, resampled=True),
-            "enrichment_vs_popularity": popularity,
-            "expected_hit_rate": expected,
-            # not a precision: unseen events are unseen
-            "precision_proxy": self._figure(
-                lambda w: _quotient(w @ self.hits, w @ touched), int(touched.sum()), SlateCode.NO_OUTCOME
-            ),
+    `weights` of the diseases, a row per resample, give the slate's intervals.
+    """
+    counts, dated = _counts(view, tier)
+    ones, diseases = np.ones((1, len(view.diseases))), len(view.diseases)
+    sums = {name: np.concatenate((ones @ column, column)) for name, column in counts.items()}
+    statistics = _statistics(sums)
+    resampled = {} if weights is None else _statistics({name: weights @ column for name, column in counts.items()})
+    for at in range(1 + diseases):
+        count = {name: int(sums[name][at]) for name in ("predictions", "hits", "touched", "hit_rows", "missed_rows")}
+        values = {name: float(column[at]) for name, column in statistics.items()}
+        if resampled and at == 0:
+            intervals = {name: _percentiles(resampled[name], confidence, diseases) for name in _RESAMPLED}
+        else:
+            intervals = _exact(count, values["expected_hit_rate"], confidence)
+        figures = {
+            name: Figure.undefined(missing if count["predictions"] else SlateCode.NO_PREDICTION, over)
+            if np.isnan(values[name])
+            else Figure(values[name], over, interval=intervals.get(name))
+            for name, (over, missing) in _about(count, values, view).items()
         }
-
-    def _hit_rate(self, w: Table) -> Table:
-        """Pairs with a high-signal outcome / predictions."""
-        return _quotient(w @ self.hits, w @ self.n)
-
-    def _vs_random(self, w: Table) -> Table:
-        """Hit rate of the tier / hit rate of the whole slate. 1 is chance. Undefined without any hit."""
-        return _quotient(self._hit_rate(w), _quotient(w @ self.all_hits, w @ self.all_n))
-
-    def _expected_rate(self, w: Table) -> Table:
-        """Hit rate that drugs of the same breadth deciles have among all scored candidates."""
-        base, chosen = self.view.baseline, w @ self.chosen
-        if base is None:
-            return np.full(len(w), np.nan)
-        rate = _quotient(w @ base.hits, w @ base.candidates)
-        return _quotient(np.where(chosen > 0, chosen * rate, 0.0).sum(axis=-1), w @ self.n)
-
-    def _vs_popularity(self, w: Table) -> Table:
-        """Observed / expected hit rate. 1 is what fame alone earns. Undefined where equally famous drugs had no hit."""
-        return _quotient(self._hit_rate(w), self._expected_rate(w))
-
-    def calibration(self) -> dict[str, Figure]:
-        """Mean score of hits and of misses; their gap is above 0 where higher scores come true more often."""
-        hit = self.view.rows["hit"]
-        high, low = (
-            (self._per_disease(keep, "score"), self._per_disease(keep))
-            for keep in (self.inside & hit, self.inside & ~hit)
-        )
-
-        def mean(w: Table, part: tuple[Table, Table]) -> Table:
-            return _quotient(w @ part[0], w @ part[1])
-
-        missing = SlateCode.NO_MISS if high[1].any() else SlateCode.NO_HIT
-        gap = self._figure(lambda w: mean(w, high) - mean(w, low), int(self.n.sum()), missing, resampled=True)
-        return {
-            "mean_score_hits": self._figure(lambda w: mean(w, high), int(high[1].sum()), SlateCode.NO_HIT),
-            "mean_score_misses": self._figure(lambda w: mean(w, low), int(low[1].sum()), SlateCode.NO_MISS),
-            "score_gap": gap,
-        }
-
-    def time_to_event(self) -> dict[str, Figure]:
-        """Median days from freeze to a pair's first high-signal outcome, and the shares before, on and after it."""
-        days = self.view.rows["day"][self.once & self.view.rows["hit"]]
-        days = days[~np.isnan(days)]
-        if not len(days):
-            nothing = Figure.undefined(SlateCode.NO_DATE)
-            return dict.fromkeys(("median_days", "share_negative", "share_zero", "share_positive"), nothing)
-        parts = {"negative": days < 0, "zero": days == 0, "positive": days > 0}
-        shares = {f"share_{name}": Figure(float(part.mean()), len(days)) for name, part in parts.items()}
-        return {"median_days": Figure(float(np.median(days)), len(days)), **shares}
-
-    def _figure(self, statistic: Statistic, n: int, missing: SlateCode, *, resampled: bool = False) -> Figure:
-        """A statistic over all diseases, with a percentile interval unless it is undefined in many resamples."""
-        value = float(statistic(np.ones((1, self.view.diseases)))[0])
-        if np.isnan(value):
-            return Figure.undefined(missing if self.n.any() else SlateCode.NO_PREDICTION, n)
-        if not resampled or self.weights is None:
-            return Figure(value, n)
-        values = statistic(self.weights)
-        defined = values[np.isfinite(values)]
-        if len(defined) < _MIN_DEFINED * len(values):
-            return Figure(value, n)
-        tail = (1 - self.confidence) / 2
-        low, high = np.quantile(defined, [tail, 1 - tail]).tolist()
-        return Figure(value, n, interval=Interval(low, high, "bootstrap", self.view.diseases))
+        if tier is None:
+            del figures["enrichment_vs_random"]  # the whole against itself is 1 by construction
+        days = dated["day"] if at == 0 else dated["day"][dated["disease"] == at - 1]
+        yield Cell(count["predictions"], count["hits"], figures | _time_to_event(days))
 
 
-def _quotient(numerator: Table, denominator: Table) -> Table:
+def _counts(view: View, tier: int | None) -> tuple[dict[str, Array], Array]:
+    """What is counted of a tier per disease, and its hits that are dated."""
+    rows, hit = view.rows, view.rows["hit"]
+    everywhere = np.ones(len(rows), dtype=bool)
+    inside = everywhere if tier is None else rows["tier"] == tier
+    once = inside & rows["first" if tier is None else "first_in_tier"]
+
+    def per_disease(keep: Array, values: Array = everywhere) -> Array:
+        return np.bincount(rows["disease"][keep], weights=values[keep], minlength=len(view.diseases))
+
+    return {
+        "predictions": per_disease(inside),
+        "hits": per_disease(once & hit),
+        "touched": per_disease(once & rows["touched"]),
+        "all_predictions": per_disease(everywhere),
+        "all_hits": per_disease(rows["first"] & hit),
+        "hit_rows": per_disease(inside & hit),
+        "hit_scores": per_disease(inside & hit, rows["score"]),
+        "missed_rows": per_disease(inside & ~hit),
+        "missed_scores": per_disease(inside & ~hit, rows["score"]),
+        "deciles": count_by_decile(rows["disease"][inside], rows["decile"][inside], len(view.diseases)),
+        "candidates": view.candidates,
+        "candidate_hits": view.candidate_hits,
+    }, rows[once & hit & ~np.isnan(rows["day"])]
+
+
+def _statistics(sums: Mapping[str, Array]) -> dict[str, Array]:
+    """The figures of sums over diseases, as many as the sums have rows; nan where one is undefined."""
+    rate = _quotient(sums["hits"], sums["predictions"])
+    by_fame = sums["deciles"] * _quotient(sums["candidate_hits"], sums["candidates"])
+    expected = _quotient(np.where(sums["deciles"] > 0, by_fame, 0.0).sum(axis=-1), sums["predictions"])
+    hits, misses = (_quotient(sums[f"{kind}_scores"], sums[f"{kind}_rows"]) for kind in ("hit", "missed"))
+    return {
+        "hit_rate": rate,
+        # 1 is chance; undefined without any hit
+        "enrichment_vs_random": _quotient(rate, _quotient(sums["all_hits"], sums["all_predictions"])),
+        # 1 is what fame alone earns; undefined where equally famous drugs had no hit
+        "enrichment_vs_popularity": _quotient(rate, expected),
+        # that of drugs of the same breadth deciles among all scored candidates
+        "expected_hit_rate": expected,
+        # not a precision: unseen events are unseen
+        "precision_proxy": _quotient(sums["hits"], sums["touched"]),
+        "mean_score_hits": hits,
+        "mean_score_misses": misses,
+        # above 0 where higher scores come true more often
+        "score_gap": hits - misses,
+    }
+
+
+def _about(count: Mapping[str, int], values: Mapping[str, float], view: View) -> dict[str, tuple[int, SlateCode]]:
+    """Of each figure how many it is taken over, and why it may be undefined."""
+    n, no_rate = count["predictions"], view.no_baseline or SlateCode.NO_OPEN_CANDIDATE
+    return {
+        "hit_rate": (n, SlateCode.NO_PREDICTION),
+        "enrichment_vs_random": (n, SlateCode.NO_HIT),
+        "enrichment_vs_popularity": (
+            n,
+            no_rate if np.isnan(values["expected_hit_rate"]) else SlateCode.NO_DECILE_HIT,
+        ),
+        "expected_hit_rate": (n, no_rate),
+        "precision_proxy": (count["touched"], SlateCode.NO_OUTCOME),
+        "mean_score_hits": (count["hit_rows"], SlateCode.NO_HIT),
+        "mean_score_misses": (count["missed_rows"], SlateCode.NO_MISS),
+        "score_gap": (n, SlateCode.NO_MISS if count["hit_rows"] else SlateCode.NO_HIT),
+    }
+
+
+def _percentiles(values: Array, confidence: float, diseases: int) -> Interval | None:
+    """The interval of a resampled figure; None where it is undefined in many resamples."""
+    defined = values[np.isfinite(values)]
+    if len(defined) < _MIN_DEFINED * len(values):
+        return None
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(defined, [tail, 1 - tail]).tolist()
+    return Interval(low, high, "bootstrap", diseases)
+
+
+def _exact(count: Mapping[str, int], expected: float, confidence: float) -> dict[str, Interval | None]:
+    """Binomial limits of the hit rate, and of what it is against equally famous drugs."""
+    exact = proportion_interval(count["hits"], count["predictions"], confidence=confidence)
+    if exact is None or not expected > 0:
+        return {"hit_rate": exact}
+    scaled = replace(exact, low=exact.low / expected, high=exact.high / expected)
+    return {"hit_rate": exact, "enrichment_vs_popularity": scaled}
+
+
+def _time_to_event(days: Array) -> dict[str, Figure]:
+    """Median days from freeze to a pair's first high-signal outcome, and the shares before, on and after it."""
+    if not len(days):
+        nothing = Figure.undefined(SlateCode.NO_DATE)
+        return dict.fromkeys(("median_days", "share_negative", "share_zero", "share_positive"), nothing)
+    parts = {"negative": days < 0, "zero": days == 0, "positive": days > 0}
+    shares = {f"share_{name}": Figure(float(part.mean()), len(days)) for name, part in parts.items()}
+    return {"median_days": Figure(float(np.median(days)), len(days)), **shares}
+
+
+def _quotient(numerator: Array, denominator: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.where(denominator > 0, numerator / denominator, np.nan), dtype=np.float64)
+        return np.where(denominator > 0, numerator / denominator, np.nan)

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from pytest_clinical_drift.errors import InputError, SubjectError
-from pytest_clinical_drift.ranking.figure_types import Figure, Flags, Floats, Ints, SlateCode, SlateReason
+from pytest_clinical_drift.ranking.figure_types import Array, Figure, SlateCode, SlateReason
 from pytest_clinical_drift.ranking.slate import LabelledPair, Slate
 from pytest_clinical_drift.subjects.python import make
 
@@ -143,7 +143,7 @@ def _digest(pair: LabelledPair) -> int:
     return int.from_bytes(hashlib.sha256(f"{pair.disease}\0{pair.drug}".encode()).digest()[:8], "big")
 
 
-def _fit_and_score(ranker: Ranker, train: Sequence[LabelledPair], test: Sequence[LabelledPair]) -> Floats:
+def _fit_and_score(ranker: Ranker, train: Sequence[LabelledPair], test: Sequence[LabelledPair]) -> Array:
     _guarded(ranker.fit, train)
     scores: dict[LabelledPair, float] = {}
     for disease, pairs in _by_disease(test).items():
@@ -152,7 +152,7 @@ def _fit_and_score(ranker: Ranker, train: Sequence[LabelledPair], test: Sequence
     return np.asarray([scores[pair] for pair in test], dtype=np.float64)
 
 
-def _scores(ranker: Ranker, disease: str, drugs: Sequence[str]) -> Floats:
+def _scores(ranker: Ranker, disease: str, drugs: Sequence[str]) -> Array:
     answer = _guarded(ranker.score, disease, drugs)
     try:
         scores = np.asarray(answer, dtype=np.float64)
@@ -172,7 +172,7 @@ def _guarded(call: Callable[..., Any], *given: Any) -> Any:
         raise SubjectError(f"the ranker raised {type(error).__name__}: {error}"[:300]) from None
 
 
-def auc(scores: Floats, positive: Flags) -> Figure:
+def auc(scores: Array, positive: Array) -> Figure:
     """Probability that a random positive scores above a random negative; a tie counts one half.
 
     Higher is better, 0.5 is chance. Undefined without pairs, or when all are of one class.
@@ -184,7 +184,7 @@ def auc(scores: Floats, positive: Flags) -> Figure:
     return Figure((below + not_above) / (2 * len(hits) * len(misses)), len(scores))
 
 
-def ndcg(scores: Floats, labels: Ints, *, k: int) -> Figure:
+def ndcg(scores: Array, labels: Array, *, k: int) -> Figure:
     """DCG@K / ideal DCG@K of one disease, with gain 2^label - 1 and discount 1 / log2(position + 1).
 
     Higher is better, 1 is a perfect order. Undefined without pairs or without a label above 0.
@@ -202,7 +202,7 @@ def ndcg(scores: Floats, labels: Ints, *, k: int) -> Figure:
     return Figure(_discounted(reached, counts, average_gain) / ideal, size)
 
 
-def _discounted(reached: Floats, counts: Ints, gains: Floats) -> float:
+def _discounted(reached: Array, counts: Array, gains: Array) -> float:
     """DCG of levels of tied drugs, best first: how many each holds, and their mean gain."""
     ends = np.minimum(np.append(0, np.cumsum(counts)), len(reached) - 1)
     return float(np.diff(reached[ends]) @ gains)
@@ -221,7 +221,7 @@ def mean_of(figures: Iterable[Figure]) -> Figure:
     return Figure.undefined(SlateCode.BY_DISEASE, reasons=listed)
 
 
-def hit(scores: Floats, index: int, *, k: int) -> float:
+def hit(scores: Array, index: int, *, k: int) -> float:
     """Whether the drug at `index` ranks among the first K: 1 or 0, or the share of tied orders in which it does."""
     better, tied = (int(np.count_nonzero(mask)) for mask in (scores > scores[index], scores == scores[index]))
     return min(1.0, max(0.0, (k - better) / tied))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,22 +13,30 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.ranking.figure_types import Ints
-from pytest_clinical_drift.ranking.manifest import SlateManifest, read_manifests
-from pytest_clinical_drift.ranking.tables import Table, as_text, find_table, is_known, read_label
+from pytest_clinical_drift.ranking.figure_types import Array
+from pytest_clinical_drift.ranking.files import (
+    SlateManifest,
+    Table,
+    as_text,
+    find_table,
+    is_known,
+    read_label,
+    read_manifests,
+)
 from pytest_clinical_drift.verdict.slate_limits import TIERS
 
 if TYPE_CHECKING:
     import polars as pl
 
 PAIR = ("disease", "drug")
+_NAMES = ("disease_name", "drug_name")
 HIGH_SIGNAL = ("first_trial_seen", "phase_advanced", "fda_approved")
-_EXTRA = {
-    "outcomes": ("outcomes",),
-    "candidates": ("candidates", "top_candidates"),
-    "labels": ("labels", "labeled_pairs", "labelled_pairs"),
-}
-"""Further tables and the names that their files may have."""
+_FURTHER = (
+    ("outcomes",),
+    ("candidates", "top_candidates"),
+    ("labels", "labeled_pairs", "labelled_pairs"),
+)
+"""Names that the files of the further tables may have."""
 _LAST_RANK = 10**12
 _TIER_ENDS = (10, 50)
 """Last rank of the high and of the moderate tier, where the tiers are not given."""
@@ -66,7 +75,7 @@ class Slate:
     prospective (dated after the day of the freeze, and not seen, nor possibly older, by then)."""
     candidates: pl.DataFrame | None
     """Distinct scored pairs, the predicted ones among them: disease, drug, known."""
-    breadth: Ints | None
+    breadth: Array | None
     """Number of labelled diseases per drug; None without labels."""
     labels: tuple[LabelledPair, ...]
     notes: tuple[str, ...] = ()
@@ -88,21 +97,20 @@ def read_slates(folder: Path) -> list[Slate]:
     table = find_table(folder, ("predictions", "registry"))
     if table is None:
         raise InputError(f"{folder}: no predictions.* or registry.* (.parquet, .csv or .jsonl) is there")
-    table.require("disease_name", "drug_name", "repurposing_score")
+    table.require(*_NAMES, "repurposing_score")
     if not len(table):
         raise InputError(f"{table.file}: the slate holds no prediction")
     described = read_manifests(folder)
     if "slate_id" in table:
         ids = table.text("slate_id")
-        parts = [(str(name), table.where(ids == name)) for name in ids.unique(maintain_order=True).to_list()]
+        parts = {name: table.where(ids == name) for name in ids.unique(maintain_order=True).to_list()}
     elif len(described) > 1:
-        raise InputError(
-            f"{table.file}: the column slate_id is missing, and the folder describes {len(described)} slates"
-        )
+        several = f"the folder describes {len(described)} slates"
+        raise InputError(f"{table.file}: the column slate_id is missing, and {several}")
     else:
-        parts = [(next(iter(described), folder.name), table)]
-    extra = {name: find_table(folder, stems) for name, stems in _EXTRA.items()}
-    slates = [_read_slate(folder, slate_id, part, described.get(slate_id), extra) for slate_id, part in parts]
+        parts = {next(iter(described), folder.name): table}
+    further = {stems[0]: find_table(folder, stems) for stems in _FURTHER}
+    slates = [_read_slate(folder, name, part, described.get(name), further) for name, part in parts.items()]
     repeated, count = Counter(slate.slug for slate in slates).most_common(1)[0]
     if count > 1:
         raise InputError(f"{table.file}: two slate ids give the same folder name {repeated!r}; rename one of the two")
@@ -110,26 +118,26 @@ def read_slates(folder: Path) -> list[Slate]:
 
 
 def _read_slate(
-    folder: Path, slate_id: str, table: Table, manifest: SlateManifest | None, extra: dict[str, Table | None]
+    folder: Path, slate_id: str, table: Table, manifest: SlateManifest | None, further: dict[str, Table | None]
 ) -> Slate:
     import polars as pl
 
     created_at = _created_at(table, manifest)
-    labels = _read_labels(extra["labels"])
-    known = [pair[:2] for pair in labels if pair.label > 0 and (pair.year is None or pair.year <= created_at.year)]
-    labelled = pl.DataFrame(known, schema=dict.fromkeys(PAIR, pl.String), orient="row")
-    predictions = _read_predictions(table, labelled)
-    diseases, drugs = _spelling(table, "disease_name"), _spelling(table, "drug_name")
+    labels = _read_labels(further["labels"])
+    positive = [pair[:2] for pair in labels if pair.label > 0 and (pair.year is None or pair.year <= created_at.year)]
+    known = pl.DataFrame(positive, schema=dict.fromkeys(PAIR, pl.String), orient="row")
+    predictions = _read_predictions(table, known)
+    diseases, drugs = (_spelling(table, name) for name in _NAMES)
     candidates = None
-    if (scored := extra["candidates"]) is not None:
-        scored.require("disease_name", "drug_name")
+    if (scored := further["candidates"]) is not None:
+        scored.require(*_NAMES)
         scored = scored.where(scored.pairs()["disease"].is_in(list(diseases)))
         drugs = _spelling(scored, "drug_name") | drugs
         # a predicted pair was scored too, and keeps its own flag
-        candidates = pl.concat([predictions.select(*PAIR, "known"), _with_known(scored, labelled)])
+        candidates = pl.concat([predictions.select(*PAIR, "known"), _with_known(scored, known)])
         candidates = candidates.unique(PAIR, keep="first", maintain_order=True)
     codes = {"disease": pl.Enum(sorted(diseases)), "drug": pl.Enum(sorted(drugs))}
-    outcomes, notes = _read_outcomes(extra["outcomes"], slate_id, created_at.date(), set(diseases), set(drugs))
+    outcomes, notes = _read_outcomes(further["outcomes"], slate_id, created_at.date(), diseases, drugs)
     if count := predictions["repeated"].sum():
         notes.insert(0, f"rows that repeat a pair (hits are counted over distinct pairs): {count} of {len(table)}")
     breadth = Counter(pair.drug for pair in labels)
@@ -143,29 +151,26 @@ def _read_slate(
         predictions=predictions.cast(codes),
         outcomes=outcomes.cast(codes),
         candidates=candidates.cast(codes) if candidates is not None else None,
-        breadth=np.asarray([breadth[drug] for drug in sorted(drugs)]) if extra["labels"] is not None else None,
+        breadth=np.asarray([breadth[drug] for drug in sorted(drugs)]) if further["labels"] is not None else None,
         labels=labels,
         notes=tuple(notes),
     )
 
 
 def _created_at(table: Table, manifest: SlateManifest | None) -> datetime.datetime:
-    if "created_at" not in table:
-        if manifest is None:
-            raise InputError(
-                f"{table.file}: the column created_at is missing, and no manifest tells when it was frozen"
-            )
-        return manifest.created_at
-    moments = table.moments("created_at")
-    first: datetime.datetime | None = moments[0]
-    different = (~moments.eq_missing(first) | moments.is_null()).arg_true()
-    if first is None or len(different):
-        raise table.fault(different[0], "created_at", "is empty or differs from the slate's first row")
-    if manifest is not None and manifest.created_at != first:
-        raise InputError(
-            f"{table.file}: created_at {first} is not what {manifest.file.name} says: {manifest.created_at}"
-        )
-    return first
+    if "created_at" in table:
+        moments = table.moments("created_at")
+        different = (~moments.eq_missing(moments[0]) | moments.is_null()).arg_true()
+        if len(different):
+            raise table.fault(different[0], "created_at", "is empty or differs from the slate's first row")
+        first: datetime.datetime = moments[0]
+        if manifest is not None and manifest.created_at != first:
+            said = f"is not what {manifest.file.name} says: {manifest.created_at}"
+            raise InputError(f"{table.file}: created_at {first} {said}")
+        return first
+    if manifest is None:
+        raise InputError(f"{table.file}: the column created_at is missing, and no manifest tells when it was frozen")
+    return manifest.created_at
 
 
 def _spelling(table: Table, name: str) -> dict[str, str]:
@@ -177,13 +182,13 @@ def _spelling(table: Table, name: str) -> dict[str, str]:
 def _read_predictions(table: Table, labelled: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
-    rows = _with_known(table, labelled).with_columns(table.numbers("repurposing_score").alias("score"))
+    rows = _with_known(table, labelled).with_columns(score=table.numbers("repurposing_score"))
     if "rank" in table:
         given = table.numbers("rank")
         bad = ((given < 1) | (given != given.floor()) | (given > _LAST_RANK)).arg_true()
         if len(bad):
             raise table.fault(bad[0], "rank", f"is {given[bad[0]]:g}, not a whole number from 1 to {_LAST_RANK:,}")
-        rows = rows.with_columns(given.cast(pl.Int64).alias("rank"))
+        rows = rows.with_columns(rank=given.cast(pl.Int64))
     else:  # by score within the disease, ties by drug name
         rows = rows.with_columns(rank=pl.struct(-pl.col("score"), "drug").rank("ordinal").over("disease"))
     rows = rows.with_columns(tier=sum((pl.col("rank") > end).cast(pl.Int64) for end in _TIER_ENDS))
@@ -197,13 +202,10 @@ def _read_predictions(table: Table, labelled: pl.DataFrame) -> pl.DataFrame:
 
 def _with_known(table: Table, labelled: pl.DataFrame) -> pl.DataFrame:
     """The pairs, and whether they were known at freeze: as the table says, else by the labels."""
-    import polars as pl
-
     pairs = table.pairs()
     if "known_at_freeze" in table:
-        return pairs.with_columns(known=table.cells("known_at_freeze", is_known, "", pl.Boolean).fill_null(False))
-    known = labelled.with_columns(known=True)
-    return pairs.join(known, on=PAIR, how="left", maintain_order="left").with_columns(pl.col("known").fill_null(False))
+        return pairs.with_columns(known=table.cells("known_at_freeze", is_known, "", bool).fill_null(False))
+    return pairs.join(labelled.with_columns(known=True), on=PAIR, how="left", maintain_order="left").fill_null(False)
 
 
 def _read_labels(table: Table | None) -> tuple[LabelledPair, ...]:
@@ -212,20 +214,20 @@ def _read_labels(table: Table | None) -> tuple[LabelledPair, ...]:
 
     if table is None:
         return ()
-    table.require("disease_name", "drug_name")
+    table.require(*_NAMES)
     pairs = table.pairs().with_columns(label=pl.lit(4), year=pl.lit(None, pl.Int64))
     if "label" in table:
         table.text("label")
         expected = "not a label; known ones: 0 to 4, negative, phase1, phase2, phase3, approved"
-        pairs = pairs.with_columns(label=table.cells("label", read_label, expected, pl.Int64))
+        pairs = pairs.with_columns(label=table.cells("label", read_label, expected, int))
     if (name := table.first_of("year", "approval_year", "first_approval")) is not None:
-        pairs = pairs.with_columns(year=table.cells(name, lambda text: int(text.strip()[:4]), "not a year", pl.Int64))
+        pairs = pairs.with_columns(year=table.cells(name, lambda text: int(text.strip()[:4]), "not a year", int))
     merged = pairs.group_by(PAIR, maintain_order=True).agg(pl.col("label").max(), pl.col("year").min())
     return tuple(LabelledPair(*row) for row in merged.iter_rows())
 
 
 def _read_outcomes(
-    table: Table | None, slate_id: str, freeze_day: datetime.date, diseases: set[str], drugs: set[str]
+    table: Table | None, slate_id: str, freeze_day: datetime.date, diseases: Iterable[str], drugs: Iterable[str]
 ) -> tuple[pl.DataFrame, list[str]]:
     """The outcomes of one slate, and remarks. Of repeated rows the earliest date counts; one seen at freeze makes all
     seen."""
@@ -234,11 +236,10 @@ def _read_outcomes(
     columns = {"disease": pl.String, "drug": pl.String, "high": pl.Boolean, "day": pl.Int64, "prospective": pl.Boolean}
     if table is None:
         return pl.DataFrame(schema=columns), []
-    table.require("disease_name", "drug_name", "outcome_type", "outcome_date")
+    table.require(*_NAMES, "outcome_type", "outcome_date")
     whole = len(table)
     if "slate_id" in table:
-        ids = as_text(table.frame["slate_id"]).fill_null("")
-        table = table.where((ids == "") | (ids == slate_id))
+        table = table.where(as_text(table.frame["slate_id"]).fill_null("").is_in(["", slate_id]))
         if whole and not len(table):
             return pl.DataFrame(schema=columns), [f"none of the {whole} outcome rows names the slate {slate_id}"]
     table.text("outcome_type")
@@ -247,7 +248,7 @@ def _read_outcomes(
         date=table.moments("outcome_date").dt.date(),
         seen=table.moments("observed_at").dt.date() if "observed_at" in table else pl.lit(None, pl.Date),
     )
-    ours = rows.filter(pl.col("disease").is_in(diseases) & pl.col("drug").is_in(drugs))
+    ours = rows.filter(pl.col("disease").is_in(list(diseases)) & pl.col("drug").is_in(list(drugs)))
     events = (
         ours.group_by(*PAIR, "kind")
         .agg(

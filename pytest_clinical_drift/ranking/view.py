@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from pytest_clinical_drift.ranking.figure_types import Ints, SlateCode
+from pytest_clinical_drift.ranking.figure_types import Array, SlateCode
 from pytest_clinical_drift.ranking.slate import PAIR, Slate
 
 if TYPE_CHECKING:
@@ -18,37 +17,23 @@ DECILES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Baseline:
-    """Scored candidates of the slate's diseases, counted per disease (rows) and breadth decile (columns)."""
-
-    candidates: npt.NDArray[np.float64]
-    hits: npt.NDArray[np.float64]
-    followed: bool
-    """Whether any outcome is recorded outside the slate; if not, perhaps nobody looked there."""
-
-
-@dataclass(frozen=True, slots=True)
 class View:
     """The predictions that count, and the candidates beside them."""
 
-    rows: npt.NDArray[Any]
+    rows: Array
     """Ordered by disease and rank, with the fields disease, tier, score, decile; hit (the pair has a high-signal
     outcome), touched (it has any), day (from freeze to its first high-signal outcome, nan without a dated one); first
     and first_in_tier (first row of its pair, over all and in its tier: hits are counted over distinct pairs)."""
-    diseases: int
-    baseline: Baseline | None
-    no_baseline: SlateCode | None = None
-    """Why there is none."""
-    left_out: int = 0
+    diseases: tuple[str, ...]
+    candidates: Array
+    """Scored candidates of the slate's diseases, counted per disease (rows) and breadth decile (columns)."""
+    candidate_hits: Array
+    no_baseline: SlateCode | None
+    """Why no candidates are counted."""
+    followed: bool
+    """Whether any outcome is recorded outside the slate; if not, perhaps nobody looked there."""
+    left_out: int
     """Distinct pairs that do not take part because they were known at freeze."""
-
-    def of_disease(self, index: int) -> View:
-        low, high = np.searchsorted(self.rows["disease"], [index, index + 1])
-        rows, base, one = self.rows[low:high].copy(), self.baseline, slice(index, index + 1)
-        rows["disease"] = 0
-        if base is not None:
-            base = replace(base, candidates=base.candidates[one], hits=base.hits[one])
-        return View(rows, 1, base, self.no_baseline)
 
 
 def all_outcomes(slate: Slate) -> View:
@@ -61,17 +46,15 @@ def prospective(slate: Slate) -> View:
     A pair known at freeze, or with a high-signal outcome that is not proven younger, can no longer be discovered: it is
     neither hit nor miss, in the slate and among the candidates alike.
     """
-    import polars as pl
-
-    closed = slate.outcomes.filter(pl.col("high") & ~pl.col("prospective"))
+    closed = slate.outcomes.filter(high=True, prospective=False)
     predictions, candidates = (
-        None if pairs is None else pairs.filter(~pl.col("known")).join(closed, on=PAIR, how="anti")
-        for pairs in (slate.predictions.filter(~pl.col("repeated")), slate.candidates)
+        None if pairs is None else pairs.filter(known=False).join(closed, on=PAIR, how="anti")
+        for pairs in (slate.predictions.filter(repeated=False), slate.candidates)
     )
-    return _view(slate, predictions, candidates, slate.outcomes.filter("prospective"))
+    return _view(slate, predictions, candidates, slate.outcomes.filter(prospective=True))
 
 
-def breadth_deciles(breadth: Ints, deciles: int = DECILES) -> npt.NDArray[np.int64]:
+def breadth_deciles(breadth: Array, deciles: int = DECILES) -> Array:
     """NTILE(10) over drugs by the number of diseases they are labelled for; drugs are given in name order.
 
     Ties go by drug name, drugs without any label (breadth 0) take part. As in SQL the first n mod 10 hold one more.
@@ -82,7 +65,7 @@ def breadth_deciles(breadth: Ints, deciles: int = DECILES) -> npt.NDArray[np.int
     return tiles
 
 
-def count_by_decile(disease: Ints, decile: Ints, diseases: int) -> npt.NDArray[np.float64]:
+def count_by_decile(disease: Array, decile: Array, diseases: int) -> Array:
     counts = np.bincount(disease * np.int64(DECILES) + decile, minlength=diseases * DECILES)
     return counts.reshape(diseases, DECILES).astype(np.float64)
 
@@ -90,14 +73,12 @@ def count_by_decile(disease: Ints, decile: Ints, diseases: int) -> npt.NDArray[n
 def _view(slate: Slate, predictions: pl.DataFrame, candidates: pl.DataFrame | None, outcomes: pl.DataFrame) -> View:
     import polars as pl
 
-    hits = outcomes.filter("high").group_by(PAIR).agg(pl.col("day").min(), hit=pl.lit(True))
-    touched = outcomes.select(PAIR).unique().with_columns(touched=True)
-    baseline, reason = _baseline(slate, candidates, hits)
+    high = pl.col("high")
+    known = outcomes.group_by(PAIR).agg(day=pl.col("day").filter(high).min(), hit=high.any(), touched=True)
     deciles = breadth_deciles(slate.breadth if slate.breadth is not None else np.zeros(len(slate.drugs), np.int64))
     rows = (
         predictions.sort("disease", "rank", maintain_order=True)
-        .join(hits, on=PAIR, how="left", maintain_order="left")
-        .join(touched, on=PAIR, how="left", maintain_order="left")
+        .join(known, on=PAIR, how="left", maintain_order="left")
         .select(
             pl.col("disease").to_physical().cast(pl.Int64),
             "tier",
@@ -109,21 +90,24 @@ def _view(slate: Slate, predictions: pl.DataFrame, candidates: pl.DataFrame | No
             first_in_tier=pl.struct(*PAIR, "tier").is_first_distinct(),
         )
     )
-    left_out = slate.predictions.n_unique(PAIR) - predictions.n_unique(PAIR)
-    return View(rows.to_numpy(structured=True), len(slate.diseases), baseline, reason, left_out)
-
-
-def _baseline(slate: Slate, pairs: pl.DataFrame | None, hits: pl.DataFrame) -> tuple[Baseline | None, SlateCode | None]:
-    if pairs is None:
-        return None, SlateCode.NO_CANDIDATES
-    if slate.breadth is None:
-        return None, SlateCode.NO_POPULARITY
-    deciles, size = breadth_deciles(slate.breadth), len(slate.diseases)
-    counted = [
+    missing = SlateCode.NO_POPULARITY if slate.breadth is None else None
+    if candidates is None:
+        missing, candidates = SlateCode.NO_CANDIDATES, predictions
+    counted = candidates.clear() if missing else candidates
+    scored, hits = (
         count_by_decile(
-            chosen["disease"].to_physical().to_numpy(), deciles[chosen["drug"].to_physical().to_numpy()], size
+            pairs["disease"].to_physical().to_numpy(),
+            deciles[pairs["drug"].to_physical().to_numpy()],
+            len(slate.diseases),
         )
-        for chosen in (pairs, pairs.join(hits, on=PAIR, how="semi"))
-    ]
-    outside = slate.outcomes.join(slate.predictions, on=PAIR, how="anti")
-    return Baseline(counted[0], counted[1], followed=not outside.is_empty()), None
+        for pairs in (counted, counted.join(known.filter("hit"), on=PAIR, how="semi"))
+    )
+    return View(
+        rows=rows.to_numpy(structured=True),
+        diseases=slate.diseases,
+        candidates=scored,
+        candidate_hits=hits,
+        no_baseline=missing,
+        followed=missing is None and not slate.outcomes.join(slate.predictions, on=PAIR, how="anti").is_empty(),
+        left_out=slate.predictions.n_unique(PAIR) - predictions.n_unique(PAIR),
+    )

@@ -12,7 +12,7 @@ from small_project import RULES_ONLY, Project
 from pytest_clinical_drift.errors import MissingDependency
 from pytest_clinical_drift.evidence.entities import load_extractor
 from pytest_clinical_drift.evidence.reading.text import read
-from pytest_clinical_drift.ranking.tables import read_table
+from pytest_clinical_drift.ranking.files import read_table
 
 USES = {
     "spacy": lambda: load_extractor("scispacy").extract(read("gout")),

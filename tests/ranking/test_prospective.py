@@ -55,7 +55,7 @@ def test_one_disease_is_the_slate_restricted_to_it(write_slate: WriteSlate) -> N
     """Xanthosis: Abel hits, Bruno does not. Its own candidates: Abel 1/1, Bruno 0/1, Cora 1/1, Dora 0/1."""
     slate = write_slate()
     assert slate.diseases == ("Xanthosis", "Ypsilosis")
-    first, second = gate(slate).diseases
+    first, second = (item["tiers"] for item in gate(slate).by_disease)
     assert value(first["high"], "enrichment_vs_random") == 2.0
     assert value(first["high"], "enrichment_vs_popularity") == 1.0
     assert value(second["high"], "enrichment_vs_random") == 0.0
@@ -78,7 +78,7 @@ def test_what_was_known_at_freeze_takes_no_part(write_slate: WriteSlate) -> None
     ]
     slate = write_slate(rows, outcomes, None, None, header=(*PREDICTION, "known_at_freeze"))
     figures = gate(slate)
-    assert (figures.tiers["high"].predictions, figures.tiers["high"].hits, figures.left_out) == (2, 1, 4)
+    assert (figures.tiers["high"].predictions, figures.tiers["high"].hits, figures.pairs_known_at_freeze) == (2, 1, 4)
     history = evaluate(all_outcomes(slate)).tiers["high"]
     assert (history.predictions, history.hits) == (6, 5)
     # dated: flagged and open +137 days, older 0, seen +137; undated has no day

@@ -15,9 +15,9 @@ from small_slate import CANDIDATES, CREATED, LABELS, OUTCOME, OUTCOMES, PREDICTI
 
 from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.errors import InputError, MissingDependency
+from pytest_clinical_drift.ranking.files import is_known
 from pytest_clinical_drift.ranking.freezing import freeze, verify
 from pytest_clinical_drift.ranking.slate import Slate, read_slates
-from pytest_clinical_drift.ranking.tables import is_known
 from pytest_clinical_drift.verdict.slate_limits import TIERS
 
 polars = pytest.importorskip("polars")

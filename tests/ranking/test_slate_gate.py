@@ -10,14 +10,8 @@ import pytest
 from small_slate import OUTCOMES, ROWS
 
 from pytest_clinical_drift.metrics.intervals import Interval
-from pytest_clinical_drift.ranking.figure_types import Figure, SlateCode, SlateReason
-from pytest_clinical_drift.ranking.gate import (
-    SlateJudgement,
-    judge,
-    judge_prospective,
-    judge_slate,
-    slate_figure,
-)
+from pytest_clinical_drift.ranking.figure_types import Figure, SlateCode, SlateJudgement, SlateReason
+from pytest_clinical_drift.ranking.gate import judge, judge_prospective, judge_slate, slate_figure
 from pytest_clinical_drift.ranking.prospective import ViewFigures, evaluate
 from pytest_clinical_drift.ranking.slate import Slate
 from pytest_clinical_drift.ranking.view import prospective

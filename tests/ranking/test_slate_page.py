@@ -9,10 +9,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pytest_clinical_drift.ranking.figure_types import Figure
-from pytest_clinical_drift.ranking.gate import SlateJudgement, SlateVerdict
-from pytest_clinical_drift.ranking.report_html import calibration, forest, render_slate, time_to_event
-from pytest_clinical_drift.ranking.run import SlateRun
+from pytest_clinical_drift.ranking.figure_types import Figure, SlateJudgement, SlateVerdict
+from pytest_clinical_drift.ranking.gate import SlateRun
+from pytest_clinical_drift.ranking.report import calibration, forest, render_slate, time_to_event
 from pytest_clinical_drift.report.page import environment
 
 

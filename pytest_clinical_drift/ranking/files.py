@@ -1,21 +1,29 @@
-"""Reads the tables of a slate (Parquet, CSV, JSON Lines); a bad cell gets one sentence that names its row."""
+"""Reads a slate's files: its tables (Parquet, CSV, JSON Lines), where a bad cell gets one sentence that names its row,
+and the manifest, which says when it was frozen, from which model, and by which hash it is known to be unchanged."""
 
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
+
+from pytest_clinical_drift.cases.faults import describe_faults
+from pytest_clinical_drift.cases.files import parse_data, read_text
 from pytest_clinical_drift.errors import InputError, not_loadable
 
 if TYPE_CHECKING:
     import polars as pl
 
 SUFFIXES = (".parquet", ".csv", ".jsonl")
-
+MANIFEST = "manifest.json"
+_PUBLIC_LIST = "slates.json"
+_FORMAT = 1
 _LABELS = {"approved": 4, "phase4": 4, "phase3": 3, "phase2": 2, "phase1": 1, "negative": 0}
 _NOTHING_KNOWN = frozenset(
     {"", "0", "0.0", "false", "no", "none", "null", "nan", "unknown", "unlabeled", "unlabelled", "negative"}
@@ -62,22 +70,18 @@ class Table:
 
     def pairs(self) -> pl.DataFrame:
         """Disease and drug of every row in lower case: names match case-insensitively, and exactly otherwise."""
-        import polars as pl
-
         names = {"disease": "disease_name", "drug": "drug_name"}
-        return pl.DataFrame({short: self.text(name).str.to_lowercase() for short, name in names.items()})
+        return self.frame.select(**{short: self.text(name).str.to_lowercase() for short, name in names.items()})
 
     def numbers(self, name: str) -> pl.Series:
-        import polars as pl
-
         column = self.frame[name]
-        values = (column if column.dtype.is_numeric() else as_text(column)).cast(pl.Float64, strict=False)
+        values = (column if column.dtype.is_numeric() else as_text(column)).cast(float, strict=False)
         bad = (~values.is_finite().fill_null(False)).arg_true()
         if len(bad):
-            raise self.fault(bad[0], name, f"is {_shown(self.frame[name][bad[0]])}, not a finite number")
+            raise self.fault(bad[0], name, f"is {_shown(column[bad[0]])}, not a finite number")
         return values
 
-    def cells(self, name: str, read: Callable[[str], _Cell], expected: str, dtype: type[pl.DataType]) -> pl.Series:
+    def cells(self, name: str, read: Callable[[str], _Cell], expected: str, dtype: Any) -> pl.Series:
         """A column read cell by cell; each distinct text is read once, empty cells become null."""
         texts = as_text(self.frame[name])
         known: dict[str, _Cell | None] = {"": None}
@@ -92,15 +96,13 @@ class Table:
         import polars as pl
 
         def read(text: str) -> datetime.datetime:
-            return as_utc(datetime.datetime.fromisoformat(text.strip()))
+            return _as_utc(datetime.datetime.fromisoformat(text.strip()))
 
         return self.cells(name, read, "not a date such as 2026-02-09", pl.Datetime("us", "UTC"))
 
     def positions(self, name: str, names: Sequence[str], what: str) -> pl.Series:
-        import polars as pl
-
         expected = f"not {what}; known ones: {', '.join(names)}"
-        return self.cells(name, lambda text: names.index(text.strip().lower()), expected, pl.Int64)
+        return self.cells(name, lambda text: names.index(text.strip().lower()), expected, int)
 
     def fault(self, row: int, name: str, problem: str) -> InputError:
         return InputError(f"{self.file}, row {self.frame[_ROW][row]}: {name} {problem}")
@@ -134,11 +136,6 @@ def read_table(file: Path) -> Table:
     except pl.exceptions.PolarsError as error:
         raise InputError(f"{file}: not readable as {file.suffix[1:]} ({str(error).splitlines()[0]})") from None
     return Table(file, frame.with_row_index(_ROW, offset=1))
-
-
-def as_utc(moment: datetime.datetime) -> datetime.datetime:
-    """A time in UTC, which it also is without a zone."""
-    return moment.astimezone(datetime.UTC) if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
 
 
 def read_label(text: str) -> int:
@@ -183,3 +180,51 @@ def as_text(series: pl.Series) -> pl.Series:
 def _shown(cell: object) -> str:
     text = "empty" if cell is None else repr(cell)
     return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _as_utc(moment: datetime.datetime) -> datetime.datetime:
+    """A time in UTC, which it also is without a zone."""
+    return moment.astimezone(datetime.UTC) if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
+
+
+class SlateManifest(BaseModel, frozen=True, coerce_numbers_to_str=True):
+    """One slate's record; what others have added to it is left aside."""
+
+    file: Annotated[Path, Field(exclude=True)]
+    slate_id: Annotated[str, Field(min_length=1)]
+    created_at: Annotated[datetime.datetime, AfterValidator(_as_utc)]
+    model_version: str = ""
+    parameters: dict[str, Any] = {}
+    n_predictions: int | None = None
+    """How many predictions there were, where it is told."""
+    files: dict[str, str] = {}
+    """Name to SHA-256 of every file that was frozen; empty for registries of others, which carry no such hash."""
+    sha256: str | None = None
+    """Hash of all of the above."""
+
+    def as_json(self) -> dict[str, Any]:
+        return {"format": _FORMAT, **self.model_dump(), "created_at": self.created_at.isoformat()}
+
+    def content_hash(self) -> str:
+        """SHA-256 over id, time, model, parameters and the hashes of the files."""
+        content = {name: value for name, value in self.as_json().items() if name != "sha256"}
+        canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def read_manifests(folder: Path) -> dict[str, SlateManifest]:
+    """Slate id to its record: our manifest, or the public registry's list; empty when the folder has neither."""
+    file = next((file for name in (MANIFEST, _PUBLIC_LIST) if (file := folder / name).is_file()), None)
+    if file is None:
+        return {}
+    text, manifests = read_text(file), {}
+    data = parse_data(file, text)
+    for entry in data if isinstance(data, list) else [data]:
+        if not isinstance(entry, dict):
+            raise InputError(f"{file}: expected a record with slate_id and created_at, found {type(entry).__name__}")
+        try:
+            manifest = SlateManifest.model_validate({**entry, "file": file})
+        except ValidationError as error:
+            raise InputError(describe_faults(file, text, error, SlateManifest)[0]) from None
+        manifests[manifest.slate_id] = manifest
+    return manifests
