@@ -105,9 +105,8 @@ def verify(folder: Path, sha256: str | None = None) -> Verification:
     if sha256 is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", sha256):
         raise InputError(f"--sha256 {sha256[:70]}: expected the 64 hexadecimal digits that freezing printed")
     if not (folder / MANIFEST).is_file():
-        raise InputError(
-            f"{folder}: has no {MANIFEST}; only a slate frozen with `clinical-drift freeze` can be verified"
-        )
+        only = "only a slate frozen with `clinical-drift freeze` can be verified"
+        raise InputError(f"{folder}: has no {MANIFEST}; {only}")
     manifests = list(read_manifests(folder).values())
     if len(manifests) != 1:
         raise InputError(f"{folder / MANIFEST}: expected the record of one slate, found {len(manifests)}")

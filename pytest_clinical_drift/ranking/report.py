@@ -111,11 +111,9 @@ def summary_lines(record: Mapping[str, Any]) -> list[str]:
     for item in record["judgements"]:
         held = limit_numbers(item["limit"])
         value = "not evaluated" if item["value"] is None else rounded(item["value"], ".3f", held)
-        interval = ", ".join(rounded(end, ".3f", held) for end in item.get("interval", ()))
-        detail = one_line(item["detail"], 90)
-        judged.append(
-            (item["metric"], value, f"[{interval}]" if interval else "", item["limit"], item["verdict"], detail)
-        )
+        ends = ", ".join(rounded(end, ".3f", held) for end in item.get("interval", ()))
+        interval, detail = f"[{ends}]" if ends else "", one_line(item["detail"], 90)
+        judged.append((item["metric"], value, interval, item["limit"], item["verdict"], detail))
     published = [
         (tier, cell["predictions"], cell["hits"], *(_published(cell.get(name)) for name in _PUBLISHED))
         for tier, cell in record["all_outcomes"]["tiers"].items()
