@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.gate.publishing import judge_run
 from pytest_clinical_drift.gate.run import GateRun
-from pytest_clinical_drift.gate.set_result import SetResult
+from pytest_clinical_drift.gate.set_result import SetResult, judge_run
 from pytest_clinical_drift.gate.settings import Settings
 from pytest_clinical_drift.report.figures import judged_text
 from pytest_clinical_drift.report.headlines import run_headline

@@ -18,9 +18,9 @@ from pydantic import TypeAdapter
 from pytest_clinical_drift.cases.files import write_atomically
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.items import DriftResult
-from pytest_clinical_drift.gate.manifest import judge_record
 from pytest_clinical_drift.gate.own_scores import ScorerError
 from pytest_clinical_drift.gate.run import GateRun
+from pytest_clinical_drift.gate.set_result import judge_record
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.results.models import CaseResult
 from pytest_clinical_drift.subjects.base import RunStopped

@@ -30,14 +30,13 @@ from pytest_clinical_drift.gate.publishing import (
     delayed_interrupt,
     ending_remarks,
     enter_in_ledger,
-    judge_run,
     publish_run,
     whole_result,
     write_summary,
 )
 from pytest_clinical_drift.gate.pytest_reports import GroupsPlugin, report_whole, shown, status_of, write_figures
 from pytest_clinical_drift.gate.run import GateRun
-from pytest_clinical_drift.gate.set_result import SetResult, case_properties
+from pytest_clinical_drift.gate.set_result import SetResult, case_properties, judge_run
 from pytest_clinical_drift.gate.settings import read_settings
 from pytest_clinical_drift.judging.leaks import others_named
 from pytest_clinical_drift.report.page import text_lines

@@ -8,11 +8,10 @@ from pathlib import Path
 
 from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.evidence.entities import load_extractor
-from pytest_clinical_drift.gate.manifest import counts_of
 from pytest_clinical_drift.gate.publishing import enter_in_ledger, write_run_junit
 from pytest_clinical_drift.gate.pytest_reports import Say, shown
 from pytest_clinical_drift.gate.reopened import rescore
-from pytest_clinical_drift.gate.set_result import SetResult
+from pytest_clinical_drift.gate.set_result import SetResult, counts_of
 from pytest_clinical_drift.report.case_text import fill
 from pytest_clinical_drift.report.headlines import next_step
 from pytest_clinical_drift.report.markdown import publish_markdown

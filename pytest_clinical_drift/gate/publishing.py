@@ -13,7 +13,6 @@ from pytest_clinical_drift.cases.files import write_atomically
 from pytest_clinical_drift.gate.inside_pytest import write_junit
 from pytest_clinical_drift.gate.items import STUDY, DriftResult
 from pytest_clinical_drift.gate.ledger import attempts_of, controls_of, ledger_above, record_run
-from pytest_clinical_drift.gate.manifest import deciders_of, make_manifest
 from pytest_clinical_drift.gate.pytest_reports import ResultWithoutTest, figure_lines, shown
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.gate.set_result import SetResult, case_properties, set_properties
@@ -76,14 +75,6 @@ class FinishedRun:
         written = self.write(folder.draft, transcripts, sheet)
         write_inputs(folder.draft, self.inputs, self.result.deciders, self.result.manifest, judged, window=window)
         return folder.publish(written, on_top=self.result.verdict != Verdict.PARTIAL)
-
-
-def judge_run(run: GateRun, collected: SetResult, transcripts: Transcripts) -> RunResult:
-    """Judge the set, and make the record of the run."""
-    collected.judge(deciders_of(run, collected.runs))
-    reviews = run.session.reviews
-    reviewed = collected.reviewed(len(reviews.records)) if reviews is not None else None
-    return collected.result(make_manifest(run, collected.runs, transcripts), reviewed)
 
 
 def publish_run(run: GateRun, finished: FinishedRun, transcripts: Transcripts) -> list[Path]:

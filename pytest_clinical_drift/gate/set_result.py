@@ -1,21 +1,31 @@
-"""The judged cases of a run as they come in, the verdict on the set, the exit code, and the figures for junit files."""
+"""The whole set: its verdict and exit code, what and who produced the figures, and the figures for junit files."""
 
-from collections.abc import Collection, Sequence
+import datetime
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from pytest_clinical_drift.gate.pytest_reports import Property
+from pytest_clinical_drift.gate.run import GateRun
+from pytest_clinical_drift.judging import pdsqi
+from pytest_clinical_drift.metrics import SEED
 from pytest_clinical_drift.report.figures import is_unread_zero
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.results.build import build_result, case_result
-from pytest_clinical_drift.results.inputs import GateInputs
-from pytest_clinical_drift.results.manifest import Manifest
+from pytest_clinical_drift.results.inputs import GateInputs, options_hash
+from pytest_clinical_drift.results.manifest import JudgeRecord, Manifest, ShardRecord, TokenCounts
 from pytest_clinical_drift.results.models import CaseResult, ReviewRecord, RunResult
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
+from pytest_clinical_drift.subjects.budget import token_cost
+from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.baseline import BaselineComparison, apply_baseline, by_id, compare_with_baseline
-from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
+from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
 from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict, SetVerdict
 from pytest_clinical_drift.verdict.whole_set import judge_set
+
+Prices = tuple[float, float] | None
 
 
 class SetResult:
@@ -56,14 +66,10 @@ class SetResult:
             repeats, cases, inputs.thresholds, total=len(inputs.cases), today=inputs.today, deciders=deciders,
             signed=len(inputs.signed),
         )  # fmt: skip
-        if inputs.baseline is not None:
+        if (baseline := inputs.baseline) is not None:
+            model, notes = baseline.manifest.model, inputs.baseline_remarks
             self._comparison = compare_with_baseline(
-                by_id(inputs.baseline.cases),
-                repeats,
-                cases,
-                inputs.thresholds,
-                model=inputs.baseline.manifest.model,
-                notes=inputs.baseline_remarks,
+                by_id(baseline.cases), repeats, cases, inputs.thresholds, model=model, notes=notes
             )
             verdict = apply_baseline(verdict, self._comparison)
         if inputs.strict and (doubtful := sum(case.verdict == Verdict.CAUTION for case in cases)):
@@ -115,6 +121,144 @@ class SetResult:
         return 7 if whole in (Verdict.UNSETTLED, Verdict.PARTIAL) else 0
 
 
+def judge_run(run: GateRun, collected: SetResult, transcripts: Mapping[str, Sequence[Transcript]]) -> RunResult:
+    """Judge the set, and make the record of the run."""
+    collected.judge(_deciders(run, collected.runs))
+    reviews = run.session.reviews
+    reviewed = collected.reviewed(len(reviews.records)) if reviews is not None else None
+    return collected.result(_manifest(run, collected.runs, transcripts), reviewed)
+
+
+# -- what and who produced the figures
+
+
+def _manifest(
+    run: GateRun, assessed: Sequence[CaseAssessment], transcripts: Mapping[str, Sequence[Transcript]]
+) -> Manifest:
+    """Everything that two runs must share to be the same."""
+    identity, scoring, settings, system = run.subject.identity(), run.scoring, run.settings, run.system_prompt
+    replies = [reply for repeats in transcripts.values() for talk in repeats for reply in talk.replies]
+    return Manifest.model_validate(
+        {
+            **scoring,
+            "model": identity.spec,
+            "revision": identity.revision,
+            "identity_proven": identity.proven,
+            "decoding": dict(identity.settings),
+            "server": dict(identity.server) if identity.server else None,
+            "judged": judge_record(run),
+            "record": run.plan.record,
+            "single_message": run.plan.single_message,
+            "pdsqi": pdsqi.version() if settings.pdsqi else None,
+            **counts_of(assessed, settings.prices),
+            "ner": settings.ner,
+            "repeats": settings.repeats,
+            "seed": SEED,
+            "hashes": {
+                **scoring["hashes"],
+                "thresholds": run.inputs.thresholds.fingerprint(),
+                "interludes": run.case_set.interludes,
+                "options": options_hash(run.inputs, run.session.options.window),
+                "system_prompt": hashlib.sha256(system.encode()).hexdigest() if system else None,
+            },
+            "replies_reused_since": min((one.reused_from for one in replies if one.reused_from), default=None),
+            "shard": _shard(run),
+        }
+    )
+
+
+def _shard(run: GateRun) -> ShardRecord | None:
+    if (shard := run.settings.shard) is None:
+        return None
+    options, reviews = run.session.options, run.session.reviews
+    settings = {
+        "canaries": options.canaries,
+        "audit": options.audit,
+        "readings": run.inputs.thresholds.judge.readings,
+        "embedder": run.settings.embedder,
+        "prices": run.settings.prices,
+        "reviews": reviews.records[-1].hash if reviews is not None and reviews.records else None,
+    }
+    ended = datetime.datetime.now(datetime.UTC).isoformat()
+    return ShardRecord(index=shard.index, count=shard.count, run=run.folder.id, ended=ended, settings=settings)
+
+
+def judge_record(run: GateRun) -> JudgeRecord | None:
+    """The judge, with the cost of its tokens where all of them were counted; None for rules only."""
+    judged, count = run.session.manifest(), run.session.count
+    if judged is None:
+        return None
+    for name, used, requests in (
+        ("tokens", count.tokens, count.answered),
+        ("sent_tokens", count.sent_tokens, count.sent),
+    ):
+        counted = count.answered and requests <= used["answers"]
+        judged[name] = _costing(used["prompt"], used["answer"], run.settings.judge_prices) if counted else None
+    return JudgeRecord.model_validate(judged)
+
+
+def counts_of(runs: Sequence[CaseAssessment], prices: Prices) -> dict[str, Any]:
+    """What a manifest counts over the conversations of a run.
+
+    The model's tokens, with those of reused replies, are None where some were not counted: half of a sum is no sum.
+    """
+    prompt = [run.prompt_tokens for run in runs if run.prompt_tokens is not None]
+    completion = [run.completion_tokens for run in runs if run.completion_tokens is not None]
+    counted = len(prompt) == len(completion) == len(runs)
+    return {
+        "questions": sum(run.questions for run in runs),
+        "unanswered": sum(run.unanswered for run in runs),
+        "replies": sum(run.replies_total for run in runs),
+        "replies_reused": sum(run.replies_reused for run in runs),
+        "tokens": _costing(sum(prompt), sum(completion), prices) if counted else None,
+    }
+
+
+def _costing(prompt: int, completion: int, prices: Prices) -> TokenCounts:
+    """Tokens with their cost by prices per million."""
+    cost = round(token_cost(prompt, completion, prices), 4) if prices else None
+    return TokenCounts(prompt=prompt, completion=completion, prices_per_million=prices, cost=cost)
+
+
+def _deciders(run: GateRun, assessed: Sequence[CaseAssessment]) -> Deciders:
+    """Who decided in a run; of each group that the judge decides: faults confirmed, and clean items not confirmed."""
+    session, reviews = run.session, run.session.reviews
+    asked = {ruling.question_id for judged in run.judged.values() for ruling in judged.judgement.rulings.values()}
+    known = session.calibration.kinds if session.calibration else {}
+    return Deciders(
+        judge=session.name if session.judges else None,
+        deciding=tuple(sorted(session.deciding)),
+        below_floor=session.below_floor,
+        reviewers=reviews.people_on(asked) if reviews is not None else (),
+        missing=_missing_judge(run, sum(assessment.unanswered for assessment in assessed)),
+        errors={
+            group: (
+                (limits.sensitivity.hits, limits.sensitivity.of),
+                (limits.false_confirmed.of - limits.false_confirmed.hits, limits.false_confirmed.of),
+            )
+            for group, limits in known.items()
+            if group in session.deciding
+        },
+        control=session.is_control,
+        judges=len(session.judges),
+        outage=session.outage,
+    )
+
+
+def _missing_judge(run: GateRun, unanswered: int) -> Reason | None:
+    """Why a judge that the thresholds require has not judged."""
+    if not run.inputs.thresholds.judge.required:
+        return None
+    if not run.session.judges:
+        return reason(ReasonCode.JUDGE_REQUIRED)
+    if run.session.below_floor:
+        return reason(ReasonCode.JUDGE_BELOW_FLOOR, kinds=list(run.session.below_floor))
+    return reason(ReasonCode.QUESTIONS_UNANSWERED, questions=unanswered) if unanswered else None
+
+
+# -- figures for junit files
+
+
 def set_properties(result: RunResult) -> list[Property]:
     """The set's figures for junit."""
     return [
@@ -126,11 +270,6 @@ def set_properties(result: RunResult) -> list[Property]:
         *_alarm_counts(result.runs),
         ("cases", f"{result.cases_complete} of {result.cases_total}"),
     ]
-
-
-def _figure(item: MetricVerdict) -> float | str | None:
-    """The value; a count of what nobody has read for is not 0."""
-    return str(item.verdict) if is_unread_zero(item) else item.value
 
 
 def case_properties(case: CaseResult, judge: str) -> list[Property]:
@@ -145,6 +284,11 @@ def case_properties(case: CaseResult, judge: str) -> list[Property]:
         *_alarm_counts(case.repeats),
     ]
     return [(name, value) for name, value in figures if value is not None]
+
+
+def _figure(item: MetricVerdict) -> float | str | None:
+    """The value; a count of what nobody has read for is not 0."""
+    return str(item.verdict) if is_unread_zero(item) else item.value
 
 
 def _alarm_counts(runs: Sequence[CaseAssessment]) -> list[Property]:
