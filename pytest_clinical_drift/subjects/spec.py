@@ -1,7 +1,6 @@
 """Reads `--model SPEC` and builds the subject it names; nothing is loaded or contacted here."""
 
 import difflib
-import importlib
 import os
 import re
 from collections.abc import Mapping
@@ -13,18 +12,17 @@ from urllib.parse import urlsplit
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.subjects.base import Subject
 
-# kind -> (module, class); imported only when chosen
 _SUBJECTS = {
-    "control": ("control", "ControlSubject"),
-    "replay": ("replay", "ReplaySubject"),
-    "server": ("server", "ServerSubject"),
-    "hf": ("huggingface", "HuggingFaceSubject"),
-    "python": ("python", "PythonSubject"),
+    "control": "control:ControlSubject",
+    "replay": "replay:ReplaySubject",
+    "server": "server:ServerSubject",
+    "hf": "huggingface:HuggingFaceSubject",
+    "python": "python:PythonSubject",
 }
-
-
-ENTRY_POINTS = "clinical_drift.subjects"
+"""By kind its module and class, imported only when chosen."""
+_ENTRY_POINTS = "clinical_drift.subjects"
 """Group of entry points by which packages add subjects: a class called with the target and the settings."""
+_THIS_MACHINE = ("localhost", "127.0.0.1", "0.0.0.0", "::1")
 
 
 class Spec(NamedTuple):
@@ -43,39 +41,39 @@ def parse_spec(text: str) -> Spec:
     if not text.isprintable():
         raise InputError(f"--model {text}: holds characters that cannot be shown")
     prefix, colon, rest = text.partition(":")
-    others = _installed() if colon and prefix not in _SUBJECTS else {}
-    if colon and (prefix in _SUBJECTS or prefix in others):
+    kinds = (*_SUBJECTS, *sorted(_installed())) if colon and prefix not in _SUBJECTS else tuple(_SUBJECTS)
+    if colon and prefix in kinds:
         if not rest:
             raise InputError(f"--model {text}: missing value after {prefix}:")
         return Spec(prefix, rest)
-    known = (*_SUBJECTS, *others) if colon and not _is_path(text) else ()
-    if near := difflib.get_close_matches(prefix.lower(), known, n=1):
-        raise InputError(f"--model {text}: unknown prefix {prefix + ':'!r}; did you mean {near[0]}:{rest}?")
-    if "@http" in text:
-        raise InputError(f"--model {text}: did you mean server:{text}?")
-    if colon and not _is_path(text):
-        kinds = ", ".join(f"{kind}:" for kind in (*_SUBJECTS, *sorted(others)))
-        raise InputError(f"--model {text}: unknown prefix {prefix + ':'!r}; known ones: {kinds}")
+    if _is_path(text):
+        return Spec("hf", text)
+    if colon:
+        if near := difflib.get_close_matches(prefix.lower(), kinds, n=1):
+            raise InputError(f"--model {text}: unknown prefix {prefix + ':'!r}; did you mean {near[0]}:{rest}?")
+        if "@http" in text:
+            raise InputError(f"--model {text}: did you mean server:{text}?")
+        known = ", ".join(f"{kind}:" for kind in kinds)
+        raise InputError(f"--model {text}: unknown prefix {prefix + ':'!r}; known ones: {known}")
     from pytest_clinical_drift.subjects.control import CONTROLS
 
-    if text in CONTROLS and not _is_path(text):
+    if text in CONTROLS:
         raise InputError(f"--model {text}: did you mean control:{text}? A model of that name is hf:{text}")
     return Spec("hf", text)
 
 
 def build_subject(spec: Spec, settings: Mapping[str, str]) -> Subject:
-    if spec.kind not in _SUBJECTS:
-        made: Subject = _installed()[spec.kind].load()(spec.target, settings)
-        return made
-    module_name, class_name = _SUBJECTS[spec.kind]
-    module = importlib.import_module(f".{module_name}", package=__package__)
-    subject: Subject = getattr(module, class_name)(spec.target, settings)
+    if spec.kind in _SUBJECTS:
+        point = metadata.EntryPoint(spec.kind, f"{__package__}.{_SUBJECTS[spec.kind]}", _ENTRY_POINTS)
+    else:
+        point = _installed()[spec.kind]
+    subject: Subject = point.load()(spec.target, settings)
     return subject
 
 
 def _installed() -> dict[str, metadata.EntryPoint]:
     """Subjects that installed packages add, by their prefix."""
-    return {point.name: point for point in metadata.entry_points(group=ENTRY_POINTS)}
+    return {point.name: point for point in metadata.entry_points(group=_ENTRY_POINTS)}
 
 
 def model_slug(spec: Spec) -> str:
@@ -111,9 +109,6 @@ def on_this_machine(spec: str) -> bool:
     """Whether a SPEC names a server that only this machine reaches."""
     _, at, address = spec.rpartition("@http")
     return bool(at) and urlsplit(f"http{address}").hostname in _THIS_MACHINE
-
-
-_THIS_MACHINE = ("localhost", "127.0.0.1", "0.0.0.0", "::1")
 
 
 def _is_path(text: str) -> bool:
