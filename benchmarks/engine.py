@@ -48,9 +48,9 @@ class OneByOne:
 
     def __init__(self, weights: Path, tokens: int = TOKENS, model: Any = None) -> None:
         self._subject = HuggingFaceSubject(str(weights), {"dtype": "float32", "device": "cpu"})
-        self._template = self._subject._load_template()
-        self.model = self._subject._load_model() if model is None else model
-        self._stops = set(self._template.stop_tokens(self.model))
+        self._template = self._subject._local
+        self.model = self._template.load("cpu") if model is None else model
+        self._stops = self._template.stop_tokens(self.model)
         self._tokens = tokens
 
     def check(self, cases: Sequence[Case]) -> list[str]:

@@ -33,7 +33,7 @@ HEAVY = {
     "sklearn",
     "pandas",
 }
-LATE = {"subjects/generation.py", "subjects/kv_pool.py", "subjects/sampling.py"}
+LATE = {"subjects/generation.py", "subjects/kv_pool.py"}
 """Modules that are made of a heavy library, and are themselves imported only when their feature is used."""
 MOST_LINES, MOST_OF_PLUGIN = 300, 200
 

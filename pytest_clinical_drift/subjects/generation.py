@@ -1,24 +1,30 @@
 """Generates many replies together, on top of what is cached; each leaves when it is whole, and the next one joins."""
 
+import gc
 import inspect
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from transformers import generation
 from transformers.cache_utils import Cache, DynamicCache
 
 from pytest_clinical_drift.subjects.base import Request, RunStopped
 from pytest_clinical_drift.subjects.kv_pool import KeyValuePool, Tensor, can_pool, use_grouped_attention
-from pytest_clinical_drift.subjects.sampling import Chooser
+from pytest_clinical_drift.subjects.local_model import is_out_of_memory
 
 _TIE = 1e-5
 """In float32, two candidates closer than this (relative to the largest logit) may swap with the shape of the batch."""
 
+_STOPPED = "stopped in the middle of a reply"
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(slots=True, eq=False)
 class Job:
+    """A reply that is asked for, and what is generated of it so far."""
+
     request: Request
     prompt: tuple[int, ...]
     limit: int
@@ -26,39 +32,70 @@ class Job:
     seed: int
     since: float
     """When it was asked for."""
-
-
-@dataclass(slots=True, eq=False)
-class Line:
-    """A job while it is being generated."""
-
-    job: Job
-    dice: torch.Generator | None
     made: list[int] = field(default_factory=list)
-    """The reply so far, without the token that ends it."""
+    """The reply, without the token that ends it."""
+    dice: torch.Generator = field(default_factory=torch.Generator)
     done: bool = False
     uncertain: bool = False
     """Two candidates were too close to call in a batch."""
+    out_of_memory: bool = False
+    """It does not fit, even alone."""
 
     @property
     def truncated(self) -> bool:
-        return len(self.made) >= self.job.limit
+        return len(self.made) >= self.limit
+
+    def restart(self) -> None:
+        self.made, self.done, self.uncertain = [], False, False
+        self.dice.manual_seed(self.seed)
 
 
-Deliver = Callable[[Job, Line], Sequence[Job]]
-"""Takes a whole reply; returns what can be asked now that it is known."""
+class Chooser:
+    """Chooses the next token of every row: the likeliest, or a sample that depends on the row's own seed only."""
+
+    def __init__(
+        self, temperature: float, top_p: float | None, top_k: int | None, repetition_penalty: float | None
+    ) -> None:
+        self.greedy = temperature == 0.0
+        wanted: list[Any] = []
+        """What transformers itself does to the scores of one row, in its order."""
+        if repetition_penalty not in (None, 1.0):
+            wanted.append(generation.RepetitionPenaltyLogitsProcessor(repetition_penalty))
+        if not self.greedy:
+            wanted.append(generation.TemperatureLogitsWarper(temperature))
+            wanted += [generation.TopKLogitsWarper(top_k)] if top_k else []
+            wanted += [generation.TopPLogitsWarper(top_p)] if top_p is not None else []
+        self._processors = generation.LogitsProcessorList(wanted)
+
+    def choose(self, logits: Tensor, jobs: Sequence[Job], tie: float) -> list[int | None]:
+        """The next token of every job; None where the two best are closer than `tie`, relative to the largest logit."""
+        if self._processors:
+            said = (torch.tensor([[*job.prompt, *job.made]], device=logits.device) for job in jobs)
+            rows = [self._processors(seen, scores.unsqueeze(0)) for seen, scores in zip(said, logits, strict=True)]
+            logits = torch.cat(rows)
+        if not self.greedy:
+            shares = logits.softmax(dim=-1).cpu()
+            return [int(torch.multinomial(row, 1, generator=job.dice)) for row, job in zip(shares, jobs, strict=True)]
+        likeliest: list[int] = logits.argmax(dim=-1).tolist()
+        if tie == 0.0:
+            return [*likeliest]
+        best = logits.topk(2, dim=-1).values
+        clear = (best[:, 0] - best[:, 1]) > tie * logits.abs().amax(dim=-1)
+        return [token if is_clear else None for token, is_clear in zip(likeliest, clear.tolist(), strict=True)]
 
 
 class BatchGenerator:
     """Owns the model and the cached rows; the reply in row i of the pool is the i-th of those that run."""
 
-    def __init__(self, model: Any, stop_tokens: Sequence[int], chooser: Chooser) -> None:
-        self._model = model
-        self._stop_tokens = frozenset(stop_tokens)
-        self._chooser = chooser
+    def __init__(self, model: Any, stop_tokens: Collection[int], chooser: Chooser, rows: int) -> None:
+        self._model, self._stop_tokens, self._chooser = model, stop_tokens, chooser
+        self.rows = rows
+        """Replies at a time, at most; halves when memory runs out."""
         self._accepted = set(inspect.signature(model.forward).parameters)
         self.reuses = can_pool(model, self._accepted)
         self._pool = KeyValuePool(model)
+        self._running: list[Job | None] = []
+        """By row; None where a reply has just been finished: what follows from it goes on there."""
         self._last_use: dict[int, str] = {}
         """What the latest reply of each row was for."""
         if self.reuses:
@@ -68,67 +105,91 @@ class BatchGenerator:
         self.prefilled = self.reused = self.redone = 0
         """Prompt tokens computed, prompt tokens found in the cache; replies generated a second time, alone."""
 
-    def forget(self) -> bool:
-        """Drop everything cached and give the memory back; whether there was anything."""
-        held = any(self._pool.tokens)
+    def generate(
+        self, jobs: Sequence[Job], deliver: Callable[[Job], Sequence[Job]], cancelled: Callable[[], bool]
+    ) -> None:
+        """Generate all jobs and those that follow from them; `deliver` takes a whole one and returns what follows."""
+        waiting, self._running = deque(jobs), []
+        while waiting:
+            try:
+                with torch.inference_mode():
+                    self._generate(waiting, deliver, cancelled)
+            except RuntimeError as error:
+                if not is_out_of_memory(error):
+                    raise
+            # outside of the handler, which would keep the tensors of the failed attempt alive
+            waiting.extendleft(reversed([job for job in self._running if job is not None]))
+            self._running = []
+            if waiting and not self._make_room(len(waiting)):
+                waiting[0].out_of_memory = True
+                waiting.extend(deliver(waiting.popleft()))
+
+    def _generate(
+        self, waiting: deque[Job], deliver: Callable[[Job], Sequence[Job]], cancelled: Callable[[], bool]
+    ) -> None:
+        """A job leaves `waiting` and the running ones when it is whole, so that none is lost when memory runs out."""
+        running = self._running
+        while waiting or running:
+            if cancelled():
+                raise RunStopped(_STOPPED)
+            if not self.reuses:
+                self._alone(waiting[0], cancelled)
+                finished = [waiting.popleft()]
+            elif waiting and sum(job is not None for job in running) < self.rows:
+                finished = self._join(waiting)
+            else:
+                self._close_gaps()
+                finished = self._step([job for job in running if job is not None])
+            for job in finished:
+                if job.uncertain:
+                    self.redone += 1
+                    self._alone(job, cancelled)
+                if job in running:
+                    running[running.index(job)] = None
+                waiting.extend(deliver(job))
+            if not any(running):
+                running.clear()
+
+    def _make_room(self, jobs: int) -> bool:
+        """Give up everything cached and halve the batch; False when there was nothing left to give up."""
+        left = any(self._pool.tokens) or self.rows > 1
         self._pool.clear()
-        return held
+        release_memory()
+        self.rows = max(1, min(self.rows, jobs) // 2)
+        return left
 
-    def generate(self, jobs: Sequence[Job], deliver: Deliver, rows: int, cancelled: Callable[[], bool]) -> None:
-        """Generate all jobs and those that follow from them, at most so many at a time."""
-        waiting = deque(jobs)
-        running: list[Line | None] = []
-        """By row; None where a reply has just been finished: what follows from it goes on there."""
-        with torch.inference_mode():
-            while waiting or running:
-                if cancelled():
-                    raise RunStopped("stopped in the middle of a reply")
-                if not self.reuses:
-                    finished = [self._alone(waiting.popleft(), cancelled)]
-                elif waiting and sum(line is not None for line in running) < rows:
-                    finished = self._join(waiting.popleft(), running, rows)
-                else:
-                    self._close_gaps(running)
-                    finished = self._step([line for line in running if line is not None])
-                for line in finished:
-                    if line in running:
-                        running[running.index(line)] = None
-                    self.redone += line.uncertain
-                    whole = self._alone(line.job, cancelled) if line.uncertain else line
-                    waiting.extend(deliver(line.job, whole))
-                if not any(running):
-                    running.clear()
-
-    def _join(self, job: Job, running: list[Line | None], rows: int) -> list[Line]:
+    def _join(self, waiting: deque[Job]) -> list[Job]:
         """Read a prompt into a row of its own, as far as it is not cached, and choose its first token."""
-        line, (source, length) = self._line(job), self._pool.best_row(job.prompt)
-        row = self._row_for(source, length, running, rows)
+        source, length = self._pool.best_row(waiting[0].prompt)
+        row = self._row_for(source, length)
+        self._running.extend([None] * (row + 1 - len(self._running)))
+        self._running[row] = job = waiting.popleft()
+        job.restart()
         self._last_use[row] = job.request.purpose
         self._pool.begin(row, source, length)
         self.reused += length
         self.prefilled += len(job.prompt) - length
-        running.extend([None] * (row + 1 - len(running)))
-        running[row] = line
         positions = torch.arange(length, len(job.prompt)).unsqueeze(0)
         logits = self._call([job.prompt[length:]], self._pool.cache, self._pool.work_on(slice(row, row + 1), positions))
         self._pool.tokens[row].extend(job.prompt[length:])
-        return self._choose(logits, [line], self._tie)
+        return self._choose(logits, [job], self._tie)
 
-    def _row_for(self, source: int, length: int, running: Sequence[Line | None], rows: int) -> int:
+    def _row_for(self, source: int, length: int) -> int:
         """The row that the prompt continues, if nobody works there and little of it gets lost.
 
         Otherwise the row of a finished summary, which nothing continues, or a new one; at last any that is free.
         """
-        cached = self._pool.tokens
+        cached, running = self._pool.tokens, self._running
         free = [row for row in range(len(cached)) if row >= len(running) or running[row] is None]
         if source in free and 2 * length >= len(cached[source]):
             return source
         if spent := [row for row in free if self._last_use.get(row) == "summary"]:
             return spent[0]
-        return len(cached) if len(cached) < rows or not free else free[0]
+        return len(cached) if len(cached) < self.rows or not free else free[0]
 
-    def _close_gaps(self, running: list[Line | None]) -> None:
+    def _close_gaps(self) -> None:
         """The rows in use become neighbours: the last ones move into the gaps."""
+        running = self._running
         while None in running:
             last = running.pop()
             if last is not None:
@@ -136,43 +197,37 @@ class BatchGenerator:
                 self._pool.begin(gap, len(running), len(self._pool.tokens[len(running)]))
                 running[gap] = last
 
-    def _step(self, lines: Sequence[Line]) -> list[Line]:
-        """One more token for every line; those that are done with it."""
-        cached = self._pool.tokens[: len(lines)]
+    def _step(self, jobs: Sequence[Job]) -> list[Job]:
+        """One more token for every job; those that are done with it."""
+        cached = self._pool.tokens[: len(jobs)]
         positions = torch.tensor([[len(tokens)] for tokens in cached])
-        last = [line.made[-1:] for line in lines]
-        logits = self._call(last, self._pool.cache, self._pool.work_on(slice(0, len(lines)), positions))
+        last = [job.made[-1:] for job in jobs]
+        logits = self._call(last, self._pool.cache, self._pool.work_on(slice(0, len(jobs)), positions))
         for tokens, token in zip(cached, last, strict=True):
             tokens += token
-        return self._choose(logits, lines, self._tie)
+        return self._choose(logits, jobs, self._tie)
 
-    def _alone(self, job: Job, cancelled: Callable[[], bool]) -> Line:
+    def _alone(self, job: Job, cancelled: Callable[[], bool]) -> None:
         """One reply as the model would make it without us: the whole prompt, no batch, nothing cached."""
-        line, tokens = self._line(job), job.prompt
-        cache = DynamicCache(config=self._model.config)
-        while not line.done:
+        job.restart()
+        cache, tokens = DynamicCache(config=self._model.config), job.prompt
+        while not job.done:
             if cancelled():
-                raise RunStopped("stopped in the middle of a reply")
-            self._choose(self._call([tokens], cache, {}), [line], tie=0.0)
-            tokens = tuple(line.made[-1:])
-        return line
+                raise RunStopped(_STOPPED)
+            self._choose(self._call([tokens], cache, {}), [job], tie=0.0)
+            tokens = tuple(job.made[-1:])
 
-    def _line(self, job: Job) -> Line:
-        return Line(job, self._chooser.dice(job.seed))
-
-    def _choose(self, logits: Tensor, lines: Sequence[Line], tie: float) -> list[Line]:
-        """Each line takes its next token: an ordinary one, one that ends it, or none where two were too close."""
-        said = [[*line.job.prompt, *line.made] for line in lines]
-        tokens = self._chooser.choose(logits, said, [line.dice for line in lines], tie)
-        for line, token in zip(lines, tokens, strict=True):
+    def _choose(self, logits: Tensor, jobs: Sequence[Job], tie: float) -> list[Job]:
+        """Each job takes its next token: an ordinary one, one that ends it, or none where two were too close."""
+        for job, token in zip(jobs, self._chooser.choose(logits, jobs, tie), strict=True):
             if token is None:
-                line.done = line.uncertain = True
+                job.done = job.uncertain = True
             elif token in self._stop_tokens:
-                line.done = True
+                job.done = True
             else:
-                line.made.append(token)
-                line.done = line.truncated
-        return [line for line in lines if line.done]
+                job.made.append(token)
+                job.done = job.truncated
+        return [job for job in jobs if job.done]
 
     def _call(self, tokens: Sequence[Sequence[int]], cache: Cache, extra: dict[str, Any]) -> Tensor:
         """Logits of the last position."""
@@ -186,3 +241,9 @@ class BatchGenerator:
 
 def _on(value: Any, device: torch.device) -> Any:
     return {name: part.to(device) for name, part in value.items()} if isinstance(value, dict) else value.to(device)
+
+
+def release_memory() -> None:
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()

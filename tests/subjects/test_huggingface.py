@@ -93,8 +93,8 @@ class OneByOne:
         from transformers import AutoModelForCausalLM
 
         self.model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
-        self.template = subject_of(folder)._load_template()
-        self.stops = set(self.template.stop_tokens(self.model))
+        self.template = subject_of(folder)._local
+        self.stops = self.template.stop_tokens(self.model)
 
     def respond(self, request: Request) -> Reply:
         import torch
@@ -212,7 +212,7 @@ def test_out_of_memory_halves_the_batch_and_goes_on(
     monkeypatch.setattr(model, "forward", small)
     assert said(talk(subject)) == expected["plain"]
     assert max(sizes) > 3
-    assert subject.rows_at_once <= 3
+    assert subject._load().rows <= 3
     assert sum(size > 3 for size in sizes) <= 3
 
 
@@ -370,7 +370,7 @@ def test_a_template_without_a_system_role_gets_it_before_the_first_message(tmp_p
         "{% if messages[0]['role'] == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}" + PLAIN
     )
     subject = subject_of(build_model(tmp_path, TEXTS, template=template))
-    chat = subject._load_template()
+    chat = subject._local
     both = chat.tokens((Message("system", "You are a nurse."), Message("user", "Hello")))
     assert both == chat.tokens((Message("user", "You are a nurse.\n\nHello"),))
 

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_clinical_drift.errors import InputError, MissingDependency
 from pytest_clinical_drift.judging.huggingface import HuggingFaceJudge
-from pytest_clinical_drift.subjects import weights
+from pytest_clinical_drift.subjects import local_model
 from pytest_clinical_drift.subjects.spec import on_this_machine, parse_spec, same_model
 
 
@@ -60,6 +60,6 @@ def test_mistyped_prefix_is_answered_with_the_right_one(given: str, meant: str) 
 
 def test_without_its_libraries_a_local_judge_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     """A judge is asked who it is, to be told from the subject, before anything else."""
-    monkeypatch.setattr(weights.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(local_model.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingDependency, match=r"--drift-judge hf:\./weights: needs torch; install it with"):
         HuggingFaceJudge("./weights", {}).identity()
