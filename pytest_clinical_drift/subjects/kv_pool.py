@@ -24,8 +24,13 @@ class KeyValuePool:
     """The rows, what is cached in each, and which of them the model is working on."""
 
     def __init__(self, model: Any) -> None:
-        self._layers = [_Layer(self) for _ in DynamicCache(config=model.config).layers]
-        self._windows = _windows(model.config)
+        layers = DynamicCache(config=model.config).layers
+        self._layers = [_Layer(self) for _ in layers]
+        self._windows = {
+            "sliding_attention" if layer.is_sliding else "full_attention": getattr(layer, "sliding_window", None)
+            for layer in layers
+        }
+        """How far each kind of layer looks back, by the name under which models of several kinds ask for masks."""
         self._dtype = model.dtype
         self.cache = Cache(layers=self._layers)
         self.tokens: list[list[int]] = []
@@ -55,8 +60,7 @@ class KeyValuePool:
 
     def best_row(self, prompt: Sequence[int]) -> tuple[int, int]:
         """The row that shares the longest beginning with a prompt, and how long that is; the last token is computed."""
-        shared = ((_shared(tokens, prompt), row) for row, tokens in enumerate(self.tokens))
-        length, row = max(shared, default=(0, 0))
+        length, row = max(((_shared(tokens, prompt), row) for row, tokens in enumerate(self.tokens)), default=(0, 0))
         return row, length
 
     def begin(self, row: int, source: int, length: int) -> None:
@@ -65,10 +69,9 @@ class KeyValuePool:
         if row != source and length:
             self._reserve(row + 1, length)
             for layer in self._layers:
-                layer.copy(source, row, length)
-        if row == len(self.tokens):
-            self.tokens.append([])
-        self.tokens[row] = beginning
+                layer.keys[row, :, :length] = layer.keys[source, :, :length]
+                layer.values[row, :, :length] = layer.values[source, :, :length]
+        self.tokens[row : row + 1] = [beginning]
 
     def clear(self) -> None:
         """Give everything back."""
@@ -85,7 +88,17 @@ class KeyValuePool:
                 had_columns if columns <= had_columns else int(columns * _SPARE) + 64,
             )
             for layer in self._layers:
-                layer.grow()
+                if layer.keys is not None:
+                    layer.keys, layer.values = self.grown(layer.keys), self.grown(layer.values)
+
+    def grown(self, states: Tensor) -> Tensor:
+        """A buffer of the pool's capacity that begins with these states."""
+        rows, columns = self.capacity
+        shape = (rows, states.shape[1], columns, states.shape[3])
+        # hidden columns are multiplied by zero: they must not hold what was in memory before, which may be no number
+        buffer = torch.zeros(shape, dtype=states.dtype, device=states.device)
+        buffer[: states.shape[0], :, : states.shape[2]] = states
+        return buffer
 
 
 class _Layer(DynamicLayer):  # type: ignore[misc]
@@ -94,11 +107,10 @@ class _Layer(DynamicLayer):  # type: ignore[misc]
     def __init__(self, pool: KeyValuePool) -> None:
         super().__init__()
         self._pool = pool
-        self.is_initialized = False
 
     def update(self, key_states: Tensor, value_states: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
-        if not self.is_initialized:
-            self.keys, self.values = self._buffer_like(key_states), self._buffer_like(value_states)
+        if self.keys is None:
+            self.keys, self.values = self._pool.grown(key_states[:0]), self._pool.grown(value_states[:0])
             self.is_initialized = True
         rows, width, positions = self._pool.rows, self._pool.width, self._pool.positions.to(key_states.device)
         for buffer, states in ((self.keys, key_states), (self.values, value_states)):
@@ -109,28 +121,8 @@ class _Layer(DynamicLayer):  # type: ignore[misc]
                 buffer[every, :, positions[:, 0]] = states[:, :, 0]
         return self.keys[rows, :, :width], self.values[rows, :, :width]
 
-    def grow(self) -> None:
-        """The pool's capacity has grown."""
-        if self.is_initialized:
-            keys, values = self.keys, self.values
-            self.keys, self.values = self._buffer_like(keys), self._buffer_like(values)
-            for old, new in ((keys, self.keys), (values, self.values)):
-                new[: old.shape[0], :, : old.shape[2]] = old
-
-    def copy(self, source: int, target: int, length: int) -> None:
-        """The first columns of one row go into another."""
-        if self.is_initialized:
-            for buffer in (self.keys, self.values):
-                buffer[target, :, :length] = buffer[source, :, :length]
-
     def get_seq_length(self) -> int:
         return self._pool.width
-
-    def _buffer_like(self, states: Tensor) -> Tensor:
-        rows, columns = self._pool.capacity
-        shape = (rows, states.shape[1], columns, states.shape[3])
-        # hidden columns are multiplied by zero: they must not hold what was in memory before, which may be no number
-        return torch.zeros(shape, dtype=states.dtype, device=states.device)
 
 
 def can_pool(model: Any, accepted: set[str]) -> bool:
@@ -141,15 +133,6 @@ def can_pool(model: Any, accepted: set[str]) -> bool:
     ordinary = kinds <= {"full_attention", "sliding_attention"}
     attention = getattr(model.config, "_attn_implementation", None)
     return known and ordinary and "position_ids" in accepted and attention in ("sdpa", "eager")
-
-
-def _windows(config: Any) -> dict[str, int | None]:
-    """How far each kind of layer looks back, under the name by which models that have several kinds ask for masks."""
-    layers = DynamicCache(config=config).layers
-    return {
-        "sliding_attention" if layer.is_sliding else "full_attention": getattr(layer, "sliding_window", None)
-        for layer in layers
-    }
 
 
 def _shared(cached: Sequence[int], prompt: Sequence[int]) -> int:
