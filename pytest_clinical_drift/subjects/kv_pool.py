@@ -104,6 +104,9 @@ class KeyValuePool:
 class _Layer(DynamicLayer):  # type: ignore[misc]
     """One layer of all rows; writes in place, where its base copies everything for each token."""
 
+    keys: Any
+    values: Any
+
     def __init__(self, pool: KeyValuePool) -> None:
         super().__init__()
         self._pool = pool
