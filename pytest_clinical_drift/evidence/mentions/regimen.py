@@ -2,17 +2,23 @@
 
 from dataclasses import dataclass
 
-from pytest_clinical_drift.evidence.mentions.doses import current_amounts, is_dose, stands_with
 from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts, same
 from pytest_clinical_drift.evidence.quantities.frequencies import MOST_DAYS, Frequency, frequencies_between
-from pytest_clinical_drift.evidence.reading.text import Document, once
-from pytest_clinical_drift.evidence.terms.index import TermIndex, between, term_index
+from pytest_clinical_drift.evidence.reading.text import RATIO, Document, once
+from pytest_clinical_drift.evidence.terms.index import TermIndex, between, phrases_between, term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term
 from pytest_clinical_drift.evidence.terms.vocabulary import word_set
 
-_REACH = 60  # tokens on either side of a mention that are looked at, so that a text without full stops stays linear
-
+_REACH = 60  # tokens on either side that are looked at, so that a text without full stops stays linear
 _FILLERS = word_set("regimen", "fillers")
+# These mark the amount they stand before as an earlier one whatever else is said …
+_EARLIER = word_set("regimen", "earlier")
+# … and these only beside another, current amount.
+_PERHAPS_EARLIER = word_set("regimen", "perhaps_earlier")
+_EARLIER_AFTER = frozenset({"until", "before", "previously", "initially", "originally"})
+_UNSURE = frozenset(("if", "whether", "should", "could", "might", "may")) | word_set("regimen", "change_orders")
+_ASKED = frozenset(("whether", "asked", "asks", "asking", "wondered", "wonders", "wondering"))
+_LIGHT = word_set("regimen", "light") | word_set("medication", "regimen_labels") | {"freq"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +61,25 @@ def read_regimen(document: Document, mention: Term) -> Regimen:
     end = _own_end(document, index, mention, min(end, mention.last + 1 + _REACH))
     own = [a for a in between(amounts(document), begin, end) if not (mention.first <= a.first <= mention.last)]
     rates = frequencies_between(document, begin, end)
-    return _assemble(document, mention, own, rates, begin, end)
+    now = _current_amounts(document, mention, own, end)
+    aside = [a for a in own if a not in now]
+    dosed = [a for a in own if _is_dose(document, mention, a)]
+    counts = [a for a in now if a.unit is not None and a.unit.data["kind"] == "count"]
+    times = tuple(f for f in rates if not _belongs_to(f, aside, own))
+    if not (dosed or counts):
+        # Without an amount only a frequency beside the name is its own ("clozapine … a blood count every four weeks").
+        times = tuple(f for f in times if f.first - mention.last <= 5)
+    return Regimen(
+        strengths=tuple(a for a in dosed if a in now and not a.ratio),
+        ratios=tuple(a.ratio for a in dosed if a in now and a.ratio),
+        counts=tuple(counts),
+        times=times,
+        aside=tuple(a for a in dosed if a in aside),
+        once="once" in document.words[begin:end],
+        last=min(max([mention.last, *(a.last for a in own), *(f.last for f in rates)]), end - 1),
+        first=min([mention.first, *(a.first for a in own)]),
+        certain=all(_stands_with_its_own(document, rate, mention, own) for rate in times[:1]),
+    )
 
 
 def _own_start(document: Document, index: TermIndex, mention: Term, first: int) -> int:
@@ -96,43 +120,70 @@ def _own_end(document: Document, index: TermIndex, mention: Term, end: int) -> i
     return end
 
 
-def _assemble(
-    document: Document, mention: Term, own: list[Amount], rates: list[Frequency], begin: int, end: int
-) -> Regimen:
-    now = current_amounts(document, mention, own, end)
-    aside = [a for a in own if a not in now]
-    dosed = [a for a in own if is_dose(document, mention, a)]
-    strengths = [a for a in dosed if a in now and not a.ratio]
-    ratios = [a.ratio for a in dosed if a in now and a.ratio]
-    counts = [a for a in now if a.unit is not None and a.unit.data["kind"] == "count"]
-    times = tuple(f for f in rates if not _belongs_to(f, aside, own))
-    if not (dosed or counts):
-        # Without an amount only a frequency beside the name is its own ("clozapine … a blood count every four weeks").
-        times = tuple(f for f in times if f.first - mention.last <= 5)
-    return Regimen(
-        tuple(strengths),
-        tuple(ratios),
-        tuple(counts),
-        times,
-        aside=tuple(a for a in dosed if a in aside),
-        once="once" in document.words[begin:end],
-        last=min(max([mention.last, *(a.last for a in own), *(f.last for f in rates)]), end - 1),
-        first=min([mention.first, *(a.first for a in own)]),
-        certain=all(
-            f.first < mention.first or stands_with(document, _end_before(f, mention, own), f.first) for f in times[:1]
-        ),
-    )
-
-
-def _end_before(rate: Frequency, mention: Term, own: list[Amount]) -> int:
-    """The last token of the name or the amount that a frequency follows."""
-    return max(end for end in (mention.last, *(a.last for a in own)) if end < rate.first or end == mention.last)
-
-
 def _belongs_to(rate: Frequency, aside: list[Amount], own: list[Amount]) -> bool:
     """Whether a frequency goes with an amount that is not current: the nearest amount before it decides."""
     before = [a for a in own if a.last < rate.first]
     return bool(before) and before[-1] in aside and len(own) > 1
+
+
+def _current_amounts(document: Document, mention: Term, own: list[Amount], end: int) -> list[Amount]:
+    """Amounts beside a mention that hold now, and are not earlier, planned or only asked about."""
+    stops = [*(amount.first for amount in own[1:]), end]
+    starts = [mention.last + 1, *(amount.last + 1 for amount in own)]
+    spans = zip(own, starts, stops, strict=False)
+    current = [amount for amount, *span in spans if _holds(document, mention, amount, *span)]
+    doses = [amount for amount in current if _is_dose(document, mention, amount)]
+    leading = {a: document.words[max(0, a.first - 2) : a.first] for a in doses if len(doses) > 1}
+    return [amount for amount in current if _PERHAPS_EARLIER.isdisjoint(leading.get(amount, ()))]
+
+
+def _holds(document: Document, mention: Term, amount: Amount, boundary: int, following: int) -> bool:
+    """Whether an amount holds now; the amounts before and behind it end at `boundary` and begin at `following`."""
+    words, gaps = document.words, document.gaps
+    clause_first, clause_stop = document.clause_span(amount.first)
+    clause_first, clause_stop = max(clause_first, amount.first - _REACH), min(clause_stop, amount.last + _REACH)
+    before = words[amount.first - 1] if amount.first > 0 else ""
+    after = amount.last + 1
+    arrow = words[after : after + 1] in (["→"], ["⇒"], ["➡"]) and not gaps[after].strip("(-")  # "50 → 100 mg"
+    if before in _EARLIER or arrow:
+        return False
+    for position in range(after, min(after + 4, clause_stop, following)):
+        if gaps[position][:1] in ("(", ",", ";"):
+            break  # "100 mg (previously 50 mg)": what follows is about the next amount
+        if words[position] in _EARLIER_AFTER:
+            return False
+    lead_from = max(clause_first, boundary if amount.first > mention.last else amount.first - 12)
+    plans = [
+        c
+        for c in phrases_between(document, "planned", lead_from, amount.first)
+        if words[c.first - 1] not in ("no", "not")
+    ]
+    if plans and not phrases_between(document, "now", amount.first - 1, amount.first):
+        return False
+    unsure = before == "to" and not _UNSURE.isdisjoint(words[clause_first : amount.first])
+    return not unsure and _ASKED.isdisjoint(words[lead_from : amount.first])
+
+
+def _is_dose(document: Document, mention: Term, amount: Amount) -> bool:
+    """Whether an amount says how much of a medicine is taken."""
+    if amount.ratio:
+        return amount.first == mention.last + 1 or amount.unit is not None
+    if amount.unit is not None:
+        return bool(amount.unit.data["kind"] == "dose") and amount.dimension != "volume"
+    # A bare number counts straight after the name, or where a frequency follows it.
+    if document.kinds[amount.first] == RATIO or 1900 <= amount.value <= 2100:
+        return False
+    after = amount.last + 1
+    counted = document.words[amount.first] in ("once", "twice", "thrice")
+    return bool(frequencies_between(document, after, after + 1)) and not counted
+
+
+def _stands_with_its_own(document: Document, rate: Frequency, mention: Term, own: list[Amount]) -> bool:
+    """Whether nothing but light words stands between a frequency and the name or the amount that it follows."""
+    before = max([mention.last, *(a.last for a in own if a.last < rate.first)])
+    parted = any(mark in gap for gap in document.gaps[before + 1 : rate.first + 1] for mark in ";–")
+    light = all(word in _LIGHT or word[:1].isdigit() for word in document.words[before + 1 : rate.first])
+    return rate.first < mention.first or (light and not parted)
 
 
 def same_amount(left: Amount, right: Amount) -> bool:
