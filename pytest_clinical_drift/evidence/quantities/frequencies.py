@@ -8,14 +8,23 @@ from pytest_clinical_drift.evidence.reading.text import Document, once
 from pytest_clinical_drift.evidence.terms.index import between, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import FREQUENCY, word_set
 
-_PERIODS = {
-    "day": 1.0, "days": 1.0, "d": 1.0, "daily": 1.0, "24h": 1.0, "24": 1.0, "week": 1 / 7, "weeks": 1 / 7, "wk": 1 / 7,
-    "weekly": 1 / 7, "month": 12 / 365.25, "months": 12 / 365.25, "monthly": 12 / 365.25, "hour": 24.0, "hours": 24.0,
-    "h": 24.0, "hr": 24.0, "hrs": 24.0, "hourly": 24.0, "year": 1 / 365.25, "years": 1 / 365.25, "yearly": 1 / 365.25,
-}  # fmt: skip
+_PER_DAY = {
+    1.0: ("day", "days", "d", "daily", "24h", "24"),
+    1 / 7: ("week", "weeks", "wk", "weekly"),
+    12 / 365.25: ("month", "months", "monthly"),
+    24.0: ("hour", "hours", "h", "hr", "hrs", "hourly"),
+    1 / 365.25: ("year", "years", "yearly"),
+}
+_PERIODS = {word: rate for rate, words in _PER_DAY.items() for word in words}
 # "for a week", "within a day" are stretches of time, not frequencies.
 _LASTING = word_set("quantities", "lasting")
-_FIRST = attrgetter("first")
+# "three nights a week" counts nights as "three times a week" counts times.
+_OCCASIONS = frozenset(("times", "time", "x", "×", "nights", "days", "mornings", "evenings", "doses"))
+_EACH = ("a", "per", "each", "every")
+_AND = frozenset(("and", "+", "or", "then", "at", "the", "&"))
+_FORMS = word_set("frequencies", "forms") | {"each"}
+MOST_DAYS = 0.8
+"""Doses a day of "most days": less than daily, how much less is left open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,26 +39,24 @@ class Frequency:
 
 @once
 def frequencies(document: Document) -> list[Frequency]:
-    numbers = amounts(document)
+    numbers, words = amounts(document), document.words
     after_amount = {amount.last + 1 for amount in numbers}
     by_token: dict[int, Frequency] = {}
-    for term in term_index(document).by_kind.get(FREQUENCY, ()):
-        if term.weak and not (
-            _follows_amount(document, term.first, after_amount) or _goes_on_with_day(document, term.first, by_token)
-        ):
+    for concept, first, last, weak in term_index(document).by_kind.get(FREQUENCY, ()):
+        before = words[first - 1] if first else ""
+        # A short form ("od") counts after an amount or a form, or in a list of parts of the day.
+        due = (first in after_amount or before in _FORMS) and (words[first] != "on" or document.spelled(first) == "ON")
+        if weak and not (due or _goes_on_with_day(document, first, by_token)):
             continue
-        before = document.words[term.first - 1] if term.first else ""
-        if document.words[term.first] == "a" and before in _LASTING:
-            continue
-        entry, known = term.concept.data, by_token.get(term.first)
-        if known is None or known.last < term.last:
-            by_token[term.first] = Frequency(float(entry["per_day"]), str(entry.get("time", "")), term.first, term.last)
+        known = by_token.get(first)
+        if not (words[first] == "a" and before in _LASTING) and (known is None or known.last < last):
+            by_token[first] = Frequency(float(concept.data["per_day"]), str(concept.data.get("time", "")), first, last)
     for amount in numbers:
         frequency = _by_rule(document, amount)
         if frequency is not None:
             by_token = {at: known for at, known in by_token.items() if not frequency.first <= at <= frequency.last}
             by_token[frequency.first] = frequency
-    return sorted(by_token.values(), key=_FIRST)
+    return sorted(by_token.values(), key=attrgetter("first"))
 
 
 def frequencies_between(document: Document, first: int, stop: int) -> list[Frequency]:
@@ -57,58 +64,36 @@ def frequencies_between(document: Document, first: int, stop: int) -> list[Frequ
     return between(frequencies(document), first, stop)
 
 
-# "most days": less than daily, how much less is left open.
-MOST_DAYS = 0.8
-# "three nights a week" counts nights as "three times a week" counts times.
-_OCCASIONS = frozenset(("times", "time", "x", "×", "nights", "days", "mornings", "evenings", "doses"))
-
-
 def _goes_on_with_day(document: Document, first: int, frequencies_: dict[int, Frequency]) -> bool:
     """ "after breakfast, lunch and dinner": a part of the day in a list that begins with one."""
     before = next(reversed(frequencies_.values()), None)
     if before is None or not before.time or not before.last < first <= before.last + 3:
         return False
-    between = document.words[before.last + 1 : first]
-    return document.sentences[before.last] == document.sentences[first] and _AND.issuperset(between)
-
-
-_AND = frozenset(("and", "+", "or", "then", "at", "the", "&"))
-
-
-def _follows_amount(document: Document, first: int, after_amount: set[int]) -> bool:
-    """Whether a short form ("od") stands where a frequency is due: after an amount or a form."""
-    if document.words[first] == "on" and document.spelled(first) != "ON":
-        return False
-    before = " ".join(document.words[max(0, first - 1) : first])
-    return first in after_amount or before == "each" or before in _FORMS
-
-
-_FORMS = word_set("frequencies", "forms")
+    same = document.sentences[before.last] == document.sentences[first]
+    return same and _AND.issuperset(document.words[before.last + 1 : first])
 
 
 def _by_rule(document: Document, amount: Amount) -> Frequency | None:
-    """ "50 mg/day", "3 times a day", "every 5 hours", "6-weekly"."""
-    words, gaps = document.words, document.gaps
-    total = len(words)
-    after = amount.last + 1
-    if after < total and gaps[after] == "/" and words[after] in _PERIODS and amount.unit is not None:
-        return Frequency(_PERIODS[words[after]], "", after, after)
+    """ "50 mg/day", "3 times a day", "every 5 hours", "40 mg ×3 daily"."""
+    words, first, after = document.words, amount.first, amount.last + 1
+    before = words[first - 1] if first else ""
+    gap = document.gaps[after] if after < len(words) else ""
+    ahead = words[after : after + 3]
+    if gap == "/" and ahead[0] in _PERIODS and amount.unit is not None:
+        return Frequency(_PERIODS[ahead[0]], "", after, after)
     if amount.value <= 0:
         return None
-    before = words[amount.first - 1] if amount.first else ""
-    if before in ("x", "×") and amount.unit is None and after < total and words[after] in ("daily", "a", "per", "day"):
-        last = after + 1 if words[after] in ("a", "per") and after + 1 < total else after
-        return Frequency(amount.value * _PERIODS.get(words[last], 1.0), "", amount.first - 1, last)  # "40 mg ×3 daily"
-    if before in ("every", "each") and amount.unit is not None and amount.dimension == "time":
-        return Frequency(24.0 / max(amount.base, 1e-9), "", amount.first - 1, amount.last)
-    if amount.unit is None and after < total and not document.gaps[after].strip("-"):
-        word = words[after]
-        if word == "a" and words[after + 1 : after + 2] == ["day"] and words[amount.first] not in ("once", "twice"):
-            return Frequency(amount.value, "", amount.first, after + 1)  # "five a day"
-        if word in _OCCASIONS and after + 1 < total:
-            position = after + 1
-            if words[position] in ("a", "per", "each", "every") and position + 1 < total:
-                position += 1
-            if words[position] in _PERIODS:
-                return Frequency(amount.value * _PERIODS[words[position]], "", amount.first, position)
+    if before in ("every", "each") and amount.dimension == "time":
+        return Frequency(24.0 / max(amount.base, 1e-9), "", first - 1, amount.last)
+    if amount.unit is not None or gap.strip("-"):
+        return None
+    if ahead[:2] == ["a", "day"] and words[first] not in ("once", "twice"):
+        return Frequency(amount.value, "", first, after + 1)  # "five a day"
+    if before in ("x", "×"):
+        first, ahead = first - 1, [before, *ahead]
+        after -= 1
+    if ahead[:1] and ahead[0] in _OCCASIONS:
+        place = 2 if len(ahead) > 2 and ahead[1] in _EACH else 1
+        if len(ahead) > place and ahead[place] in _PERIODS:
+            return Frequency(amount.value * _PERIODS[ahead[place]], "", first, after + place)
     return None
