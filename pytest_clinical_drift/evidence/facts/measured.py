@@ -29,40 +29,42 @@ def statements(fact: Fact, document: Document) -> list[Statement]:
     if measure is None or not fact.amounts:
         return []
     wanted = fact.amounts[-1] if fact.amounts[0].first <= 1 and len(fact.amounts) > 1 else fact.amounts[0]
-    said = [_of_mention(fact, document, mention, measure, wanted) for mention in mentions_of(document, measure)]
+    said = [_of_mention(fact, document, mention, measure, wanted) for mention in _mentions_of(document, measure)]
     if not any(s.said == Said.PLAIN for s in said):
         said += _by_unit(fact, document, measure, wanted)
-    return said or _by_finding(document, measure)
+    if said:
+        return said
+    # "anaemic", "hyponatraemia": the measurement in words
+    finding = phrases_between(document, f"finding {measure.name}", 0, len(document))
+    places = [(t.first, t.last) for t in finding if context_at(document, t.first, t.last).affirmed]
+    return [Statement(Said.VAGUE, (place,), "without the figure", "general-name") for place in places]
 
 
 def _of_mention(fact: Fact, document: Document, mention: Term, measure: Concept, wanted: Amount) -> Statement:
     span = (mention.first, mention.last)
     context = context_at(document, *span)
-    values = values_of(document, mention, measure)
     if context.other_person:
         return Statement(Said.OTHER, (span,), "of someone else", "someone-else")
-    scope = Surroundings(document, mention.first)
     missing = _unsaid(fact, document, mention.first)
-    equal = [v for v in values if _equal(measure, wanted, v)]
-    if equal:
-        place = (min(span[0], equal[0].first), max(span[1], equal[0].last))
-        if len(values) > 1 and is_earlier(document, equal[0]):
+    values = _values_of(document, mention, measure)
+    for value in (v for v in values if _equal(measure, wanted, v)):
+        place = (min(span[0], value.first), max(span[1], value.last))
+        if len(values) > 1 and _is_earlier(document, value):
             return Statement(Said.TRACE, (place,), "only as an earlier value", "earlier-value")
         return stated_with((place,), missing)
-    current = [v for v in values if not is_earlier(document, v) and not _is_aimed(document, v)]
-    current = [v for v in current if v.unit is not None or _is_scale(measure) or v.first - span[1] <= _BESIDE]
-    if not _FORMER.isdisjoint(document.words[max(0, span[0] - 2) : span[0]]):
-        current = []  # "earlier INR 2.9"
-    if current and not context.hypothetical:
-        place = (min(span[0], current[0].first), max(span[1], current[0].last))
-        quote = document.quote(current[0].first, current[0].last)
-        reason = f"{quote} instead of {fact.document.quote(wanted.first, wanted.last)}"
-        # "standing blood pressure" beside "blood pressure 158/84": perhaps another measurement
-        return Statement(Said.CLASH, (place,), reason, "other-figure", sure=not missing)
+    former = not _FORMER.isdisjoint(document.words[max(0, span[0] - 2) : span[0]])  # "earlier INR 2.9"
+    for value in () if former or context.hypothetical else values:
+        meant = value.unit is not None or _is_scale(measure) or value.first - span[1] <= _BESIDE
+        if meant and not _is_earlier(document, value) and not _is_aimed(document, value):
+            place = (min(span[0], value.first), max(span[1], value.last))
+            quote, own = document.quote(value.first, value.last), fact.document.quote(wanted.first, wanted.last)
+            # "standing blood pressure" beside "blood pressure 158/84": perhaps another measurement
+            return Statement(Said.CLASH, (place,), f"{quote} instead of {own}", "other-figure", sure=not missing)
     if context.hypothetical or context.open:
         return Statement(Said.DOUBT, (span,), "named, but not as a result", "not-asserted")
-    near = document.words[max(scope.first, span[0] - 4) : min(scope.stop, span[1] + 8)]
-    said = Said.VAGUE if not _VALUE_WORDS.isdisjoint(near) else Said.TRACE
+    first, stop = document.row_span(mention.first)
+    near = document.words[max(first, span[0] - 4) : min(stop, span[1] + 8)]
+    said = Said.TRACE if _VALUE_WORDS.isdisjoint(near) else Said.VAGUE
     return Statement(said, (span,), "named, but no figure", "without-figure")
 
 
@@ -72,30 +74,32 @@ def _unsaid(fact: Fact, document: Document, place: int) -> list[str]:
     return [slot.text for slot in fact.details if stated(document, slot, scope) is None]
 
 
-def mentions_of(document: Document, measure: Concept) -> list[Term]:
-    """Where a measurement is named, else where a more general name of it stands."""
-    mentions = _named(document, measure)
+def _mentions_of(document: Document, measure: Concept) -> list[Term]:
+    """Where a measurement itself is named, else where a more general name of it stands."""
     index = term_index(document)
-    if not mentions:
-        mentions = [
-            t for t in index.by_kind.get(MEASURE, ()) if measure.name.endswith(" " + t.concept.name) and not t.weak
-        ]
-    return mentions
+    wider = [t for name in measure.data.get("includes", ()) for t in index.exact.get(f"{MEASURE}:{name}", ())]
+    mentions = []
+    for term in (*index.exact.get(measure.id, ()), *wider):
+        medicine = index.medicines_between(term.first, term.first + 1)  # "potassium chloride"
+        around = index.between(MEASURE, term.first - 6, term.first + 1)
+        longer = [t for t in around if t.last >= term.last and t.last - t.first > term.last - term.first]
+        if not (any(m.last > term.last for m in medicine) or any(t.concept is not term.concept for t in longer)):
+            mentions.append(term)
+    general = (t for t in index.by_kind.get(MEASURE, ()) if measure.name.endswith(" " + t.concept.name))
+    return mentions or [term for term in general if not term.weak]
 
 
-def values_of(document: Document, mention: Term, measure: Concept) -> list[Amount]:
+def _values_of(document: Document, mention: Term, measure: Concept) -> list[Amount]:
     """Figures that belong to a mention: after it up to the next measurement, else straight before it."""
-    scope = Surroundings(document, mention.first)
-    stop = min(scope.stop, mention.last + 1 + _REACH)
+    first, stop = document.row_span(mention.first)
+    stop = min(stop, mention.last + 1 + _REACH)
     index = term_index(document)
     others = [t for t in index.between(MEASURE, mention.last + 1, stop) if t.concept is not measure and not t.weak]
     others += [t for t in index.medicines_between(mention.last + 1, stop) if t.concept.name not in measure.name]
     stop = min([stop, *(t.first for t in others)])
-    numbers = [a for a in amounts(document) if fits(document, measure, a)]
-    own = [a for a in numbers if mention.last < a.first < stop]
-    if own:
-        return own
-    return [a for a in numbers if scope.first <= a.first and 0 <= mention.first - a.last - 1 <= 2][-1:]
+    numbers = [a for a in amounts(document) if first <= a.first < stop and _fits(document, measure, a)]
+    behind = [a for a in numbers if a.first > mention.last]
+    return behind or [a for a in numbers if 0 <= mention.first - a.last - 1 <= 2][-1:]
 
 
 def _is_scale(measure: Concept) -> bool:
@@ -103,7 +107,7 @@ def _is_scale(measure: Concept) -> bool:
     return bool(measure.data.get("unit", "none") == "none")
 
 
-def is_earlier(document: Document, value: Amount) -> bool:
+def _is_earlier(document: Document, value: Amount) -> bool:
     """ "down from 80", "(was 0.8", "14 → 9", "20, then 27": a figure that no longer holds."""
     place = value.first - 1
     if place > 0 and document.words[place] in ("about", "around", "a", "at", "that"):
@@ -111,103 +115,77 @@ def is_earlier(document: Document, value: Amount) -> bool:
     before = document.words[max(0, place) : place + 1]
     if before == ["was"] and not _LATEST.isdisjoint(document.words[max(0, place - 3) : place]):
         return False  # "the latest reading was 2.9"
-    after = document.words[value.last + 1 : value.last + 2]
+    after = document.words[value.last + 1 : value.last + 4]
     behind = bool(after) and after[0] in _EARLIER_BEHIND and document.gaps[value.last + 1] in ("", "→")
-    arrow = not {"→", "then"}.isdisjoint(document.words[value.last + 1 : value.last + 4])
-    return not _EARLIER.isdisjoint(before) or behind or arrow
+    return behind or not _EARLIER.isdisjoint(before) or not {"→", "then"}.isdisjoint(after)
 
 
 def _is_aimed(document: Document, value: Amount) -> bool:
     """ "target 80", "target INR of 2.5 to 3.5", "if above 120", "120 or more": no result."""
     after = [word for word in document.words[value.last + 1 : value.last + 3] if word != "or"]
-    first = value.first
-    if first > 1 and document.words[first - 1] == "to" and any(a.last == first - 2 for a in amounts(document)):
-        first -= 2  # the upper end of a range is aimed at where the lower one is
-    return (after[:1] and after[0] in _COMPARED) or not _AIMED.isdisjoint(document.words[max(0, first - 3) : first])
+    return not _COMPARED.isdisjoint(after[:1]) or not _AIMED.isdisjoint(
+        document.words[max(0, value.first - 5) : value.first]
+    )
 
 
 def _by_unit(fact: Fact, document: Document, measure: Concept, wanted: Amount) -> list[Statement]:
     """ "38.7 °C", "9.8 kg", "best 380 L/min": the figure in the unit that says what was measured."""
     if wanted.unit is None or wanted.unit.data["kind"] != "result":
         return []
-    alike = [
-        a
+    return [
+        stated_with(((a.first, a.last),), _unsaid(fact, document, a.first))
         for a in amounts(document)
-        if a.unit is not None and a.dimension == wanted.dimension and not _is_anothers(document, measure, a)
+        if a.unit is not None
+        and a.dimension == wanted.dimension
+        and _equal(measure, wanted, a)
+        and not _is_anothers(document, measure, a)
     ]
-    equal = [a for a in alike if _equal(measure, wanted, a)]
-    return [stated_with(((a.first, a.last),), _unsaid(fact, document, a.first)) for a in equal]
 
 
 def _is_anothers(document: Document, measure: Concept, amount: Amount) -> bool:
     """A figure of another measurement, of somebody else, of an earlier day, or of a change ("lost 4 kg")."""
     if not {"by", "lost", "gained", "than"}.isdisjoint(document.words[max(0, amount.first - 2) : amount.first]):
         return True
-    if is_earlier(document, amount) or context_at(document, amount.first, amount.last).other_person:
-        return True
     named = term_index(document).between(MEASURE, document.clause_span(amount.first)[0], amount.first)
-    return any(
-        context_at(document, t.first, t.last).other_person
-        if t.concept is measure
-        else not t.weak and fits(document, t.concept, amount)
-        for t in named
+    places = [(t.first, t.last) for t in named if t.concept is measure] + [(amount.first, amount.last)]
+    others = (t for t in named if t.concept is not measure and not t.weak)
+    return (
+        _is_earlier(document, amount)
+        or any(context_at(document, *place).other_person for place in places)
+        or any(_fits(document, other.concept, amount) for other in others)
     )
 
 
-def _by_finding(document: Document, measure: Concept) -> list[Statement]:
-    """ "anaemic", "hyponatraemia": the measurement in words."""
-    places = [(t.first, t.last) for t in phrases_between(document, f"finding {measure.name}", 0, len(document))]
-    affirmed = [place for place in places if context_at(document, *place).affirmed]
-    return [Statement(Said.VAGUE, (place,), "without the figure", "general-name") for place in affirmed]
-
-
-def _named(document: Document, measure: Concept) -> list[Term]:
-    """Where the measurement itself is named."""
-    index = term_index(document)
-    wider = [t for name in measure.data.get("includes", ()) for t in index.exact.get(f"{MEASURE}:{name}", ())]
-    mentions = []
-    for term in (*index.exact.get(measure.id, ()), *wider):
-        if any(m.last > term.last for m in index.medicines_between(term.first, term.first + 1)):
-            continue  # "potassium chloride" is a medicine
-        around = index.between(MEASURE, term.first - 6, term.first + 1)
-        longer = [t for t in around if t.last >= term.last and t.last - t.first > term.last - term.first]
-        if not any(t.concept is not term.concept for t in longer):
-            mentions.append(term)
-    return mentions
-
-
-def fits(document: Document, measure: Concept, amount: Amount) -> bool:
+def _fits(document: Document, measure: Concept, amount: Amount) -> bool:
     """Whether a number can be a value of the measurement: by its unit, or bare and not a date."""
-    unit = str(measure.data.get("unit", ""))
-    year = amount.unit is None and 1900 <= amount.value <= 2100 and amount.value == int(amount.value)
     times = document.words[amount.last + 1 : amount.last + 2] in (["times"], ["fold"])  # "three times normal"
-    if document.kinds[amount.first] == DATE or year or times:
+    if document.kinds[amount.first] == DATE or times:
         return False
     if amount.unit is None:
-        numbered = not _NUMBERED.isdisjoint(document.words[max(0, amount.first - 1) : amount.first])
-        if numbered or document.words[amount.first].isalpha():
+        before = document.words[max(0, amount.first - 1) : amount.first]
+        year = 1900 <= amount.value <= 2100 and amount.value.is_integer()
+        if year or document.words[amount.first].isalpha() or not _NUMBERED.isdisjoint(before):
             return False  # "stage 3", "type 2", "week 12"; "weight was offered once"
-        if measure.name == "blood pressure" and not amount.ratio:
-            return amount.value >= 30  # mmHg
-        return not amount.ratio or measure.name == "blood pressure" or _is_scale(measure)
-    if amount.unit.name == unit or amount.dimension in (measure.data.get("convert") or {}):
+        if measure.name == "blood pressure":
+            return bool(amount.ratio) or amount.value >= 30  # mmHg
+        return not amount.ratio or _is_scale(measure)
+    if amount.dimension in (measure.data.get("convert") or {}):
         return True
-    if unit == "none" and amount.unit.data["kind"] == "result" and amount.dimension not in _BODILY:
-        return True
-    usual = lexicon().concepts.get(f"unit:{unit}")
-    alike = usual is not None and amount.dimension == usual.group
-    return alike or (measure.name == "temperature" and amount.dimension == "temperature")
+    if _is_scale(measure):
+        return bool(amount.unit.data["kind"] == "result" and amount.dimension not in _BODILY)
+    usual = lexicon().concepts.get(f"unit:{measure.data['unit']}")
+    return amount.dimension == (usual.group if usual is not None else measure.name)
 
 
 def _equal(measure: Concept, wanted: Amount, stated: Amount) -> bool:
-    tolerance = float(measure.data.get("tolerance", 0) or 0)
-    convert = measure.data.get("convert") or {}
-    if (wanted.ratio or stated.ratio) and measure.data.get("unit") != "none":
+    if (wanted.ratio or stated.ratio) and not _is_scale(measure):
         return wanted.ratio == stated.ratio
     if wanted.unit is None or stated.unit is None or wanted.unit is stated.unit:
         return same(wanted.value, stated.value)
+    convert = measure.data.get("convert") or {}
     rounding = 0.001 * abs(wanted.base) if convert else max(_rounding(wanted), _rounding(stated))
-    return same(_usual(measure, wanted), _usual(measure, stated), tolerance or rounding)
+    left, right = (_usual(convert, amount) for amount in (wanted, stated))
+    return same(left, right, float(measure.data.get("tolerance", 0) or 0) or rounding)
 
 
 def _rounding(amount: Amount) -> float:
@@ -217,6 +195,6 @@ def _rounding(amount: Amount) -> float:
     return 0.5 * 10.0**-decimals * factor
 
 
-def _usual(measure: Concept, amount: Amount) -> float:
-    factors = (measure.data.get("convert") or {}).get(amount.dimension)
-    return float(factors[0]) * amount.base + float(factors[1]) if factors else amount.base
+def _usual(convert: dict[str, list[float]], amount: Amount) -> float:
+    slope, offset = convert.get(amount.dimension, (1.0, 0.0))
+    return float(slope) * amount.base + float(offset)
