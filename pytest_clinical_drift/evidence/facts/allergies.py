@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Slot, Statement, content_of, stated_with
-from pytest_clinical_drift.evidence.facts.places import Span, Surroundings, denies_another, places_of, stated, together
+from pytest_clinical_drift.evidence.facts.places import Span, Surroundings, denial, places_of, stated, together
 from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.reading.text import Document, tokenise
 from pytest_clinical_drift.evidence.terms.index import term_index
@@ -47,28 +47,21 @@ def _of_mention(document: Document, span: Span, reactions: list[Slot]) -> Statem
     if context.other_person:
         return Statement(Said.OTHER, (span,), "of someone else", "someone-else") if named or direct else None
     if not named and not direct:
-        if context.affirmed and _is_listed_medicine(document, span[0]):
+        item = document.gaps[span[0]][-1:] in (":", "\n", ",", ";") or document.words[span[0] - 1] in ("and", "plus")
+        if context.affirmed and item and not _MEDICINES.isdisjoint(document.label_of(span[0]).split()):
             return Statement(Said.DENIED, (span,), "listed among the medicines", "taken")
         avoided = any(word.startswith(("avoid", "react", "intoleran", "suit")) for word in words)
         said = Said.VAGUE if avoided else Said.TRACE
         return Statement(said, (span,), "named, but not as an allergy", "not-as-allergy")
     if context.negated and _denied_here(document, span):
         last = span[1] + any(word.startswith(_WORDS) for word in document.words[span[1] + 1 : span[1] + 2])
-        if denies_another(document, (span[0], last)):  # "no penicillin allergy review"
-            return Statement(Said.DOUBT, (span,), "named, but not as a fact", "not-asserted")
-        return Statement(Said.DENIED, (span,), "denied", "denied")
+        return Statement(Said.DENIED, (span,), "denied", denial(document, (span[0], last)))
     missing = [r.text for r in reactions if stated(document, r, scope) is None and stated(document, r) is None]
     for reaction in reactions:
         denied = [p for p in places_of(document, reaction) if scope.holds(p[0]) and context_at(document, *p).denied]
         if denied and reaction.text in missing:
             return Statement(Said.CLASH, (span, denied[0]), f"{reaction.text} is denied", "denied", sure=False)
     return stated_with((span, *harmed), missing)
-
-
-def _is_listed_medicine(document: Document, first: int) -> bool:
-    """Whether a token begins an item of a list of medicines: "Current medicines: tiotropium, doxycycline"."""
-    item = document.gaps[first][-1:] in (":", "\n", ",", ";") or document.words[first - 1] in ("and", "plus")
-    return item and not _MEDICINES.isdisjoint(document.label_of(first).split())
 
 
 def _denied_here(document: Document, span: Span) -> bool:

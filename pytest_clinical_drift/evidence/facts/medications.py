@@ -6,7 +6,7 @@ from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Statement, sta
 from pytest_clinical_drift.evidence.facts.places import Span, Surroundings, denied_outright, stated
 from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen, compare, read_regimen
-from pytest_clinical_drift.evidence.reading.text import HEADING, LABEL, Document
+from pytest_clinical_drift.evidence.reading.text import Document
 from pytest_clinical_drift.evidence.terms.index import phrases_between, term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term
 from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG, MEASURE, Concept, word_set
@@ -50,30 +50,27 @@ def ended(document: Document, span: Span) -> bool:
     """Whether "stopped" is said of this very thing, straight before it or behind it in its clause."""
     begin, end = span
     first, stop = document.clause_span(begin)
-    index = term_index(document)
+    index, words = term_index(document), document.words
     for cue in phrases_between(document, "stopped", max(first, begin - 12), min(stop, end + 16)):
-        before = document.words[max(0, cue.first - 2) : cue.first]
-        linked = document.words[cue.last] in ("to", "for", "with", "by")
-        void = not _VOID.isdisjoint(before[-1:]) or "now" in before or document.words[cue.last] == "on"
-        if void or document.words[cue.first] in _HOLDS:
+        linked = words[cue.last] in ("to", "for", "with", "by")
+        if words[cue.first - 1] in _VOID or words[cue.last] == "on" or words[cue.first] in _HOLDS:
             continue
         if cue.last < begin and not linked and _is_light(document, cue.last, begin):
             return True
         if cue.first > end:
-            gaps = document.gaps[end + 1 : cue.first - 2]  # "150 mg (up from 100 mg, a change completed in May)"
+            # "150 mg (up from 100 mg, a change completed in May)"
+            aside = any("(" in gap for gap in document.gaps[end + 1 : cue.first - 2])
+            turned = aside or not _TURNS.isdisjoint(words[end + 1 : cue.first])
             others = index.medicines_between(end + 1, cue.first)
             instead = bool(index.medicines_between(cue.last + 1, min(stop, cue.last + 4)))  # "X was swapped for Y"
-            going_on = document.words[cue.last + 1 : cue.last + 2] == ["for"] or any("(" in gap for gap in gaps)
-            turned = not _TURNS.isdisjoint(document.words[end + 1 : cue.first])
-            if not others and not going_on and not turned and linked == instead:
+            if not (others or turned or words[cue.last + 1 : cue.last + 2] == ["for"]) and linked == instead:
                 return True
     return False
 
 
 def _parted_from_ending(document: Document, span: Span) -> bool:
     """Whether a list goes on to other things before anything ends: "metformin, HbA1c 58, no asthma, spleen removed"."""
-    after = span[1] + 1
-    stop = document.clause_span(span[0])[1]
+    after, stop = span[1] + 1, document.clause_span(span[0])[1]
     cue = next(iter(phrases_between(document, "stopped", after, min(stop, after + 16))), None)
     if cue is None or not any("," in gap for gap in document.gaps[after : cue.first]):
         return False
@@ -82,9 +79,8 @@ def _parted_from_ending(document: Document, span: Span) -> bool:
 
 def _is_light(document: Document, last: int, begin: int) -> bool:
     """Whether nothing but light words and figures stands between two tokens."""
-    between = document.words[last + 1 : begin]
     marked = any(mark in gap for gap in document.gaps[last + 1 : begin + 1] for mark in ";:()")
-    return not marked and all(word in _LIGHT or word[:1].isdigit() or len(word) < 3 for word in between)
+    return not marked and all(word in _LIGHT or word[:1].isdigit() for word in document.words[last + 1 : begin])
 
 
 def _replaced(document: Document, mention: Term) -> bool:
@@ -138,13 +134,14 @@ def _of_mention(fact: Fact, document: Document, mention: Term) -> Statement | No
     conflict = compare(fact.regimen, regimen, missing) if fact.regimen is not None else ""
     scope = Surroundings(document, mention.first)
     missing += [slot.text for slot in fact.details if stated(document, slot, scope) is None]
+    dosed = fact.regimen is not None and bool(fact.regimen.strengths)
     if fact.ended and state in (STOPPED, PAST, DENIED_NOW):
         return stated_with(evidence, missing)
     if state == PAST:
-        dosed = bool(regimen.strengths)
-        return Statement(Said.DOUBT, evidence, "only as taken in the past", "not-asserted") if dosed else None
+        taken = bool(regimen.strengths)
+        return Statement(Said.DOUBT, evidence, "only as taken in the past", "not-asserted") if taken else None
     if state == STOPPED:
-        dosed = fact.regimen is not None and bool(fact.regimen.strengths)  # without a dose the fact may be the pause
+        # without a dose the fact may be the pause
         sure = dosed and (bool(conflict) or not regimen.strengths) and not _parted_from_ending(document, span)
         return Statement(Said.DENIED, evidence, "stated as stopped or replaced", "stopped", sure=sure)
     if state == DENIED_NOW:
@@ -167,10 +164,6 @@ def _is_single(regimen: Regimen) -> bool:
     return not (other or regimen.aside)
 
 
-def _is_title(document: Document, mention: Term) -> bool:
-    return document.segment_kinds[document.segments[mention.first]] in (LABEL, HEADING)
-
-
 def _of_class(document: Document, medicine: Concept) -> Iterator[Statement]:
     """Only the class of the medicine is named, and no member of it; or "not on any SSRI", which denies ours too."""
     index = term_index(document)
@@ -178,7 +171,7 @@ def _of_class(document: Document, medicine: Concept) -> Iterator[Statement]:
         for mention in index.exact.get(class_id, ()):
             state = intake(document, mention) if not mention.weak else ""
             span = (mention.first, mention.last)
-            if state == NOW and not index.within(class_id) and not _is_title(document, mention):
+            if state == NOW and not index.within(class_id):
                 yield Statement(Said.VAGUE, (span,), "only the class is named", "general-name")
             elif state == DENIED_NOW:
                 yield Statement(Said.DENIED, (span,), "no such medicine is taken", "not-taken")
@@ -192,7 +185,7 @@ def _of_absence(document: Document, medicine: Concept) -> Iterator[Statement]:
         if state in (DENIED_NOW, STOPPED):
             exact = mention.concept is medicine
             yield stated_with(span, []) if exact else Statement(Said.PART, span, "only one of them", "part")
-        elif state == NOW and not _is_title(document, mention):
+        elif state == NOW:
             dosed = bool(read_regimen(document, mention).strengths)
             yield Statement(Said.CLASH, span, f"{mention.concept.name} is taken", "taken", sure=dosed)
     for cue in phrases_between(document, "unmedicated", 0, len(document)):

@@ -173,23 +173,14 @@ def _assess(document: Document, entity: str | CriticalEntity) -> Outcome:
     return outcome
 
 
-_STATING = frozenset((Said.PLAIN, Said.PART))
-
-
 def _outcome(fact: Fact, document: Document) -> Outcome:
-    statements = [
-        replace(s, said=Said.DOUBT, reason="only asked about", rule="not-asserted")
-        if s.said in _STATING and _asked(document, s)
-        else s
-        for s in _FRAMES[fact.frame](fact, document)
-    ]
+    statements = _FRAMES[fact.frame](fact, document)
+    for number, statement in enumerate(statements):
+        cues = [context_at(document, *span).cues for span in statement.spans]
+        # "Does she have a penicillin allergy?" tells nobody that she has one
+        if statement.said in (Said.PLAIN, Said.PART) and all((HYPOTHETICAL, "?") in found for found in cues):
+            statements[number] = replace(statement, said=Said.DOUBT, reason="only asked about", rule="not-asserted")
     outcome = decide(statements, unnamed=not statements and is_unnamed(fact, document))
     if outcome.rule == "other-figure" and outcome.certain and _shares_figure(fact, document, besides=outcome.spans):
         return replace(outcome, certain=False)  # "missed lamotrigine (150 mg) for six days. Restart: 25 mg once daily"
     return outcome
-
-
-def _asked(document: Document, statement: Statement) -> bool:
-    """Whether all of it stands in questions: "Does she have a penicillin allergy?" tells nobody that she has one."""
-    cues = [context_at(document, *span).cues for span in statement.spans]
-    return bool(cues) and all((HYPOTHETICAL, "?") in found for found in cues)

@@ -9,8 +9,7 @@ from pytest_clinical_drift.evidence.facts.places import (
     Details,
     Span,
     Surroundings,
-    denied_outright,
-    denies_another,
+    denial,
     places_of,
     scattered,
 )
@@ -136,9 +135,7 @@ def _named(fact: Fact, document: Document, span: Span) -> Statement:
     if said == Said.DENIED:
         if fact.core.denied:
             return Statement(Said.DENIED, (span,), "stated, though the fact denies it", "affirmed")
-        return Statement(
-            Said.DENIED, (span,), "denied", "denied" if denied_outright(document, span) else "denied-loosely"
-        )
+        return Statement(Said.DENIED, (span,), "denied", denial(document, span))
     if not (fact.past or fact.ended or fact.core.denied) and off:
         return Statement(Said.DENIED, (span,), "stated as over", "over", sure=False)
     return from_details(Details(document, fact, span).compare())
@@ -153,8 +150,6 @@ def _denies_less(fact: Fact, document: Document, span: Span) -> bool:
     "No black stools" denies less than "no bleeding", "no bleed at present" not the one of last year, and "no seizures
     since the winter" says that there was one before.
     """
-    if denies_another(document, span):
-        return True
     first, stop = document.clause_span(span[0])
     for_now = bool(fact.dates or fact.details) and not _FOR_NOW.isdisjoint(document.words[first:stop])
     if for_now or "since" in document.words[span[1] + 1 : span[1] + 3]:
