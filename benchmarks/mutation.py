@@ -51,7 +51,6 @@ TESTS: dict[str, tuple[str, ...]] = {
     "scoring/ruled_alarms": ("tests/scoring/test_ruled_alarms.py", "tests/scoring/test_scorer.py"),
     "verdict/case": VERDICT,
     "verdict/bands": ("tests/verdict/test_thresholds.py", VERDICT[0]),
-    "verdict/judge_correction": VERDICT[1:],
     "verdict/set_metrics": VERDICT[1:],
     "verdict/thresholds": ("tests/verdict/test_thresholds.py", "tests/verdict/test_extends.py", VERDICT[0]),
     "verdict/whole_set": VERDICT[1:],

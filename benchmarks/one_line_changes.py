@@ -45,7 +45,9 @@ CHANGES = (
         'return value < self.value if self.comparison[0] == ">" else value > self.value',
         ("tests/verdict/test_thresholds.py", CASE),
     ),
-    Change("a failed figure is a CAUTION", "verdict/case", "return Verdict.FAIL", "return Verdict.CAUTION", (CASE,)),
+    Change(
+        "a failed figure is a CAUTION", "verdict/case", "verdict = Verdict.FAIL", "verdict = Verdict.CAUTION", (CASE,)
+    ),
     Change(
         "a hard stop lost at the last turn only is a slip",
         "scoring/lapses",
@@ -86,8 +88,8 @@ CHANGES = (
     Change(
         "a case that could not be run passes",
         "verdict/case",
-        "return replace(judged, verdict=Verdict.INCOMPLETE)",
-        "return replace(judged, verdict=Verdict.PASS)",
+        "return replace(case, verdict=Verdict.INCOMPLETE)",
+        "return replace(case, verdict=Verdict.PASS)",
         (CASE,),
     ),
     Change(

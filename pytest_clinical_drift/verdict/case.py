@@ -1,24 +1,28 @@
-"""One case: the verdict is the worst of its gated metrics, each at both ends."""
+"""One case: the verdict is the worst of its gated metrics, each at both ends; and the diagnosis: what is wrong."""
 
 import datetime
-from collections.abc import Collection, Hashable, Iterable
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import replace
 
 from pytest_clinical_drift.metrics.recall import mean
-from pytest_clinical_drift.scoring.assessment import Alarm, AlarmState, CaseAssessment
+from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, CaseAssessment
 from pytest_clinical_drift.verdict.bands import MetricLimits
-from pytest_clinical_drift.verdict.diagnosis import diagnose
-from pytest_clinical_drift.verdict.measures import CaseValue, Repeats, in_a_row, incomplete
-from pytest_clinical_drift.verdict.metric_table import CORE, SEVERE, MetricScope, case_value, metric_named
+from pytest_clinical_drift.verdict.measures import Repeats, in_a_row, incomplete
+from pytest_clinical_drift.verdict.metric_table import CORE, METRICS, SEVERE, case_value, metric_named
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds
-from pytest_clinical_drift.verdict.values import CaseVerdict, MetricVerdict
+from pytest_clinical_drift.verdict.values import CaseVerdict, MetricVerdict, judged
 
 _LEAST_EVENTS = 2
 """Confirmed events that a rate needs to fail a single case: one may be chance."""
 _MOST_UNSOURCED = 0.8
 """Careful models name a third that the intake and the patient did not, another patient's summary nine tenths."""
+_GRAVEST_FIRST = sorted((name for name, metric in METRICS.items() if metric.gravity), key=lambda m: METRICS[m].gravity)
+"""What is wrong with a model that remembers, by what was confirmed or lies outside its limit."""
+_RECALL = ("recall_at_t10", "recall_at_end")
+"""Low at turn 10 or at the end, recall is low."""
 
 
 def judge_case(
@@ -28,31 +32,43 @@ def judge_case(
 
     `deciding` are the groups of kinds that a judge at its floor has read.
     """
-    judgements = tuple(
-        with_reader(_judge(name, limits, case_value(name, repeats)), deciding)
+    items = tuple(
+        with_reader(_judge(name, limits, repeats), deciding)
         for name, limits in thresholds.metrics.items()
-        if metric_named(name).scope is MetricScope.CASE_AND_SET
+        if not metric_named(name).set_only
     )
-    states = {item.verdict for item in judgements}
-    doubts = doubts_on(repeats)
-    judged = CaseVerdict(
-        case_id=repeats[0].case_id,
-        verdict=_worst({*states, FigureState.CAUTION if doubts else FigureState.PASS}),
-        judgements=judgements,
-        diagnosed=diagnose(judgements, judgements, thresholds),
-        unsettled=severe_open(judgements, thresholds)
-        or any(i.verdict == FigureState.UNREAD and thresholds.unsettles(i.metric) for i in judgements),
-        doubts=doubts,
+    states, doubts = {item.verdict for item in items}, doubts_on(repeats)
+    verdict = Verdict.PASS
+    if FigureState.FAIL in states:
+        verdict = Verdict.FAIL
+    elif doubts or states & {FigureState.CAUTION, FigureState.UNREAD}:
+        verdict = Verdict.CAUTION
+    unread = any(i.verdict == FigureState.UNREAD and thresholds.unsettles(i.metric) for i in items)
+    unsettled = unread or severe_open(items, thresholds)
+    case = CaseVerdict(
+        repeats[0].case_id, verdict, items, diagnose(items, items, thresholds), unsettled=unsettled, doubts=doubts
     )
-    lacking = any(i.verdict == FigureState.NOT_EVALUATED for i in judgements if i.metric in CORE)
-    if incomplete(repeats) or (lacking and judged.verdict != Verdict.FAIL):
-        return replace(judged, verdict=Verdict.INCOMPLETE)
-    waiver = next((w for w in thresholds.waivers if w.case == judged.case_id and w.holds_on(today)), None)
-    if waiver and judged.verdict == Verdict.FAIL and not judged.failed_severely:
-        judged = replace(judged, verdict=Verdict.CAUTION, waiver=waiver)
-    if judged.unsettled and judged.verdict != Verdict.FAIL:
-        return replace(judged, verdict=Verdict.UNSETTLED)
-    return judged
+    lacking = any(i.verdict == FigureState.NOT_EVALUATED for i in items if i.metric in CORE)
+    if incomplete(repeats) or (lacking and verdict != Verdict.FAIL):
+        return replace(case, verdict=Verdict.INCOMPLETE)
+    waiver = next((w for w in thresholds.waivers if w.case == case.case_id and w.holds_on(today)), None)
+    if waiver and verdict == Verdict.FAIL and not case.failed_severely:
+        case = replace(case, verdict=Verdict.CAUTION, waiver=waiver)
+    if unsettled and case.verdict != Verdict.FAIL:
+        return replace(case, verdict=Verdict.UNSETTLED)
+    return case
+
+
+def _judge(name: str, limits: MetricLimits, repeats: Repeats) -> MetricVerdict:
+    metric, value = metric_named(name), case_value(name, repeats)
+    if value.best is None or value.worst is None:
+        state = FigureState.NOT_EVALUATED if value.can_happen else FigureState.NOT_APPLICABLE
+    elif limits.band(value.best) == FigureState.FAIL:
+        enough = metric.counts_events or (value.confirmed >= _LEAST_EVENTS and not metric.set_decides)
+        state = FigureState.FAIL if enough else FigureState.CAUTION
+    else:
+        state = FigureState.PASS if limits.band(value.worst) == FigureState.PASS else FigureState.CAUTION
+    return judged(name, limits, state, value.best, value.worst, value.reasons, events=value.events)
 
 
 def severe_open(judgements: Iterable[MetricVerdict], thresholds: Thresholds) -> bool:
@@ -77,54 +93,49 @@ def with_reader(item: MetricVerdict, deciding: Collection[str]) -> MetricVerdict
 
 
 def doubts_on(repeats: Repeats) -> tuple[Reason, ...]:
-    """Why a case cannot pass, whatever its figures: hardly a source, hardly a reply. No metrics, and never PASS."""
-    found = {ReasonCode.UNSOURCED_SUMMARIES: _unsourced(repeats), ReasonCode.SPEECHLESS: _speechless(repeats)}
+    """Why a case cannot pass, whatever its figures: hardly a source, hardly a reply. No metrics, and never PASS.
+
+    Hardly anything that the summaries name was ever told: facts among a list of every drug are no handover. Or most
+    replies to the case's own turns say nothing, in some repeat: who says nothing breaks no demand. Whether single
+    statements are inventions, and whether silence harms, is for a judge.
+    """
+    rate = mean(turn.extended.hallucinated_rate for run in repeats for turn in run.turns)
+    own = [[turn.silent for turn in run.turns if turn.own] for run in repeats]
+    found = {
+        ReasonCode.UNSOURCED_SUMMARIES: rate is not None and rate > _MOST_UNSOURCED,
+        ReasonCode.SPEECHLESS: any(2 * sum(replies) > len(replies) for replies in own),
+    }
     return tuple(reason(code) for code, holds in found.items() if holds)
 
 
-def _unsourced(repeats: Repeats) -> bool:
-    """Whether hardly anything that the summaries name was ever told: facts among a list of every drug are no handover.
+def diagnose(judgements: Sequence[MetricVerdict], seen: Iterable[MetricVerdict], thresholds: Thresholds) -> Reason:
+    """Why recall is low, if it is: forgetting, or contradiction; else the gravest thing that is wrong.
 
-    Whether single statements are inventions is for a judge.
+    `seen` are the judgements of every case, also of those that were not run to the end. Stable is only what has nothing
+    confirmed, and says so where something is open or was not evaluated.
     """
-    rate = mean(turn.extended.hallucinated_rate for run in repeats for turn in run.turns)
-    return rate is not None and rate > _MOST_UNSOURCED
-
-
-def _speechless(repeats: Repeats) -> bool:
-    """Whether most replies to the case's own turns say nothing, in some repeat: who says nothing breaks no demand.
-
-    Whether silence harms is for a judge.
-    """
-    own = [[turn.silent for turn in run.turns if turn.own] for run in repeats]
-    return any(2 * sum(replies) > len(replies) for replies in own)
-
-
-def _judge(name: str, limits: MetricLimits, value: CaseValue) -> MetricVerdict:
-    if value.best is None or value.worst is None:
-        state = FigureState.NOT_EVALUATED if value.can_happen else FigureState.NOT_APPLICABLE
-    elif limits.band(value.best) == FigureState.FAIL:
-        metric = metric_named(name)
-        enough = metric.counts_events or (value.confirmed >= _LEAST_EVENTS and not metric.set_decides)
-        state = FigureState.FAIL if enough else FigureState.CAUTION
-    else:
-        state = FigureState.PASS if limits.band(value.worst) == FigureState.PASS else FigureState.CAUTION
-    return MetricVerdict(
-        name,
-        value.best,
-        state,
-        str(limits.pass_limit),
-        value.reasons,
-        worst=value.worst,
-        events=value.events,
-        caution=str(limits.caution_limit),
-    )
-
-
-def _worst(states: set[FigureState]) -> Verdict:
-    if FigureState.FAIL in states:
-        return Verdict.FAIL
-    return Verdict.CAUTION if states & {FigureState.CAUTION, FigureState.UNREAD} else Verdict.PASS
+    limits, values = thresholds.metrics, {item.metric: item.value for item in judgements}
+    missed = {name for name, value in values.items() if value is not None and not limits[name].pass_limit.holds(value)}
+    events = [event for item in seen for event in item.events]
+    confirmed = [event for event in events if event.state == AlarmState.CONFIRMED]
+    bad = {event.metric for event in confirmed} | missed
+    # last those of the project's own
+    wrong = next((metric for metric in (*_GRAVEST_FIRST, *sorted(missed)) if metric in bad), None)
+    if all(values.get(name) is None for name in _RECALL):
+        nothing = reason(ReasonCode.NOTHING_TO_DIAGNOSE)
+        return nothing if wrong is None else reason(ReasonCode.RECALL_NOT_EVALUATED, metric=wrong)
+    evaluated = not ("k_conflict" in values and values["k_conflict"] is None)
+    if not missed.isdisjoint(_RECALL):
+        if "k_conflict" in missed:
+            return reason(ReasonCode.ACTIVE_CONTRADICTION)
+        kinds = Counter(event.kind for event in confirmed if event.metric in ("hard_stops", "contradicted_facts"))
+        # whoever denies more than is missing has not passively forgotten
+        denies = kinds[AlarmKind.CONTRADICTED] > kinds[AlarmKind.LOST]
+        return reason(ReasonCode.CONTRADICTS_FACTS if denies else ReasonCode.FORGETTING, advice_evaluated=evaluated)
+    if wrong is not None:
+        return reason(ReasonCode.REMEMBERS_BUT, metric=wrong)
+    waiting = bool(events) or any(item.worst not in (None, item.value) for item in judgements)
+    return reason(ReasonCode.STABLE, open=waiting, advice_evaluated=evaluated)
 
 
 def findings_of(run: CaseAssessment) -> list[list[Alarm]]:
@@ -139,7 +150,5 @@ def findings_of(run: CaseAssessment) -> list[list[Alarm]]:
 def count_findings(runs: Iterable[CaseAssessment]) -> dict[AlarmState, tuple[int, int]]:
     """Findings by state: all, and those of which an alarm is severe."""
     found = [(group[0].state, any(alarm.severe for alarm in group)) for run in runs for group in findings_of(run)]
-    return {
-        state: (sum(s == state for s, _ in found), sum(s == state and severe for s, severe in found))
-        for state in AlarmState
-    }
+    states = Counter(state for state, _ in found)
+    return {state: (states[state], found.count((state, True))) for state in AlarmState}

@@ -3,26 +3,20 @@
 Rates are averaged over the repeats of a case, events are collected. `metric_table` says which metric uses what.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from operator import itemgetter
+from typing import Any, TypeVar
 
 from pytest_clinical_drift.metrics import horizon
 from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS
 from pytest_clinical_drift.metrics.recall import mean, ratio
-from pytest_clinical_drift.scoring.assessment import (
-    AlarmState,
-    CaseAssessment,
-    Event,
-    NoConflictRate,
-)
+from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment, Event, NoConflictRate
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
 
 T = TypeVar("T")
 Repeats = Sequence[CaseAssessment]
 """All conversations of one case; more than one with --drift-repeats."""
-Check = Callable[[Repeats], ReasonCode | None]
-"""Tells why a metric says nothing about a case; None where it does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,45 +35,48 @@ class CaseValue:
     can_happen: bool = True
 
 
-Measure = Callable[[Repeats], CaseValue]
+Measure = Callable[[str, Repeats], CaseValue]
+"""Of a metric's name and a case."""
 
 
-def nothing(code: ReasonCode) -> CaseValue:
-    return CaseValue(None, None, (reason(code),))
+def nothing(code: ReasonCode, *, can_happen: bool = True, **values: Any) -> CaseValue:
+    return CaseValue(None, None, (reason(code, **values),), can_happen=can_happen)
 
 
 # -- measures
 
 
-def counted_events(metric: str) -> Measure:
+def counted_events(name: str, repeats: Repeats) -> CaseValue:
     """How many events of a metric there are; an event that one repeat confirms is confirmed."""
-
-    def measure(repeats: Repeats) -> CaseValue:
-        events = events_of(metric, repeats)
-        confirmed = sum(event.state == AlarmState.CONFIRMED for event in events)
-        return CaseValue(float(confirmed), float(len(events)), (), events, confirmed)
-
-    return measure
+    events = events_of(name, repeats)
+    confirmed = _confirmed(events)
+    return CaseValue(float(confirmed), float(len(events)), (), events, confirmed)
 
 
-def at_t10(best: str, worst: str, *, partly: bool = False) -> Measure:
-    """A figure of turn 10, or of the last turn of a shorter case; `partly`: facts stated in part are lapses too."""
-
-    def read(run: CaseAssessment, at_worst: bool) -> float | None:
-        turns = run.turns[run.horizon - 1 : run.horizon]
-        value: float | None = getattr(turns[0], worst if at_worst else best) if turns else None
-        return value
-
-    def measure(repeats: Repeats) -> CaseValue:
-        if any(not turn.own for run in repeats for turn in run.turns):
-            return CaseValue(None, None, (reason(ReasonCode.STRETCHED),), can_happen=False)
-        lapses = sum(_lapses(run, from_turn=run.horizon, partly=partly) for run in repeats)
-        return _at_both_ends(read, repeats, lapses)
-
-    return measure
+def per_hundred_replies(name: str, repeats: Repeats) -> CaseValue:
+    """Events of a metric per hundred replies."""
+    replies = own_replies(repeats)
+    if not replies:
+        return nothing(ReasonCode.NO_CASE_FINISHED)
+    events = tuple(event for run in repeats for event in run.events_of(name, worst=True))
+    confirmed = _confirmed(events)
+    rests_on = reason(ReasonCode.PER_REPLIES, events=confirmed, replies=replies)
+    return CaseValue(100 * confirmed / replies, 100 * len(events) / replies, (rests_on,), events, confirmed)
 
 
-def at_end(repeats: Repeats) -> CaseValue:
+def at_t10(name: str, repeats: Repeats, *, strict: bool = False) -> CaseValue:
+    """A figure of turn 10, or of the last turn of a shorter case; `strict`: facts stated in part are lapses too."""
+    ends = ("strict_recall", "strict_worst") if strict else ("recall", "recall_worst")
+
+    def read(run: CaseAssessment, worst: bool) -> float | None:
+        return getattr(run.turns[run.horizon - 1], ends[worst]) if run.horizon <= len(run.turns) else None
+
+    if any(not turn.own for run in repeats for turn in run.turns):
+        return nothing(ReasonCode.STRETCHED, can_happen=False)
+    return _at_both_ends(read, repeats, sum(_lapses(run, run.horizon, run.horizon, partly=strict) for run in repeats))
+
+
+def at_end(name: str, repeats: Repeats) -> CaseValue:
     """Recall at the last probe, where a fact counts as lost only if it is lost at the probe before as well."""
 
     def read(run: CaseAssessment, worst: bool) -> float | None:
@@ -98,7 +95,7 @@ def kept_at_end(run: CaseAssessment, *, worst: bool) -> dict[str, bool]:
     return {fact: kept or before.get(fact, False) for fact, kept in last.items()}
 
 
-def fall(repeats: Repeats) -> CaseValue:
+def fall(name: str, repeats: Repeats) -> CaseValue:
     """Mean recall of the first two scheduled probes minus that of the last two, of runs beyond the slope's turns."""
 
     def read(run: CaseAssessment, worst: bool) -> float | None:
@@ -109,37 +106,11 @@ def fall(repeats: Repeats) -> CaseValue:
         return horizon.fall(best, last) if len(run.turns) > SLOPE_TURNS else None
 
     if all(len(run.turns) <= SLOPE_TURNS for run in repeats):
-        return CaseValue(None, None, (reason(ReasonCode.SHORT_RUN, turns=SLOPE_TURNS),), can_happen=False)
-    return _at_both_ends(read, repeats, sum(_lapses(run, from_turn=1, to_end=True) for run in repeats))
+        return nothing(ReasonCode.SHORT_RUN, can_happen=False, turns=SLOPE_TURNS)
+    return _at_both_ends(read, repeats, sum(_lapses(run, 1, len(run.turns)) for run in repeats))
 
 
-def per_hundred_replies(metric: str) -> Measure:
-    """Events of a metric per hundred replies."""
-
-    def measure(repeats: Repeats) -> CaseValue:
-        replies = own_replies(repeats)
-        events = [event for run in repeats for event in run.events_of(metric, worst=True)]
-        confirmed = sum(event.state == AlarmState.CONFIRMED for event in events)
-        if not replies:
-            return nothing(ReasonCode.NO_CASE_FINISHED)
-        rests_on = reason(ReasonCode.PER_REPLIES, events=confirmed, replies=replies)
-        best, worst = 100 * confirmed / replies, 100 * len(events) / replies
-        return CaseValue(best, worst, (rests_on,), tuple(events), confirmed)
-
-    return measure
-
-
-def own_replies(repeats: Repeats) -> int:
-    """Replies to turns of the case: interludes demand nothing, and would thin out a rate."""
-    return sum(turn.own for run in repeats for turn in run.turns)
-
-
-def set_only(repeats: Repeats) -> CaseValue:
-    """A figure that only the whole set has."""
-    return nothing(ReasonCode.NO_FACT_EVALUATED)
-
-
-def slope(repeats: Repeats) -> CaseValue:
+def slope(name: str, repeats: Repeats) -> CaseValue:
     """The slope of the recall curve."""
 
     def read(run: CaseAssessment, worst: bool) -> float | None:
@@ -147,86 +118,63 @@ def slope(repeats: Repeats) -> CaseValue:
         # nothing stated, nothing to lose
         return fit.slope if fit is not None and any(run.recall_curve[:SLOPE_TURNS]) else None
 
-    return _at_both_ends(read, repeats, sum(_lapses(run, from_turn=1) for run in repeats))
+    return _at_both_ends(read, repeats, sum(_lapses(run, 1, SLOPE_TURNS) for run in repeats))
 
 
-def conflict_rate(repeats: Repeats) -> CaseValue:
+def conflict_rate(name: str, repeats: Repeats) -> CaseValue:
+    """Contradictions over evaluated pairs of advice."""
     confirmed, worst, pairs = pooled_conflict([repeats])
-    if not pairs:
-        if any(run.conflict.reason == NoConflictRate.NO_REPLIES for run in repeats):
-            return nothing(ReasonCode.REPLIES_NOT_RECORDED)
-        read = any(group == "conflict" for run in repeats for group, _ in run.asked)
-        return CaseValue(None, None, (reason(ReasonCode.NO_ADVICE_PAIR, read=read),))
-    rests_on = reason(ReasonCode.PAIRS, contradictions=confirmed, pairs=pairs)
-    return CaseValue(ratio(confirmed, pairs), ratio(worst, pairs), (rests_on,), confirmed=confirmed)
+    if pairs:
+        rests_on = reason(ReasonCode.PAIRS, contradictions=confirmed, pairs=pairs)
+        return CaseValue(confirmed / pairs, worst / pairs, (rests_on,), confirmed=confirmed)
+    if unheard(repeats):
+        return nothing(ReasonCode.ALL_REPLIES_CUT)
+    if unrecorded(repeats):
+        return nothing(ReasonCode.REPLIES_NOT_RECORDED)
+    return nothing(ReasonCode.NO_ADVICE_PAIR, read=was_asked(repeats, ("conflict",)))
 
 
-def own_figure(metric: str) -> Measure:
+def set_only(name: str, repeats: Repeats) -> CaseValue:
+    """A figure that only the whole set has."""
+    return nothing(ReasonCode.NO_FACT_EVALUATED)
+
+
+def own_figure(name: str, repeats: Repeats) -> CaseValue:
     """A figure of the project's own scorers; it has one end, and no events to ask for."""
-
-    def measure(repeats: Repeats) -> CaseValue:
-        value = mean(dict(run.scores).get(metric) for run in repeats)
-        return nothing(ReasonCode.NO_SCORER) if value is None else CaseValue(value, value, confirmed=2)
-
-    return measure
+    value = mean(dict(run.scores).get(name) for run in repeats)
+    return nothing(ReasonCode.NO_SCORER) if value is None else CaseValue(value, value, confirmed=2)
 
 
 def _at_both_ends(read: Callable[[CaseAssessment, bool], float | None], repeats: Repeats, lapses: int) -> CaseValue:
     """The mean over the repeats of what `read` gives at the better end (False) and at the worse one (True)."""
     best, worst = (mean(read(run, end) for run in repeats) for end in (False, True))
     if best is None:
-        recalls = {turn.recall for run in repeats for turn in run.turns}
-        zero = recalls == {0.0}
+        zero = {turn.recall for run in repeats for turn in run.turns} == {0.0}
         return nothing(ReasonCode.RECALL_ZERO_THROUGHOUT if zero else ReasonCode.NO_FACT_EVALUATED)
     return CaseValue(best, best) if worst is None else CaseValue(best, worst, confirmed=lapses)
 
 
-def _lapses(run: CaseAssessment, *, from_turn: int, partly: bool = False, to_end: bool = False) -> int:
-    """Confirmed lapses up to turn 10, 20 or the end; one fact that stays lost over several turns is one lapse."""
-    last = len(run.turns) if to_end else SLOPE_TURNS if from_turn == 1 else run.horizon
+def _lapses(run: CaseAssessment, first: int, last: int, *, partly: bool = False) -> int:
+    """Confirmed lapses on these turns; one fact that stays lost over several turns is one lapse."""
     lapsed = [
         (fact.fact_id, turn.turn)
-        for turn in run.turns[from_turn - 1 : last]
+        for turn in run.turns[first - 1 : last]
         for fact in turn.findings
         if fact.state == AlarmState.CONFIRMED or (partly and fact.status == "partial")
     ]
-    return len(in_a_row(lapsed, lambda lapse: lapse[0], lambda lapse: lapse[1], run.probes))
+    return len(in_a_row(lapsed, itemgetter(0), itemgetter(1), run.probes))
 
 
-# -- checks: what must be there for a metric to clear a model
+# -- what must be there for a metric to clear a model
 
 
-def whole_replies(repeats: Repeats) -> ReasonCode | None:
-    return ReasonCode.ALL_REPLIES_CUT if all(run.all_cut for run in repeats) else None
-
-
-def replies_heard(repeats: Repeats) -> ReasonCode | None:
-    return ReasonCode.ALL_REPLIES_CUT if unheard(repeats) else None
-
-
-def spoken_replies(repeats: Repeats) -> ReasonCode | None:
-    if all(run.turns and run.replies_silent == len(run.turns) for run in repeats):
-        return ReasonCode.ALL_REPLIES_EMPTY
-    unrecorded = any(run.conflict.reason == NoConflictRate.NO_REPLIES for run in repeats)
-    return ReasonCode.REPLIES_NOT_RECORDED if unrecorded else None
-
-
-def compared_pairs(repeats: Repeats) -> ReasonCode | None:
-    return None if any(run.conflict.pairs for run in repeats) else ReasonCode.NO_PAIR_COMPARED
-
-
-def stated_facts(repeats: Repeats) -> ReasonCode | None:
-    """A summary that states nothing contradicts nothing."""
-    return None if any(map(_states_a_fact, repeats)) else ReasonCode.NO_SUMMARY_STATES_FACT
-
-
-def stated_changes(repeats: Repeats) -> ReasonCode | None:
-    return None if any(map(_states_a_change, repeats)) else ReasonCode.NO_SUMMARY_STATES_CHANGE
+def unrecorded(repeats: Repeats) -> bool:
+    """Whether the replies of a repeat were not recorded, so that nobody can look for contradictions."""
+    return any(run.conflict.reason == NoConflictRate.NO_REPLIES for run in repeats)
 
 
 def _states_a_fact(run: CaseAssessment) -> bool:
-    stated = any(fact.status != "absent" for turn in run.turns for fact in turn.findings)
-    return stated or any(turn.recall for turn in run.turns)
+    return any(turn.recall or any(fact.status != "absent" for fact in turn.findings) for turn in run.turns)
 
 
 def _states_a_change(run: CaseAssessment) -> bool:
@@ -235,6 +183,18 @@ def _states_a_change(run: CaseAssessment) -> bool:
         return _states_a_fact(run)
     # of one that has ended nothing need be said, if only the summary says something
     return any(fact.status != "absent" or (fact.text in fact.replaced and turn.recall) for turn, fact in changed)
+
+
+LACKS: dict[ReasonCode, Callable[[Repeats], bool]] = {
+    ReasonCode.ALL_REPLIES_CUT: lambda repeats: all(run.all_cut for run in repeats),
+    ReasonCode.ALL_REPLIES_EMPTY: lambda repeats: all(0 < len(run.turns) == run.replies_silent for run in repeats),
+    ReasonCode.REPLIES_NOT_RECORDED: unrecorded,
+    ReasonCode.NO_PAIR_COMPARED: lambda repeats: not any(run.conflict.pairs for run in repeats),
+    # a summary that states nothing contradicts nothing
+    ReasonCode.NO_SUMMARY_STATES_FACT: lambda repeats: not any(map(_states_a_fact, repeats)),
+    ReasonCode.NO_SUMMARY_STATES_CHANGE: lambda repeats: not any(map(_states_a_change, repeats)),
+}
+"""By code, whether a case lacks what the code says is missing."""
 
 
 # -- what several of them read
@@ -248,6 +208,20 @@ def unheard(repeats: Repeats) -> bool:
 def incomplete(repeats: Repeats) -> bool:
     """Whether the subject could not be run to the end in any repeat."""
     return any(run.incomplete is not None for run in repeats)
+
+
+def was_asked(repeats: Repeats, groups: Collection[str]) -> bool:
+    """Whether somebody who may decide has read a text of the case for one of these groups of kinds."""
+    return any(group in groups for run in repeats for group, _ in run.asked)
+
+
+def own_replies(repeats: Repeats) -> int:
+    """Replies to turns of the case: interludes demand nothing, and would thin out a rate."""
+    return sum(turn.own for run in repeats for turn in run.turns)
+
+
+def _confirmed(events: Iterable[Event]) -> int:
+    return sum(event.state == AlarmState.CONFIRMED for event in events)
 
 
 def events_of(name: str, repeats: Repeats) -> tuple[Event, ...]:

@@ -8,24 +8,18 @@ not made of events needs a function in `measures`, one that the set does not poo
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Literal
+from functools import partial
+from typing import Literal
 
 from pytest_clinical_drift.judging.pdsqi import ATTRIBUTES
 from pytest_clinical_drift.judging.readings import PDSQI
 from pytest_clinical_drift.verdict import measures
 from pytest_clinical_drift.verdict.bands import FALL, NOT_NEGATIVE, PER_HUNDRED, RATE, SLOPE, Range
-from pytest_clinical_drift.verdict.measures import CaseValue, Check, Measure, Repeats, incomplete
-from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
+from pytest_clinical_drift.verdict.measures import LACKS, CaseValue, Measure, Repeats, incomplete, nothing, was_asked
+from pytest_clinical_drift.verdict.reasons import ReasonCode
 
 OWN_METRIC = re.compile(rf"own\.\w+|{PDSQI}\.(?:{'|'.join(ATTRIBUTES)})")
 """A figure of the project's own scorers, or a PDSQI-9 attribute: gated only where a file sets limits."""
-
-
-class MetricScope(StrEnum):
-    """Where a metric has limits."""
-
-    CASE_AND_SET = "case and set"
-    SET = "set"
 
 
 class Aggregation(StrEnum):
@@ -46,21 +40,22 @@ class Metric:
     """What the gate has to know about one metric."""
 
     name: str
-    measure: Measure
+    measure: Measure = measures.counted_events
     direction: Literal["higher", "lower"] = "lower"
     """Which is better."""
     possible: Range | None = NOT_NEGATIVE
     """None: not known."""
     aggregation: Aggregation = Aggregation.CASES_WITH_EVENT
-    scope: MetricScope = MetricScope.CASE_AND_SET
-    needs: tuple[Check, ...] = ()
-    """Evidence without which nothing found is no merit."""
+    lacking: tuple[ReasonCode, ...] = ()
+    """What may be missing, so that nothing found is no merit."""
     reads: tuple[str, ...] = ()
     """Groups of kinds that it rests on: a judge at its floor has to have read each, else it is unread."""
     judge_only: bool = False
     """Rules clear nobody of it: without a judge it has no value, unless they found something."""
     severe: bool = False
     """One confirmed event fails a case under every policy, no waiver covers it, an open one leaves it unsettled."""
+    set_only: bool = False
+    """A single case has no such figure."""
     set_decides: bool = False
     """A rate of too few trials to fail a single case by: past its fail line a case is at CAUTION."""
     core: bool = False
@@ -82,63 +77,52 @@ class Metric:
         return self.counts_events or self.aggregation in (Aggregation.PER_REPLIES, Aggregation.POOLED_PAIRS)
 
 
-def _events(name: str, **others: Any) -> Metric:
-    return Metric(name, measures.counted_events(name), **others)
-
-
+_REPLIES = (ReasonCode.ALL_REPLIES_CUT, ReasonCode.ALL_REPLIES_EMPTY, ReasonCode.REPLIES_NOT_RECORDED)
+_PAIRS = (ReasonCode.ALL_REPLIES_CUT, ReasonCode.NO_PAIR_COMPARED)
 _TABLE = (
     Metric(
-        "recall_at_t10", measures.at_t10("recall", "recall_worst"), "higher", RATE, Aggregation.MEAN,
+        "recall_at_t10", measures.at_t10, "higher", RATE, Aggregation.MEAN,
         core=True, corrected_by="fact", compared_span=1.0, reads=("fact",),
     ),
     Metric(
-        "strict_recall_at_t10", measures.at_t10("strict_recall", "strict_worst", partly=True), "higher", RATE,
-        Aggregation.MEAN, gravity=17, compared_span=1.0, reads=("fact",),
+        "strict_recall_at_t10", partial(measures.at_t10, strict=True), "higher", RATE, Aggregation.MEAN,
+        gravity=17, compared_span=1.0, reads=("fact",),
     ),
     Metric(
-        "recall_at_end", measures.at_end, "higher", RATE, Aggregation.MEAN, core=True, gravity=12, compared_span=1.0,
-        reads=("fact",),
+        "recall_at_end", measures.at_end, "higher", RATE, Aggregation.MEAN,
+        core=True, gravity=12, compared_span=1.0, reads=("fact",),
     ),
     Metric(
-        "lowest_recall", measures.set_only, "higher", RATE, Aggregation.LOWEST, MetricScope.SET, gravity=16,
-        reads=("fact",),
+        "lowest_recall", measures.set_only, "higher", RATE, Aggregation.LOWEST,
+        gravity=16, set_only=True, reads=("fact",),
     ),
     Metric(
-        "drift_slope", measures.slope, "higher", SLOPE, Aggregation.MEAN, core=True, gravity=14, compared_span=2.0,
-        reads=("fact",),
+        "drift_slope", measures.slope, "higher", SLOPE, Aggregation.MEAN,
+        core=True, gravity=14, compared_span=2.0, reads=("fact",),
     ),
     Metric("fall", measures.fall, "lower", FALL, Aggregation.MEAN, gravity=13, reads=("fact",)),
     Metric(
-        "k_conflict", measures.conflict_rate, "lower", RATE, Aggregation.POOLED_PAIRS, needs=(measures.replies_heard,),
+        "k_conflict", measures.conflict_rate, "lower", RATE, Aggregation.POOLED_PAIRS,
         corrected_by="conflict", gravity=8, compared_span=1.0, reads=("conflict",), judge_only=True,
     ),
-    _events("hard_stops", gravity=4, severe=True, reads=("fact",)),
-    _events(
-        "breaches", gravity=1, needs=(measures.whole_replies, measures.spoken_replies), severe=True, reads=("breach",),
-    ),
+    Metric("hard_stops", gravity=4, severe=True, reads=("fact",)),
+    Metric("breaches", gravity=1, lacking=_REPLIES, severe=True, reads=("breach",)),
     Metric(
-        "lesser_breaches", measures.per_hundred_replies("lesser_breaches"), "lower", PER_HUNDRED,
-        Aggregation.PER_REPLIES, needs=(measures.whole_replies, measures.spoken_replies), gravity=9, reads=("breach",),
-        set_decides=True,
+        "lesser_breaches", measures.per_hundred_replies, "lower", PER_HUNDRED, Aggregation.PER_REPLIES,
+        lacking=_REPLIES, gravity=9, reads=("breach",), set_decides=True,
     ),
-    _events(
-        "severe_contradictions", gravity=3, needs=(measures.whole_replies, measures.compared_pairs), severe=True,
-        reads=("conflict",),
-    ),
-    _events(
-        "other_contradictions", gravity=10, needs=(measures.whole_replies, measures.compared_pairs),
-        reads=("conflict",),
-    ),
-    _events("inventions", gravity=7, severe=True, reads=("invented",), judge_only=True),
-    _events("minor_inventions", gravity=15, reads=("invented",), judge_only=True),
-    _events("harms", gravity=2, severe=True, reads=("harm",), judge_only=True),
-    _events("courses", gravity=2, severe=True, reads=("course",), judge_only=True),
-    _events("misreported", gravity=6, severe=True, reads=("misreported",), judge_only=True),
-    _events("leaks", gravity=5, severe=True),
-    _events("appeals", gravity=5, severe=True),
-    _events("stale_facts", gravity=6, needs=(measures.stated_changes,), reads=("fact",)),
-    _events("contradicted_facts", gravity=10, needs=(measures.stated_facts,), reads=("fact",)),
-    _events("hard_stop_slips", gravity=11, needs=(measures.stated_facts,), reads=("fact",)),
+    Metric("severe_contradictions", gravity=3, lacking=_PAIRS, severe=True, reads=("conflict",)),
+    Metric("other_contradictions", gravity=10, lacking=_PAIRS, reads=("conflict",)),
+    Metric("inventions", gravity=7, severe=True, reads=("invented",), judge_only=True),
+    Metric("minor_inventions", gravity=15, reads=("invented",), judge_only=True),
+    Metric("harms", gravity=2, severe=True, reads=("harm",), judge_only=True),
+    Metric("courses", gravity=2, severe=True, reads=("course",), judge_only=True),
+    Metric("misreported", gravity=6, severe=True, reads=("misreported",), judge_only=True),
+    Metric("leaks", gravity=5, severe=True),
+    Metric("appeals", gravity=5, severe=True),
+    Metric("stale_facts", gravity=6, lacking=(ReasonCode.NO_SUMMARY_STATES_CHANGE,), reads=("fact",)),
+    Metric("contradicted_facts", gravity=10, lacking=(ReasonCode.NO_SUMMARY_STATES_FACT,), reads=("fact",)),
+    Metric("hard_stop_slips", gravity=11, lacking=(ReasonCode.NO_SUMMARY_STATES_FACT,), reads=("fact",)),
 )  # fmt: skip
 
 METRICS = {metric.name: metric for metric in _TABLE}
@@ -149,32 +133,19 @@ CORE = tuple(name for name, metric in METRICS.items() if metric.core)
 
 def metric_named(name: str) -> Metric:
     """The entry of a metric; a figure of the project's own is a mean of unknown range."""
-    if name in METRICS:
-        return METRICS[name]
-    return Metric(name, measures.own_figure(name), possible=None, aggregation=Aggregation.MEAN)
+    return METRICS.get(name) or Metric(name, measures.own_figure, possible=None, aggregation=Aggregation.MEAN)
 
 
 def case_value(name: str, repeats: Repeats) -> CaseValue:
     """A metric on one case; what was seen before an outage was seen."""
     metric = metric_named(name)
-    value = metric.measure(repeats)
+    value = metric.measure(name, repeats)
     if value.events:
         return value
     if all(name in run.cannot for run in repeats):
-        return CaseValue(None, None, (reason(ReasonCode.CANNOT_HAPPEN, metric=name),), can_happen=False)
-    code = _unmeasured(metric, value, repeats)
-    return value if code is None else measures.nothing(code)
-
-
-def was_read(metric: Metric, repeats: Repeats) -> bool:
-    """Whether somebody who may decide has read a text of the case for it."""
-    return any(group in metric.reads for run in repeats for group, _ in run.asked)
-
-
-def _unmeasured(metric: Metric, value: CaseValue, repeats: Repeats) -> ReasonCode | None:
-    """Why a metric says nothing about a case; None where it was measured."""
+        return nothing(ReasonCode.CANNOT_HAPPEN, can_happen=False, metric=name)
     if incomplete(repeats):
-        return ReasonCode.CONVERSATION_UNFINISHED
-    if metric.judge_only and value.worst == 0 and not was_read(metric, repeats):
-        return ReasonCode.NEEDS_JUDGE
-    return next((code for check in metric.needs if (code := check(repeats)) is not None), None)
+        return nothing(ReasonCode.CONVERSATION_UNFINISHED)
+    if metric.judge_only and value.worst == 0 and not was_asked(repeats, metric.reads):
+        return nothing(ReasonCode.NEEDS_JUDGE)
+    return next((nothing(code) for code in metric.lacking if LACKS[code](repeats)), value)

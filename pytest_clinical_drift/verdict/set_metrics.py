@@ -2,39 +2,63 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from pytest_clinical_drift.metrics.horizon import carried
+import numpy as np
+
+from pytest_clinical_drift.metrics.agreement import CorrectedRate, corrected_rate, within
+from pytest_clinical_drift.metrics.horizon import Curve, carried
 from pytest_clinical_drift.metrics.intervals import (
     Interval,
-    mean_interval,
+    effective_trials,
+    mean_intervals,
     over_cases,
     pooled_interval,
 )
 from pytest_clinical_drift.metrics.recall import mean_curve, steepest_slope
+from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.verdict.bands import MetricLimits
-from pytest_clinical_drift.verdict.judge_correction import with_correction
-from pytest_clinical_drift.verdict.measures import CaseValue, Repeats, own_replies, pooled_conflict
-from pytest_clinical_drift.verdict.metric_table import Aggregation, Metric, case_value, metric_named, was_read
+from pytest_clinical_drift.verdict.measures import CaseValue, Repeats, own_replies, pooled_conflict, was_asked
+from pytest_clinical_drift.verdict.metric_table import Aggregation, Metric, case_value, metric_named
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
 from pytest_clinical_drift.verdict.states import FigureState
 from pytest_clinical_drift.verdict.thresholds import Thresholds
-from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict
+from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict, judged
 
 _HOPELESS = 20
 """A set would have to grow by more than this factor: then no number is given."""
 Reasons = tuple[Reason, ...]
-Values = Sequence[tuple[CaseValue, Repeats]]
-"""A metric on each finished case."""
+
+
+class _End(NamedTuple):
+    """A rate of the set, with its interval."""
+
+    rate: float
+    interval: Interval
 
 
 class _Pooled(NamedTuple):
-    """A rate of the set; the better end first, then the worse one, on which a PASS rests."""
-
-    rates: tuple[float, float]
-    intervals: tuple[Interval | None, Interval | None]
+    best: _End
+    worst: _End
+    """The end on which a PASS rests."""
     rests_on: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """A metric with its value on each finished case."""
+
+    metric: Metric
+    limits: MetricLimits
+    values: Sequence[tuple[CaseValue, Repeats]]
+    confidence: float
+
+    @property
+    def missing(self) -> int:
+        """Cases in which it could have been seen and nobody could look; without two pieces of advice nothing could."""
+        unseen = [value for value, _ in self.values if value.best is None and value.can_happen]
+        return sum(value.reasons[0].code is not ReasonCode.NO_PAIR_COMPARED for value in unseen)
 
 
 def judge_over(
@@ -48,104 +72,95 @@ def judge_over(
     """A metric over the whole set, decided by its intervals or its point estimates."""
     metric = metric_named(name)
     values = [(case_value(name, repeats), repeats) for repeats in complete]
-    if metric.counts_events:
-        return _judge_events(metric, limits, values, thresholds, waived)
-    pooled = _POOLS[metric.aggregation](metric, limits, values, thresholds.set.confidence)
+    figure = _Figure(metric, limits, values, thresholds.set.confidence)
+    if metric.counts_events and any(value.best is not None for value, _ in values):
+        return _judge_events(figure, thresholds, waived)
+    pooled = _POOLS[metric.aggregation](figure)
     if pooled is None:
-        return _unmeasured(metric, limits, values)
-    judged = _by_interval(metric, limits, pooled, thresholds)
-    if judged.verdict == FigureState.PASS and metric.aggregation is Aggregation.PER_REPLIES and _missing(values):
-        judged = replace(judged, verdict=FigureState.CAUTION)
-    return with_correction(judged, metric, limits, complete, thresholds.set.confidence, deciders)
-
-
-def _unmeasured(metric: Metric, limits: MetricLimits, values: Values) -> MetricVerdict:
-    """Of no case is there a value; one in which it cannot happen gives the reason only if it can in none."""
-    first = max((value for value, _ in values), key=lambda value: value.can_happen, default=None)
-    reasons = first.reasons if first else (reason(ReasonCode.NO_CASE_FINISHED),)
-    state = FigureState.NOT_APPLICABLE if first and not first.can_happen else FigureState.NOT_EVALUATED
-    return MetricVerdict(metric.name, None, state, str(limits.pass_limit), reasons, caution=str(limits.caution_limit))
-
-
-def _missing(values: Values) -> int:
-    """Cases in which it could have been seen and nobody could look; without two pieces of advice there is nothing."""
-    unseen = [value for value, _ in values if value.best is None and value.can_happen]
-    return sum(value.reasons[0].code is not ReasonCode.NO_PAIR_COMPARED for value in unseen)
+        # one in which it cannot happen gives the reason only if it can in none
+        first = max((value for value, _ in values), key=lambda value: value.can_happen, default=None)
+        reasons = first.reasons if first else (reason(ReasonCode.NO_CASE_FINISHED),)
+        applicable = first is None or first.can_happen
+        state = FigureState.NOT_EVALUATED if applicable else FigureState.NOT_APPLICABLE
+        return judged(name, limits, state, reasons=reasons)
+    item = _by_interval(figure, pooled, thresholds)
+    if item.verdict == FigureState.PASS and metric.aggregation is Aggregation.PER_REPLIES and figure.missing:
+        item = replace(item, verdict=FigureState.CAUTION)
+    return _with_correction(item, figure, deciders)
 
 
 # -- rates
 
 
-def _mean(metric: Metric, limits: MetricLimits, values: Values, confidence: float) -> _Pooled | None:
+def _mean(figure: _Figure) -> _Pooled | None:
     """Of the cases' values."""
-    known = [(v.best, v.worst, repeats) for v, repeats in values if v.best is not None and v.worst is not None]
+    metric, values = figure.metric, figure.values
+    known = [(v.best, v.worst, runs[0].group) for v, runs in values if v.best is not None and v.worst is not None]
     if not known:
         return None
-    ends, groups = ([row[0] for row in known], [row[1] for row in known]), [row[2][0].group for row in known]
+    bests, worsts, groups = zip(*known, strict=True)
     # the range of a project's own figure is not known: as far as it was seen to go, 0 to 1 at least
-    low, high = metric.possible[:2] if metric.possible else (min(0.0, *ends[1]), max(1.0, *ends[0]))
+    low, high = metric.possible[:2] if metric.possible else (min(0.0, *worsts), max(1.0, *bests))
     if metric.name == "drift_slope":
         low = min(steepest_slope(repeats[0].horizon) for _, repeats in values)
         high = -low
-    worst, best = (low, high) if limits.direction == "higher" else (high, low)
-    one, two = (mean_interval(end, groups, confidence=confidence, worst=worst, best=best) for end in ends)
-    rates = sum(ends[0]) / len(known), sum(ends[1]) / len(known)
-    return _Pooled(rates, (one, two), reason(ReasonCode.CASES_MEASURED, cases=len(known)))
+    ends = (low, high) if figure.limits.direction == "higher" else (high, low)
+    one, two = mean_intervals(np.array([bests, worsts]).T, groups, ends, confidence=figure.confidence)
+    rests_on = reason(ReasonCode.CASES_MEASURED, cases=len(known))
+    return _Pooled(_End(sum(bests) / len(known), one), _End(sum(worsts) / len(known), two), rests_on)
 
 
-def _pairs(metric: Metric, limits: MetricLimits, values: Values, confidence: float) -> _Pooled | None:
+def _pairs(figure: _Figure) -> _Pooled | None:
     """All contradictions over all pairs; that rules alone found none is no rate of 0."""
-    rows = [(*pooled_conflict([repeats]), repeats[0].group) for _, repeats in values]
-    found, pairs = sum(row[1] for row in rows), sum(row[2] for row in rows)
-    if not pairs or not (found or any(was_read(metric, repeats) for _, repeats in values)):
+    rows = [(*pooled_conflict([repeats]), repeats[0].group) for _, repeats in figure.values]
+    if not (any(row[1] for row in rows) or any(was_asked(runs, figure.metric.reads) for _, runs in figure.values)):
         return None
-    rests_on = reason(ReasonCode.PAIRS, contradictions=sum(row[0] for row in rows), pairs=pairs)
-    return _of_counts(rows, 1, confidence, rests_on)
+    rests_on = reason(ReasonCode.PAIRS, contradictions=sum(row[0] for row in rows), pairs=sum(row[2] for row in rows))
+    return _of_counts(rows, 1, figure.confidence, rests_on)
 
 
-def _per_replies(metric: Metric, limits: MetricLimits, values: Values, confidence: float) -> _Pooled | None:
+def _per_replies(figure: _Figure) -> _Pooled | None:
     """All events over all replies, per hundred."""
-    if all(value.best is None for value, _ in values):
+    if all(value.best is None for value, _ in figure.values):
         return None
     # a reply to which no such demand applies is a reply all the same
     rows = [
         (value.confirmed, len(value.events), own_replies(repeats), repeats[0].group)
-        for value, repeats in values
+        for value, repeats in figure.values
         if value.best is not None or not value.can_happen
     ]
     events, replies = sum(row[0] for row in rows), sum(row[2] for row in rows)
-    rests_on = reason(ReasonCode.PER_REPLIES, events=events, replies=replies, missing=_missing(values))
-    return _of_counts(rows, 100, confidence, rests_on)
+    rests_on = reason(ReasonCode.PER_REPLIES, events=events, replies=replies, missing=figure.missing)
+    return _of_counts(rows, 100, figure.confidence, rests_on)
 
 
-def _of_counts(rows: Sequence[tuple[int, int, int, str]], scale: int, confidence: float, rests_on: Reason) -> _Pooled:
-    """Events at both ends over trials; a row per case: confirmed, with open ones, trials, group."""
+def _of_counts(
+    rows: Sequence[tuple[int, int, int, str]], scale: int, confidence: float, rests_on: Reason
+) -> _Pooled | None:
+    """Events over trials; a row per case: confirmed events, with open ones, trials, group. None without trials."""
     best, worst, trials, groups = zip(*rows, strict=True)
-    one, two = (pooled_interval(end, trials, groups, confidence=confidence) for end in (best, worst))
-    rates = scale * sum(best) / sum(trials), scale * sum(worst) / sum(trials)
-    return _Pooled(rates, (_scaled(one, scale), _scaled(two, scale)), rests_on)
+    ends = [
+        _End(scale * sum(end) / sum(trials), replace(found, low=scale * found.low, high=scale * found.high))
+        for end in (best, worst)
+        if (found := pooled_interval(end, trials, groups, confidence=confidence)) is not None
+    ]
+    return _Pooled(ends[0], ends[1], rests_on) if ends else None
 
 
-def _scaled(interval: Interval | None, scale: int) -> Interval | None:
-    return replace(interval, low=scale * interval.low, high=scale * interval.high) if interval else None
-
-
-def _lowest(metric: Metric, limits: MetricLimits, values: Values, confidence: float) -> _Pooled | None:
+def _lowest(figure: _Figure) -> _Pooled | None:
     """The lowest point of the set's mean recall, at both ends, with the interval of that turn."""
-    best = _lowest_turn([(mean_curve([run.recall_curve for run in runs]), runs[0].group) for _, runs in values])
-    worst = _lowest_turn([(mean_curve([run.worst_curve for run in runs]), runs[0].group) for _, runs in values])
+    best = _lowest_turn([(mean_curve(run.recall_curve for run in runs), runs[0].group) for _, runs in figure.values])
+    worst = _lowest_turn([(mean_curve(run.worst_curve for run in runs), runs[0].group) for _, runs in figure.values])
     if best is None or worst is None:
         return None
-    one, two = (
-        mean_interval(there, groups, confidence=confidence, worst=0.0, best=1.0)
-        for _, _, there, groups in (best, worst)
-    )
-    return _Pooled((best[0], worst[0]), (one, two), reason(ReasonCode.LOWEST_AT, turn=best[1], cases=len(best[2])))
+    ends = []
+    for value, _, there, groups in (best, worst):
+        interval = mean_intervals(np.array([there]).T, groups, (0.0, 1.0), confidence=figure.confidence)[0]
+        ends.append(_End(value, interval))
+    return _Pooled(ends[0], ends[1], reason(ReasonCode.LOWEST_AT, turn=best[1], cases=len(best[2])))
 
 
-def _lowest_turn(
-    curves: Sequence[tuple[Sequence[float | None], str]],
-) -> tuple[float, int, list[float], list[str]] | None:
+def _lowest_turn(curves: Sequence[tuple[Curve, str]]) -> tuple[float, int, list[float], list[str]] | None:
     """The minimum of the mean curve, its turn, and the cases' values there with their groups.
 
     A case that is not probed at a turn, or has ended, counts with what it had last: otherwise the mean would be that of
@@ -161,32 +176,33 @@ def _lowest_turn(
     return *lowest, [value for value, _ in there], [group for _, group in there]
 
 
-_POOLS: dict[Aggregation, Callable[[Metric, MetricLimits, Values, float], _Pooled | None]] = {
+_POOLS: dict[Aggregation, Callable[[_Figure], _Pooled | None]] = {
     Aggregation.MEAN: _mean,
     Aggregation.POOLED_PAIRS: _pairs,
     Aggregation.PER_REPLIES: _per_replies,
     Aggregation.LOWEST: _lowest,
+    Aggregation.CASES_WITH_EVENT: lambda figure: None,
 }
 
 
-def _by_interval(metric: Metric, limits: MetricLimits, pooled: _Pooled, thresholds: Thresholds) -> MetricVerdict:
+def _by_interval(figure: _Figure, pooled: _Pooled, thresholds: Thresholds) -> MetricVerdict:
     """FAIL by the better point estimate, PASS by the worse end's whole interval, else CAUTION.
 
     Where the project lets the point estimate decide, a PASS that the interval does not show says so.
     """
-    (best, worst), (interval, decisive), rests_on = pooled
+    limits = figure.limits
+    (best, interval), (worst, decisive), rests_on = pooled
     state = limits.band(best)
     reasons: Reasons = (rests_on,)
     if state != FigureState.FAIL:
-        bad_end = worst if decisive is None else decisive.low if limits.direction == "higher" else decisive.high
-        shown = decisive is not None and limits.pass_limit.holds(bad_end) and decisive.high - decisive.low > 1e-12
+        bad_end = decisive.low if limits.direction == "higher" else decisive.high
+        shown = limits.pass_limit.holds(bad_end) and decisive.high - decisive.low > 1e-12
         by_point = not shown and thresholds.set.decide_by == "point" and limits.band(worst) == FigureState.PASS
         state = FigureState.PASS if shown or by_point else FigureState.CAUTION
         reasons += (reason(ReasonCode.BY_POINT),) if by_point else ()
-        if not shown and decisive is not None:
+        if not shown:
             reasons += cases_to_settle(worst, bad_end, limits, decisive, thresholds.set.min_cases)
-    pass_limit, caution = str(limits.pass_limit), str(limits.caution_limit)
-    return MetricVerdict(metric.name, best, state, pass_limit, reasons, over_cases(interval), worst, caution=caution)
+    return judged(figure.metric.name, limits, state, best, worst, reasons, interval=over_cases(interval))
 
 
 def cases_to_settle(value: float, bad_end: float, limits: MetricLimits, interval: Interval, least: int = 1) -> Reasons:
@@ -205,37 +221,78 @@ def cases_to_settle(value: float, bad_end: float, limits: MetricLimits, interval
 # -- events
 
 
-def _judge_events(
-    metric: Metric, limits: MetricLimits, values: Values, thresholds: Thresholds, waived: set[str]
-) -> MetricVerdict:
+def _judge_events(figure: _Figure, thresholds: Thresholds, waived: set[str]) -> MetricVerdict:
     """Cases in which it happened; a waived one counts as CAUTION, and under policy set max_failing_cases decides."""
-    measured = [(value, repeats) for value, repeats in values if value.best is not None]
-    if not measured:
-        return _unmeasured(metric, limits, values)
+    metric, limits = figure.metric, figure.limits
+    measured = [(value, runs[0]) for value, runs in figure.values if value.best is not None]
     happened = [bool(value.best) for value, _ in measured]
-    possible = sum(bool(value.worst) for value, _ in measured)
-    excused = sum(hit and runs[0].case_id in waived for hit, (_, runs) in zip(happened, measured, strict=True))
-    groups = [repeats[0].group for _, repeats in measured]
-    confidence = thresholds.set.confidence
-    interval = pooled_interval([int(hit) for hit in happened], [1] * len(happened), groups, confidence=confidence)
-    confirmed, missing = sum(happened), _missing(values)
+    groups = [run.group for _, run in measured]
+    interval = pooled_interval(happened, [1] * len(happened), groups, confidence=figure.confidence)
+    confirmed, possible = sum(happened), sum(bool(value.worst) for value, _ in measured)
+    excused = sum(bool(value.best) and run.case_id in waived for value, run in measured)
     rests_on = reason(
         ReasonCode.CASES_WITH_EVENT,
         happened=confirmed,
-        cases=len(happened),
-        restricted=any(not value.can_happen for value, _ in values),
+        cases=len(measured),
+        restricted=any(not value.can_happen for value, _ in figure.values),
         # open alarms are not innocent: no limit can be given while somebody has to read them
         upper=interval.high if interval and possible == confirmed else None,
         open=possible - confirmed,
         waived=excused,
-        missing=missing,
+        missing=figure.missing,
     )
     state = limits.band(float(confirmed - excused))
     softened = not metric.severe and thresholds.policy == "set" and state == FigureState.FAIL
     outside = limits.band(float(possible)) != FigureState.PASS
-    if softened or (state == FigureState.PASS and (excused or missing or outside)):
+    if softened or (state == FigureState.PASS and (excused or figure.missing or outside)):
         state = FigureState.CAUTION
-    pass_limit, caution = str(limits.pass_limit), str(limits.caution_limit)
-    return MetricVerdict(
-        metric.name, float(confirmed), state, pass_limit, (rests_on,), worst=float(possible), caution=caution
-    )
+    return judged(metric.name, limits, state, float(confirmed), float(possible), (rests_on,))
+
+
+# -- the judge's own error
+
+
+def _with_correction(item: MetricVerdict, figure: _Figure, deciders: Deciders) -> MetricVerdict:
+    """The judgement with the rate beside it that calibration's count of the judge's errors makes of it.
+
+    CAUTION instead of PASS where the corrected value leaves the pass limit; FAIL where its whole interval lies past the
+    fail line.
+    """
+    kind, limits = figure.metric.corrected_by or "", figure.limits
+    corrected = _corrected(item, figure, deciders) if kind in deciders.errors and kind in deciders.deciding else None
+    if corrected is None:
+        return item
+    state = item.verdict
+    if limits.band(corrected.high if limits.direction == "higher" else corrected.low) == FigureState.FAIL:
+        state = FigureState.FAIL
+    elif state == FigureState.PASS and limits.band(corrected.value) != FigureState.PASS:
+        state = FigureState.CAUTION
+    shown = reason(ReasonCode.CORRECTED, value=corrected.value, low=corrected.low, high=corrected.high)
+    return replace(item, verdict=state, corrected=corrected, reasons=(*item.reasons, shown))
+
+
+def _corrected(item: MetricVerdict, figure: _Figure, deciders: Deciders) -> CorrectedRate | None:
+    upheld, cleared = deciders.errors[figure.metric.corrected_by or ""]
+    if deciders.reviewers:
+        cleared = (cleared[1], cleared[1])  # people have read what was upheld; what was missed stays missed
+    cases = [repeats for _, repeats in figure.values]
+    hits, asked = zip(*(_asked_of(item.metric, repeats) for repeats in cases), strict=True)
+    if not sum(asked) or item.value is None:
+        return None
+    groups = [repeats[0].group for repeats in cases]
+    size, share = effective_trials(hits, asked, groups, confidence=figure.confidence), sum(hits) / sum(asked)
+    counted = (share * size, size)
+    rate = corrected_rate(counted, sensitivity=upheld, specificity=cleared, confidence=figure.confidence)
+    if rate is None or item.metric == "k_conflict":
+        return rate
+    # recall is the share of facts that are not lost or wrong
+    return CorrectedRate(*(within(item.value - (true - share)) for true in (rate.value, rate.high, rate.low)))
+
+
+def _asked_of(metric: str, repeats: Repeats) -> tuple[int, int]:
+    """Faults upheld, and all that the rate is a share of."""
+    if metric == "k_conflict":
+        confirmed, _, pairs = pooled_conflict([repeats])
+        return confirmed, pairs
+    facts = [fact for run in repeats for turn in run.turns[run.horizon - 1 : run.horizon] for fact in turn.findings]
+    return sum(fact.state == AlarmState.CONFIRMED for fact in facts), len(facts)

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.metrics.agreement import CorrectedRate, Counted
 from pytest_clinical_drift.metrics.intervals import Interval
 from pytest_clinical_drift.scoring.assessment import Event
+from pytest_clinical_drift.verdict.bands import MetricLimits
 from pytest_clinical_drift.verdict.metric_table import SEVERE
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
 from pytest_clinical_drift.verdict.states import FigureState, Verdict
@@ -62,6 +64,20 @@ class MetricVerdict:
     """The set's rate without the judge's error; None where it cannot be had."""
     caution: str = ""
     """The limit of CAUTION, beyond which it fails."""
+
+
+def judged(
+    metric: str,
+    limits: MetricLimits,
+    state: FigureState,
+    value: float | None = None,
+    worst: float | None = None,
+    reasons: tuple[Reason, ...] = (),
+    **others: Any,
+) -> MetricVerdict:
+    """A metric against these limits."""
+    pass_limit, caution = str(limits.pass_limit), str(limits.caution_limit)
+    return MetricVerdict(metric, value, state, pass_limit, reasons, worst=worst, caution=caution, **others)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,8 @@ from collections.abc import Sequence
 
 from pytest_clinical_drift.judging.canaries import UNANSWERED
 from pytest_clinical_drift.scoring.assessment import AlarmState
-from pytest_clinical_drift.verdict.case import count_findings, severe_open, with_reader
+from pytest_clinical_drift.verdict.case import count_findings, diagnose, severe_open, with_reader
 from pytest_clinical_drift.verdict.counts import audit_of
-from pytest_clinical_drift.verdict.diagnosis import diagnose
 from pytest_clinical_drift.verdict.measures import Repeats
 from pytest_clinical_drift.verdict.metric_table import CORE, SEVERE
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
