@@ -76,8 +76,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "results/folders": ("tests/results/test_folders.py",),
     "cases/summary_turns": ("tests/cases/test_summary_turns.py",),
-    "cases/interludes": ("tests/cases/test_interludes.py",),
-    "cases/stretching": ("tests/cases/test_stretching.py", "tests/cases/test_interludes.py"),
+    "cases/interludes": ("tests/cases/test_stretching.py", "tests/cases/test_interludes.py"),
     "results/comparing": (
         "tests/results/test_results_file.py",
         "tests/results/test_comparing.py",
@@ -99,13 +98,13 @@ TESTS: dict[str, tuple[str, ...]] = {
 }
 EQUIVALENT = {
     (
-        "cases/stretching",
-        "return [Turn(turn=1, message=message, interlude=thread.id, interferes=near) for message in messages]",
+        "cases/interludes",
+        "parts.append([Turn(turn=1, message=text, interlude=thread.id, interferes=near) for text in said])",
         "1 → 2",
     ): "turns are counted anew",
     (
-        "cases/stretching",
-        "before.append(Turn(turn=1, message=late.message, expect=late.expect))",
+        "cases/interludes",
+        "asked = Turn(turn=1, message=case.late.message, expect=case.late.expect)",
         "1 → 2",
     ): "turns are counted anew",
     ("cases/summary_turns", "if turn <= last", "turn <= last → turn < last"): "the last turn is scheduled anyway",

@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from pytest_clinical_drift.cases.interludes import Thread
+from pytest_clinical_drift.cases.interludes import Thread, stretch
 from pytest_clinical_drift.cases.model import Case, facts_of, spoken
-from pytest_clinical_drift.cases.stretching import stretch
 from pytest_clinical_drift.evidence.entities import content_stems
 from pytest_clinical_drift.evidence.quantities.amounts import amounts
 from pytest_clinical_drift.evidence.reading.text import read

@@ -1,14 +1,16 @@
-"""Names and marks of a case that have to fit its turns and facts: ids, essential, by, until, tight, late, hazards.
+"""Names and marks of a case that have to fit its turns and facts: ids, essential, by, until, tight, late, hazards."""
 
-Each check raises ReferenceFault for the first mark that does not fit."""
+from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from pytest_clinical_drift.cases.demands import Expect, Expectation, Late
-from pytest_clinical_drift.cases.faults import Location, ReferenceFault
+from pytest_clinical_drift.cases.demands import Expect, Expectation
+from pytest_clinical_drift.cases.faults import Location, ReferenceFault, did_you_mean
 
-_ONLY_MUST = ("by", "ask", "admit_unknown")
+if TYPE_CHECKING:
+    from pytest_clinical_drift.cases.model import Case, CriticalEntity
 
 
 def demands_in(expect: Expect, place: Location = ()) -> Iterator[tuple[str, Expectation, Location]]:
@@ -20,75 +22,87 @@ def demands_in(expect: Expect, place: Location = ()) -> Iterator[tuple[str, Expe
 
 def words_in(part: str, text: str) -> bool:
     """Whether a text has these words, whole, in whatever case and spacing."""
-    wanted = re.escape(" ".join(part.lower().split()))
-    return re.search(rf"(?<!\w){wanted}(?!\w)", " ".join(text.lower().split())) is not None
+    wanted = re.escape(_plain(part.lower()))
+    return re.search(rf"(?<!\w){wanted}(?!\w)", _plain(text.lower())) is not None
 
 
-def check_fact_is_new(known: dict[str, str], name: str, text: str, place: Location) -> None:
-    """Every fact has an id and a text of its own; it joins the `known` ones. Given twice it would count twice."""
-    if name in known:
-        raise ReferenceFault(f"the fact {name!r} occurs twice; give each fact an id of its own", place)
-    plain = " ".join(text.casefold().split())
-    for other, told in known.items():
-        if " ".join(told.casefold().split()) == plain:
-            raise ReferenceFault(f"the facts {other!r} and {name!r} have one text and would count twice", place)
-    known[name] = text
+def misfits(case: Case, facts: list[tuple[CriticalEntity, Location]]) -> Iterator[ReferenceFault]:
+    """Each mark that does not fit, with its place; `facts` are those of the intake and of the turns."""
+    yield from _unclear_names(case)
+    for fact, place in facts:
+        if fact.essential and not fact.hard_stop:
+            advice = "essential parts belong to a hard stop; add 'hard_stop: true' or remove 'essential'"
+            yield ReferenceFault(f"fact {fact.id}: {advice}", (*place, "essential"))
+        for at, part in enumerate(fact.essential):
+            if not words_in(part, fact.text):
+                text = f"fact {fact.id}: the essential part {part!r} does not occur in its text {fact.text!r}"
+                yield ReferenceFault(text, (*place, "essential", at))
+    for turn in case.turns:
+        place = ("turns", turn.turn - 1, "expect")
+        yield from _demands(f"turn {turn.turn}", turn.expect, range(turn.turn, len(case.turns) + 1), place)
+    before = 0
+    for at, (first, last) in enumerate(case.tight):
+        if not 1 <= first <= last <= len(case.turns):
+            text = f"tight [{first}, {last}] is not a range of turns 1 to {len(case.turns)}, first and last"
+            yield ReferenceFault(text, ("tight", at))
+        if first <= before:
+            text = f"tight [{first}, {last}] begins before the range ahead of it ends; order them without overlap"
+            yield ReferenceFault(text, ("tight", at))
+        before = last
+    if case.late is not None:
+        if not any(fact.hard_stop for fact, _ in facts):
+            text = "late asks for what a hard stop forbids, but the case has no hard stop"
+            yield ReferenceFault(text, ("late",))
+        if not case.late.expect.must and not case.late.expect.must_not:
+            yield ReferenceFault("late: its expect has neither must nor must_not", ("late", "expect"))
+        yield from _demands("late", case.late.expect, range(0), ("late", "expect"))
+    for at, hazard in enumerate(case.hazards):
+        if hazard in case.hazards[:at]:
+            yield ReferenceFault(f"the hazard {hazard!r} occurs twice; remove one of the two", ("hazards", at))
 
 
-def check_essential(name: str, text: str, essential: Sequence[str], *, hard_stop: bool, place: Location) -> None:
-    """Essential parts are words of a hard stop's text."""
-    if essential and not hard_stop:
-        advice = "essential parts belong to a hard stop; add 'hard_stop: true' or remove 'essential'"
-        raise ReferenceFault(f"fact {name}: {advice}", (*place, "essential"))
-    for at, part in enumerate(essential):
-        if not words_in(part, text):
-            fault = f"fact {name}: the essential part {part!r} does not occur in its text {text!r}"
-            raise ReferenceFault(fault, (*place, "essential", at))
+def _unclear_names(case: Case) -> Iterator[ReferenceFault]:
+    """Facts that are given twice, and names of facts that are not known by then."""
+    known: dict[str, str] = {}
+    for at, fact in enumerate(case.critical_entities):
+        yield from _new_fact(known, fact, ("critical_entities", at))
+    for turn in case.turns:
+        place = ("turns", turn.turn - 1)
+        for at, fact in enumerate(turn.introduces):
+            yield from _new_fact(known, fact, (*place, "introduces", at))
+        for field, names in (("updates", [update.fact for update in turn.updates]), ("restates", turn.restates)):
+            for at, name in enumerate(names):
+                if name not in known and name not in known.values():
+                    meant = did_you_mean(name, known) or f"; write one of {', '.join(sorted(known))}"
+                    text = f"turn {turn.turn} {field} {name!r}, which is not a fact of this case{meant}"
+                    yield ReferenceFault(text, (*place, field, at, "fact"))
 
 
-def check_demands(name: str, expect: Expect, turns: range, place: Location) -> None:
+def _new_fact(known: dict[str, str], fact: CriticalEntity, place: Location) -> Iterator[ReferenceFault]:
+    """Every fact has an id and a text of its own: given twice it would count twice."""
+    if fact.id in known:
+        yield ReferenceFault(f"the fact {fact.id!r} occurs twice; give each fact an id of its own", place)
+    for other, text in known.items():
+        if _plain(text.casefold()) == _plain(fact.text.casefold()):
+            yield ReferenceFault(f"the facts {other!r} and {fact.id!r} have one text and would count twice", place)
+    known[fact.id] = fact.text
+
+
+def _demands(name: str, expect: Expect, turns: range, place: Location) -> Iterator[ReferenceFault]:
     """Only a must has by, ask or admit_unknown; by and until name turns from this one to the last, late has none."""
     for kind, wish, location in demands_in(expect, place):
-        for field in _ONLY_MUST if kind == "must_not" else ():
+        for field in ("by", "ask", "admit_unknown") if kind == "must_not" else ():
             if getattr(wish, field) is not None:
-                raise ReferenceFault(f"{name}: a must_not has no {field!r}; write it under must", (*location, field))
+                yield ReferenceFault(f"{name}: a must_not has no {field!r}; write it under must", (*location, field))
         for field, value in (("by", wish.by), ("until", wish.until)):
             if value is not None and value not in turns:
                 known = f"turns {turns[0]} to {turns[-1]}" if turns else "its turns: it has none"
-                raise ReferenceFault(
-                    f"{name}: {field} {value} of {wish.text!r} lies outside {known}", (*location, field)
-                )
+                text = f"{name}: {field} {value} of {wish.text!r} lies outside {known}"
+                yield ReferenceFault(text, (*location, field))
         if wish.by is not None and wish.until is not None and wish.until < wish.by:
             text = f"{name}: {wish.text!r} holds until {wish.until}, but may be met by {wish.by}, which is later"
-            raise ReferenceFault(text, (*location, "until"))
+            yield ReferenceFault(text, (*location, "until"))
 
 
-def check_tight(ranges: Sequence[tuple[int, int]], last_turn: int) -> None:
-    """Ranges of turns, in order, without overlap."""
-    before = 0
-    for at, (first, last) in enumerate(ranges):
-        if not 1 <= first <= last <= last_turn:
-            text = f"tight [{first}, {last}] is not a range of turns 1 to {last_turn}, first and last"
-            raise ReferenceFault(text, ("tight", at))
-        if first <= before:
-            text = f"tight [{first}, {last}] begins before the range ahead of it ends; order them without overlap"
-            raise ReferenceFault(text, ("tight", at))
-        before = last
-
-
-def check_late(late: Late | None, *, hard_stop: bool) -> None:
-    """A late message is about a hard stop, has demands, and names no turn."""
-    if late is None:
-        return
-    if not hard_stop:
-        raise ReferenceFault("late asks for what a hard stop forbids, but the case has no hard stop", ("late",))
-    if not late.expect.must and not late.expect.must_not:
-        raise ReferenceFault("late: its expect has neither must nor must_not", ("late", "expect"))
-    check_demands("late", late.expect, range(0), ("late", "expect"))
-
-
-def check_hazards(hazards: Sequence[str]) -> None:
-    """Each id of the hazard log once."""
-    for at, hazard in enumerate(hazards):
-        if hazard in hazards[:at]:
-            raise ReferenceFault(f"the hazard {hazard!r} occurs twice; remove one of the two", ("hazards", at))
+def _plain(text: str) -> str:
+    return " ".join(text.split())

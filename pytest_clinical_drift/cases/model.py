@@ -9,16 +9,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from pytest_clinical_drift.cases.demands import Expect, Grade, Late, Record, Text
-from pytest_clinical_drift.cases.faults import Location, ReferenceFault, did_you_mean
-from pytest_clinical_drift.cases.mark_checks import (
-    check_demands,
-    check_essential,
-    check_fact_is_new,
-    check_hazards,
-    check_late,
-    check_tight,
-    words_in,
-)
+from pytest_clinical_drift.cases.faults import Location
+from pytest_clinical_drift.cases.mark_checks import misfits, words_in
 
 FactKind = Literal[
     "diagnosis", "medication", "allergy", "intolerance", "negative", "measurement", "social", "safety", "history",
@@ -176,34 +168,9 @@ class Case(Record):
         return code
 
     @model_validator(mode="after")
-    def _references_resolve(self) -> Self:
-        known: dict[str, str] = {}
-        for at, fact in enumerate(self.critical_entities):
-            check_fact_is_new(known, fact.id, fact.text, ("critical_entities", at))
-        for turn in self.turns:
-            place = ("turns", turn.turn - 1)
-            for at, fact in enumerate(turn.introduces):
-                check_fact_is_new(known, fact.id, fact.text, (*place, "introduces", at))
-            updated = [update.fact for update in turn.updates]
-            for field, names in (("updates", updated), ("restates", turn.restates)):
-                for at, name in enumerate(names):
-                    if name not in known and name not in known.values():
-                        meant = did_you_mean(name, known) or f"; write one of {', '.join(sorted(known))}"
-                        text = f"turn {turn.turn} {field} {name!r}, which is not a fact of this case{meant}"
-                        raise ReferenceFault(text, (*place, field, at, "fact"))
-        return self
-
-    @model_validator(mode="after")
     def _marks_fit(self) -> Self:
-        facts = list(facts_of(self))
-        for fact, place in facts:
-            check_essential(fact.id, fact.text, fact.essential, hard_stop=fact.hard_stop, place=place)
-        for turn in self.turns:
-            left = range(turn.turn, len(self.turns) + 1)
-            check_demands(f"turn {turn.turn}", turn.expect, left, ("turns", turn.turn - 1, "expect"))
-        check_tight(self.tight, len(self.turns))
-        check_late(self.late, hard_stop=any(fact.hard_stop for fact, _ in facts))
-        check_hazards(self.hazards)
+        for fault in misfits(self, list(facts_of(self))):
+            raise fault
         return self
 
     @property

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_clinical_drift.cases.interludes import Thread
+from pytest_clinical_drift.cases.interludes import Thread, stretch
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.cases.stretching import stretch
 from pytest_clinical_drift.cases.timeline import demands_at
 from pytest_clinical_drift.errors import InputError
 

@@ -34,10 +34,9 @@ from reviewing import KEPT, UNCLEAR, alarms_of, case, chained, lay_out, manifest
 
 from pytest_clinical_drift import assess_retention, find_advice, judge_conflict, load_cases, mention_context
 from pytest_clinical_drift.cases.files import hash_cases
-from pytest_clinical_drift.cases.interludes import Thread
+from pytest_clinical_drift.cases.interludes import Thread, stretch
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.sharding import deal_cases
-from pytest_clinical_drift.cases.stretching import stretch
 from pytest_clinical_drift.cases.summary_turns import probes_of
 from pytest_clinical_drift.cli import main
 from pytest_clinical_drift.errors import DriftError, InputError
