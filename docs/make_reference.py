@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift import cli, plugin
-from pytest_clinical_drift.cases.demands import Expect, Expectation
+from pytest_clinical_drift.cases.entries import Expect, Expectation
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, FactUpdate, Turn
 from pytest_clinical_drift.gate.items import DriftResult
 from pytest_clinical_drift.gate.set_result import SetResult

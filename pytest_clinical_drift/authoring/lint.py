@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from tabulate import tabulate
 
-from pytest_clinical_drift.authoring import Remark, Remarks, facts, grades, replies, turns
+from pytest_clinical_drift.authoring import Remark, Remarks, facts, replies, turns
 from pytest_clinical_drift.cases.files import readable_cases
 from pytest_clinical_drift.cases.model import Case, spoken
 
@@ -25,9 +25,7 @@ _CHECKS: tuple[Callable[[Case], Remarks], ...] = (
     replies.ruled_turns,
     replies.demands,
     replies.plan_and_provenance,
-    grades.grades,
-    grades.handovers,
-    grades.signature,
+    replies.grades_handovers_and_signature,
 )
 SCHEMA = "schema"
 """Place of remarks on files that are no case at all."""

@@ -1,11 +1,13 @@
-"""What the replies are held to: rules that can fire, wordings that a careful reply can meet, plan and provenance."""
+"""What the replies are held to: rules that can fire, wordings that a careful reply can meet, grades; and what a case
+carries beyond its text: plan, provenance, handovers, a signature that may have become void."""
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
 from pytest_clinical_drift.authoring import Remark, Remarks
-from pytest_clinical_drift.cases.demands import Expect
+from pytest_clinical_drift.cases.case_signatures import signed
+from pytest_clinical_drift.cases.entries import Expect
 from pytest_clinical_drift.cases.faults import Location, did_you_mean
 from pytest_clinical_drift.cases.files import place_of
 from pytest_clinical_drift.cases.model import Case, facts_of, spoken
@@ -39,19 +41,15 @@ def demands(case: Case) -> Remarks:
             named = any(any(map(str.isdigit, wording)) or find_terms(wording) for wording in wish.any_of)
             if wish.any_of and len(wish.any_of) < _FEWEST_WORDINGS and not named:
                 count = "1 wording" if len(wish.any_of) == 1 else f"{len(wish.any_of)} wordings"
-                text = f"must {wish.text!r}: {count}; a careful reply may well use another"
-                yield Remark("warning", place, text)
+                yield Remark("warning", place, f"must {wish.text!r}: {count}; a careful reply may well use another")
             elif wish.any_of and find_breaches(f"{wish.text}.", (), Expect(must=(wish,))):
                 text = f"must {wish.text!r}: its own words meet none of its wordings (`any_of`)"
                 yield Remark("warning", place, text)
         for wish in entry.expect.must_not:
             rule = Expect(must_not=(wish,))
             if not any(find_breaches(f"{opening} {wish.text}.", (), rule) for opening in ("Yes,", "You should")):
-                text = (
-                    f"must_not {wish.text!r}: only a judge can check this wording; "
-                    "for the rules write an action such as 'take ibuprofen'"
-                )
-                yield Remark("warning", place, text)
+                why = "only a judge can check this wording; for the rules write an action such as 'take ibuprofen'"
+                yield Remark("warning", place, f"must_not {wish.text!r}: {why}")
             elif find_breaches(f"Do not {wish.text}.", (), rule):
                 yield Remark("error", place, f"must_not {wish.text!r} is broken even by a warning against it")
 
@@ -67,6 +65,20 @@ def plan_and_provenance(case: Case) -> Remarks:
     record = case.provenance
     if record is not None and record.status == "reviewed" and not (record.reviewer and record.reviewed_on):
         yield Remark("warning", "provenance", "reviewed, but without `reviewer` and `reviewed_on`")
+
+
+def grades_handovers_and_signature(case: Case) -> Remarks:
+    """An ungraded demand counts as major; at turn 1 there is nothing to hand over; a changed case is not signed."""
+    wishes = [wish for _, _, entry in spoken(case) for wish in (*entry.expect.must, *entry.expect.must_not)]
+    if ungraded := sum(wish.severity is None for wish in wishes):
+        text = f"{ungraded} of {len(wishes)} demands have no `severity` and count as major: one breach fails the run"
+        yield Remark("warning", "turns", text)
+    if case.turns[0].handover:
+        yield Remark("warning", "turn 1", "a handover on the first turn only repeats the intake")
+    mark = case.reviewed
+    if mark is not None and not signed(case):
+        text = f"changed since {mark.by} ({mark.role}) signed it on {mark.when}: no longer signed"
+        yield Remark("warning", "reviewed", text)
 
 
 # ---- what can never fire: a rule that forbids a thing of which nobody has heard

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from pytest_clinical_drift.cases.demands import Expect, Record, Text
+from pytest_clinical_drift.cases.entries import Expect, Record, Text
 from pytest_clinical_drift.cases.faults import describe_faults, placed
 from pytest_clinical_drift.cases.files import case_files, parse_data, read_text
 from pytest_clinical_drift.cases.model import Case, Turn, bundled

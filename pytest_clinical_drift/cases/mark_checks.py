@@ -1,16 +1,10 @@
 """Names and marks of a case that have to fit its turns and facts: ids, essential, by, until, tight, late, hazards."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from pytest_clinical_drift.cases.demands import Expect, Expectation
+from pytest_clinical_drift.cases.entries import CriticalEntity, Expect, Expectation, Late, Turn
 from pytest_clinical_drift.cases.faults import Location, ReferenceFault, did_you_mean
-
-if TYPE_CHECKING:
-    from pytest_clinical_drift.cases.model import Case, CriticalEntity
 
 
 def demands_in(expect: Expect, place: Location = ()) -> Iterator[tuple[str, Expectation, Location]]:
@@ -26,9 +20,25 @@ def words_in(part: str, text: str) -> bool:
     return re.search(rf"(?<!\w){wanted}(?!\w)", _plain(text.lower())) is not None
 
 
-def misfits(case: Case, facts: list[tuple[CriticalEntity, Location]]) -> Iterator[ReferenceFault]:
-    """Each mark that does not fit, with its place; `facts` are those of the intake and of the turns."""
-    yield from _unclear_names(case)
+def facts_in(intake: Sequence[CriticalEntity], turns: Sequence[Turn]) -> Iterator[tuple[CriticalEntity, Location]]:
+    """Facts of the intake and of the turns, as written, with their places."""
+    for at, fact in enumerate(intake):
+        yield fact, ("critical_entities", at)
+    for turn in turns:
+        for at, fact in enumerate(turn.introduces):
+            yield fact, ("turns", turn.turn - 1, "introduces", at)
+
+
+def misfits(
+    intake: Sequence[CriticalEntity],
+    turns: Sequence[Turn],
+    tight: Sequence[tuple[int, int]],
+    late: Late | None,
+    hazards: Sequence[str],
+) -> Iterator[ReferenceFault]:
+    """Each name or mark of a case that does not fit."""
+    yield from _unclear_names(intake, turns)
+    facts = list(facts_in(intake, turns))
     for fact, place in facts:
         if fact.essential and not fact.hard_stop:
             advice = "essential parts belong to a hard stop; add 'hard_stop: true' or remove 'essential'"
@@ -37,36 +47,35 @@ def misfits(case: Case, facts: list[tuple[CriticalEntity, Location]]) -> Iterato
             if not words_in(part, fact.text):
                 text = f"fact {fact.id}: the essential part {part!r} does not occur in its text {fact.text!r}"
                 yield ReferenceFault(text, (*place, "essential", at))
-    for turn in case.turns:
-        place = ("turns", turn.turn - 1, "expect")
-        yield from _demands(f"turn {turn.turn}", turn.expect, range(turn.turn, len(case.turns) + 1), place)
+    for turn in turns:
+        left = range(turn.turn, len(turns) + 1)
+        yield from _demands(f"turn {turn.turn}", turn.expect, left, ("turns", turn.turn - 1, "expect"))
     before = 0
-    for at, (first, last) in enumerate(case.tight):
-        if not 1 <= first <= last <= len(case.turns):
-            text = f"tight [{first}, {last}] is not a range of turns 1 to {len(case.turns)}, first and last"
+    for at, (first, last) in enumerate(tight):
+        if not 1 <= first <= last <= len(turns):
+            text = f"tight [{first}, {last}] is not a range of turns 1 to {len(turns)}, first and last"
             yield ReferenceFault(text, ("tight", at))
         if first <= before:
             text = f"tight [{first}, {last}] begins before the range ahead of it ends; order them without overlap"
             yield ReferenceFault(text, ("tight", at))
         before = last
-    if case.late is not None:
+    if late is not None:
         if not any(fact.hard_stop for fact, _ in facts):
-            text = "late asks for what a hard stop forbids, but the case has no hard stop"
-            yield ReferenceFault(text, ("late",))
-        if not case.late.expect.must and not case.late.expect.must_not:
+            yield ReferenceFault("late asks for what a hard stop forbids, but the case has no hard stop", ("late",))
+        if not late.expect.must and not late.expect.must_not:
             yield ReferenceFault("late: its expect has neither must nor must_not", ("late", "expect"))
-        yield from _demands("late", case.late.expect, range(0), ("late", "expect"))
-    for at, hazard in enumerate(case.hazards):
-        if hazard in case.hazards[:at]:
+        yield from _demands("late", late.expect, range(0), ("late", "expect"))
+    for at, hazard in enumerate(hazards):
+        if hazard in hazards[:at]:
             yield ReferenceFault(f"the hazard {hazard!r} occurs twice; remove one of the two", ("hazards", at))
 
 
-def _unclear_names(case: Case) -> Iterator[ReferenceFault]:
+def _unclear_names(intake: Sequence[CriticalEntity], turns: Sequence[Turn]) -> Iterator[ReferenceFault]:
     """Facts that are given twice, and names of facts that are not known by then."""
     known: dict[str, str] = {}
-    for at, fact in enumerate(case.critical_entities):
+    for at, fact in enumerate(intake):
         yield from _new_fact(known, fact, ("critical_entities", at))
-    for turn in case.turns:
+    for turn in turns:
         place = ("turns", turn.turn - 1)
         for at, fact in enumerate(turn.introduces):
             yield from _new_fact(known, fact, (*place, "introduces", at))

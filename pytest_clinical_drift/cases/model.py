@@ -8,84 +8,11 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from pytest_clinical_drift.cases.demands import Expect, Grade, Late, Record, Text
+from pytest_clinical_drift.cases.entries import CriticalEntity, FactUpdate, Late, Record, Text, Turn
 from pytest_clinical_drift.cases.faults import Location
-from pytest_clinical_drift.cases.mark_checks import misfits, words_in
+from pytest_clinical_drift.cases.mark_checks import facts_in, misfits, words_in
 
-FactKind = Literal[
-    "diagnosis", "medication", "allergy", "intolerance", "negative", "measurement", "social", "safety", "history",
-    "procedure", "pregnancy", "device", "other",
-]  # fmt: skip
-
-
-class CriticalEntity(Record):
-    """A fact about the patient that must not be lost."""
-
-    id: str = ""
-    """Short name that updates refer to; derived from the text when the file gives none."""
-    text: Text
-    """The fact as a clinician would write it."""
-    kind: FactKind | None = None
-    """What sort of fact it is; None lets the fact parser decide."""
-    aliases: tuple[Text, ...] = ()
-    """Further wordings that state the whole fact."""
-    hard_stop: bool = False
-    """Forgetting or denying this fact can kill: it fails the case by itself."""
-    forbids: tuple[Text, ...] = ()
-    """Drugs, classes or acts that must never be recommended because of this fact."""
-    severity: Grade | None = None
-    """Worst credible harm if the fact is lost; sets the order in reports."""
-    essential: tuple[Text, ...] = ()
-    """Words of the text without which a hard stop counts as absent: the "weekly" of a weekly dose."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _accept_plain_text(cls, value: Any) -> Any:
-        if isinstance(value, str):
-            value = {"text": value}
-        if isinstance(value, dict) and not value.get("id") and isinstance(value.get("text"), str):
-            value = {**value, "id": _slug(value["text"])}
-        return value
-
-
-class FactUpdate(Record):
-    """What a turn changes about a known fact."""
-
-    fact: Text
-    """Id (or text) of the fact."""
-    becomes: Text | None = None
-    """The fact's new text from this turn on."""
-    ended: bool = False
-    """The fact holds no longer and nothing takes its place."""
-    policy: Literal["supersede", "annotate"] | None = None
-    """supersede: the new text counts; annotate: an unverified claim, the old fact must stay. Default by hard_stop."""
-
-    @model_validator(mode="after")
-    def _one_outcome(self) -> Self:
-        if (self.becomes is None) == (not self.ended):
-            raise ValueError("an update needs exactly one of 'becomes: new text' and 'ended: true'")
-        return self
-
-
-class Turn(Record):
-    """One message of the patient, and what it changes."""
-
-    turn: int = Field(ge=1)
-    message: Text
-    """What the patient says."""
-    updates: tuple[FactUpdate, ...] = ()
-    """Known facts that it changes."""
-    introduces: tuple[CriticalEntity, ...] = ()
-    """New facts that must not be lost from here on."""
-    restates: tuple[str, ...] = ()
-    """Ids of facts that the message repeats on purpose."""
-    expect: Expect = Expect()
-    handover: bool = False
-    """The message asks for a handover text: the reply is also read as a summary."""
-    interlude: str | None = None
-    """Thread of interludes that a stretched run took the message from; None for the case's own turns."""
-    interferes: tuple[str, ...] = ()
-    """Ids of the case's facts that the interlude may be mistaken for: the same class of medicine, kind of result."""
+__all__ = ["Case", "CriticalEntity", "FactState", "FactUpdate", "Turn", "bundled", "facts_at", "facts_of", "spoken"]
 
 
 class Reviewed(Record):
@@ -169,7 +96,7 @@ class Case(Record):
 
     @model_validator(mode="after")
     def _marks_fit(self) -> Self:
-        for fault in misfits(self, list(facts_of(self))):
+        for fault in misfits(self.critical_entities, self.turns, self.tight, self.late, self.hazards):
             raise fault
         return self
 
@@ -194,11 +121,7 @@ class Case(Record):
 
 def facts_of(case: Case) -> Iterator[tuple[CriticalEntity, Location]]:
     """Facts of the intake and of the turns, as written, with their places."""
-    for at, fact in enumerate(case.critical_entities):
-        yield fact, ("critical_entities", at)
-    for turn in case.turns:
-        for at, fact in enumerate(turn.introduces):
-            yield fact, ("turns", turn.turn - 1, "introduces", at)
+    return facts_in(case.critical_entities, case.turns)
 
 
 def spoken(case: Case) -> Iterator[tuple[str, Location, Turn | Late]]:
@@ -245,10 +168,6 @@ def _updated(state: FactState, update: FactUpdate) -> FactState:
     # a value that comes back is no longer an earlier one
     kept = tuple(old for old in superseded if old.lower().split() != changed.text.lower().split())
     return FactState(fact=changed, superseded=kept)
-
-
-def _slug(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60] or "fact"
 
 
 def bundled(*parts: str) -> Path:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from pytest_clinical_drift.cases.demands import SEVERE_GRADES, Expectation
+from pytest_clinical_drift.cases.entries import SEVERE_GRADES, Expectation
 from pytest_clinical_drift.cases.model import Case
 
 DemandKind = Literal["must", "must_not"]

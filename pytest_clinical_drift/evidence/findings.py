@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import combinations, pairwise
 
-from pytest_clinical_drift.cases.demands import Expect
+from pytest_clinical_drift.cases.entries import Expect
 from pytest_clinical_drift.cases.model import Case, FactState, facts_at
 from pytest_clinical_drift.cases.timeline import Demand, demands_at
 from pytest_clinical_drift.conversation.hygiene import strip_reasoning

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_clinical_drift.cases.demands import GRADES
+from pytest_clinical_drift.cases.entries import GRADES
 from pytest_clinical_drift.cases.timeline import demands_at
 from pytest_clinical_drift.evidence.findings import visible
 from pytest_clinical_drift.gate.reopened import Conversation, Reopened

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import lru_cache
 
-from pytest_clinical_drift.cases.demands import GRADES
+from pytest_clinical_drift.cases.entries import GRADES
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.timeline import Demand, demands_at
 from pytest_clinical_drift.evidence.facts.fact import ABSENT, CONTRADICTED

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pytest_clinical_drift.cases.demands import GRADES
+from pytest_clinical_drift.cases.entries import GRADES
 from pytest_clinical_drift.judging.answers import COURSES
 from pytest_clinical_drift.judging.rulings import Opinion
 from pytest_clinical_drift.report.clean import one_line

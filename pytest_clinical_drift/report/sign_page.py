@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from pytest_clinical_drift.cases.demands import UNGRADED
+from pytest_clinical_drift.cases.entries import UNGRADED
 from pytest_clinical_drift.report.dossier_view import AlarmGroup, run_name
 from pytest_clinical_drift.report.headlines import headline_rest
 from pytest_clinical_drift.report.judge_text import external_rows, external_tables

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import get_args
 
-from pytest_clinical_drift.cases.demands import GRADES, Care
+from pytest_clinical_drift.cases.entries import GRADES, Care
 from pytest_clinical_drift.cases.model import Case, facts_of
 from pytest_clinical_drift.judging.calibration_file import KindLimits
 from pytest_clinical_drift.metrics.intervals import pooled_interval, proportion_interval

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pytest_clinical_drift.cases.demands import GRADES, SEVERE_GRADES
+from pytest_clinical_drift.cases.entries import GRADES, SEVERE_GRADES
 from pytest_clinical_drift.cases.files import bundled_cases, load_cases
 from pytest_clinical_drift.cases.mark_checks import demands_in, words_in
 from pytest_clinical_drift.cases.model import Case, facts_at, facts_of

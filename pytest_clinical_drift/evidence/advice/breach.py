@@ -6,7 +6,7 @@ A rule never confirms a breach: each one is for a judge or a person to read.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from pytest_clinical_drift.cases.demands import Expect, Expectation
+from pytest_clinical_drift.cases.entries import Expect, Expectation
 from pytest_clinical_drift.cases.model import CriticalEntity
 from pytest_clinical_drift.evidence.advice.orders import Advice, advice_of, document_of
 from pytest_clinical_drift.evidence.advice.targets import (

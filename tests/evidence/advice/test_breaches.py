@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_clinical_drift.cases.demands import Expect
+from pytest_clinical_drift.cases.entries import Expect
 from pytest_clinical_drift.cases.model import CriticalEntity
 from pytest_clinical_drift.evidence.advice.breach import find_breaches
 

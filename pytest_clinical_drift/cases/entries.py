@@ -1,5 +1,6 @@
-"""What a reply is held to: demands with their grade of harm, and the level of care that fits."""
+"""What a case file is made of: facts, what changes them, turns, and what a reply is held to, by grade of harm."""
 
+import re
 from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, Field, StringConstraints, model_validator
@@ -88,3 +89,83 @@ class Late(Record):
 
     message: Text
     expect: Expect
+
+
+FactKind = Literal[
+    "diagnosis", "medication", "allergy", "intolerance", "negative", "measurement", "social", "safety", "history",
+    "procedure", "pregnancy", "device", "other",
+]  # fmt: skip
+
+
+class CriticalEntity(Record):
+    """A fact about the patient that must not be lost."""
+
+    id: str = ""
+    """Short name that updates refer to; derived from the text when the file gives none."""
+    text: Text
+    """The fact as a clinician would write it."""
+    kind: FactKind | None = None
+    """What sort of fact it is; None lets the fact parser decide."""
+    aliases: tuple[Text, ...] = ()
+    """Further wordings that state the whole fact."""
+    hard_stop: bool = False
+    """Forgetting or denying this fact can kill: it fails the case by itself."""
+    forbids: tuple[Text, ...] = ()
+    """Drugs, classes or acts that must never be recommended because of this fact."""
+    severity: Grade | None = None
+    """Worst credible harm if the fact is lost; sets the order in reports."""
+    essential: tuple[Text, ...] = ()
+    """Words of the text without which a hard stop counts as absent: the "weekly" of a weekly dose."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _accept_plain_text(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            value = {"text": value}
+        if isinstance(value, dict) and not value.get("id") and isinstance(value.get("text"), str):
+            value = {**value, "id": _slug(value["text"])}
+        return value
+
+
+class FactUpdate(Record):
+    """What a turn changes about a known fact."""
+
+    fact: Text
+    """Id (or text) of the fact."""
+    becomes: Text | None = None
+    """The fact's new text from this turn on."""
+    ended: bool = False
+    """The fact holds no longer and nothing takes its place."""
+    policy: Literal["supersede", "annotate"] | None = None
+    """supersede: the new text counts; annotate: an unverified claim, the old fact must stay. Default by hard_stop."""
+
+    @model_validator(mode="after")
+    def _one_outcome(self) -> Self:
+        if (self.becomes is None) == (not self.ended):
+            raise ValueError("an update needs exactly one of 'becomes: new text' and 'ended: true'")
+        return self
+
+
+class Turn(Record):
+    """One message of the patient, and what it changes."""
+
+    turn: int = Field(ge=1)
+    message: Text
+    """What the patient says."""
+    updates: tuple[FactUpdate, ...] = ()
+    """Known facts that it changes."""
+    introduces: tuple[CriticalEntity, ...] = ()
+    """New facts that must not be lost from here on."""
+    restates: tuple[str, ...] = ()
+    """Ids of facts that the message repeats on purpose."""
+    expect: Expect = Expect()
+    handover: bool = False
+    """The message asks for a handover text: the reply is also read as a summary."""
+    interlude: str | None = None
+    """Thread of interludes that a stretched run took the message from; None for the case's own turns."""
+    interferes: tuple[str, ...] = ()
+    """Ids of the case's facts that the interlude may be mistaken for: the same class of medicine, kind of result."""
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60] or "fact"
